@@ -30,7 +30,7 @@ export { LabelSelector, labelSelectorAsSelector, parseLabelSelector } from './ku
 export type { LabelSelectorObject, LabelSet, Requirement, SelectorOperator } from './kube/label-selector.ts';
 export { parseFieldSelector } from './kube/field-selector.ts';
 export type { FieldRequirement } from './kube/field-selector.ts';
-export { parseShardSelector, shardSelectorText, shardSlots } from './kube/shard-selector.ts';
+export { parseShardSelector, shardSelectorText, partitionRanges } from './kube/shard-selector.ts';
 export type { ShardRange, ShardSelector } from './kube/shard-selector.ts';
 export { RestMapper } from './kube/rest-mapper.ts';
 export type { KindLike, KindName, ResourceName, RestMapperOptions } from './kube/rest-mapper.ts';

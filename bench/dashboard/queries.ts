@@ -14,7 +14,7 @@ const FILTERS: Readonly<Record<Scope, string>> = {
   queue: `${PROGRAM}, name=~"$queue"`,
   controller: `${PROGRAM}, controller=~"$controller"`,
   lease: PROGRAM,
-  slots: PROGRAM,
+  partitions: PROGRAM,
   process: PROGRAM,
 };
 

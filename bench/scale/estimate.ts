@@ -8,7 +8,7 @@ export interface Deployment {
   readonly objects: number;
   readonly changesPerSecond: number;
   readonly members: number;
-  readonly slots: number;
+  readonly partitions: number;
   /** The server filters by shard selector. Otherwise each member has one watch of everything, and filters itself. */
   readonly isFiltered: boolean;
 }
@@ -20,7 +20,7 @@ export interface Bill {
   /** Bytes of all first lists together. */
   readonly firstListBytes: number;
   readonly leaseWritesPerSecond: number;
-  /** Costs of the member with the most slots. */
+  /** Costs of the member with the most partitions. */
   readonly member: {
     readonly objects: number;
     readonly receivedPerSecond: number;
@@ -32,8 +32,8 @@ export interface Bill {
     readonly listBytes: number;
     readonly startMs: number;
   };
-  readonly slotListMs: number;
-  readonly slotListBytes: number;
+  readonly partitionListMs: number;
+  readonly partitionListBytes: number;
   readonly server: {
     /** Cores of all apiservers together: each event passes through every watch, also those that do not send it. */
     readonly watchCores: number;
@@ -43,20 +43,20 @@ export interface Bill {
   };
 }
 
-/** Longest time for which the work on a slot drains, in all figures. */
+/** Longest time for which the work on a partition drains, in all figures. */
 const DRAIN_MS_MAX = 1000;
 /** Objects that have changed are packed after 2 to 4 s. */
 const UNPACKED_SECONDS = 4;
 const SEEDS = 20;
 
-export function billOf({ objects, changesPerSecond, members, slots, isFiltered }: Deployment): Bill {
-  const part = Math.ceil(slots / members) / slots;
+export function billOf({ objects, changesPerSecond, members, partitions, isFiltered }: Deployment): Bill {
+  const part = Math.ceil(partitions / members) / partitions;
   const own = changesPerSecond * part;
   // Without a selector no state is matched: neither that before the event nor that after it.
   const watchNs = COST.watchNs.value - (isFiltered ? 0 : 2 * COST.matchNs.value);
-  const slotListMs = listMs({ objects, slots, isFiltered });
+  const partitionListMs = listMs({ objects, partitions, isFiltered });
   const received = isFiltered ? own : changesPerSecond;
-  const watches = isFiltered ? Math.max(slots, members) : members;
+  const watches = isFiltered ? Math.max(partitions, members) : members;
   const sent = isFiltered ? changesPerSecond : changesPerSecond * members;
   const dropped = ((received - own) * (COST.readUs.value + COST.tlsUs.value)) / 1e6;
   const keyCores = cpuAt(own) + dropped;
@@ -67,7 +67,7 @@ export function billOf({ objects, changesPerSecond, members, slots, isFiltered }
     sentPerSecond: sent,
     sentBytesPerSecond: sent * COST.objectBytes.value,
     firstListBytes: lists * COST.objectBytes.value,
-    leaseWritesPerSecond: members > 1 ? (slots + members) / (RENEW_MS / 1000) : 0,
+    leaseWritesPerSecond: members > 1 ? (partitions + members) / (RENEW_MS / 1000) : 0,
     member: {
       objects: objectsOwn,
       receivedPerSecond: received,
@@ -80,11 +80,11 @@ export function billOf({ objects, changesPerSecond, members, slots, isFiltered }
         objectsOwn * COST.cachedBytes.value +
         own * UNPACKED_SECONDS * COST.objectBytes.value,
       listBytes: COST.processBytes.value + objectsOwn * COST.listedBytes.value,
-      // Without filtering one list serves all slots of a member.
-      startMs: isFiltered ? Math.ceil(slots / members) * slotListMs : slotListMs,
+      // Without filtering one list serves all partitions of a member.
+      startMs: isFiltered ? Math.ceil(partitions / members) * partitionListMs : partitionListMs,
     },
-    slotListMs,
-    slotListBytes: (isFiltered ? objects / slots : objects) * COST.objectBytes.value,
+    partitionListMs,
+    partitionListBytes: (isFiltered ? objects / partitions : objects) * COST.objectBytes.value,
     server: {
       watchCores: (changesPerSecond * watches * watchNs) / 1e9,
       encodeCores: (changesPerSecond * COST.encodeUs.value) / 1e6,
@@ -93,13 +93,13 @@ export function billOf({ objects, changesPerSecond, members, slots, isFiltered }
   };
 }
 
-/** Returns how long a member lists one slot. A server that filters looks at all objects; one that does not sends them. */
+/** Returns how long a member lists one partition. A server that filters looks at all objects; one that does not sends them. */
 export function listMs({
   objects,
-  slots,
+  partitions,
   isFiltered,
-}: Pick<Deployment, 'objects' | 'slots' | 'isFiltered'>): number {
-  const own = objects / slots;
+}: Pick<Deployment, 'objects' | 'partitions' | 'isFiltered'>): number {
+  const own = objects / partitions;
   return isFiltered
     ? (objects * COST.matchNs.value) / 1e6 + (own * COST.listUs.value) / 1000
     : ((objects - own) * (COST.readUs.value + COST.tlsUs.value) + own * COST.listUs.value) / 1000;
@@ -107,15 +107,15 @@ export function listMs({
 
 /** Costs of an incident, over the runs of several seeds. */
 export interface Course {
-  /** Slots that lost their member: how long no member works them. */
+  /** Partitions that lost their member: how long no member works them. */
   readonly orphans: Gaps;
-  /** Slots that moved although their member goes on. */
+  /** Partitions that moved although their member goes on. */
   readonly moved: Gaps;
   readonly settledMs: number;
 }
 
 export interface Gaps {
-  /** Slots, on average of the runs. */
+  /** Partitions, on average of the runs. */
   readonly count: number;
   readonly medianMs: number;
   readonly maxMs: number;
@@ -124,7 +124,7 @@ export interface Gaps {
 export function courseOf(deployment: Deployment, incident: Incident, seeds: number = SEEDS): Course {
   const plan: GroupPlan = {
     members: deployment.members,
-    slots: deployment.slots,
+    partitions: deployment.partitions,
     syncMs: listMs(deployment),
     drainMsMax: DRAIN_MS_MAX,
   };

@@ -1,16 +1,16 @@
 /**
- * A group of members that share slots on Leases, in fake time: members come, leave, are killed, and slots move. It is a
+ * A group of members that share partitions on Leases, in fake time: members come, leave, are killed, and partitions move. It is a
  * model of the rules in client-go's times, without faults of the network; one seed gives one run.
  *
  * ```
  * killed:  ....lease not renewed for 15 s....  claim  list  active
  * moved:   work drains  release  claim  list  active
- *                       └───── the gap: no member works the slot ─────┘
+ *                       └───── the gap: no member works the partition ─────┘
  * ```
  */
 import { FakeClock, seededRandom } from '../../src/apiserver/testing/index.ts';
 import type { Random } from '../../src/base/clock.ts';
-import { preferredOwners } from '../../src/controller/slots/ownership.ts';
+import { preferredOwners } from '../../src/partitions/ownership.ts';
 
 /** client-go's defaults: a lease lasts for 15 s and is renewed every 2 s. */
 export const LEASE_MS = 15_000;
@@ -21,10 +21,10 @@ const WATCH_MS = 25;
 
 export interface GroupPlan {
   readonly members: number;
-  readonly slots: number;
-  /** Time in which a member lists one slot, alone. Its lists follow one another. */
+  readonly partitions: number;
+  /** Time in which a member lists one partition, alone. Its lists follow one another. */
   readonly syncMs: number;
-  /** Longest time for which a member's work on a slot drains; each time up to that is equally likely. */
+  /** Longest time for which a member's work on a partition drains; each time up to that is equally likely. */
   readonly drainMsMax: number;
 }
 
@@ -32,14 +32,14 @@ export interface GroupPlan {
 export type Incident = 'kill' | 'leave' | 'join' | 'replace';
 
 export interface Outcome {
-  /** Times for which no member worked a slot, one for each slot of members that ended. */
+  /** Times for which no member worked a partition, one for each partition of members that ended. */
   readonly orphanGapsMs: readonly number[];
-  /** The same, for slots that one living member handed over to another. */
+  /** The same, for partitions that one living member handed over to another. */
   readonly movedGapsMs: readonly number[];
-  /** Time from the incident to the last active slot. */
+  /** Time from the incident to the last active partition. */
   readonly settledMs: number;
-  /** Most slots of one member in the end. */
-  readonly slotsMax: number;
+  /** Most partitions of one member in the end. */
+  readonly partitionsMax: number;
 }
 
 export function simulate(plan: GroupPlan, incident: Incident, seed: number): Outcome {
@@ -70,7 +70,7 @@ interface Member {
   isEnding: boolean;
 }
 
-interface Slot {
+interface Partition {
   owner: string | undefined;
   state: 'free' | 'claimed' | 'active' | 'draining';
   /** Its last owner ended. */
@@ -84,7 +84,7 @@ class Group {
   readonly #random: Random;
   readonly #clock = new FakeClock(0);
   readonly #members = new Map<string, Member>();
-  readonly #slots: readonly Slot[];
+  readonly #partitions: readonly Partition[];
   readonly #orphanGapsMs: number[] = [];
   readonly #movedGapsMs: number[] = [];
   #owners: readonly (string | undefined)[] = [];
@@ -92,7 +92,7 @@ class Group {
   constructor(plan: GroupPlan, random: Random) {
     this.#plan = plan;
     this.#random = random;
-    this.#slots = Array.from({ length: plan.slots }, () => ({
+    this.#partitions = Array.from({ length: plan.partitions }, () => ({
       owner: undefined,
       state: 'free',
       isOrphan: false,
@@ -100,13 +100,13 @@ class Group {
     }));
   }
 
-  /** Begins with members that have owned their slots for long. */
+  /** Begins with members that have owned their partitions for long. */
   start(members: readonly string[]): void {
     for (const member of members) this.#members.set(member, newMember());
-    this.#owners = preferredOwners(this.#plan.slots, members);
-    for (const [index, slot] of this.#slots.entries()) {
-      slot.owner = this.#owners[index];
-      slot.state = 'active';
+    this.#owners = preferredOwners(this.#plan.partitions, members);
+    for (const [index, partition] of this.#partitions.entries()) {
+      partition.owner = this.#owners[index];
+      partition.state = 'active';
     }
   }
 
@@ -117,21 +117,21 @@ class Group {
 
   /** Ends a member without a word: its leases expire, each 15 s after its last renewal was seen. */
   kill(member: string): void {
-    for (const slot of this.#end(member)) {
-      slot.state = 'draining';
-      slot.idleSinceMs = this.#clock.now();
-      this.#clock.schedule(this.#expiryMs(), () => this.#free(slot));
+    for (const partition of this.#end(member)) {
+      partition.state = 'draining';
+      partition.idleSinceMs = this.#clock.now();
+      this.#clock.schedule(this.#expiryMs(), () => this.#free(partition));
     }
     this.#clock.schedule(this.#expiryMs(), () => this.#forget(member));
   }
 
-  /** Ends a member that drains all of its slots at once, and releases its heartbeat after the last of them. */
+  /** Ends a member that drains all of its partitions at once, and releases its heartbeat after the last of them. */
   leave(member: string): void {
-    const slots = this.#end(member);
-    let left = slots.length;
+    const partitions = this.#end(member);
+    let left = partitions.length;
     if (left === 0) this.#forget(member);
-    for (const slot of slots)
-      this.#release(slot, () => {
+    for (const partition of partitions)
+      this.#release(partition, () => {
         left--;
         if (left === 0) this.#clock.schedule(WRITE_MS + WATCH_MS, () => this.#forget(member));
       });
@@ -143,21 +143,21 @@ class Group {
 
   outcome(): Outcome {
     const counts = new Map<string | undefined, number>();
-    for (const { owner } of this.#slots) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+    for (const { owner } of this.#partitions) counts.set(owner, (counts.get(owner) ?? 0) + 1);
     return {
       orphanGapsMs: this.#orphanGapsMs,
       movedGapsMs: this.#movedGapsMs,
       settledMs: this.#clock.now(),
-      slotsMax: Math.max(...counts.values()),
+      partitionsMax: Math.max(...counts.values()),
     };
   }
 
-  #end(identity: string): readonly Slot[] {
+  #end(identity: string): readonly Partition[] {
     const member = this.#members.get(identity);
     if (member) member.isEnding = true;
-    const slots = this.#slots.filter(({ owner }) => owner === identity);
-    for (const slot of slots) slot.isOrphan = true;
-    return slots;
+    const partitions = this.#partitions.filter(({ owner }) => owner === identity);
+    for (const partition of partitions) partition.isOrphan = true;
+    return partitions;
   }
 
   /** Returns how long the others wait for a lease that was renewed at some time within the last period. */
@@ -171,57 +171,59 @@ class Group {
   }
 
   #membersChanged(): void {
-    this.#owners = preferredOwners(this.#plan.slots, [...this.#members.keys()]);
+    this.#owners = preferredOwners(this.#plan.partitions, [...this.#members.keys()]);
     this.#decide();
   }
 
-  #free(slot: Slot): void {
-    slot.owner = undefined;
-    slot.state = 'free';
+  #free(partition: Partition): void {
+    partition.owner = undefined;
+    partition.state = 'free';
     this.#decide();
   }
 
-  /** Claims what is free, and hands over one slot of each member that has one of another. */
+  /** Claims what is free, and hands over one partition of each member that has one of another. */
   #decide(): void {
-    for (const [index, slot] of this.#slots.entries()) {
+    for (const [index, partition] of this.#partitions.entries()) {
       const preferred = this.#owners[index];
-      if (slot.state === 'free') this.#claim(slot, preferred);
-      else if (slot.state === 'active' && slot.owner !== preferred) this.#handOver(slot);
+      if (partition.state === 'free') this.#claim(partition, preferred);
+      else if (partition.state === 'active' && partition.owner !== preferred) this.#handOver(partition);
     }
   }
 
-  #claim(slot: Slot, owner: string | undefined): void {
+  #claim(partition: Partition, owner: string | undefined): void {
     const member = owner === undefined ? undefined : this.#members.get(owner);
     if (!member || member.isEnding) return;
-    slot.owner = owner;
-    slot.state = 'claimed';
+    partition.owner = owner;
+    partition.state = 'claimed';
     const beginsMs = Math.max(this.#clock.now() + WRITE_MS, member.listsUntilMs);
     member.listsUntilMs = beginsMs + this.#plan.syncMs;
     this.#clock.schedule(member.listsUntilMs - this.#clock.now(), () => {
-      slot.state = 'active';
-      (slot.isOrphan ? this.#orphanGapsMs : this.#movedGapsMs).push(this.#clock.now() - slot.idleSinceMs);
-      slot.isOrphan = false;
+      partition.state = 'active';
+      (partition.isOrphan ? this.#orphanGapsMs : this.#movedGapsMs).push(
+        this.#clock.now() - partition.idleSinceMs,
+      );
+      partition.isOrphan = false;
       this.#decide();
     });
   }
 
-  #handOver(slot: Slot): void {
-    const member = slot.owner === undefined ? undefined : this.#members.get(slot.owner);
+  #handOver(partition: Partition): void {
+    const member = partition.owner === undefined ? undefined : this.#members.get(partition.owner);
     if (!member || member.isHandingOver) return;
     member.isHandingOver = true;
-    this.#release(slot, () => {
+    this.#release(partition, () => {
       member.isHandingOver = false;
     });
   }
 
-  /** Drains the work on a slot, then writes its lease; `released` is called before another member sees that. */
-  #release(slot: Slot, released: () => void): void {
-    slot.state = 'draining';
+  /** Drains the work on a partition, then writes its lease; `released` is called before another member sees that. */
+  #release(partition: Partition, released: () => void): void {
+    partition.state = 'draining';
     this.#clock.schedule(this.#random() * this.#plan.drainMsMax, () => {
-      slot.idleSinceMs = this.#clock.now();
+      partition.idleSinceMs = this.#clock.now();
       this.#clock.schedule(WRITE_MS, () => {
         released();
-        this.#clock.schedule(WATCH_MS, () => this.#free(slot));
+        this.#clock.schedule(WATCH_MS, () => this.#free(partition));
       });
     });
   }

@@ -1,29 +1,29 @@
-/** The tables of docs/scale.md, between its markers: what a deployment costs, what a number of slots costs, unit costs. */
+/** The tables of docs/scale.md, between its markers: what a deployment costs, what a number of partitions costs, unit costs. */
 import { billOf, courseOf } from './estimate.ts';
 import type { Bill, Deployment, Gaps } from './estimate.ts';
 import { UNIT_COSTS } from './unit-costs.ts';
 
-export const TABLE_NAMES = ['bill', 'slots', 'unit costs'] as const;
+export const TABLE_NAMES = ['bill', 'partitions', 'unit costs'] as const;
 export type TableName = (typeof TABLE_NAMES)[number];
 
-const LARGE = { objects: 10_000_000, changesPerSecond: 100_000, members: 50, slots: 128 };
+const LARGE = { objects: 10_000_000, changesPerSecond: 100_000, members: 50, partitions: 128 };
 
 /** Columns of the bill. The last is the largest that one etcd holds. */
 export const DEPLOYMENTS: readonly (readonly [name: string, deployment: Deployment])[] = [
   ['the server filters', { ...LARGE, isFiltered: true }],
   ['it ignores the selector', { ...LARGE, isFiltered: false }],
-  ['one process', { ...LARGE, members: 1, slots: 1, isFiltered: true }],
+  ['one process', { ...LARGE, members: 1, partitions: 1, isFiltered: true }],
   [
-    '1 million, 1,000/s: 4 members, 16 slots',
-    { objects: 1_000_000, changesPerSecond: 1000, members: 4, slots: 16, isFiltered: true },
+    '1 million, 1,000/s: 4 members, 16 partitions',
+    { objects: 1_000_000, changesPerSecond: 1000, members: 4, partitions: 16, isFiltered: true },
   ],
 ];
 
-const SLOT_COUNTS = [16, 64, 128, 400, 800];
+const PARTITION_COUNTS = [16, 64, 128, 400, 800];
 
 export function tableOf(name: TableName): string {
   if (name === 'bill') return billTable();
-  return name === 'slots' ? slotsTable() : unitCostsTable();
+  return name === 'partitions' ? partitionsTable() : unitCostsTable();
 }
 
 export function beginOf(name: TableName): string {
@@ -64,7 +64,10 @@ const BILL_LINES: readonly Line[] = [
   ['memory', ({ member }) => bytes(member.restBytes)],
   ['memory while it lists everything', ({ member }) => bytes(member.listBytes)],
   ['time of its first lists', ({ member }) => seconds(member.startMs)],
-  ['**No member works a slot**, its member killed', incidentCell((it) => gaps(courseOf(it, 'kill').orphans))],
+  [
+    '**No member works a partition**, its member killed',
+    incidentCell((it) => gaps(courseOf(it, 'kill').orphans)),
+  ],
   ['its member leaves', incidentCell((it) => gaps(courseOf(it, 'leave').orphans))],
   ['it moves to a new member', incidentCell((it) => gaps(courseOf(it, 'join').moved))],
   ['rolling update: time, bytes listed', incidentCell(rollingUpdate)],
@@ -81,30 +84,30 @@ function billTable(): string {
   );
 }
 
-function slotsTable(): string {
+function partitionsTable(): string {
   return markdown(
     [
-      'slots',
+      'partitions',
       'members without one',
       'busiest to average',
       'writes of Leases',
       'servers: watches',
-      'list of a slot',
-      'killed: its slots; others that move',
+      'list of a partition',
+      'killed: its partitions; others that move',
       'moved to a new member',
     ],
-    SLOT_COUNTS.map((slots) => {
-      const deployment = { ...LARGE, slots, isFiltered: true };
+    PARTITION_COUNTS.map((partitions) => {
+      const deployment = { ...LARGE, partitions, isFiltered: true };
       const bill = billOf(deployment);
       const killed = courseOf(deployment, 'kill');
       const average = deployment.objects / deployment.members;
       return [
-        count(slots),
-        count(Math.max(0, deployment.members - slots)),
+        count(partitions),
+        count(Math.max(0, deployment.members - partitions)),
         `${(bill.member.objects / average).toFixed(2)}x`,
         `${count(bill.leaseWritesPerSecond)}/s`,
         cores(bill.server.watchCores),
-        seconds(bill.slotListMs),
+        seconds(bill.partitionListMs),
         `${count(killed.orphans.count)}; ${count(killed.moved.count)}`,
         count(courseOf(deployment, 'join').moved.count),
       ];
@@ -133,7 +136,7 @@ function gaps({ medianMs, maxMs }: Gaps): string {
 
 function rollingUpdate(deployment: Deployment): string {
   const { orphans, moved, settledMs } = courseOf(deployment, 'replace', 1);
-  const listed = billOf(deployment).slotListBytes * (orphans.count + moved.count);
+  const listed = billOf(deployment).partitionListBytes * (orphans.count + moved.count);
   return `${seconds(settledMs)}, ${bytes(listed)}`;
 }
 

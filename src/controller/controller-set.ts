@@ -1,4 +1,4 @@
-/** Controllers that share caches and a client, from their declaration to their end: those of a manager, or of a slot. */
+/** Controllers that share caches and a client, from their declaration to their end: those of a manager, or of a partition. */
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { wantOptions } from '../base/option-checks.ts';

@@ -44,9 +44,4 @@ export type {
 export type { OnLeading } from './leader-election/election.ts';
 export type { LeaderElectionRecord, ResourceLock, StoredRecord } from './leader-election/resource-lock.ts';
 
-export { ShardedManager } from './slots/sharded-manager.ts';
-export type { ShardedManagerOptions, SlotControllers } from './slots/sharded-manager.ts';
-export { SlotGroup } from './slots/slot-group.ts';
-export type { SlotGroupOptions } from './slots/slot-group.ts';
-export type { Tenure, WorkOnSlot } from './slots/slot-runner.ts';
 export type { ElectionTimes } from './leader-election/election-times.ts';

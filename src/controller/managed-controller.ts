@@ -19,7 +19,7 @@ import type { ObjectClient } from './object-client.ts';
 import { WATCH_CHECKS } from './options.ts';
 import type { ControllerBuilder, ControllerOptions, MapToKeys, Reconcile, WatchOptions } from './options.ts';
 import type { Predicate } from './predicates.ts';
-import { controllerKeys, keysOfSlot, queueingHandler } from './queueing.ts';
+import { controllerKeys, keysOfPartition, queueingHandler } from './queueing.ts';
 import type { KeysOf } from './queueing.ts';
 
 /** A kind whose changes queue keys. The types of its objects are known to the caller of the builder only. */
@@ -35,7 +35,7 @@ export interface ControllerParts {
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly clock: Clock;
-  /** The slot whose keys are reconciled. Default: all keys. */
+  /** The partition whose keys are reconciled. Default: all keys. */
   readonly filter?: ShardFilter;
 }
 
@@ -116,7 +116,7 @@ export class ManagedController implements ControllerBuilder {
     this.#wantDeclared();
     if (!(reconcile instanceof URL)) callback('reconcile', reconcile);
     else if (this.#parts.filter) {
-      const message = `controller ${this.name} of a slot reconciles with the slot's own client: give a function, not a module`;
+      const message = `controller ${this.name} of a partition reconciles with the partition's own client: give a function, not a module`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     this.#state = { kind: 'declared', reconcile };
@@ -196,7 +196,7 @@ export class ManagedController implements ControllerBuilder {
     assert(own !== undefined, 'the caches are filled before the controller runs');
     const { cache, filter } = this.#parts;
     const keysOf = keysFor(own[1].resource, cache);
-    const handler = queueingHandler(queue, filter ? keysOfSlot(filter, keysOf) : keysOf, predicate);
+    const handler = queueingHandler(queue, filter ? keysOfPartition(filter, keysOf) : keysOf, predicate);
     return { handle, registration: handle.addEventHandler(handler, { name: `controller ${this.name}` }) };
   }
 
@@ -253,7 +253,7 @@ export class ManagedController implements ControllerBuilder {
   #watch<T>(kind: KindLike, { predicate }: WatchOptions<T>, keysFor: Source['keysFor']): this {
     this.#wantDeclared();
     if (this.#parts.filter?.key === 'uid') {
-      const message = `controller ${this.name} follows a second kind, whose uids lead to other slots: use the key 'namespace'`;
+      const message = `controller ${this.name} follows a second kind, whose uids lead to other partitions: use the key 'namespace'`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     this.#sources.push({ kind, predicate: predicate as Predicate<KubeObject> | undefined, keysFor });

@@ -71,7 +71,7 @@ export class ObjectClient {
   }
 
   /**
-   * Returns a client on the same connections for the owner of a slot or lease, which sends no write after the signal was
+   * Returns a client on the same connections for the owner of a partition or lease, which sends no write after the signal was
    * aborted, and none without a precondition: `metadata.resourceVersion` in an update or patch, or `uid` or
    * `resourceVersion` in a deletion. A process that is frozen between the look at the signal and the sending writes late; the
    * precondition makes that write a conflict if its successor has changed the object. A `create` has no precondition but the name.
@@ -199,7 +199,7 @@ function wantFenced(
   const missing = method === 'DELETE' ? 'the option uid or resourceVersion' : 'metadata.resourceVersion';
   throw new KubeloomError(
     'ERR_KUBELOOM_OPTION',
-    `a ${method} of ${resource} (${path}) has no precondition: the owner of a slot writes with ${missing} of the object that it has read`,
+    `a ${method} of ${resource} (${path}) has no precondition: the owner of a partition writes with ${missing} of the object that it has read`,
   );
 }
 

@@ -31,10 +31,10 @@ export function queueingHandler<T>(
 }
 
 /**
- * Returns those keys that belong to a slot: by the namespace of the key, or by the uid of the object, which is the
+ * Returns those keys that belong to a partition: by the namespace of the key, or by the uid of the object, which is the
  * controller's own then.
  */
-export function keysOfSlot(filter: ShardFilter, keysOf: KeysOf<KubeObject>): KeysOf<KubeObject> {
+export function keysOfPartition(filter: ShardFilter, keysOf: KeysOf<KubeObject>): KeysOf<KubeObject> {
   if (filter.key === 'uid') return (object) => (filter.matchesText(object.uid) ? keysOf(object) : []);
   return (object) => keysOf(object).filter((key) => filter.matchesText(parseObjectName(key).namespace));
 }

@@ -55,7 +55,7 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly fieldSelector?: string;
   /**
    * The part of all objects that this informer has: ranges of the hash of uid or namespace, such as
-   * `shardSlots([0, 1])`. Servers with Kubernetes' ShardedListAndWatch send only these. Other servers send
+   * `partitionRanges([0, 1])`. Servers with Kubernetes' ShardedListAndWatch send only these. Other servers send
    * everything, and the informer drops the rest before it is stored; `stats().shardFiltering` says which it is.
    */
   readonly shardSelector?: ShardSelector;

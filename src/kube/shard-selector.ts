@@ -17,38 +17,40 @@ export interface ShardRange {
 export interface ShardSelector {
   /**
    * The text that is hashed. Uids spread objects evenly. `namespace` keeps the objects of a namespace together, but
-   * namespaces whose names differ at the end only are mostly in one slot; cluster-scoped objects have an empty text.
+   * namespaces whose names differ at the end only are mostly in one partition; cluster-scoped objects have an empty text.
    */
   readonly key: 'uid' | 'namespace';
   /** At least one. */
   readonly ranges: readonly ShardRange[];
 }
 
-/** Slots of equal width that `shardSlots` selects from by default. */
-const SLOTS = 16;
-/** More slots would make selectors that no URL holds. */
-const SLOTS_MAX = 256;
+/** Partitions of equal width that `partitionRanges` selects from by default. */
+const PARTITIONS = 16;
+/** More partitions would make selectors that no URL holds. */
+const PARTITIONS_MAX = 256;
 const HASHES = 2n ** 64n;
 const BOUND = /^0x(?:[\da-f]{16}|10{16})$/;
 const RANGE = /^\s*shardRange\(\s*object\.metadata\.(uid|namespace)\s*,\s*'([^']*)'\s*,\s*'([^']*)'\s*\)\s*$/;
 
 /**
- * Returns the selector of some of `count` slots, which have equal parts of all hashes. @throws ERR_KUBELOOM_SELECTOR
- * when a slot is not one of 0 to count - 1
+ * Returns the selector of some of `count` partitions, which have equal parts of all hashes. @throws ERR_KUBELOOM_SELECTOR
+ * when a partition is not one of 0 to count - 1
  */
-export function shardSlots(
-  slots: readonly number[],
-  count: number = SLOTS,
+export function partitionRanges(
+  partitions: readonly number[],
+  count: number = PARTITIONS,
   key: ShardSelector['key'] = 'uid',
 ): ShardSelector {
-  if (!Number.isInteger(count) || count < 1 || count > SLOTS_MAX) {
-    throw selectorError(`the number of slots must be an integer from 1 to ${SLOTS_MAX}, got ${count}`);
+  if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX) {
+    throw selectorError(
+      `the number of partitions must be an integer from 1 to ${PARTITIONS_MAX}, got ${count}`,
+    );
   }
-  const ranges = slots.map((slot) => {
-    if (!Number.isInteger(slot) || slot < 0 || slot >= count) {
-      throw selectorError(`a slot must be an integer from 0 to ${count - 1}, got ${slot}`);
+  const ranges = partitions.map((partition) => {
+    if (!Number.isInteger(partition) || partition < 0 || partition >= count) {
+      throw selectorError(`a partition must be an integer from 0 to ${count - 1}, got ${partition}`);
     }
-    return { start: boundOfSlot(slot, count), end: boundOfSlot(slot + 1, count) };
+    return { start: boundOfPartition(partition, count), end: boundOfPartition(partition + 1, count) };
   });
   const selector = { key, ranges };
   checkShardSelector(selector);
@@ -109,8 +111,8 @@ export function hashOfBound(bound: unknown): bigint {
   );
 }
 
-function boundOfSlot(slot: number, count: number): string {
-  return `0x${((BigInt(slot) * HASHES) / BigInt(count)).toString(16).padStart(16, '0')}`;
+function boundOfPartition(partition: number, count: number): string {
+  return `0x${((BigInt(partition) * HASHES) / BigInt(count)).toString(16).padStart(16, '0')}`;
 }
 
 function selectorError(why: string): KubeloomError {

@@ -15,6 +15,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   kubeloom: 'dist/src/index.d.ts',
   'kubeloom-client-go': 'dist/src/client-go/index.d.ts',
   'kubeloom-controller': 'dist/src/controller/index.d.ts',
+  'kubeloom-partitions': 'dist/src/partitions/index.d.ts',
   'kubeloom-client-node': 'dist/src/client-node/index.d.ts',
   'kubeloom-thread': 'dist/src/thread/index.d.ts',
   'kubeloom-testing': 'dist/src/apiserver/testing/index.d.ts',

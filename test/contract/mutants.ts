@@ -9,7 +9,7 @@ import { RECOVERY_MUTANTS } from './mutants-of-recovery.ts';
 import { SECURITY_MUTANTS } from './mutants-of-security.ts';
 import { SERVER_MUTANTS } from './mutants-of-the-server.ts';
 import { SHARDING_MUTANTS } from './mutants-of-sharding.ts';
-import { SLOT_MUTANTS } from './mutants-of-slots.ts';
+import { PARTITION_MUTANTS } from './mutants-of-partitions.ts';
 import { THREAD_MUTANTS } from './mutants-of-threads.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -22,6 +22,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...BACKLOG_MUTANTS,
   ...SECURITY_MUTANTS,
   ...SHARDING_MUTANTS,
-  ...SLOT_MUTANTS,
+  ...PARTITION_MUTANTS,
   ...THREAD_MUTANTS,
 ];

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
 import { MetricsReading } from '../../src/base/metrics/reading.ts';
 import { ShardFilter } from '../../src/kube/shard-filter.ts';
-import { collectMetrics, parseShardSelector, shardSlots } from '../../src/index.ts';
+import { collectMetrics, parseShardSelector, partitionRanges } from '../../src/index.ts';
 import type { ShardFiltering, ShardSelector, SharedIndexInformer } from '../../src/index.ts';
 import { list, wirePod } from '../kit/scripted-server.ts';
 import { annotated, configurationWasUsed, pod, start, test } from './scene.ts';
 
-const LOWER = shardSlots([0, 1, 2, 3, 4, 5, 6, 7]);
-const UPPER = shardSlots([8, 9, 10, 11, 12, 13, 14, 15]);
+const LOWER = partitionRanges([0, 1, 2, 3, 4, 5, 6, 7]);
+const UPPER = partitionRanges([8, 9, 10, 11, 12, 13, 14, 15]);
 /** FNV-1a of the first text is in the upper half of all hashes, that of the second in the lower one. */
 const UPPER_UID = 'a';
 const LOWER_UID = 'pod-1';

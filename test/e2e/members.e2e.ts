@@ -24,7 +24,7 @@ async function judged(context: TestContext, target: Target, isFiltering: boolean
   const outcome = await runScenario(target, KILLS, SEED);
   for (const line of reportOf(outcome)) context.diagnostic(line);
   assert.deepEqual(outcome.violations.slice(0, 20), []);
-  assert.ok(outcome.handOversMs.length > 0, 'no slot was handed over');
+  assert.ok(outcome.handOversMs.length > 0, 'no partition was handed over');
   assert.equal(outcome.shares.length, MEMBERS);
   if (!isFiltering) return;
   for (const share of outcome.shares)

@@ -11,7 +11,7 @@ import {
   collectMetrics,
   resources,
   shardSelectorText,
-  shardSlots,
+  partitionRanges,
 } from '../../src/index.ts';
 import type { ResourceRef, ShardSelector } from '../../src/index.ts';
 import type { MetricLabels, MetricName } from '../../src/base/metrics/table.ts';
@@ -66,13 +66,13 @@ for (const isFiltering of [true, false]) {
   describe(`a real kube-apiserver ${isFiltering ? 'with' : 'without'} ShardedListAndWatch`, () => {
     const cluster = clusterOfTests({ apiServerFlags: isFiltering ? [GATE] : [] });
 
-    async function started(slot: number): Promise<Member> {
+    async function started(partition: number): Promise<Member> {
       const { kubeConfig, threads, users } = cluster();
       const informer = new SharedIndexInformer(kubeConfig, CONFIG_MAPS, {
         threads,
         namespace: NAMESPACE,
-        shardSelector: shardSlots([slot], MEMBERS),
-        watchList: slot % 2 === 0 ? 'off' : 'auto',
+        shardSelector: partitionRanges([partition], MEMBERS),
+        watchList: partition % 2 === 0 ? 'off' : 'auto',
       });
       users.push(informer);
       const handler = new RecordingHandler();
@@ -101,7 +101,9 @@ for (const isFiltering of [true, false]) {
       const namespace = NAMESPACE;
       const body = (name: string, round: string): object => ({ metadata: { name }, data: { round } });
       await forEachName((name) => api.createNamespacedConfigMap({ namespace, body: body(name, '0') }));
-      const members = await Promise.all(Array.from({ length: MEMBERS }, (_, slot) => started(slot)));
+      const members = await Promise.all(
+        Array.from({ length: MEMBERS }, (_, partition) => started(partition)),
+      );
       const filteredBefore = await served('watch_filtered_events_total');
       const sentBefore = await served('watch_events_total');
       await forEachName((name) => api.replaceNamespacedConfigMap({ namespace, name, body: body(name, '1') }));

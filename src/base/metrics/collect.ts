@@ -22,7 +22,7 @@ export type AddSample = (name: MetricName, labels: MetricLabels, value: number |
 
 export interface MetricSource {
   /** Sources of one kind have different names. */
-  readonly metricsKind: 'informer' | 'threads' | 'queue' | 'controller' | 'lease' | 'slots' | 'requests';
+  readonly metricsKind: 'informer' | 'threads' | 'queue' | 'controller' | 'lease' | 'partitions' | 'requests';
   /** Name that the source asks for; the second source with it is called `pods #2`. */
   readonly metricsName: string;
   /** Adds the samples of this moment. `name` is the unique name. */

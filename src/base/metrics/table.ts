@@ -12,7 +12,7 @@ export const SCOPES = {
   queue: ['name'],
   controller: ['controller'],
   lease: ['name'],
-  slots: ['name'],
+  partitions: ['name'],
   process: [],
 } as const;
 
@@ -157,17 +157,22 @@ export const METRICS = {
     'lease',
     '1 while this process is the leader, 0 while it is a candidate.',
   ],
-  kubeloom_slots_owned: ['gauge', 'slots', 'Slots that this member of a group owns.'],
-  kubeloom_slot_changes_total: ['counter', 'slots', 'Slots that were taken, released or lost.', 'change'],
-  kubeloom_slot_sync_seconds: [
-    'histogram',
-    'slots',
-    'Time from the claim of a slot until its caches were filled.',
+  kubeloom_partitions_owned: ['gauge', 'partitions', 'Partitions that this member of a group owns.'],
+  kubeloom_partition_changes_total: [
+    'counter',
+    'partitions',
+    'Partitions that were taken, released or lost.',
+    'change',
   ],
-  kubeloom_slot_drain_seconds: [
+  kubeloom_partition_sync_seconds: [
     'histogram',
-    'slots',
-    'Time from the decision to hand a slot over until its work had ended.',
+    'partitions',
+    'Time from the claim of a partition until its caches were filled.',
+  ],
+  kubeloom_partition_drain_seconds: [
+    'histogram',
+    'partitions',
+    'Time from the decision to hand a partition over until its work had ended.',
   ],
 } as const;
 

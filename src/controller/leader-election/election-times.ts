@@ -1,4 +1,4 @@
-/** The times of an election, which elections and slots have in common, with client-go's defaults and conditions. */
+/** The times of an election, which elections and partitions have in common, with client-go's defaults and conditions. */
 import { number, refuse, text } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { JITTER_FACTOR } from './election-step.ts';

@@ -1,4 +1,4 @@
-/** The errors of elections and slots on their way to the caller. */
+/** The errors of elections and partitions on their way to the caller. */
 import { wrapped } from '../../base/errors.ts';
 import type { KubeloomError } from '../../base/errors.ts';
 

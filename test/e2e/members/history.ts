@@ -14,21 +14,21 @@ interface At {
 
 interface InTenure extends At {
   readonly member: string;
-  readonly slot: number;
+  readonly partition: number;
   readonly epoch: number;
 }
 
-/** Events of watches that a member has received so far, and the number of its slots: a line on its standard output. */
+/** Events of watches that a member has received so far, and the number of its partitions: a line on its standard output. */
 export interface ReceivedLine extends At {
   readonly kind: 'received';
   readonly member: string;
   readonly events: number;
-  readonly slots: number;
+  readonly partitions: number;
 }
 
 /** Lines of members. The time of a line is taken before the look at the signal that it depends on. */
 export type MemberLine =
-  /** The member has a slot, and fills its caches from now on. */
+  /** The member has a partition, and fills its caches from now on. */
   | ({ readonly kind: 'owns' } & InTenure)
   /** A work begins, its signal is not aborted. The cache has this version; 0: it has no object. */
   | ({ readonly kind: 'begins'; readonly key: string; readonly version: number } & InTenure)

@@ -6,8 +6,8 @@ import { judge } from './judge.ts';
 
 const WAIT_MAX_MS = 1000;
 const KEY = 'default/one';
-const A = { member: 'a', slot: 3, epoch: 1 } as const;
-const B = { member: 'b', slot: 3, epoch: 2 } as const;
+const A = { member: 'a', partition: 3, epoch: 1 } as const;
+const B = { member: 'b', partition: 3, epoch: 2 } as const;
 
 type Place = typeof A | typeof B;
 
@@ -34,7 +34,7 @@ const struck = (member: string, atMs: number): Line => ({
   untilMs: Infinity,
 });
 
-/** `a` has the slot until it is killed, then `b` has it. */
+/** `a` has the partition until it is killed, then `b` has it. */
 const GOOD: readonly Line[] = [
   owns(A, 0),
   wrote(10, 7),
@@ -65,7 +65,11 @@ const BAD: readonly (readonly [title: string, lines: readonly Line[], violation:
     [...GOOD, ...work({ ...A, member: 'b' } as never, 1100, 8)],
     /epoch 1\) follows b/,
   ],
-  ['a key in two slots', [...GOOD, ...work({ ...B, slot: 4 } as never, 1100, 8)], /belonged to slot 3/],
+  [
+    'a key in two partitions',
+    [...GOOD, ...work({ ...B, partition: 4 } as never, 1100, 8)],
+    /belonged to partition 3/,
+  ],
   [
     'two works on a key at a time',
     [...GOOD, { kind: 'begins', atMs: 1001, ...B, key: KEY, version: 8 }],
@@ -74,7 +78,7 @@ const BAD: readonly (readonly [title: string, lines: readonly Line[], violation:
   [
     'a state that is older than the hand-over',
     [...GOOD.slice(0, -2), ...work(B, 1000, 7), ...work(B, 1010, 8)],
-    /8 was written before its owner had the slot/,
+    /8 was written before its owner had the partition/,
   ],
   ['a state that goes back', [...GOOD, ...work(B, 1100, 9), ...work(B, 1200, 8)], /after a work at 9/],
   ['an object that is missing, but was never deleted', [...GOOD, ...work(B, 1100, 0)], /never deleted/],

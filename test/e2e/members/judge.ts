@@ -3,18 +3,18 @@ import type { Line } from './history.ts';
 
 export interface Verdict {
   readonly violations: readonly string[];
-  /** Time from each write, or the latest fault at the owner of its slot, to the work that has it; ascending. */
+  /** Time from each write, or the latest fault at the owner of its partition, to the work that has it; ascending. */
   readonly waitsMs: readonly number[];
-  /** Time from the last act of an owner of a slot to the first act of the next one; ascending. */
+  /** Time from the last act of an owner of a partition to the first act of the next one; ascending. */
   readonly handOversMs: readonly number[];
 }
 
 type LineOf<Kind extends Line['kind']> = Extract<Line, { readonly kind: Kind }>;
 
-/** A period in which a member owns a slot, as its acts show it. */
+/** A period in which a member owns a partition, as its acts show it. */
 interface Tenure {
   readonly name: string;
-  readonly slot: number;
+  readonly partition: number;
   readonly epoch: number;
   readonly member: string;
   readonly ownsMs: number;
@@ -26,7 +26,7 @@ interface Tenure {
 interface Work {
   readonly tenure: string;
   readonly key: string;
-  readonly slot: number;
+  readonly partition: number;
   readonly version: number;
   readonly beginMs: number;
   endMs: number | undefined;
@@ -67,12 +67,12 @@ export function undelivered(lines: readonly Line[]): string[] {
   return [...newest].flatMap(([key, version]) => (deliveryOf(works, key, version) ? [] : [key]));
 }
 
-/** S1, S3: owners of a slot follow each other, each with a greater epoch. Returns the times between them. */
+/** S1, S3: owners of a partition follow each other, each with a greater epoch. Returns the times between them. */
 function judgeOwnership({ tenures, violations }: History): number[] {
   const gapsMs: number[] = [];
-  for (const ofSlot of groups(tenures, ({ slot }) => slot).values()) {
+  for (const ofPartition of groups(tenures, ({ partition }) => partition).values()) {
     let before: Tenure | undefined;
-    for (const tenure of ofSlot.toSorted((a, b) => a.firstMs - b.firstMs)) {
+    for (const tenure of ofPartition.toSorted((a, b) => a.firstMs - b.firstMs)) {
       if (before) {
         const gapMs = tenure.firstMs - before.lastMs;
         gapsMs.push(gapMs);
@@ -93,7 +93,7 @@ function judgeStates({ lines, tenures, works, violations }: History): void {
   const deleted = new Set(linesOf(lines, 'deleted').map(({ key }) => key));
   for (const [key, ofKey] of works) {
     let seen = 0;
-    for (const { tenure, version, slot, beginMs } of ofKey) {
+    for (const { tenure, version, partition, beginMs } of ofKey) {
       const what = `${tenure} works on ${key} at ${version} (${beginMs})`;
       if (version === 0 && !deleted.has(key)) violations.push(`${what}, which was never deleted`);
       // Nothing is made again under the name of a deleted object.
@@ -101,13 +101,14 @@ function judgeStates({ lines, tenures, works, violations }: History): void {
       seen = version === 0 ? Infinity : version;
       const handedOver = (writes.get(key) ?? []).findLast(({ atMs }) => atMs < (ownsMs.get(tenure) ?? 0));
       if (version !== 0 && handedOver && version < handedOver.version)
-        violations.push(`${what}, and ${handedOver.version} was written before its owner had the slot`);
-      if (slot !== ofKey[0]?.slot) violations.push(`${what}, which belonged to slot ${ofKey[0]?.slot}`);
+        violations.push(`${what}, and ${handedOver.version} was written before its owner had the partition`);
+      if (partition !== ofKey[0]?.partition)
+        violations.push(`${what}, which belonged to partition ${ofKey[0]?.partition}`);
     }
   }
 }
 
-/** S4: what was gone before a member had the slot reaches it in no way. */
+/** S4: what was gone before a member had the partition reaches it in no way. */
 function judgeDeletions({ lines, tenures, works, violations }: History): void {
   const ownsMs = new Map(tenures.map((tenure) => [tenure.name, tenure.ownsMs]));
   for (const { key, version, atMs } of linesOf(lines, 'deleted'))
@@ -125,10 +126,11 @@ function judgeDelivery({ lines, works, violations }: History, waitMaxMs: number)
   for (const { key, version, atMs } of linesOf(lines, 'wrote')) {
     const work = deliveryOf(works, key, version);
     if (!work) continue;
-    const excuseMs = (excuses.get(work.slot) ?? []).findLast((eachMs) => eachMs <= work.beginMs) ?? 0;
+    const excuseMs = (excuses.get(work.partition) ?? []).findLast((eachMs) => eachMs <= work.beginMs) ?? 0;
     const waitMs = Math.max(0, work.beginMs - Math.max(atMs, excuseMs));
     waitsMs.push(waitMs);
-    if (waitMs > waitMaxMs) violations.push(`${key} at ${version} waited ${waitMs} ms in slot ${work.slot}`);
+    if (waitMs > waitMaxMs)
+      violations.push(`${key} at ${version} waited ${waitMs} ms in partition ${work.partition}`);
   }
   return waitsMs;
 }
@@ -139,11 +141,11 @@ function deliveryOf(works: History['works'], key: string, version: number): Work
   return ofKey.find((work) => work.endMs !== undefined && (work.version >= version || work.version === 0));
 }
 
-/** Returns the times at which faults began to strike the owner of each slot, ascending. */
+/** Returns the times at which faults began to strike the owner of each partition, ascending. */
 function excusesOf(lines: readonly Line[]): Map<number, number[]> {
   const faults = groups(linesOf(lines, 'disturbed'), ({ member }) => member);
   const excuses = new Map<number, number[]>();
-  for (const [slot, owners] of groups(linesOf(lines, 'owns'), (line) => line.slot)) {
+  for (const [partition, owners] of groups(linesOf(lines, 'owns'), (line) => line.partition)) {
     const times = owners.flatMap(({ member, atMs }, at) => {
       const endMs = owners[at + 1]?.atMs ?? Infinity;
       const struck = (faults.get(member) ?? []).filter(
@@ -151,7 +153,7 @@ function excusesOf(lines: readonly Line[]): Map<number, number[]> {
       );
       return struck.map((fault) => Math.max(fault.atMs, atMs));
     });
-    excuses.set(slot, ascending(times));
+    excuses.set(partition, ascending(times));
   }
   return excuses;
 }
@@ -161,10 +163,18 @@ function tenuresOf(lines: readonly Line[]): Tenure[] {
   const ownsMs = new Map(linesOf(lines, 'owns').map((line) => [nameOf(line), line.atMs]));
   for (const line of lines) {
     if (line.kind !== 'begins' && line.kind !== 'ends') continue;
-    const { slot, epoch, member, atMs } = line;
+    const { partition, epoch, member, atMs } = line;
     const name = nameOf(line);
     const { firstMs = atMs } = tenures.get(name) ?? {};
-    tenures.set(name, { name, slot, epoch, member, ownsMs: ownsMs.get(name) ?? atMs, firstMs, lastMs: atMs });
+    tenures.set(name, {
+      name,
+      partition,
+      epoch,
+      member,
+      ownsMs: ownsMs.get(name) ?? atMs,
+      firstMs,
+      lastMs: atMs,
+    });
   }
   return [...tenures.values()];
 }
@@ -175,7 +185,7 @@ function worksOf(lines: readonly Line[], violations: string[]): Map<string, Work
   const open = new Map<string, Work>();
   for (const line of lines) {
     if (line.kind !== 'begins' && line.kind !== 'ends' && line.kind !== 'stops') continue;
-    const { key, slot, atMs } = line;
+    const { key, partition, atMs } = line;
     const tenure = nameOf(line);
     const name = `${key} in ${tenure}`;
     if (line.kind !== 'begins') {
@@ -185,7 +195,7 @@ function worksOf(lines: readonly Line[], violations: string[]): Map<string, Work
       continue;
     }
     if (open.has(name)) violations.push(`two works at one time on ${name}`);
-    const work: Work = { tenure, key, slot, version: line.version, beginMs: atMs, endMs: undefined };
+    const work: Work = { tenure, key, partition, version: line.version, beginMs: atMs, endMs: undefined };
     open.set(name, work);
     const ofKey = works.get(key);
     if (ofKey) ofKey.push(work);
@@ -208,8 +218,8 @@ function groups<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): 
   return found;
 }
 
-function nameOf({ slot, epoch, member }: { slot: number; epoch: number; member: string }): string {
-  return `${member} (slot ${slot}, epoch ${epoch})`;
+function nameOf({ partition, epoch, member }: { partition: number; epoch: number; member: string }): string {
+  return `${member} (partition ${partition}, epoch ${epoch})`;
 }
 
 function ascending(numbers: readonly number[]): number[] {

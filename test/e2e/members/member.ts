@@ -7,8 +7,10 @@ import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { MetricsReading } from '../../../src/base/metrics/reading.ts';
 import { withCode } from '../../../src/base/errors.ts';
-import { ShardedManager, removeFinalizer } from '../../../src/controller/index.ts';
-import type { ReconcileContext, SlotControllers } from '../../../src/controller/index.ts';
+import { removeFinalizer } from '../../../src/controller/index.ts';
+import { PartitionedManager } from '../../../src/partitions/index.ts';
+import type { ReconcileContext } from '../../../src/controller/index.ts';
+import type { PartitionControllers } from '../../../src/partitions/index.ts';
 import { collectMetrics, loadKubeConfig, resources } from '../../../src/index.ts';
 import { FINALIZER, LEASE, nowMs } from './history.ts';
 import type { MemberLine, ReceivedLine } from './history.ts';
@@ -29,11 +31,11 @@ function report(error: unknown): void {
 
 /** Times are taken before the look at the signal: a suspension in between makes no late act look like one in time. */
 async function work(
-  { slot, epoch }: SlotControllers,
+  { partition, epoch }: PartitionControllers,
   key: string,
   { cache, client, signal }: ReconcileContext,
 ): Promise<void> {
-  const place = { member, slot, epoch, key };
+  const place = { member, partition, epoch, key };
   const beginMs = nowMs();
   if (signal.aborted) return;
   const object = cache.get(configMaps, key);
@@ -50,7 +52,7 @@ async function work(
   }
 }
 
-const manager = new ShardedManager(loadKubeConfig({ path: kubeconfig }), {
+const manager = new PartitionedManager(loadKubeConfig({ path: kubeconfig }), {
   ...LEASE,
   name: 'members',
   namespace: 'default',
@@ -59,8 +61,8 @@ const manager = new ShardedManager(loadKubeConfig({ path: kubeconfig }), {
   onError: report,
   cache: { onError: report },
   declare: (controllers) => {
-    const { slot, epoch } = controllers;
-    write({ kind: 'owns', atMs: nowMs(), member, slot, epoch });
+    const { partition, epoch } = controllers;
+    write({ kind: 'owns', atMs: nowMs(), member, partition, epoch });
     controllers
       .controllerFor(configMaps, { onError: report })
       .reconcile((key, context) => work(controllers, key, context));
@@ -74,8 +76,8 @@ parent.unref();
 const timer = setInterval(() => {
   const reading = new MetricsReading(collectMetrics());
   const events = reading.sum('kubeloom_watch_events_total', { resource: 'configmaps' }) ?? 0;
-  const slots = manager.owned.length;
-  const line: ReceivedLine = { kind: 'received', atMs: nowMs(), member, events, slots };
+  const partitions = manager.owned.length;
+  const line: ReceivedLine = { kind: 'received', atMs: nowMs(), member, events, partitions };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }, RECEIVED_EVERY_MS);
 await manager.run(stop.signal);

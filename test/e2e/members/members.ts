@@ -20,8 +20,8 @@ interface Member {
   readonly child: ChildProcess;
   readonly proxy: FaultyProxy;
   readonly exited: Promise<void>;
-  /** Number of slots that the member last reported. */
-  slots: number;
+  /** Number of partitions that the member last reported. */
+  partitions: number;
   isStruck: boolean;
   isEnding: boolean;
 }
@@ -42,8 +42,8 @@ export class Members implements AsyncDisposable {
     this.#kubeconfig = kubeconfig;
   }
 
-  /** Members that no fault strikes now, with the numbers of their slots. */
-  get healthy(): readonly { readonly identity: string; readonly slots: number }[] {
+  /** Members that no fault strikes now, with the numbers of their partitions. */
+  get healthy(): readonly { readonly identity: string; readonly partitions: number }[] {
     return [...this.#members.values()].filter((each) => !each.isStruck && !each.isEnding);
   }
 
@@ -69,11 +69,19 @@ export class Members implements AsyncDisposable {
       // A member that has not begun yet ends by SIGTERM itself.
       if (code !== 0 && signal === null) this.failures.push(`${identity} ended with status ${code}`);
     });
-    const member: Member = { identity, child, proxy, exited, slots: 0, isStruck: false, isEnding: false };
+    const member: Member = {
+      identity,
+      child,
+      proxy,
+      exited,
+      partitions: 0,
+      isStruck: false,
+      isEnding: false,
+    };
     this.#members.set(identity, member);
     createInterface({ input: child.stdout }).on('line', (text) => {
       const line = JSON.parse(text) as ReceivedLine;
-      member.slots = line.slots;
+      member.partitions = line.partitions;
       this.#reports.push(line);
     });
   }

@@ -16,7 +16,7 @@ import { Members } from './members.ts';
 import type { Fault } from './members.ts';
 
 const MEMBERS = 4;
-const SLOTS = 16;
+const PARTITIONS = 16;
 const RATE_PER_SECOND = 500;
 const LOOK_MS = 250;
 /** Time in which the events of four members are counted. */
@@ -27,8 +27,8 @@ const PAUSE_MAX_MS = 1000;
 const OTHERS: readonly Fault[] = ['terminate', 'freeze', 'freeze', 'slow', 'silent', 'cut'];
 const SETTLE_MAX_MS = 60_000;
 /**
- * A slot is free when its lease has ended. If its next owner was struck as well, that one's heartbeat ends first, and
- * another member waits for as long before it takes the slot. The rest is for lists, and for machines that are slow.
+ * A partition is free when its lease has ended. If its next owner was struck as well, that one's heartbeat ends first, and
+ * another member waits for as long before it takes the partition. The rest is for lists, and for machines that are slow.
  */
 const WAIT_MAX_MS = 3 * LEASE.leaseDurationMs + 30_000;
 
@@ -63,7 +63,7 @@ export async function runScenario(target: Target, kills: number, seed: number): 
     await members.start();
     await setTimeout(PHASE_MS);
     while (members.healthy.length < MEMBERS) await members.start();
-    await until(() => members.healthy.every(({ slots }) => slots === SLOTS / MEMBERS));
+    await until(() => members.healthy.every(({ partitions }) => partitions === PARTITIONS / MEMBERS));
     counted = await countEvents(target, lines, members);
     await strikeAll(members, kills, seededRandom(seed));
     await members.leave(MEMBERS / 2);
@@ -87,12 +87,12 @@ export async function runScenario(target: Target, kills: number, seed: number): 
   return { ...verdict, ...counted, violations, lines: lines() };
 }
 
-/** Strikes members one after the other. A fault may last while others begin, but one member with slots is left. */
+/** Strikes members one after the other. A fault may last while others begin, but one member with partitions is left. */
 async function strikeAll(members: Members, kills: number, random: Random): Promise<void> {
   const strikes: Promise<void>[] = [];
   for (let killed = 0; killed < kills;) {
     const how = random() < 0.5 ? 'kill' : (OTHERS[Math.floor(random() * OTHERS.length)] ?? 'kill');
-    // A frozen member must find that it has lost its slots; other faults end before the lease does, or later.
+    // A frozen member must find that it has lost its partitions; other faults end before the lease does, or later.
     const lastsMs = LEASE.leaseDurationMs * (how === 'freeze' ? 1 + random() : 2 * random());
     const { healthy } = members;
     const struck = healthy[Math.floor(random() * healthy.length)];
@@ -101,7 +101,7 @@ async function strikeAll(members: Members, kills: number, random: Random): Promi
       if (how === 'kill') killed++;
     }
     await setTimeout(random() * PAUSE_MAX_MS);
-    await until(() => members.healthy.filter(({ slots }) => slots > 0).length > 1);
+    await until(() => members.healthy.filter(({ partitions }) => partitions > 0).length > 1);
   }
   await Promise.all(strikes);
 }

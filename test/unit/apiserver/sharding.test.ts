@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { ApiServerOptions, EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import { shardSelectorText, shardSlots } from '../../../src/kube/shard-selector.ts';
+import { shardSelectorText, partitionRanges } from '../../../src/kube/shard-selector.ts';
 import { WIDGETS, pod, put } from '../../kit/objects.ts';
 import { call, watch } from './http.ts';
 
 /** FNV-1a of `a` is in the upper half of all hashes, that of `pod-1` in the lower one. */
 const UIDS = ['a', 'pod-1'];
-const SELECTOR = shardSelectorText(shardSlots([1], 2));
+const SELECTOR = shardSelectorText(partitionRanges([1], 2));
 const PARTIAL = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 interface ListBody {

@@ -63,9 +63,9 @@ describe('ObjectClient', () => {
     await assert.rejects(fenced.patch(deployments, KEY, late), conflict);
     await assert.rejects(fenced.update(deployments, { metadata, spec }), conflict);
     await assert.rejects(fenced.delete(deployments, KEY, { resourceVersion }), conflict);
-    lost.abort(new Error('the slot is lost'));
-    await assert.rejects(fenced.delete(deployments, KEY, { uid }), /the slot is lost/);
-    await assert.rejects(fenced.create(deployments, WEB), /the slot is lost/);
+    lost.abort(new Error('the partition is lost'));
+    await assert.rejects(fenced.delete(deployments, KEY, { uid }), /the partition is lost/);
+    await assert.rejects(fenced.create(deployments, WEB), /the partition is lost/);
     const { spec: now } = await fenced.get(deployments, KEY);
     assert.equal(now?.replicas, 3);
   });

@@ -63,6 +63,7 @@ async function compile(folder: string, clientNode: string, files: readonly strin
       typeRoots: [inRoot('node_modules/@types')],
       paths: {
         kubeloom: [inRoot('src/index.ts')],
+        'kubeloom/partitions': [inRoot('src/partitions/index.ts')],
         'kubeloom/client-node': [inRoot('src/client-node/index.ts')],
         'kubeloom/client-go': [inRoot('src/client-go/index.ts')],
         'kubeloom/controller': [inRoot('src/controller/index.ts')],

@@ -19,7 +19,8 @@ import { Scene } from '../../kit/scene.ts';
 import { PODS, pod } from '../../kit/objects.ts';
 import { openCache } from '../../../src/thread/index.ts';
 import { Gate } from './scene.ts';
-import { LeaderElector, SlotGroup } from '../../../src/controller/index.ts';
+import { LeaderElector } from '../../../src/controller/index.ts';
+import { PartitionGroup } from '../../../src/partitions/index.ts';
 import { MemoryLease, MemoryLock } from '../controller/leader-election/memory-lock.ts';
 
 const now = (): MetricsReading => new MetricsReading(collectMetrics());
@@ -46,8 +47,10 @@ describe('metrics of a running program', () => {
     const stop = new AbortController();
     const lock = new MemoryLock(new MemoryLease(), 'me');
     const election = new LeaderElector({ lock }).run(stop.signal, () => Promise.resolve());
-    const ofGroup = { name: 'group', namespace: 'default', slots: 1, threads };
-    const group = new SlotGroup(scene.server.connection, ofGroup).run(stop.signal, () => Promise.resolve());
+    const ofGroup = { name: 'group', namespace: 'default', partitions: 1, threads };
+    const group = new PartitionGroup(scene.server.connection, ofGroup).run(stop.signal, () =>
+      Promise.resolve(),
+    );
     void informer.run();
     await settled(informer);
     await using shared = informer.share();
@@ -58,7 +61,7 @@ describe('metrics of a running program', () => {
     await scene.until(() => now().histogram('kubeloom_latency_seconds', { stage: 'done' }) !== undefined);
     await scene.server.dropWatches({ how: 'close' });
     await scene.until(() => now().sum('kubeloom_watches_ended_total') !== undefined);
-    await scene.until(() => now().sum('kubeloom_slot_changes_total') !== undefined);
+    await scene.until(() => now().sum('kubeloom_partition_changes_total') !== undefined);
     const families = collectMetrics();
     assert.deepEqual(
       families.map(({ name }) => name),

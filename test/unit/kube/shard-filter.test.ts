@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ShardFilter } from '../../../src/kube/shard-filter.ts';
-import { shardSlots } from '../../../src/kube/shard-selector.ts';
+import { partitionRanges } from '../../../src/kube/shard-selector.ts';
 
 const HASHES = 2n ** 64n;
 const hex = (hash: bigint): string => `0x${hash.toString(16).padStart(16, '0')}`;
@@ -72,20 +72,25 @@ describe('the hash of a shard', () => {
 });
 
 describe('a shard filter', () => {
-  test('of all slots has each object exactly once', () => {
-    const slots = Array.from({ length: 16 }, (_, slot) => new ShardFilter(shardSlots([slot])));
-    const pairs = new ShardFilter(shardSlots([3, 12]));
-    const counts = slots.map(() => 0);
+  test('of all partitions has each object exactly once', () => {
+    const partitions = Array.from(
+      { length: 16 },
+      (_, partition) => new ShardFilter(partitionRanges([partition])),
+    );
+    const pairs = new ShardFilter(partitionRanges([3, 12]));
+    const counts = partitions.map(() => 0);
     for (let number = 0; number < 4_000; number++) {
       // The last three digits of a text hardly move its hash: ends alone do not spread objects.
       const uid = `${number}-4000-8000`;
-      const matching = slots.flatMap((filter, slot) => (filter.matchesText(uid) ? [slot] : []));
+      const matching = partitions.flatMap((filter, partition) =>
+        filter.matchesText(uid) ? [partition] : [],
+      );
       assert.equal(matching.length, 1);
-      const [slot = -1] = matching;
-      counts[slot] = (counts[slot] ?? 0) + 1;
-      assert.equal(pairs.matchesText(uid), slot === 3 || slot === 12);
+      const [partition = -1] = matching;
+      counts[partition] = (counts[partition] ?? 0) + 1;
+      assert.equal(pairs.matchesText(uid), partition === 3 || partition === 12);
     }
-    assert.ok(Math.min(...counts) > 0, 'no slot is empty');
+    assert.ok(Math.min(...counts) > 0, 'no partition is empty');
   });
 
   test('of all hashes has every object', () => {

@@ -1,11 +1,11 @@
-/** Tests of shard selectors: the server's text, slots, and the refusal of selectors that would select something else. */
+/** Tests of shard selectors: the server's text, partitions, and the refusal of selectors that would select something else. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   checkShardSelector,
   parseShardSelector,
   shardSelectorText,
-  shardSlots,
+  partitionRanges,
 } from '../../../src/kube/shard-selector.ts';
 
 const ONE = '0x0000000000000001';
@@ -26,7 +26,7 @@ describe('a shard selector', () => {
   });
 
   test('is the same after it was written and parsed, whatever the spaces', () => {
-    const selector = shardSlots([0, 5, 15], 16, 'namespace');
+    const selector = partitionRanges([0, 5, 15], 16, 'namespace');
     const text = shardSelectorText(selector);
     assert.deepEqual(parseShardSelector(text), selector);
     assert.deepEqual(parseShardSelector(text.replaceAll(' ', '')), selector);
@@ -60,7 +60,7 @@ describe('a shard selector', () => {
   const wrong: readonly (readonly [selector: unknown, message: RegExp])[] = [
     [undefined, /the key of a shard selector must be 'uid' or 'namespace'/],
     [null, /the key of a shard selector/],
-    [shardSelectorText(shardSlots([0])), /the key of a shard selector/],
+    [shardSelectorText(partitionRanges([0])), /the key of a shard selector/],
     [{ key: 'name', ranges: [{ start: ONE, end: TWO }] }, /got name/],
     [{ key: 'uid' }, /at least one range/],
     [{ key: 'uid', ranges: [] }, /at least one range/],
@@ -74,11 +74,11 @@ describe('a shard selector', () => {
   }
 });
 
-describe('slots', () => {
+describe('partitions', () => {
   for (const count of [1, 2, 3, 16, 256]) {
     test(`that are all ${count} leave no gap and no overlap`, () => {
-      const all = Array.from({ length: count }, (_, slot) => slot);
-      const { ranges } = shardSlots(all, count);
+      const all = Array.from({ length: count }, (_, partition) => partition);
+      const { ranges } = partitionRanges(all, count);
       assert.equal(ranges[0]?.start, '0x0000000000000000');
       assert.equal(ranges.at(-1)?.end, '0x10000000000000000');
       for (const [index, { end }] of ranges.slice(0, -1).entries())
@@ -86,13 +86,16 @@ describe('slots', () => {
     });
   }
 
-  test('that do not exist are refused, as is a number of slots that makes no sense', () => {
-    for (const slot of [-1, 16, 1.5, Number.NaN]) {
-      assert.throws(() => shardSlots([slot]), refused(/a slot must be an integer from 0 to 15/));
+  test('that do not exist are refused, as is a number of partitions that makes no sense', () => {
+    for (const partition of [-1, 16, 1.5, Number.NaN]) {
+      assert.throws(
+        () => partitionRanges([partition]),
+        refused(/a partition must be an integer from 0 to 15/),
+      );
     }
     for (const count of [0, 257, 1.5]) {
-      assert.throws(() => shardSlots([0], count), refused(/number of slots .* from 1 to 256/));
+      assert.throws(() => partitionRanges([0], count), refused(/number of partitions .* from 1 to 256/));
     }
-    assert.throws(() => shardSlots([]), refused(/at least one range/));
+    assert.throws(() => partitionRanges([]), refused(/at least one range/));
   });
 });

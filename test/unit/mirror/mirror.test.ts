@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Change } from '../../../src/apiserver/testing/index.ts';
-import { resourcePath, resources, shardSelectorText, shardSlots } from '../../../src/index.ts';
+import { resourcePath, resources, shardSelectorText, partitionRanges } from '../../../src/index.ts';
 import type { MirrorOptions } from '../../../src/mirror/mirror.ts';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
 import { Client } from '../../semantics/client.ts';
@@ -107,7 +107,7 @@ describe('a mirror', () => {
     await using mirror = mirrorOf(origin, [pods]);
     const endpoint = await mirror.start();
     await received(endpoint, origin, pods);
-    const selectors = [0, 1].map((slot) => shardSelectorText(shardSlots([slot], 2)));
+    const selectors = [0, 1].map((partition) => shardSelectorText(partitionRanges([partition], 2)));
     const read = async (query: Readonly<Record<string, string>>): Promise<Body> =>
       (await new Client(endpoint).get(`/api/v1/pods?${new URLSearchParams(query).toString()}`)).body;
     const lists = await Promise.all(selectors.map((shardSelector) => read({ shardSelector })));

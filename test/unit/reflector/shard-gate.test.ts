@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { KeySpans, scanKey } from '../../../src/kube/json/key-spans.ts';
-import { shardSlots } from '../../../src/kube/shard-selector.ts';
+import { partitionRanges } from '../../../src/kube/shard-selector.ts';
 import { ShardGate } from '../../../src/reflector/shard-gate.ts';
 import { ActivityCounter } from '../../../src/shared/activity.ts';
 import type { ShardFiltering } from '../../../src/shared/activity.ts';
@@ -16,7 +16,7 @@ type Input = 'list' | 'own' | 'foreign' | 'echo' | 'page' | 'end';
 class Judged {
   readonly counts: Float64Array = new Float64Array(Object.keys(ActivityCounter).length);
   readonly changes: ShardFiltering[] = [];
-  readonly #gate = new ShardGate(shardSlots([1], 2), this.counts, (filtering) =>
+  readonly #gate = new ShardGate(partitionRanges([1], 2), this.counts, (filtering) =>
     this.changes.push(filtering),
   );
 

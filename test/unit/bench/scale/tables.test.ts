@@ -7,7 +7,7 @@ import { billOf, cpuAt, listMs } from '../../../../bench/scale/estimate.ts';
 import { withTables } from '../../../../bench/scale/tables.ts';
 
 const PAGE = fileURLToPath(new URL('../../../../../docs/scale.md', import.meta.url));
-const DEPLOYMENT = { objects: 1000, changesPerSecond: 100, members: 4, slots: 16, isFiltered: true };
+const DEPLOYMENT = { objects: 1000, changesPerSecond: 100, members: 4, partitions: 16, isFiltered: true };
 
 test('docs/scale.md has the tables of bench/scale', () => {
   const page = readFileSync(PAGE, 'utf8');
@@ -28,7 +28,7 @@ test('a server that filters sends each event once, and one that does not sends i
   assert.ok(filtered.member.keyCores < ignored.member.keyCores);
 });
 
-test('the list of a slot grows with the collection, and much faster when the server sends all of it', () => {
+test('the list of a partition grows with the collection, and much faster when the server sends all of it', () => {
   const filteredMs = listMs({ ...DEPLOYMENT, objects: 1_000_000 });
   assert.ok(filteredMs > listMs(DEPLOYMENT));
   assert.ok(listMs({ ...DEPLOYMENT, objects: 1_000_000, isFiltered: false }) > 5 * filteredMs);

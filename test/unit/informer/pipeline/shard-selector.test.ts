@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-import { InformerThreads, SharedIndexInformer, shardSlots } from '../../../../src/index.ts';
+import { InformerThreads, SharedIndexInformer, partitionRanges } from '../../../../src/index.ts';
 import { InProcessBackend } from '../../../../src/informer/threads/in-process-backend.ts';
 import { PODS, WIDGETS, annotated, pod } from '../../../kit/objects.ts';
 import { RecordingHandler } from '../../../kit/recording-handler.ts';
 import { Scene, kubeConfigOf } from '../../../kit/scene.ts';
 
-const UPPER = shardSlots([1], 2);
+const UPPER = partitionRanges([1], 2);
 /** FNV-1a of the first text is in the upper half of all hashes, that of the second in the lower one. */
 const UPPER_UID = 'a';
 const LOWER_UID = 'pod-1';
@@ -25,7 +25,7 @@ describe('an informer with a shard selector', () => {
     await own.put(
       ...['foo', 'pod-1'].flatMap((namespace) => ['a', 'b'].map((name) => pod(name, {}, namespace))),
     );
-    const { informer } = await own.watching({ shardSelector: shardSlots([0], 2, 'namespace') });
+    const { informer } = await own.watching({ shardSelector: partitionRanges([0], 2, 'namespace') });
     assert.deepEqual(informer.getStore().listKeys(), ['pod-1/a', 'pod-1/b']);
   });
 

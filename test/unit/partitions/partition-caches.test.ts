@@ -1,16 +1,16 @@
 /** The caches with which a new owner begins: none is older than the hand-over. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { InformersMap, shardSlots } from '../../../../src/index.ts';
-import { SlotCaches } from '../../../../src/controller/slots/slot-caches.ts';
-import type { CachesOfSlot } from '../../../../src/controller/slots/slot-caches.ts';
-import { GroupScene, SLOTS, pods, turn } from './scene.ts';
+import { InformersMap, partitionRanges } from '../../../src/index.ts';
+import { PartitionCaches } from '../../../src/partitions/partition-caches.ts';
+import type { CachesOfPartition } from '../../../src/partitions/partition-caches.ts';
+import { GroupScene, PARTITIONS, pods, turn } from './scene.ts';
 
 const { signal } = new AbortController();
 
-function cachesOf({ server, threads, clock }: GroupScene): SlotCaches {
+function cachesOf({ server, threads, clock }: GroupScene): PartitionCaches {
   const options = { threads, firstList: 'mostRecent', watchList: 'off' } as const;
-  return new SlotCaches(server.connection, options, 'default', clock);
+  return new PartitionCaches(server.connection, options, 'default', clock);
 }
 
 const ofAnotherKind = {
@@ -19,21 +19,24 @@ const ofAnotherKind = {
   object: { metadata: { name: 'a', namespace: 'default' } },
 } as const;
 
-/** Opens the common caches of slot 0 and fills them; `second` opens those of slot 1. */
-async function opened(scene: GroupScene, caches: SlotCaches) {
-  let first: CachesOfSlot | undefined;
-  void caches.open(shardSlots([0], SLOTS), signal).then((it) => (first = it));
+/** Opens the common caches of partition 0 and fills them; `second` opens those of partition 1. */
+async function opened(scene: GroupScene, caches: PartitionCaches) {
+  let first: CachesOfPartition | undefined;
+  void caches.open(partitionRanges([0], PARTITIONS), signal).then((it) => (first = it));
   await scene.until(() => first !== undefined);
   assert.ok(first);
   const handle = await first.cache.informerFor(pods);
-  return { handle, second: (): Promise<CachesOfSlot> => caches.open(shardSlots([1], SLOTS), signal) };
+  return {
+    handle,
+    second: (): Promise<CachesOfPartition> => caches.open(partitionRanges([1], PARTITIONS), signal),
+  };
 }
 
-describe('the caches of slots', () => {
-  test('C229 begin with the most recent list, where each slot has its own', async () => {
+describe('the caches of partitions', () => {
+  test('C229 begin with the most recent list, where each partition has its own', async () => {
     await using scene = await GroupScene.start('echoes');
     const caches = cachesOf(scene);
-    await using own = await caches.open(shardSlots([0], SLOTS), signal);
+    await using own = await caches.open(partitionRanges([0], PARTITIONS), signal);
     await own.cache.informerFor(pods);
     const lists = (await scene.server.requests()).filter(
       ({ path, watch }) => path.endsWith('/pods') && !watch,
@@ -45,10 +48,10 @@ describe('the caches of slots', () => {
     await caches.close();
   });
 
-  test('C229 reach the version that the server had after the hand-over, where all slots have common ones', async () => {
+  test('C229 reach the version that the server had after the hand-over, where all partitions have common ones', async () => {
     await using scene = await GroupScene.start('ignores');
     const caches = cachesOf(scene);
-    const opening = caches.open(shardSlots([0], SLOTS), signal);
+    const opening = caches.open(partitionRanges([0], PARTITIONS), signal);
     let first: InformersMap | undefined;
     void opening.then(({ cache }) => (first = cache));
     await scene.until(() => first !== undefined);
@@ -60,7 +63,7 @@ describe('the caches of slots', () => {
       { type: 'create', resource: 'configmaps', object: { metadata: { name: 'a', namespace: 'default' } } },
     ]);
     const revision = await scene.server.revision();
-    await using two = await caches.open(shardSlots([1], SLOTS), signal);
+    await using two = await caches.open(partitionRanges([1], PARTITIONS), signal);
     assert.equal(two.cache, one.cache);
     const again = await two.cache.informerFor(pods);
     const version = (): number => Number(two.cache.informers[0]?.lastSyncResourceVersion());
@@ -72,7 +75,7 @@ describe('the caches of slots', () => {
     await caches.close();
   });
 
-  describe('of a quiet kind, which all slots have in common', () => {
+  describe('of a quiet kind, which all partitions have in common', () => {
     test('C229 are no older than the hand-over when a second watch shows that nothing has changed', async () => {
       await using scene = await GroupScene.start('ignores');
       const caches = cachesOf(scene);
@@ -111,7 +114,7 @@ describe('the caches of slots', () => {
     });
   });
 
-  test('are not waited for when the slot is lost meanwhile', async () => {
+  test('are not waited for when the partition is lost meanwhile', async () => {
     await using scene = await GroupScene.start('echoes');
     const caches = cachesOf(scene);
     await scene.server.setFaults({
@@ -120,7 +123,7 @@ describe('the caches of slots', () => {
       ],
     });
     const lost = new AbortController();
-    const opening = caches.open(shardSlots([0], SLOTS), lost.signal);
+    const opening = caches.open(partitionRanges([0], PARTITIONS), lost.signal);
     const reason = new Error('lost');
     lost.abort(reason);
     await assert.rejects(opening, reason);
@@ -137,7 +140,7 @@ describe('the caches of slots', () => {
       action: { type: 'answer', status: 503 },
     };
     await scene.server.setFaults({ rules: [rule as never] });
-    const selector = shardSlots([0], SLOTS);
+    const selector = partitionRanges([0], PARTITIONS);
     await assert.rejects(caches.open(selector, signal));
     await using own = await caches.open(selector, signal);
     assert.ok(own.cache instanceof InformersMap);

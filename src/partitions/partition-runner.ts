@@ -1,42 +1,48 @@
-/** One slot of one member: carries out what the rules ask for, with one timer and at most one call in progress. */
-import type { Clock, Random } from '../../base/clock.ts';
-import { KubeloomError, firstLineOf, withCode } from '../../base/errors.ts';
-import type { Failure, Loss } from '../leader-election/election-state.ts';
-import { failureOf } from '../leader-election/election.ts';
-import { LeaseCalls } from '../leader-election/lease-calls.ts';
-import { signalWithCheck } from '../leader-election/leader-signal.ts';
-import type { ResourceLock, StoredRecord } from '../leader-election/resource-lock.ts';
-import { isHeld, newSlot, slotDueMs } from './slot-state.ts';
-import type { SlotEffect, SlotEvent, SlotRules, SlotState, Wish } from './slot-state.ts';
-import { slotStep } from './slot-step.ts';
+/** One partition of one member: carries out what the rules ask for, with one timer and at most one call in progress. */
+import type { Clock, Random } from '../base/clock.ts';
+import { KubeloomError, firstLineOf, withCode } from '../base/errors.ts';
+import type { Failure, Loss } from '../controller/leader-election/election-state.ts';
+import { failureOf } from '../controller/leader-election/election.ts';
+import { LeaseCalls } from '../controller/leader-election/lease-calls.ts';
+import { signalWithCheck } from '../controller/leader-election/leader-signal.ts';
+import type { ResourceLock, StoredRecord } from '../controller/leader-election/resource-lock.ts';
+import { isHeld, newPartition, partitionDueMs } from './partition-state.ts';
+import type {
+  PartitionEffect,
+  PartitionEvent,
+  PartitionRules,
+  PartitionState,
+  Wish,
+} from './partition-state.ts';
+import { partitionStep } from './partition-step.ts';
 
-/** A period in which a member owns a slot. */
+/** A period in which a member owns a partition. */
 export interface Tenure {
-  readonly slot: number;
-  /** Number of the period: greater than those of all earlier ones of the slot, whichever member had them. */
+  readonly partition: number;
+  /** Number of the period: greater than those of all earlier ones of the partition, whichever member had them. */
   readonly epoch: number;
-  /** Aborted when the slot is lost, before another member can own it, and when draining takes too long. */
+  /** Aborted when the partition is lost, before another member can own it, and when draining takes too long. */
   readonly signal: AbortSignal;
-  /** Aborted when the slot is handed over, or lost: the work finishes what it has begun, while the lease is renewed. */
+  /** Aborted when the partition is handed over, or lost: the work finishes what it has begun, while the lease is renewed. */
   readonly drainSignal: AbortSignal;
   /** Reports that the first list is complete. */
   readonly synced: () => void;
 }
 
-/** The work on a slot, until one of the signals is aborted. The slot is released when its promise settles. */
-export type WorkOnSlot = (tenure: Tenure) => Promise<void>;
+/** The work on a partition, until one of the signals is aborted. The partition is released when its promise settles. */
+export type WorkOnPartition = (tenure: Tenure) => Promise<void>;
 
 /** @internal */
-export interface SlotParts {
-  readonly slot: number;
+export interface PartitionParts {
+  readonly partition: number;
   readonly lock: ResourceLock;
-  readonly rules: SlotRules;
+  readonly rules: PartitionRules;
   readonly clock: Clock;
   readonly random: Random;
   readonly wish: () => Wish;
-  readonly work: WorkOnSlot;
+  readonly work: WorkOnPartition;
   /** Called after each step that has changed the kind of the state. */
-  readonly onChanged: (before: SlotState, after: SlotState) => void;
+  readonly onChanged: (before: PartitionState, after: PartitionState) => void;
   readonly onError: (error: KubeloomError) => void;
 }
 
@@ -47,21 +53,21 @@ interface Work {
 }
 
 /** @internal */
-export class SlotRunner {
-  readonly #parts: SlotParts;
+export class PartitionRunner {
+  readonly #parts: PartitionParts;
   readonly #calls: LeaseCalls;
-  #state: SlotState;
+  #state: PartitionState;
   #work: Work | undefined;
   #cancelTimer: () => void = () => undefined;
 
-  constructor(parts: SlotParts) {
+  constructor(parts: PartitionParts) {
     this.#parts = parts;
     this.#calls = new LeaseCalls(parts.lock, (event) => this.#happened(event));
-    this.#state = newSlot(parts.clock.now());
+    this.#state = newPartition(parts.clock.now());
   }
 
   /** The state by the clock of this moment. */
-  get state(): SlotState {
+  get state(): PartitionState {
     this.#check();
     return this.#state;
   }
@@ -80,15 +86,15 @@ export class SlotRunner {
     if (isHeld(this.#state) && this.#parts.clock.now() >= this.#state.election.untilMs) this.tick();
   }
 
-  #happened(event: SlotEvent): void {
+  #happened(event: PartitionEvent): void {
     const { clock, random, rules, wish, onChanged } = this.#parts;
     const before = this.#state;
     const moment = { nowMs: clock.now(), random: random(), wish: wish() };
-    const { state, effects } = slotStep(before, event, moment, rules);
+    const { state, effects } = partitionStep(before, event, moment, rules);
     this.#state = state;
     for (const effect of effects) this.#perform(effect);
     this.#cancelTimer();
-    const due = slotDueMs(this.#state, wish(), rules);
+    const due = partitionDueMs(this.#state, wish(), rules);
     if (due !== undefined) {
       const delayMs = Math.max(0, Math.ceil(due - clock.now()));
       this.#cancelTimer = clock.schedule(delayMs, () => this.tick());
@@ -96,7 +102,7 @@ export class SlotRunner {
     if (state.kind !== before.kind) onChanged(before, state);
   }
 
-  #perform(effect: SlotEffect): void {
+  #perform(effect: PartitionEffect): void {
     const { onError } = this.#parts;
     switch (effect.type) {
       case 'report':
@@ -132,8 +138,8 @@ export class SlotRunner {
     const { drainTimeoutMs } = rules;
     work.cancelLimit = clock.schedule(drainTimeoutMs, () => {
       const message =
-        `${lock.describe()}: the work on the slot has not ended within ${drainTimeoutMs} ms (drainTimeoutMs), and is aborted; ` +
-        'the slot is kept until it ends';
+        `${lock.describe()}: the work on the partition has not ended within ${drainTimeoutMs} ms (drainTimeoutMs), and is aborted; ` +
+        'the partition is kept until it ends';
       const error = new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message);
       onError(error);
       work.lost.abort(error);
@@ -147,12 +153,12 @@ export class SlotRunner {
       cancelLimit: () => undefined,
     };
     this.#work = work;
-    const { slot, onError } = this.#parts;
+    const { partition, onError } = this.#parts;
     const signal = signalWithCheck(work.lost, () => this.#check());
     const synced = (): void => {
       if (this.#work === work) this.#happened({ type: 'synced' });
     };
-    const tenure: Tenure = { slot, epoch, signal, drainSignal: work.drain.signal, synced };
+    const tenure: Tenure = { partition, epoch, signal, drainSignal: work.drain.signal, synced };
     const failure: Failure | undefined = await failureOf(() => this.#parts.work(tenure), tenure.drainSignal);
     work.cancelLimit();
     this.#work = undefined;
@@ -166,7 +172,7 @@ export class SlotRunner {
     const last = failure === undefined ? '' : ` (${firstLineOf(failure)})`;
     const why =
       holder === undefined ? `its lease could not be renewed in time${last}` : `${holder} holds its lease`;
-    const message = `${this.#parts.lock.describe()}: the slot is lost: ${why}; ${consequence}`;
+    const message = `${this.#parts.lock.describe()}: the partition is lost: ${why}; ${consequence}`;
     return new KubeloomError('ERR_KUBELOOM_LEADER_LOST', message, { cause: failure });
   }
 }

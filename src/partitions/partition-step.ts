@@ -1,30 +1,35 @@
 /**
- * The rules of a slot: one pure function. Claiming, renewing and releasing are steps of an election, which a free slot
- * begins and whose end makes it free again. This adds three things: when a slot is claimed, what its work is asked to do,
- * and that a member never has two works for one slot.
+ * The rules of a partition: one pure function. Claiming, renewing and releasing are steps of an election, which a free partition
+ * begins and whose end makes it free again. This adds three things: when a partition is claimed, what its work is asked to do,
+ * and that a member never has two works for one partition.
  */
-import { newCandidate } from '../leader-election/election-state.ts';
+import { newCandidate } from '../controller/leader-election/election-state.ts';
 import type {
   ElectionEffect,
   ElectionEvent,
   ElectionState,
   Moment,
   Observation,
-} from '../leader-election/election-state.ts';
-import { observationOf, step } from '../leader-election/election-step.ts';
-import { claimMs, isHeld } from './slot-state.ts';
+} from '../controller/leader-election/election-state.ts';
+import { observationOf, step } from '../controller/leader-election/election-step.ts';
+import { claimMs, isHeld } from './partition-state.ts';
 import type {
   Free,
   Held,
-  SlotEffect,
-  SlotEvent,
-  SlotMoment,
-  SlotRules,
-  SlotState,
-  SlotStep,
-} from './slot-state.ts';
+  PartitionEffect,
+  PartitionEvent,
+  PartitionMoment,
+  PartitionRules,
+  PartitionState,
+  PartitionStep,
+} from './partition-state.ts';
 
-export function slotStep(state: SlotState, event: SlotEvent, moment: SlotMoment, rules: SlotRules): SlotStep {
+export function partitionStep(
+  state: PartitionState,
+  event: PartitionEvent,
+  moment: PartitionMoment,
+  rules: PartitionRules,
+): PartitionStep {
   switch (state.kind) {
     case 'free':
       return stepFree(state, event, moment, rules);
@@ -44,7 +49,12 @@ export function slotStep(state: SlotState, event: SlotEvent, moment: SlotMoment,
   }
 }
 
-function stepFree(state: Free, event: SlotEvent, moment: SlotMoment, rules: SlotRules): SlotStep {
+function stepFree(
+  state: Free,
+  event: PartitionEvent,
+  moment: PartitionMoment,
+  rules: PartitionRules,
+): PartitionStep {
   const { nowMs, wish } = moment;
   const observed =
     event.type === 'seen' ? observationOf(state.observed, event.stored, nowMs) : state.observed;
@@ -59,8 +69,13 @@ function stepFree(state: Free, event: SlotEvent, moment: SlotMoment, rules: Slot
   );
 }
 
-function stepOwned(state: Held, event: SlotEvent, moment: SlotMoment, rules: SlotRules): SlotStep {
-  const next: SlotStep = isElectionEvent(event)
+function stepOwned(
+  state: Held,
+  event: PartitionEvent,
+  moment: PartitionMoment,
+  rules: PartitionRules,
+): PartitionStep {
+  const next: PartitionStep = isElectionEvent(event)
     ? after(state, event, moment, rules)
     : unchanged(event.type === 'synced' ? { ...state, kind: 'active' } : state);
   const { state: now, effects } = next;
@@ -69,13 +84,13 @@ function stepOwned(state: Held, event: SlotEvent, moment: SlotMoment, rules: Slo
   return { ...left, effects: [...effects, ...left.effects] };
 }
 
-/** Performs a step of the election, and derives the slot's state from the election's. */
+/** Performs a step of the election, and derives the partition's state from the election's. */
 function after(
-  before: Exclude<SlotState, Free>,
+  before: Exclude<PartitionState, Free>,
   event: ElectionEvent,
   moment: Moment,
-  rules: SlotRules,
-): SlotStep {
+  rules: PartitionRules,
+): PartitionStep {
   const { state: election, effects } = step(before.election, event, moment, rules);
   const isWorking = hadWork(before) && event.type !== 'worked';
   return {
@@ -85,15 +100,15 @@ function after(
 }
 
 function stateOf(
-  before: Exclude<SlotState, Free>,
+  before: Exclude<PartitionState, Free>,
   election: ElectionState,
   isWorking: boolean,
   { nowMs }: Moment,
-  { retryPeriodMs }: SlotRules,
-): SlotState {
+  { retryPeriodMs }: PartitionRules,
+): PartitionState {
   switch (election.kind) {
     case 'candidate':
-      // One attempt: then the slot is free again, and the group decides anew.
+      // One attempt: then the partition is free again, and the group decides anew.
       return election.pace.kind === 'calling'
         ? { kind: 'claiming', election }
         : free(election.observed, nowMs, election.pace.untilMs);
@@ -110,11 +125,11 @@ function stateOf(
 }
 
 function effectsOf(
-  before: Exclude<SlotState, Free>,
+  before: Exclude<PartitionState, Free>,
   effect: ElectionEffect,
   election: ElectionState,
   isWorking: boolean,
-): SlotEffect[] {
+): PartitionEffect[] {
   switch (effect.type) {
     case 'update':
       return [before.kind === 'claiming' ? withNewEpoch(effect) : effect];
@@ -133,13 +148,13 @@ function effectsOf(
 }
 
 /** Each claim counts, also that of a member which holds the lease: a work never has the epoch of an earlier one. */
-function withNewEpoch(effect: Extract<ElectionEffect, { readonly type: 'update' }>): SlotEffect {
+function withNewEpoch(effect: Extract<ElectionEffect, { readonly type: 'update' }>): PartitionEffect {
   const leaseTransitions = effect.stored.record.leaseTransitions + 1;
   return { ...effect, draft: { ...effect.draft, leaseTransitions, acquireTime: '' } };
 }
 
 /** Returns whether a work ran before this step, which only its own event ends. */
-function hadWork(state: SlotState): boolean {
+function hadWork(state: PartitionState): boolean {
   return state.kind === 'aborted' || (isHeld(state) && state.election.work !== 'done');
 }
 
@@ -147,12 +162,12 @@ function free(observed: Observation | undefined, sinceMs: number, notBeforeMs: n
   return { kind: 'free', observed, sinceMs, notBeforeMs };
 }
 
-function unchanged(state: SlotState): SlotStep {
+function unchanged(state: PartitionState): PartitionStep {
   return { state, effects: [] };
 }
 
 function isElectionEvent(
-  event: SlotEvent,
-): event is Exclude<SlotEvent, { readonly type: 'seen' | 'synced' }> {
+  event: PartitionEvent,
+): event is Exclude<PartitionEvent, { readonly type: 'seen' | 'synced' }> {
   return event.type !== 'seen' && event.type !== 'synced';
 }

@@ -1,35 +1,35 @@
 /**
- * The caches of slots. Where the server filters, each slot has its own: one watch of each kind, which carries the slot's
- * objects only. A server that ignores the selector would send everything on each of these watches, so all slots of the
+ * The caches of partitions. Where the server filters, each partition has its own: one watch of each kind, which carries the partition's
+ * objects only. A server that ignores the selector would send everything on each of these watches, so all partitions of the
  * member have common caches there, and their controllers select keys.
  *
  * A new owner must not begin with a state that is older than the hand-over. A list that begins later never is; common caches that
  * have been filled before must first reach the version that the server had after the hand-over.
  */
-import type { Clock } from '../../base/clock.ts';
-import { abortable } from '../../base/on-abort.ts';
-import { resourcePath } from '../../kube/resource.ts';
-import type { ServerSource } from '../../kube/server-source.ts';
-import { ApiClient } from '../../reflector/api-client.ts';
-import { compareResourceVersions } from '../../kube/resource-version.ts';
-import { InformersMap, resources, shardSelectorText, shardSlots } from '../../index.ts';
-import type { InformerHandle, InformersMapOptions, KubeObject, ShardSelector } from '../../index.ts';
+import type { Clock } from '../base/clock.ts';
+import { abortable } from '../base/on-abort.ts';
+import { resourcePath } from '../kube/resource.ts';
+import type { ServerSource } from '../kube/server-source.ts';
+import { ApiClient } from '../reflector/api-client.ts';
+import { compareResourceVersions } from '../kube/resource-version.ts';
+import { InformersMap, resources, shardSelectorText, partitionRanges } from '../index.ts';
+import type { InformerHandle, InformersMapOptions, KubeObject, ShardSelector } from '../index.ts';
 import { changesSince } from './quiet-watch.ts';
 
-/** Time for which common caches wait for other slots before their first list: slots are mostly taken together. */
+/** Time for which common caches wait for other partitions before their first list: partitions are mostly taken together. */
 const GATHER_MS = 200;
 
 type Handles = readonly InformerHandle<KubeObject>[];
 
-/** @internal The caches of one slot. */
-export interface CachesOfSlot extends AsyncDisposable {
+/** @internal The caches of one partition. */
+export interface CachesOfPartition extends AsyncDisposable {
   readonly cache: InformersMap;
   /** Resolves when the caches, which are filled, are no older than the call of `open`. */
   current(handles: Handles): Promise<void>;
 }
 
 /** @internal */
-export class SlotCaches {
+export class PartitionCaches {
   readonly #source: ServerSource;
   readonly #options: InformersMapOptions;
   readonly #namespace: string;
@@ -51,7 +51,7 @@ export class SlotCaches {
     this.#common = new InformersMap(source, options);
   }
 
-  async open(selector: ShardSelector, signal: AbortSignal): Promise<CachesOfSlot> {
+  async open(selector: ShardSelector, signal: AbortSignal): Promise<CachesOfPartition> {
     if (await abortable(this.#isFiltering(), signal)) {
       const { restMapper } = this.#common;
       const options = { ...this.#options, restMapper, shardSelector: selector };
@@ -77,7 +77,7 @@ export class SlotCaches {
 
   #isFiltering(): Promise<boolean> {
     this.#filters ??= this.#probe().catch((error: unknown) => {
-      // The next slot asks again.
+      // The next partition asks again.
       this.#filters = undefined;
       throw error;
     });
@@ -86,7 +86,7 @@ export class SlotCaches {
 
   /** Returns whether the server filters: then it repeats the selector in a list of a built-in type. */
   async #probe(): Promise<boolean> {
-    const everything = shardSelectorText(shardSlots([0], 1));
+    const everything = shardSelectorText(partitionRanges([0], 1));
     const list = await this.#read(
       resourcePath(resources.coordination.v1.leases, this.#namespace),
       { shardSelector: everything },

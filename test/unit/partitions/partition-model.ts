@@ -1,5 +1,5 @@
 /**
- * A model of two members and their slots, and a checker that visits every state that any order of their events can reach.
+ * A model of two members and their partitions, and a checker that visits every state that any order of their events can reach.
  * The members run the rules of src; the model has the server, the network, the time and the faults:
  *
  * - a request is answered at once, unless it, or the answer, is late by any time, or lost: a fault;
@@ -8,34 +8,39 @@
  * - a member may be frozen while time passes, and may be killed: faults;
  * - time passes only when no timer of a member that runs is due. Clocks show different times, and run equally fast.
  */
-import type { LeaderElectionRecord } from '../../../../src/controller/index.ts';
-import { wishesOf } from '../../../../src/controller/slots/ownership.ts';
-import { isHeld, newSlot, slotDueMs } from '../../../../src/controller/slots/slot-state.ts';
-import type { SlotEffect, SlotEvent, SlotRules, Wish } from '../../../../src/controller/slots/slot-state.ts';
-import { CLOCK_OFFSETS_MS, TICK_MS, keyOf } from './slot-model-world.ts';
-import type { Answer, Call, Member, OfSlot, World } from './slot-model-world.ts';
-import type { slotStep } from '../../../../src/controller/slots/slot-step.ts';
+import type { LeaderElectionRecord } from '../../../src/controller/index.ts';
+import { wishesOf } from '../../../src/partitions/ownership.ts';
+import { isHeld, newPartition, partitionDueMs } from '../../../src/partitions/partition-state.ts';
+import type {
+  PartitionEffect,
+  PartitionEvent,
+  PartitionRules,
+  Wish,
+} from '../../../src/partitions/partition-state.ts';
+import { CLOCK_OFFSETS_MS, TICK_MS, keyOf } from './partition-model-world.ts';
+import type { Answer, Call, Member, OfPartition, World } from './partition-model-world.ts';
+import type { partitionStep } from '../../../src/partitions/partition-step.ts';
 
 const IDENTITIES = ['a', 'b'] as const;
 
 export interface Protocol {
-  readonly step: typeof slotStep;
-  readonly rules: Omit<SlotRules, 'identity'>;
+  readonly step: typeof partitionStep;
+  readonly rules: Omit<PartitionRules, 'identity'>;
 }
 
 export interface Bounds {
-  /** The preferred owner of each slot; `second` is what members see later, each at a time of its own. */
+  /** The preferred owner of each partition; `second` is what members see later, each at a time of its own. */
   readonly first: readonly string[];
   readonly second: readonly string[];
   readonly ticksMax: number;
   readonly faultsMax: number;
-  /** Time within which every slot must be owned from the moment at which the faults end; undefined: not checked. */
+  /** Time within which every partition must be owned from the moment at which the faults end; undefined: not checked. */
   readonly progressTicks: number | undefined;
 }
 
 export interface CheckResult {
   readonly stateCount: number;
-  /** Number of states in which a member owns a slot that the other one has owned: a check without any proves little. */
+  /** Number of states in which a member owns a partition that the other one has owned: a check without any proves little. */
   readonly takenCount: number;
   /** The moves that led to a broken promise, and which one; undefined when none does. */
   readonly broken: readonly string[] | undefined;
@@ -53,7 +58,7 @@ interface Visit {
   readonly move: string;
 }
 
-export class SlotModel {
+export class PartitionModel {
   readonly #protocol: Protocol;
   readonly #bounds: Bounds;
 
@@ -93,7 +98,9 @@ export class SlotModel {
   #start(): World {
     const { first, faultsMax } = this.#bounds;
     const members = IDENTITIES.map((_, index) => ({
-      slots: first.map(() => ({ state: newSlot(this.#nowMs(0, index)), work: 'none', calls: [] }) as const),
+      partitions: first.map(
+        () => ({ state: newPartition(this.#nowMs(0, index)), work: 'none', calls: [] }) as const,
+      ),
       condition: 'running' as const,
       hasSecondView: false,
       isBlind: false,
@@ -108,16 +115,16 @@ export class SlotModel {
     };
   }
 
-  /** S1: names a slot that two members work on. */
+  /** S1: names a partition that two members work on. */
   #overlap({ tick, members }: World): string | undefined {
-    for (const slot of this.#bounds.first.keys()) {
-      const owners = IDENTITIES.filter((_, index) => this.#works(tick, members[index], index, slot));
-      if (owners.length > 1) return `two members work on slot ${slot}`;
+    for (const partition of this.#bounds.first.keys()) {
+      const owners = IDENTITIES.filter((_, index) => this.#works(tick, members[index], index, partition));
+      if (owners.length > 1) return `two members work on partition ${partition}`;
     }
     return undefined;
   }
 
-  /** Progress: names a slot that stays without an owner on the schedule on which nothing else goes wrong. */
+  /** Progress: names a partition that stays without an owner on the schedule on which nothing else goes wrong. */
   #stuck(world: World): string | undefined {
     const { progressTicks, first } = this.#bounds;
     if (progressTicks === undefined || world.members.every(({ condition }) => condition !== 'running'))
@@ -125,19 +132,20 @@ export class SlotModel {
     const missing = new Set(first.keys());
     const endTick = world.tick + progressTicks;
     for (let now: World | undefined = world; now;) {
-      for (const slot of missing) {
+      for (const partition of missing) {
         const { tick, members } = now;
-        if (members.some((member, index) => this.#works(tick, member, index, slot))) missing.delete(slot);
+        if (members.some((member, index) => this.#works(tick, member, index, partition)))
+          missing.delete(partition);
       }
       if (missing.size === 0) return undefined;
       now = this.#moves(now, endTick).find(({ isFair }) => isFair)?.world;
     }
-    return `slot ${[...missing].join(', ')} has no owner ${progressTicks} ticks later`;
+    return `partition ${[...missing].join(', ')} has no owner ${progressTicks} ticks later`;
   }
 
   /** Whether a work runs by its signal, which looks at the clock. A frozen one counts. */
-  #works(tick: number, member: Member | undefined, index: number, slot: number): boolean {
-    const of = member?.slots[slot];
+  #works(tick: number, member: Member | undefined, index: number, partition: number): boolean {
+    const of = member?.partitions[partition];
     if (!of || member.condition === 'dead' || (of.work !== 'running' && of.work !== 'ending')) return false;
     return !isHeld(of.state) || this.#nowMs(tick, index) < of.state.election.untilMs;
   }
@@ -151,11 +159,11 @@ export class SlotModel {
     let isDue = false;
     for (const [index, member] of world.members.entries()) {
       const name = IDENTITIES[index] ?? '';
-      for (const slot of member.slots.keys()) {
-        for (const call of (member.slots[slot]?.calls ?? []).keys())
-          moves.push(...this.#callMoves(world, index, slot, call));
+      for (const partition of member.partitions.keys()) {
+        for (const call of (member.partitions[partition]?.calls ?? []).keys())
+          moves.push(...this.#callMoves(world, index, partition, call));
         if (member.condition !== 'running') continue;
-        const due = this.#eventMoves(world, index, slot, moves);
+        const due = this.#eventMoves(world, index, partition, moves);
         isDue ||= due;
       }
       const set = (change: Partial<Member>, faults: number): World => ({
@@ -174,11 +182,15 @@ export class SlotModel {
       moves.push({ name: `${name} is frozen`, world: set({ condition: 'frozen' }, 1), isFair: false });
       if (!member.isBlind)
         moves.push({ name: `${name} is blind`, world: set({ isBlind: true }, 1), isFair: false });
-      const slots = member.slots.map(killed);
-      moves.push({ name: `${name} is killed`, world: set({ condition: 'dead', slots }, 1), isFair: false });
+      const partitions = member.partitions.map(killed);
+      moves.push({
+        name: `${name} is killed`,
+        world: set({ condition: 'dead', partitions }, 1),
+        isFair: false,
+      });
     }
-    const isPending = world.members.some(({ slots }) =>
-      slots.some(({ calls }) => calls.some(({ isLate, answer }) => !isLate && !answer)),
+    const isPending = world.members.some(({ partitions }) =>
+      partitions.some(({ calls }) => calls.some(({ isLate, answer }) => !isLate && !answer)),
     );
     const later = { ...world, tick: world.tick + 1 };
     if (!isDue && !isPending && world.tick < ticksMax)
@@ -186,67 +198,67 @@ export class SlotModel {
     return moves;
   }
 
-  /** Adds the events that can happen to a slot of a running member; returns whether a timer is due. */
-  #eventMoves(world: World, member: number, slot: number, moves: Move[]): boolean {
-    const of = slotOf(world, member, slot);
-    const name = `${IDENTITIES[member]} slot ${slot}`;
+  /** Adds the events that can happen to a partition of a running member; returns whether a timer is due. */
+  #eventMoves(world: World, member: number, partition: number, moves: Move[]): boolean {
+    const of = partitionOf(world, member, partition);
+    const name = `${IDENTITIES[member]} partition ${partition}`;
     const { state, work } = of;
-    const stored = world.records[slot];
+    const stored = world.records[partition];
     const observed = state.kind === 'free' ? state.observed : undefined;
     const isNews = state.kind === 'free' && stored !== undefined && stored !== observed?.stored;
     if (isNews && !world.members[member]?.isBlind) {
-      const seen = this.#happen(world, member, slot, { type: 'seen', stored });
-      // Before anything else of this slot: a later one is the watch that has failed.
+      const seen = this.#happen(world, member, partition, { type: 'seen', stored });
+      // Before anything else of this partition: a later one is the watch that has failed.
       moves.push({ name: `${name}: sees`, world: seen, isFair: true });
       return true;
     }
     if (work === 'ending' || work === 'aborted') {
-      const ended = withSlot(world, member, slot, { ...of, work: 'none' });
+      const ended = withPartition(world, member, partition, { ...of, work: 'none' });
       const event = { type: 'worked', failure: undefined } as const;
       moves.push({
         name: `${name}: work ends`,
-        world: this.#happen(ended, member, slot, event),
+        world: this.#happen(ended, member, partition, event),
         isFair: true,
       });
     }
-    const wish = this.#wish(world, member, slot);
-    const due = slotDueMs(state, wish, this.#rules(member));
+    const wish = this.#wish(world, member, partition);
+    const due = partitionDueMs(state, wish, this.#rules(member));
     const isLeft =
       wish === 'leave' && (state.kind === 'syncing' || state.kind === 'active' || state.kind === 'claiming');
     if (!isLeft && (due === undefined || this.#nowMs(world.tick, member) < due)) return false;
     moves.push({
       name: `${name}: tick`,
-      world: this.#happen(world, member, slot, { type: 'tick' }),
+      world: this.#happen(world, member, partition, { type: 'tick' }),
       isFair: true,
     });
     return true;
   }
 
   /** A request and its answer need no time, unless a fault makes one of them late: then it may arrive at any time. */
-  #callMoves(world: World, member: number, slot: number, index: number): Move[] {
-    const of = slotOf(world, member, slot);
+  #callMoves(world: World, member: number, partition: number, index: number): Move[] {
+    const of = partitionOf(world, member, partition);
     const call = of.calls[index];
     if (!call) return [];
-    const name = `${IDENTITIES[member]} slot ${slot}`;
+    const name = `${IDENTITIES[member]} partition ${partition}`;
     const others = of.calls.filter((other) => other !== call);
-    const without = withSlot(world, member, slot, { ...of, calls: others });
+    const without = withPartition(world, member, partition, { ...of, calls: others });
     const isRunning = world.members[member]?.condition === 'running';
     const change = (from: World, to: Partial<Call>, faults: number): World => ({
-      ...withSlot(from, member, slot, { ...of, calls: [...others, { ...call, ...to }] }),
+      ...withPartition(from, member, partition, { ...of, calls: [...others, { ...call, ...to }] }),
       faultsLeft: world.faultsLeft - faults,
     });
     if (call.answer) {
       if (!isRunning) return [];
-      const answered = this.#happen(without, member, slot, call.answer);
+      const answered = this.#happen(without, member, partition, call.answer);
       return [{ name: `${name}: late answer`, world: answered, isFair: !call.isLate }];
     }
-    const { records, answer } = serve(world, slot, call);
+    const { records, answer } = serve(world, partition, call);
     const served = { ...without, records };
     const text = `${name}: ${call.isLate ? 'late ' : ''}${call.write ? 'write' : 'read'}, ${answer.type}`;
     const next = call.isCancelled
       ? served
       : isRunning
-        ? this.#happen(served, member, slot, answer)
+        ? this.#happen(served, member, partition, answer)
         : change(served, { answer }, 0);
     const moves: Move[] = [{ name: text, world: next, isFair: !call.isLate }];
     if (call.isLate || world.faultsLeft === 0) return moves;
@@ -260,31 +272,38 @@ export class SlotModel {
     return moves;
   }
 
-  #rules(member: number): SlotRules {
+  #rules(member: number): PartitionRules {
     return { ...this.#protocol.rules, identity: IDENTITIES[member] ?? '' };
   }
 
-  #wish(world: World, member: number, slot: number): Wish {
-    const { slots = [], hasSecondView } = world.members[member] ?? {};
+  #wish(world: World, member: number, partition: number): Wish {
+    const { partitions = [], hasSecondView } = world.members[member] ?? {};
     const owners = hasSecondView ? this.#bounds.second : this.#bounds.first;
-    const states = slots.map(({ state }) => state);
-    return wishesOf(states, owners, IDENTITIES[member] ?? '')[slot] ?? 'leave';
+    const states = partitions.map(({ state }) => state);
+    return wishesOf(states, owners, IDENTITIES[member] ?? '')[partition] ?? 'leave';
   }
 
-  #happen(world: World, member: number, slot: number, event: SlotEvent): World {
+  #happen(world: World, member: number, partition: number, event: PartitionEvent): World {
     const nowMs = this.#nowMs(world.tick, member);
-    const moment = { nowMs, random: 0, wish: this.#wish(world, member, slot) };
-    const of = slotOf(world, member, slot);
+    const moment = { nowMs, random: 0, wish: this.#wish(world, member, partition) };
+    const of = partitionOf(world, member, partition);
     const { state, effects } = this.#protocol.step(of.state, event, moment, this.#rules(member));
-    let next: World = withSlot(world, member, slot, { ...of, state });
-    for (const effect of effects) next = perform(next, member, slot, effect, nowMs);
+    let next: World = withPartition(world, member, partition, { ...of, state });
+    for (const effect of effects) next = perform(next, member, partition, effect, nowMs);
     return next;
   }
 }
 
-function perform(world: World, member: number, slot: number, effect: SlotEffect, nowMs: number): World {
-  const of = slotOf(world, member, slot);
-  const set = (change: Partial<OfSlot>): World => withSlot(world, member, slot, { ...of, ...change });
+function perform(
+  world: World,
+  member: number,
+  partition: number,
+  effect: PartitionEffect,
+  nowMs: number,
+): World {
+  const of = partitionOf(world, member, partition);
+  const set = (change: Partial<OfPartition>): World =>
+    withPartition(world, member, partition, { ...of, ...change });
   const send = (write: Call['write']): World =>
     set({ calls: [...of.calls, { write, answer: undefined, isLate: false, isCancelled: false }] });
   switch (effect.type) {
@@ -302,10 +321,11 @@ function perform(world: World, member: number, slot: number, effect: SlotEffect,
           .map((call) => ({ ...call, isLate: true, isCancelled: true })),
       });
     case 'start-work':
-      if (of.work !== 'none') return { ...world, broken: `two works on slot ${slot} in one member` };
-      if (effect.epoch <= (world.epochs[slot] ?? -1))
-        return { ...world, broken: `two works on slot ${slot} have epoch ${effect.epoch}` };
-      return { ...set({ work: 'running' }), epochs: world.epochs.with(slot, effect.epoch) };
+      if (of.work !== 'none')
+        return { ...world, broken: `two works on partition ${partition} in one member` };
+      if (effect.epoch <= (world.epochs[partition] ?? -1))
+        return { ...world, broken: `two works on partition ${partition} have epoch ${effect.epoch}` };
+      return { ...set({ work: 'running' }), epochs: world.epochs.with(partition, effect.epoch) };
     case 'end-work':
       // An election also says so when the work has ended.
       return of.work === 'none' ? world : set({ work: effect.loss ? 'aborted' : 'ending' });
@@ -315,18 +335,22 @@ function perform(world: World, member: number, slot: number, effect: SlotEffect,
 }
 
 /** The Leases API: reads, and writes of the version that was read. */
-function serve(world: World, slot: number, { write }: Call): { records: World['records']; answer: Answer } {
+function serve(
+  world: World,
+  partition: number,
+  { write }: Call,
+): { records: World['records']; answer: Answer } {
   const { records } = world;
-  const stored = records[slot];
+  const stored = records[partition];
   if (!write) return { records, answer: { type: 'answered', stored } };
   if (write.version !== stored?.source)
     return { records, answer: { type: 'failed', error: 'conflict', isConflict: true } };
   const written = { record: write.draft, source: Number(stored?.source ?? 0) + 1 };
-  return { records: records.with(slot, written), answer: { type: 'answered', stored: written } };
+  return { records: records.with(partition, written), answer: { type: 'answered', stored: written } };
 }
 
 /** The answers are lost, and the requests arrive or not. */
-function killed(of: OfSlot): OfSlot {
+function killed(of: OfPartition): OfPartition {
   const calls = of.calls.filter(({ answer }) => !answer);
   return { ...of, calls: calls.map((call) => ({ ...call, isLate: true, isCancelled: true })) };
 }
@@ -335,15 +359,17 @@ function recordOf(draft: Omit<LeaderElectionRecord, 'renewTime'>, nowMs: number)
   return { ...draft, acquireTime: draft.acquireTime || String(nowMs), renewTime: String(nowMs) };
 }
 
-function slotOf(world: World, member: number, slot: number): OfSlot {
-  const of = world.members[member]?.slots[slot];
-  if (!of) throw new Error(`no slot ${slot} of member ${member}`);
+function partitionOf(world: World, member: number, partition: number): OfPartition {
+  const of = world.members[member]?.partitions[partition];
+  if (!of) throw new Error(`no partition ${partition} of member ${member}`);
   return of;
 }
 
-function withSlot(world: World, member: number, slot: number, of: OfSlot): World {
+function withPartition(world: World, member: number, partition: number, of: OfPartition): World {
   const before = world.members[member];
-  return before ? withMember(world, member, { ...before, slots: before.slots.with(slot, of) }) : world;
+  return before
+    ? withMember(world, member, { ...before, partitions: before.partitions.with(partition, of) })
+    : world;
 }
 
 function withMember(world: World, index: number, member: Member): World {

@@ -2,7 +2,7 @@
  * The proof that nothing has changed in a collection. Servers send a bookmark on an ordinary watch once a minute, but also two
  * seconds before a watch ends. So a watch of three seconds has one after a second, however quiet the collection is.
  */
-import type { ApiClient } from '../../reflector/api-client.ts';
+import type { ApiClient } from '../reflector/api-client.ts';
 
 const WATCH_SECONDS = 3;
 

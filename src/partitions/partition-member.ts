@@ -1,42 +1,42 @@
 /**
- * A member of a group whose members share a fixed number of slots: one Lease a slot, and one heartbeat Lease a member.
- * Members agree on preferred owners without talking to each other; the leases alone decide who owns a slot.
+ * A member of a group whose members share a fixed number of partitions: one Lease a partition, and one heartbeat Lease a member.
+ * Members agree on preferred owners without talking to each other; the leases alone decide who owns a partition.
  */
-import type { Clock, Random } from '../../base/clock.ts';
-import type { KubeloomError } from '../../base/errors.ts';
-import { onAbort } from '../../base/on-abort.ts';
-import type { Observation } from '../leader-election/election-state.ts';
-import { heldUntilMs, observationOf } from '../leader-election/election-step.ts';
-import type { ResourceLock, StoredRecord } from '../leader-election/resource-lock.ts';
+import type { Clock, Random } from '../base/clock.ts';
+import type { KubeloomError } from '../base/errors.ts';
+import { onAbort } from '../base/on-abort.ts';
+import type { Observation } from '../controller/leader-election/election-state.ts';
+import { heldUntilMs, observationOf } from '../controller/leader-election/election-step.ts';
+import type { ResourceLock, StoredRecord } from '../controller/leader-election/resource-lock.ts';
 import { preferredOwners, wishesOf } from './ownership.ts';
-import { SlotRunner } from './slot-runner.ts';
-import type { WorkOnSlot } from './slot-runner.ts';
-import type { SlotRules, SlotState, Wish } from './slot-state.ts';
+import { PartitionRunner } from './partition-runner.ts';
+import type { WorkOnPartition } from './partition-runner.ts';
+import type { PartitionRules, PartitionState, Wish } from './partition-state.ts';
 
 /** Lease durations after which the heartbeat lease of a member that is gone is removed. */
 const FORGET_AFTER_LEASES = 20;
 
 /** @internal */
-export interface SlotMemberParts {
+export interface PartitionMemberParts {
   readonly group: string;
-  readonly rules: SlotRules;
-  readonly slotCount: number;
+  readonly rules: PartitionRules;
+  readonly partitionCount: number;
   readonly lockOf: (leaseName: string) => ResourceLock;
-  readonly work: WorkOnSlot;
+  readonly work: WorkOnPartition;
   /** Deletes the heartbeat lease of a member that is gone, if it still has this version. */
   readonly forget: (leaseName: string, stored: StoredRecord) => void;
-  readonly onChanged: (slot: number, before: SlotState, after: SlotState) => void;
+  readonly onChanged: (partition: number, before: PartitionState, after: PartitionState) => void;
   readonly onError: (error: KubeloomError) => void;
   readonly clock: Clock;
   readonly random: Random;
 }
 
 /** @internal */
-export class SlotMember {
-  readonly #parts: SlotMemberParts;
-  readonly #heartbeat: SlotRunner;
-  readonly #slots: readonly SlotRunner[];
-  readonly #slotNames: readonly string[];
+export class PartitionMember {
+  readonly #parts: PartitionMemberParts;
+  readonly #heartbeat: PartitionRunner;
+  readonly #partitions: readonly PartitionRunner[];
+  readonly #partitionNames: readonly string[];
   readonly #heartbeats = new Map<string, Observation>();
   readonly #outcome: Promise<void>;
   #resolve: () => void = () => undefined;
@@ -46,25 +46,25 @@ export class SlotMember {
   #isDecisionDue = false;
   #cancelTimer: () => void = () => undefined;
 
-  constructor(parts: SlotMemberParts) {
+  constructor(parts: PartitionMemberParts) {
     this.#parts = parts;
-    const { group, rules, slotCount, lockOf, work, onError, clock, random } = parts;
+    const { group, rules, partitionCount, lockOf, work, onError, clock, random } = parts;
     const common = { rules, clock, random, onError };
-    this.#slotNames = Array.from(
-      { length: slotCount },
-      (_, slot) => `${group}-slot-${String(slot).padStart(2, '0')}`,
+    this.#partitionNames = Array.from(
+      { length: partitionCount },
+      (_, partition) => `${group}-partition-${String(partition).padStart(2, '0')}`,
     );
-    this.#slots = this.#slotNames.map((name, slot) => {
-      const wish = (): Wish => this.#wishes[slot] ?? 'leave';
-      const onChanged = (before: SlotState, after: SlotState): void => {
-        parts.onChanged(slot, before, after);
+    this.#partitions = this.#partitionNames.map((name, partition) => {
+      const wish = (): Wish => this.#wishes[partition] ?? 'leave';
+      const onChanged = (before: PartitionState, after: PartitionState): void => {
+        parts.onChanged(partition, before, after);
         this.#decideSoon();
       };
-      return new SlotRunner({ ...common, slot, lock: lockOf(name), wish, work, onChanged });
+      return new PartitionRunner({ ...common, partition, lock: lockOf(name), wish, work, onChanged });
     });
-    this.#heartbeat = new SlotRunner({
+    this.#heartbeat = new PartitionRunner({
       ...common,
-      slot: slotCount,
+      partition: partitionCount,
       lock: lockOf(memberLease(group, rules.identity)),
       wish: () => this.#heartbeatWish,
       onChanged: () => this.#decideSoon(),
@@ -75,14 +75,14 @@ export class SlotMember {
     });
   }
 
-  /** States of the slots, by the clock of this moment. */
-  get states(): readonly SlotState[] {
-    return this.#slots.map(({ state }) => state);
+  /** States of the partitions, by the clock of this moment. */
+  get states(): readonly PartitionState[] {
+    return this.#partitions.map(({ state }) => state);
   }
 
-  /** Preferred owners of the slots, as this member sees the group. */
+  /** Preferred owners of the partitions, as this member sees the group. */
   get owners(): readonly (string | undefined)[] {
-    return preferredOwners(this.#slots.length, this.#liveMembers());
+    return preferredOwners(this.#partitions.length, this.#liveMembers());
   }
 
   /**
@@ -90,8 +90,8 @@ export class SlotMember {
    * before `run`: a member that does not see the others takes itself for the only one.
    */
   see(leaseName: string, stored: StoredRecord | undefined): void {
-    const slot = this.#slotNames.indexOf(leaseName);
-    if (slot >= 0) return this.#slots[slot]?.see(stored);
+    const partition = this.#partitionNames.indexOf(leaseName);
+    if (partition >= 0) return this.#partitions[partition]?.see(stored);
     const prefix = memberLease(this.#parts.group, '');
     if (!leaseName.startsWith(prefix)) return undefined;
     const identity = leaseName.slice(prefix.length);
@@ -102,7 +102,7 @@ export class SlotMember {
     return this.#decideSoon();
   }
 
-  /** Takes part in the group until the signal is aborted; then hands over all slots. It runs once. */
+  /** Takes part in the group until the signal is aborted; then hands over all partitions. It runs once. */
   async run(signal: AbortSignal): Promise<void> {
     this.#phase = 'running';
     const unlisten = onAbort(signal, () => this.#leave());
@@ -132,14 +132,14 @@ export class SlotMember {
     const owners = this.#phase === 'running' ? this.owners : undefined;
     const before = this.#wishes;
     this.#wishes = wishesOf(states, owners, this.#parts.rules.identity);
-    // Without a heartbeat the other members are the preferred owners at once, and claim each slot as it is released.
+    // Without a heartbeat the other members are the preferred owners at once, and claim each partition as it is released.
     const heartbeatWish = owners ? 'own' : 'leave';
     if (heartbeatWish !== this.#heartbeatWish) {
       this.#heartbeatWish = heartbeatWish;
       this.#heartbeat.tick();
     }
-    for (const [slot, runner] of this.#slots.entries())
-      if (this.#wishes[slot] !== before[slot]) runner.tick();
+    for (const [partition, runner] of this.#partitions.entries())
+      if (this.#wishes[partition] !== before[partition]) runner.tick();
     this.#cancelTimer();
     const isIdle = [...this.states, this.#heartbeat.state].every(({ kind }) => kind === 'free');
     if (!owners && isIdle) return this.#end();

@@ -1,12 +1,17 @@
-/** The rules of a slot where the election's own do not decide: claims, wishes, and works that do not end. */
+/** The rules of a partition where the election's own do not decide: claims, wishes, and works that do not end. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { StoredRecord } from '../../../../src/controller/index.ts';
-import { newSlot, slotDueMs } from '../../../../src/controller/slots/slot-state.ts';
-import type { SlotEvent, SlotRules, SlotState, Wish } from '../../../../src/controller/slots/slot-state.ts';
-import { slotStep } from '../../../../src/controller/slots/slot-step.ts';
+import type { StoredRecord } from '../../../src/controller/index.ts';
+import { newPartition, partitionDueMs } from '../../../src/partitions/partition-state.ts';
+import type {
+  PartitionEvent,
+  PartitionRules,
+  PartitionState,
+  Wish,
+} from '../../../src/partitions/partition-state.ts';
+import { partitionStep } from '../../../src/partitions/partition-step.ts';
 
-const RULES: SlotRules = {
+const RULES: PartitionRules = {
   identity: 'me',
   leaseDurationMs: 3000,
   renewDeadlineMs: 2000,
@@ -16,8 +21,8 @@ const RULES: SlotRules = {
   releaseOnCancel: true,
 };
 const MINE = stored('me', 1);
-const WORKED: SlotEvent = { type: 'worked', failure: undefined };
-const TICK: SlotEvent = { type: 'tick' };
+const WORKED: PartitionEvent = { type: 'worked', failure: undefined };
+const TICK: PartitionEvent = { type: 'tick' };
 
 function stored(holderIdentity: string, version: number): StoredRecord {
   const times = { acquireTime: '', renewTime: String(version) };
@@ -27,14 +32,14 @@ function stored(holderIdentity: string, version: number): StoredRecord {
   };
 }
 
-type Happening = readonly [nowMs: number, wish: Wish, event: SlotEvent];
+type Happening = readonly [nowMs: number, wish: Wish, event: PartitionEvent];
 
 /** Plays events, and returns the last state with the effects of the last step. */
-function play(...happenings: readonly Happening[]): { state: SlotState; effects: unknown[] } {
-  let state: SlotState = newSlot(0);
+function play(...happenings: readonly Happening[]): { state: PartitionState; effects: unknown[] } {
+  let state: PartitionState = newPartition(0);
   let effects: unknown[] = [];
   for (const [nowMs, wish, event] of happenings) {
-    const next = slotStep(state, event, { nowMs, random: 0, wish }, RULES);
+    const next = partitionStep(state, event, { nowMs, random: 0, wish }, RULES);
     state = next.state;
     effects = next.effects.map((effect) => effect.type);
   }
@@ -48,20 +53,20 @@ const OWNED: readonly Happening[] = [
   [0, 'own', { type: 'answered', stored: MINE }],
 ];
 
-describe('a slot', () => {
+describe('a partition', () => {
   test('is claimed by its preferred owner at once, by another member after a wait, and never by one that leaves', () => {
     const other = play([100, 'cover', { type: 'seen', stored: stored('other', 1) }]).state;
-    assert.equal(slotDueMs(newSlot(0), 'own', RULES), 0);
-    assert.equal(slotDueMs(newSlot(0), 'cover', RULES), 500);
-    assert.equal(slotDueMs(other, 'own', RULES), 3100);
-    assert.equal(slotDueMs(other, 'cover', RULES), 3600);
-    assert.equal(slotDueMs(other, 'leave', RULES), undefined);
+    assert.equal(partitionDueMs(newPartition(0), 'own', RULES), 0);
+    assert.equal(partitionDueMs(newPartition(0), 'cover', RULES), 500);
+    assert.equal(partitionDueMs(other, 'own', RULES), 3100);
+    assert.equal(partitionDueMs(other, 'cover', RULES), 3600);
+    assert.equal(partitionDueMs(other, 'leave', RULES), undefined);
   });
 
   test('is free again when the attempt finds it held', () => {
     const { state } = play([0, 'own', TICK], [10, 'own', { type: 'answered', stored: stored('other', 1) }]);
     assert.equal(state.kind, 'free');
-    assert.equal(slotDueMs(state, 'own', RULES), 3010);
+    assert.equal(partitionDueMs(state, 'own', RULES), 3010);
   });
 
   test('is syncing until its work has a complete list, and has the epoch of its lease', () => {
@@ -83,9 +88,9 @@ describe('a slot', () => {
     assert.deepEqual([aborted.state.kind, aborted.effects], ['aborted', ['end-work']]);
     const overdue = play(...OWNED, [2000, 'own', TICK], [3000, 'own', TICK]);
     assert.deepEqual([overdue.state.kind, overdue.effects], ['aborted', ['overdue']]);
-    assert.equal(slotDueMs(overdue.state, 'own', RULES), undefined);
+    assert.equal(partitionDueMs(overdue.state, 'own', RULES), undefined);
     const free = play(...OWNED, [2000, 'own', TICK], [3000, 'own', TICK], [9000, 'own', WORKED]).state;
-    assert.equal(slotDueMs(free, 'own', RULES), 10_000);
+    assert.equal(partitionDueMs(free, 'own', RULES), 10_000);
   });
 
   test('stays aborted when a suspended process continues after the lease has ended', () => {
@@ -95,10 +100,10 @@ describe('a slot', () => {
   });
 
   test('is tried again after a pause when its work has failed', () => {
-    const failed: SlotEvent = { type: 'worked', failure: { error: 'broken' } };
+    const failed: PartitionEvent = { type: 'worked', failure: { error: 'broken' } };
     const answer = { type: 'answered', stored: MINE } as const;
     const { state, effects } = play(...OWNED, [10, 'own', failed], [10, 'own', answer], [20, 'own', answer]);
     assert.deepEqual([state.kind, effects], ['free', ['report']]);
-    assert.equal(slotDueMs(state, 'own', RULES), 1020);
+    assert.equal(partitionDueMs(state, 'own', RULES), 1020);
   });
 });

@@ -1,15 +1,15 @@
-/** Tests the rules of slots in every order of events, and proves that the checker finds wrong rules. */
+/** Tests the rules of partitions in every order of events, and proves that the checker finds wrong rules. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { newSlot } from '../../../../src/controller/slots/slot-state.ts';
-import type { SlotRules } from '../../../../src/controller/slots/slot-state.ts';
-import { slotStep } from '../../../../src/controller/slots/slot-step.ts';
-import { SlotModel } from './slot-model.ts';
-import { TICK_MS } from './slot-model-world.ts';
-import type { Bounds, CheckResult, Protocol } from './slot-model.ts';
+import { newPartition } from '../../../src/partitions/partition-state.ts';
+import type { PartitionRules } from '../../../src/partitions/partition-state.ts';
+import { partitionStep } from '../../../src/partitions/partition-step.ts';
+import { PartitionModel } from './partition-model.ts';
+import { TICK_MS } from './partition-model-world.ts';
+import type { Bounds, CheckResult, Protocol } from './partition-model.ts';
 
-/** client-go's proportions. Only the preferred owner takes a slot, unless a test says otherwise. */
-const RULES: Omit<SlotRules, 'identity'> = {
+/** client-go's proportions. Only the preferred owner takes a partition, unless a test says otherwise. */
+const RULES: Omit<PartitionRules, 'identity'> = {
   leaseDurationMs: 3 * TICK_MS,
   renewDeadlineMs: 2 * TICK_MS,
   retryPeriodMs: TICK_MS,
@@ -23,11 +23,11 @@ const PROGRESS_TICKS = 3 + 1 + 1 + 1 + 1;
 
 function check(protocol: Partial<Protocol>, bounds: Partial<Bounds>): CheckResult {
   const { first = ['a'], second = first, ticksMax = 5, faultsMax = 1, progressTicks } = bounds;
-  const full = { step: slotStep, rules: RULES, ...protocol };
-  return new SlotModel(full, { first, second, ticksMax, faultsMax, progressTicks }).check();
+  const full = { step: partitionStep, rules: RULES, ...protocol };
+  return new PartitionModel(full, { first, second, ticksMax, faultsMax, progressTicks }).check();
 }
 
-describe('the rules of slots', () => {
+describe('the rules of partitions', () => {
   const CASES: readonly [string, Partial<Protocol>, Partial<Bounds>][] = [
     ['while its preferred owner changes, with a fault', {}, { second: ['b'], ticksMax: 3 }],
     ['while the other member covers it, with a fault', { rules: COVERING }, { ticksMax: 5 }],
@@ -36,57 +36,61 @@ describe('the rules of slots', () => {
       {},
       { second: ['b'], ticksMax: 64, faultsMax: 0 },
     ],
-    ['and one of two slots moves', {}, { first: ['a', 'b'], second: ['a', 'a'], faultsMax: 0 }],
-    ['and two slots change places', {}, { first: ['a', 'b'], second: ['b', 'a'], ticksMax: 1, faultsMax: 0 }],
+    ['and one of two partitions moves', {}, { first: ['a', 'b'], second: ['a', 'a'], faultsMax: 0 }],
+    [
+      'and two partitions change places',
+      {},
+      { first: ['a', 'b'], second: ['b', 'a'], ticksMax: 1, faultsMax: 0 },
+    ],
   ];
   for (const [title, protocol, bounds] of CASES) {
-    test(`C228 C230 two members never work on one slot, and no two works have one epoch, ${title}`, (t) => {
+    test(`C228 C230 two members never work on one partition, and no two works have one epoch, ${title}`, (t) => {
       const { stateCount, takenCount, broken } = check(protocol, bounds);
       t.diagnostic(`${stateCount} states, ${takenCount} after a change of the owner`);
       assert.equal(broken, undefined, broken?.join('\n'));
-      assert.ok(takenCount > 0, 'no slot changed its owner: nothing was proved');
+      assert.ok(takenCount > 0, 'no partition changed its owner: nothing was proved');
     });
   }
 
-  test('C233 a slot has an owner within the lease duration and four periods, whatever has happened before', () => {
+  test('C233 a partition has an owner within the lease duration and four periods, whatever has happened before', () => {
     const { broken } = check({ rules: COVERING }, { ticksMax: 4, progressTicks: PROGRESS_TICKS });
     assert.equal(broken, undefined, broken?.join('\n'));
   });
 });
 
-const byTimestamps: typeof slotStep = (state, event, moment, rules) => {
-  const next = slotStep(state, event, moment, rules);
+const byTimestamps: typeof partitionStep = (state, event, moment, rules) => {
+  const next = partitionStep(state, event, moment, rules);
   if (next.state.kind !== 'free' || !next.state.observed) return next;
   const { stored } = next.state.observed;
   return { ...next, state: { ...next.state, observed: { stored, atMs: Number(stored.record.renewTime) } } };
 };
 
-const releasedEarly: typeof slotStep = (state, event, moment, rules) => {
-  const next = slotStep(state, event, moment, rules);
+const releasedEarly: typeof partitionStep = (state, event, moment, rules) => {
+  const next = partitionStep(state, event, moment, rules);
   if (next.state.kind !== 'draining') return next;
-  const released = slotStep(next.state, { type: 'worked', failure: undefined }, moment, rules);
+  const released = partitionStep(next.state, { type: 'worked', failure: undefined }, moment, rules);
   return { ...released, effects: [...next.effects, ...released.effects] };
 };
 
-const sameEpoch: typeof slotStep = (state, event, moment, rules) => {
-  const next = slotStep(state, event, moment, rules);
+const sameEpoch: typeof partitionStep = (state, event, moment, rules) => {
+  const next = partitionStep(state, event, moment, rules);
   const effects = next.effects.map((effect) =>
     effect.type === 'update' ? { ...effect, draft: { ...effect.draft, leaseTransitions: 0 } } : effect,
   );
   return { ...next, effects };
 };
 
-const fromTheAnswer: typeof slotStep = (state, event, moment, rules) => {
+const fromTheAnswer: typeof partitionStep = (state, event, moment, rules) => {
   if (state.kind !== 'claiming' || state.election.pace.kind !== 'calling')
-    return slotStep(state, event, moment, rules);
+    return partitionStep(state, event, moment, rules);
   const pace = { ...state.election.pace, sentMs: moment.nowMs };
   const later = { ...state, election: { ...state.election, pace } };
-  return slotStep(event.type === 'answered' ? later : state, event, moment, rules);
+  return partitionStep(event.type === 'answered' ? later : state, event, moment, rules);
 };
 
-const forgetful: typeof slotStep = (state, event, moment, rules) => {
-  const next = slotStep(state, event, moment, rules);
-  return next.state.kind === 'aborted' ? { ...next, state: newSlot(moment.nowMs) } : next;
+const forgetful: typeof partitionStep = (state, event, moment, rules) => {
+  const next = partitionStep(state, event, moment, rules);
+  return next.state.kind === 'aborted' ? { ...next, state: newPartition(moment.nowMs) } : next;
 };
 
 describe('the checker finds wrong rules', () => {
@@ -100,14 +104,14 @@ describe('the checker finds wrong rules', () => {
     ],
     ['times in the record are compared with the own clock', /two members/, { step: byTimestamps }, CHANGE],
     [
-      'a slot is released before its work has ended',
+      'a partition is released before its work has ended',
       /two members/,
       { step: releasedEarly },
       { ...CHANGE, faultsMax: 0 },
     ],
     ['a lease counts from the answer, not from the request', /two members/, { step: fromTheAnswer }, CHANGE],
     ['a claim does not count', /have epoch 0/, { step: sameEpoch }, { ...CHANGE, faultsMax: 0 }],
-    ['a slot is claimed again while an aborted work runs', /two works/, { step: forgetful }, {}],
+    ['a partition is claimed again while an aborted work runs', /two works/, { step: forgetful }, {}],
     [
       'a lease is left alone for too long',
       /no owner/,

@@ -1,12 +1,12 @@
-/** A state of the model of slots, and its key. */
-import type { LeaderElectionRecord, StoredRecord } from '../../../../src/controller/index.ts';
-import type { SlotEvent, SlotState } from '../../../../src/controller/slots/slot-state.ts';
+/** A state of the model of partitions, and its key. */
+import type { LeaderElectionRecord, StoredRecord } from '../../../src/controller/index.ts';
+import type { PartitionEvent, PartitionState } from '../../../src/partitions/partition-state.ts';
 
 export const TICK_MS = 1000;
 /** Clocks of the members: nothing may depend on the difference. */
 export const CLOCK_OFFSETS_MS: readonly number[] = [0, 4 * TICK_MS];
 
-export type Answer = Extract<SlotEvent, { readonly type: 'answered' | 'failed' }>;
+export type Answer = Extract<PartitionEvent, { readonly type: 'answered' | 'failed' }>;
 
 /** A request on its way, or its answer. */
 export interface Call {
@@ -17,17 +17,17 @@ export interface Call {
   readonly isCancelled: boolean;
 }
 
-export interface OfSlot {
-  readonly state: SlotState;
+export interface OfPartition {
+  readonly state: PartitionState;
   readonly work: 'none' | 'running' | 'ending' | 'aborted';
   readonly calls: readonly Call[];
 }
 
 export interface Member {
-  readonly slots: readonly OfSlot[];
+  readonly partitions: readonly OfPartition[];
   readonly condition: 'running' | 'frozen' | 'dead';
   readonly hasSecondView: boolean;
-  /** The watch has failed: it sees records only when it claims a slot. */
+  /** The watch has failed: it sees records only when it claims a partition. */
   readonly isBlind: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface World {
   readonly tick: number;
   readonly faultsLeft: number;
   readonly records: readonly (StoredRecord | undefined)[];
-  /** Epoch of the last work on each slot; -1 before the first. */
+  /** Epoch of the last work on each partition; -1 before the first. */
   readonly epochs: readonly number[];
   readonly members: readonly Member[];
   /** A promise that the last move has broken. */
@@ -61,22 +61,24 @@ interface Origin {
  */
 export function keyOf(world: World): string {
   const { tick, members, records, epochs, ...rest } = world;
-  const origins = records.map((stored, slot) => ({
+  const origins = records.map((stored, partition) => ({
     tickMs: tick * TICK_MS,
     version: Number(stored?.source ?? 0),
-    transitions: Math.max(stored?.record.leaseTransitions ?? -1, epochs[slot] ?? -1),
+    transitions: Math.max(stored?.record.leaseTransitions ?? -1, epochs[partition] ?? -1),
   }));
-  const relative = (value: unknown, slot: number, nowMs: number): unknown => {
-    const { [slot]: origin } = origins;
+  const relative = (value: unknown, partition: number, nowMs: number): unknown => {
+    const { [partition]: origin } = origins;
     return origin ? shifted(value, { ...origin, nowMs }) : value;
   };
   return JSON.stringify({
     rest,
-    epochs: epochs.map((epoch, slot) => epoch - (origins[slot]?.transitions ?? 0)),
-    records: records.map((stored, slot) => relative(stored, slot, 0)),
-    members: members.map(({ slots, ...member }, index) => ({
+    epochs: epochs.map((epoch, partition) => epoch - (origins[partition]?.transitions ?? 0)),
+    records: records.map((stored, partition) => relative(stored, partition, 0)),
+    members: members.map(({ partitions, ...member }, index) => ({
       ...member,
-      slots: slots.map((of, slot) => relative(of, slot, tick * TICK_MS + (CLOCK_OFFSETS_MS[index] ?? 0))),
+      partitions: partitions.map((of, partition) =>
+        relative(of, partition, tick * TICK_MS + (CLOCK_OFFSETS_MS[index] ?? 0)),
+      ),
     })),
   });
 }

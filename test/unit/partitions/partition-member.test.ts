@@ -1,14 +1,14 @@
 /** Members of a group on Leases of the embedded apiserver, with a clock that the test moves. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FakeClock, startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import { ObjectClient } from '../../../../src/controller/index.ts';
-import type { ResourceLock } from '../../../../src/controller/index.ts';
-import { LeaseLock } from '../../../../src/controller/leader-election/lease-lock.ts';
-import { SlotMember } from '../../../../src/controller/slots/slot-member.ts';
-import type { Tenure } from '../../../../src/controller/slots/slot-runner.ts';
+import { FakeClock, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { ObjectClient } from '../../../src/controller/index.ts';
+import type { ResourceLock } from '../../../src/controller/index.ts';
+import { LeaseLock } from '../../../src/controller/leader-election/lease-lock.ts';
+import { PartitionMember } from '../../../src/partitions/partition-member.ts';
+import type { Tenure } from '../../../src/partitions/partition-runner.ts';
 
-const SLOTS = 4;
+const PARTITIONS = 4;
 const RULES = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
@@ -59,9 +59,9 @@ class Group implements Disposable {
   }
 
   async #watch(member: Member): Promise<void> {
-    const slots = Array.from({ length: SLOTS }, (_, slot) => `g-slot-0${slot}`);
+    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => `g-partition-0${partition}`);
     const heartbeats = Array.from(this.members.keys(), (identity) => `g-member-${identity}`);
-    for (const name of [...slots, ...heartbeats])
+    for (const name of [...partitions, ...heartbeats])
       if (!member.isCut) member.group.see(name, await this.lock('', name).get(NEVER));
     await turn();
   }
@@ -72,7 +72,7 @@ class Group implements Disposable {
 }
 
 class Member {
-  readonly group: SlotMember;
+  readonly group: PartitionMember;
   readonly stop: AbortController = new AbortController();
   readonly tenures: Map<number, Tenure> = new Map();
   run: Promise<void> | undefined;
@@ -82,17 +82,17 @@ class Member {
 
   constructor(scene: Group, identity: string) {
     const work = async (tenure: Tenure): Promise<void> => {
-      this.tenures.set(tenure.slot, tenure);
-      scene.log.push(`${identity} begins ${tenure.slot}`);
+      this.tenures.set(tenure.partition, tenure);
+      scene.log.push(`${identity} begins ${tenure.partition}`);
       tenure.synced();
       await new Promise((resolve) => tenure.drainSignal.addEventListener('abort', resolve));
-      this.tenures.delete(tenure.slot);
-      scene.log.push(`${identity} ends ${tenure.slot}${tenure.signal.aborted ? ': lost' : ''}`);
+      this.tenures.delete(tenure.partition);
+      scene.log.push(`${identity} ends ${tenure.partition}${tenure.signal.aborted ? ': lost' : ''}`);
     };
-    this.group = new SlotMember({
+    this.group = new PartitionMember({
       group: 'g',
       rules: { ...RULES, identity },
-      slotCount: SLOTS,
+      partitionCount: PARTITIONS,
       lockOf: (name) => this.#counted(scene.lock(identity, name)),
       work,
       forget: (name) => scene.log.push(`${identity} forgets ${name}`),
@@ -143,14 +143,14 @@ async function withGroup(body: (group: Group) => Promise<void>): Promise<void> {
 }
 
 describe('a member', () => {
-  test('takes all slots, hands half of them to a second member, and takes them back when that one leaves', () =>
+  test('takes all partitions, hands half of them to a second member, and takes them back when that one leaves', () =>
     withGroup(async (group) => {
       const a = await group.join('a');
-      await group.until(() => a.activeCount === SLOTS);
+      await group.until(() => a.activeCount === PARTITIONS);
       const b = await group.join('b');
-      await group.until(() => b.activeCount === SLOTS / 2 && a.activeCount === SLOTS / 2);
+      await group.until(() => b.activeCount === PARTITIONS / 2 && a.activeCount === PARTITIONS / 2);
       b.stop.abort();
-      await group.until(() => a.activeCount === SLOTS);
+      await group.until(() => a.activeCount === PARTITIONS);
       await b.run;
       assert.ok(!group.log.some((line) => line.includes('ERR')), group.log.join('\n'));
     }));
@@ -158,17 +158,20 @@ describe('a member', () => {
   test('C228 aborts the works of a member that is cut off before another one begins them', () =>
     withGroup(async (group) => {
       const a = await group.join('a');
-      await group.until(() => a.activeCount === SLOTS);
+      await group.until(() => a.activeCount === PARTITIONS);
       const b = await group.join('b');
-      await group.until(() => b.activeCount === SLOTS / 2);
+      await group.until(() => b.activeCount === PARTITIONS / 2);
       const lost = [...b.tenures.keys()];
       b.isCut = true;
-      await group.until(() => a.activeCount === SLOTS);
-      for (const slot of lost) {
-        const ending = group.log.indexOf(`b ends ${slot}: lost`);
-        assert.ok(ending >= 0 && ending < group.log.lastIndexOf(`a begins ${slot}`), group.log.join('\n'));
+      await group.until(() => a.activeCount === PARTITIONS);
+      for (const partition of lost) {
+        const ending = group.log.indexOf(`b ends ${partition}: lost`);
+        assert.ok(
+          ending >= 0 && ending < group.log.lastIndexOf(`a begins ${partition}`),
+          group.log.join('\n'),
+        );
       }
-      assert.equal(lost.length, SLOTS / 2);
+      assert.equal(lost.length, PARTITIONS / 2);
       assert.equal(b.tenures.size, 0);
       b.isCut = false;
     }));

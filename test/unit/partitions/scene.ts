@@ -1,30 +1,31 @@
-/** Members of a sharded manager's group on one embedded apiserver, with a clock that only the test moves. */
-import { FakeClock, startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import type { ApiServerOptions, EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import { ObjectClient, ShardedManager } from '../../../../src/controller/index.ts';
-import type { ShardedManagerOptions } from '../../../../src/controller/index.ts';
-import { InformerThreads, resources, shardSlots } from '../../../../src/index.ts';
-import type { KubeloomError } from '../../../../src/index.ts';
-import { ShardFilter } from '../../../../src/kube/shard-filter.ts';
+/** Members of a partitioned manager's group on one embedded apiserver, with a clock that only the test moves. */
+import { FakeClock, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import type { ApiServerOptions, EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { ObjectClient } from '../../../src/controller/index.ts';
+import { PartitionedManager } from '../../../src/partitions/index.ts';
+import type { PartitionedManagerOptions } from '../../../src/partitions/index.ts';
+import { InformerThreads, resources, partitionRanges } from '../../../src/index.ts';
+import type { KubeloomError } from '../../../src/index.ts';
+import { ShardFilter } from '../../../src/kube/shard-filter.ts';
 
-export const SLOTS = 4;
+export const PARTITIONS = 4;
 export const { pods } = resources.core.v1;
 
 export class Member {
-  readonly manager: ShardedManager;
+  readonly manager: PartitionedManager;
   readonly run: Promise<void>;
   readonly #stop = new AbortController();
 
-  constructor(manager: ShardedManager) {
+  constructor(manager: PartitionedManager) {
     this.manager = manager;
     this.run = manager.run(this.#stop.signal);
   }
 
-  get slotCount(): number {
+  get partitionCount(): number {
     return this.manager.owned.length;
   }
 
-  /** Hands all slots over. */
+  /** Hands all partitions over. */
   async leave(): Promise<void> {
     this.#stop.abort();
     await this.run;
@@ -51,13 +52,13 @@ export class GroupScene implements AsyncDisposable {
 
   options(
     identity: string,
-    options: Pick<ShardedManagerOptions, 'declare'> & Partial<ShardedManagerOptions>,
-  ): ShardedManagerOptions {
+    options: Pick<PartitionedManagerOptions, 'declare'> & Partial<PartitionedManagerOptions>,
+  ): PartitionedManagerOptions {
     return {
       name: 'web',
       namespace: 'default',
       identity,
-      slots: SLOTS,
+      partitions: PARTITIONS,
       key: 'uid',
       clock: this.clock,
       onError: (error) => this.errors.push(error),
@@ -67,12 +68,12 @@ export class GroupScene implements AsyncDisposable {
   }
 
   join(...of: Parameters<GroupScene['options']>): Member {
-    const member = new Member(new ShardedManager(this.server.connection, this.options(...of)));
+    const member = new Member(new PartitionedManager(this.server.connection, this.options(...of)));
     this.#members.push(member);
     return member;
   }
 
-  /** Waits for the condition. The clock moves only over the time in which common caches wait for other slots. */
+  /** Waits for the condition. The clock moves only over the time in which common caches wait for other partitions. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) {
       await turn();
@@ -81,9 +82,9 @@ export class GroupScene implements AsyncDisposable {
     }
   }
 
-  /** Creates a pod of a slot. */
-  async createPod(name: string, slot: number): Promise<void> {
-    const object = { metadata: { name, namespace: 'default', uid: uidOf(slot) } };
+  /** Creates a pod of a partition. */
+  async createPod(name: string, partition: number): Promise<void> {
+    const object = { metadata: { name, namespace: 'default', uid: uidOf(partition) } };
     await this.server.apply([{ type: 'create', resource: 'pods', object }]);
   }
 
@@ -104,9 +105,9 @@ export class GroupScene implements AsyncDisposable {
 
 let uids = 0;
 
-/** Returns a new uid whose hash is in the slot. */
-function uidOf(slot: number): string {
-  const filter = new ShardFilter(shardSlots([slot], SLOTS));
+/** Returns a new uid whose hash is in the partition. */
+function uidOf(partition: number): string {
+  const filter = new ShardFilter(partitionRanges([partition], PARTITIONS));
   for (;;) {
     const uid = `${(uids++ * 7919) % 100_003}-0000-4000`;
     if (filter.matchesText(uid)) return uid;

@@ -1,5 +1,5 @@
 /**
- * The states of one slot as one member sees them, the events and the effects: data only. `slot-step.ts` has the rules.
+ * The states of one partition as one member sees them, the events and the effects: data only. `partition-step.ts` has the rules.
  *
  * ```
  *          claims                elected             first list complete
@@ -12,10 +12,10 @@
  *   └── the work has ended ── aborted ◄── syncing, active or draining: not renewed in time, or held by another
  * ```
  *
- * A slot that is not free is an election of `../leader-election`, whose rules keep two members from one lease. All times
+ * A partition that is not free is an election of `../leader-election`, whose rules keep two members from one lease. All times
  * are those of the member's own monotonic clock.
  */
-import { dueMs as electionDueMs } from '../leader-election/election-state.ts';
+import { dueMs as electionDueMs } from '../controller/leader-election/election-state.ts';
 import type {
   Candidate,
   ElectionEffect,
@@ -27,30 +27,30 @@ import type {
   Moment,
   Observation,
   Releasing,
-} from '../leader-election/election-state.ts';
-import { heldUntilMs } from '../leader-election/election-step.ts';
-import type { StoredRecord } from '../leader-election/resource-lock.ts';
+} from '../controller/leader-election/election-state.ts';
+import { heldUntilMs } from '../controller/leader-election/election-step.ts';
+import type { StoredRecord } from '../controller/leader-election/resource-lock.ts';
 
-export interface SlotRules extends ElectionRules {
-  /** Time for which a slot must be free before a member takes it that is not its preferred owner. */
+export interface PartitionRules extends ElectionRules {
+  /** Time for which a partition must be free before a member takes it that is not its preferred owner. */
   readonly coverAfterMs: number;
   /** Time for which a work may drain before it is aborted. */
   readonly drainTimeoutMs: number;
 }
 
 /**
- * The group's decision about a slot, made anew before each step:
+ * The group's decision about a partition, made anew before each step:
  *
- * - `own`: this member is the preferred owner, and takes the slot as soon as it is free;
- * - `cover`: it is not, and takes the slot only when it has been free for a while. A slot that it holds it keeps;
- * - `leave`: it hands the slot over, and does not take it.
+ * - `own`: this member is the preferred owner, and takes the partition as soon as it is free;
+ * - `cover`: it is not, and takes the partition only when it has been free for a while. A partition that it holds it keeps;
+ * - `leave`: it hands the partition over, and does not take it.
  */
 export type Wish = 'own' | 'cover' | 'leave';
 
 export interface Free {
   readonly kind: 'free';
   readonly observed: Observation | undefined;
-  /** Time from which on this member has not held or claimed the slot. */
+  /** Time from which on this member has not held or claimed the partition. */
   readonly sinceMs: number;
   /** Time before which no attempt is made. */
   readonly notBeforeMs: number;
@@ -62,51 +62,51 @@ export type Held = {
   readonly election: Leading;
 };
 
-export type SlotState =
+export type PartitionState =
   | Free
   | { readonly kind: 'claiming'; readonly election: Candidate }
   | Held
   | { readonly kind: 'releasing'; readonly election: Releasing }
-  /** The work was aborted and has not ended. The slot is not claimed before it has. */
+  /** The work was aborted and has not ended. The partition is not claimed before it has. */
   | { readonly kind: 'aborted'; readonly election: ElectionState };
 
-export type SlotEvent =
+export type PartitionEvent =
   | Exclude<ElectionEvent, { readonly type: 'stop' }>
   /** The group's watch has received this record; undefined when there is none. */
   | { readonly type: 'seen'; readonly stored: StoredRecord | undefined }
   /** The work has a complete list, which is no older than the hand-over. */
   | { readonly type: 'synced' };
 
-export type SlotEffect =
+export type PartitionEffect =
   | Exclude<ElectionEffect, { readonly type: 'new-leader' | 'lead' | 'end' }>
-  /** The work begins, in an epoch that is greater than those of all earlier works on the slot. */
+  /** The work begins, in an epoch that is greater than those of all earlier works on the partition. */
   | { readonly type: 'start-work'; readonly epoch: number }
-  /** Another member may own the slot from now on, and the work of this one has not ended. */
+  /** Another member may own the partition from now on, and the work of this one has not ended. */
   | { readonly type: 'overdue'; readonly loss: Loss };
 
-export interface SlotStep {
-  readonly state: SlotState;
-  readonly effects: readonly SlotEffect[];
+export interface PartitionStep {
+  readonly state: PartitionState;
+  readonly effects: readonly PartitionEffect[];
 }
 
-export interface SlotMoment extends Moment {
+export interface PartitionMoment extends Moment {
   readonly wish: Wish;
 }
 
-export function newSlot(nowMs: number): Free {
+export function newPartition(nowMs: number): Free {
   return { kind: 'free', observed: undefined, sinceMs: nowMs, notBeforeMs: nowMs };
 }
 
 /** Returns the time of the next tick; undefined when none is needed. */
-export function slotDueMs(state: SlotState, wish: Wish, rules: SlotRules): number | undefined {
+export function partitionDueMs(state: PartitionState, wish: Wish, rules: PartitionRules): number | undefined {
   return state.kind === 'free' ? claimMs(state, wish, rules) : electionDueMs(state.election, rules);
 }
 
-/** Returns the time at which the slot is claimed; undefined when it is not. */
+/** Returns the time at which the partition is claimed; undefined when it is not. */
 export function claimMs(
   { observed, sinceMs, notBeforeMs }: Free,
   wish: Wish,
-  rules: SlotRules,
+  rules: PartitionRules,
 ): number | undefined {
   if (wish === 'leave') return undefined;
   const freeMs = observed ? heldUntilMs(observed, rules) : sinceMs;
@@ -114,7 +114,7 @@ export function claimMs(
   return Math.max(notBeforeMs, Math.max(freeMs, sinceMs) + rules.coverAfterMs);
 }
 
-/** Returns whether this member owns the slot: its work may run. */
-export function isHeld(state: SlotState): state is Held {
+/** Returns whether this member owns the partition: its work may run. */
+export function isHeld(state: PartitionState): state is Held {
   return state.kind === 'syncing' || state.kind === 'active' || state.kind === 'draining';
 }

@@ -1,50 +1,54 @@
 /** Controllers whose keys members share, on servers that filter and say so, that filter only, and that ignore the selector. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ShardedManager } from '../../../../src/controller/index.ts';
-import type { Reconcile, ShardedManagerOptions } from '../../../../src/controller/index.ts';
-import { resources } from '../../../../src/index.ts';
-import { Gate } from '../../informer/scene.ts';
-import { GroupScene, SLOTS, pods, turn } from './scene.ts';
+import { PartitionedManager } from '../../../src/partitions/index.ts';
+import type { Reconcile } from '../../../src/controller/index.ts';
+import type { PartitionedManagerOptions } from '../../../src/partitions/index.ts';
+import { resources } from '../../../src/index.ts';
+import { Gate } from '../informer/scene.ts';
+import { GroupScene, PARTITIONS, pods, turn } from './scene.ts';
 
 const { configMaps } = resources.core.v1;
-const KEYS = Array.from({ length: SLOTS }, (_, slot) => `default/pod-${slot}`);
+const KEYS = Array.from({ length: PARTITIONS }, (_, partition) => `default/pod-${partition}`);
 
-type Declare = Pick<ShardedManagerOptions, 'declare'>;
+type Declare = Pick<PartitionedManagerOptions, 'declare'>;
 
 /** One controller of pods, with a line for each reconciliation: `a 2 default/pod-2`. */
 function podsOf(identity: string, lines: string[], work: Reconcile = () => undefined): Declare {
   return {
-    declare: ({ slot, controllerFor }) =>
+    declare: ({ partition, controllerFor }) =>
       controllerFor(pods).reconcile((key, context) => {
-        lines.push(`${identity} ${slot} ${key}`);
+        lines.push(`${identity} ${partition} ${key}`);
         return work(key, context);
       }),
   };
 }
 
 async function createPods(scene: GroupScene): Promise<void> {
-  for (let slot = 0; slot < SLOTS; slot++) await scene.createPod(`pod-${slot}`, slot);
+  for (let partition = 0; partition < PARTITIONS; partition++)
+    await scene.createPod(`pod-${partition}`, partition);
 }
 
 for (const sharding of ['echoes', 'filters', 'ignores'] as const) {
-  describe(`a sharded manager on a server that ${sharding} shard selectors`, () => {
-    test('C229 reconciles every key in its slot, and another member has the slots that it gets', async () => {
+  describe(`a partitioned manager on a server that ${sharding} shard selectors`, () => {
+    test('C229 reconciles every key in its partition, and another member has the partitions that it gets', async () => {
       await using scene = await GroupScene.start(sharding);
       await createPods(scene);
       const lines: string[] = [];
       const a = scene.join('a', podsOf('a', lines));
-      await scene.until(() => lines.length === SLOTS);
+      await scene.until(() => lines.length === PARTITIONS);
       assert.deepEqual(
         lines.toSorted(),
-        KEYS.map((key, slot) => `a ${slot} ${key}`),
+        KEYS.map((key, partition) => `a ${partition} ${key}`),
       );
       const b = scene.join('b', podsOf('b', lines));
-      await scene.until(() => a.slotCount === SLOTS / 2 && b.slotCount === SLOTS / 2);
+      await scene.until(() => a.partitionCount === PARTITIONS / 2 && b.partitionCount === PARTITIONS / 2);
       const moved = b.manager.owned;
       // In common caches, an event is what shows that they are no older than the hand-over.
       for (const key of KEYS) await scene.changePod(key.slice('default/'.length));
-      await scene.until(() => moved.every((slot) => lines.includes(`b ${slot} ${KEYS[slot]}`)));
+      await scene.until(() =>
+        moved.every((partition) => lines.includes(`b ${partition} ${KEYS[partition]}`)),
+      );
       assert.ok(
         lines.every((line) => KEYS[Number(line.split(' ')[1])] === line.split(' ')[2]),
         String(lines),
@@ -52,27 +56,27 @@ for (const sharding of ['echoes', 'filters', 'ignores'] as const) {
       await scene.changePod('pod-0');
       lines.length = 0;
       const leaving = a.leave();
-      await scene.until(() => b.slotCount === SLOTS);
+      await scene.until(() => b.partitionCount === PARTITIONS);
       await leaving;
       for (const key of KEYS) await scene.changePod(key.slice('default/'.length));
-      await scene.until(() => KEYS.every((key, slot) => lines.includes(`b ${slot} ${key}`)));
+      await scene.until(() => KEYS.every((key, partition) => lines.includes(`b ${partition} ${key}`)));
       assert.deepEqual(scene.errors, []);
     });
 
-    test('C234 has one watch a slot where the server confirms that it filters, and else one for all', async () => {
+    test('C234 has one watch a partition where the server confirms that it filters, and else one for all', async () => {
       await using scene = await GroupScene.start(sharding);
       await createPods(scene);
       const lines: string[] = [];
       scene.join('a', podsOf('a', lines));
-      await scene.until(() => lines.length === SLOTS);
+      await scene.until(() => lines.length === PARTITIONS);
       const watches = (await scene.server.watches()).filter(({ path }) => path.endsWith('/pods'));
-      assert.equal(watches.length, sharding === 'echoes' ? SLOTS : 1);
+      assert.equal(watches.length, sharding === 'echoes' ? PARTITIONS : 1);
     });
   });
 }
 
-describe('a sharded manager', () => {
-  test('C228 hands a slot over when the reconciliation in progress has ended, whose signal is not aborted', async () => {
+describe('a partitioned manager', () => {
+  test('C228 hands a partition over when the reconciliation in progress has ended, whose signal is not aborted', async () => {
     await using scene = await GroupScene.start('echoes');
     using gate = new Gate();
     await createPods(scene);
@@ -84,18 +88,18 @@ describe('a sharded manager', () => {
         lines.push(`a ended${signal.aborted ? ', aborted' : ''}`);
       }),
     );
-    await scene.until(() => lines.length === SLOTS);
+    await scene.until(() => lines.length === PARTITIONS);
     const b = scene.join('b', podsOf('b', lines));
     for (let turns = 0; turns < 50; turns++) await turn();
-    assert.deepEqual([a.slotCount, b.slotCount], [SLOTS, 0]);
+    assert.deepEqual([a.partitionCount, b.partitionCount], [PARTITIONS, 0]);
     gate.open();
     await scene.until(
-      () => b.slotCount === SLOTS / 2 && lines.filter((line) => line.startsWith('b')).length === 2,
+      () => b.partitionCount === PARTITIONS / 2 && lines.filter((line) => line.startsWith('b')).length === 2,
     );
     assert.ok(!lines.includes('a ended, aborted'));
   });
 
-  test('C228 aborts a reconciliation that has not ended in time, and keeps the slot until it ends', async () => {
+  test('C228 aborts a reconciliation that has not ended in time, and keeps the partition until it ends', async () => {
     await using scene = await GroupScene.start('echoes');
     using gate = new Gate();
     await createPods(scene);
@@ -109,32 +113,32 @@ describe('a sharded manager', () => {
         await gate.opened;
       }),
     });
-    await scene.until(() => begun === SLOTS);
+    await scene.until(() => begun === PARTITIONS);
     const b = scene.join('b', podsOf('b', []));
     await scene.until(() => (scene.clock.nextDelayMs ?? Infinity) <= 1500);
     scene.clock.advance(1500);
-    assert.equal(aborted.length, 1, 'a member hands over one slot at a time');
+    assert.equal(aborted.length, 1, 'a member hands over one partition at a time');
     assert.deepEqual(
       scene.errors.map(({ code }) => code),
       ['ERR_KUBELOOM_STILL_RUNNING'],
     );
-    assert.deepEqual([a.slotCount, b.slotCount], [SLOTS, 0]);
+    assert.deepEqual([a.partitionCount, b.partitionCount], [PARTITIONS, 0]);
     gate.open();
   });
 
-  test('C229 begins with a slot that comes later when its common caches are no older than the hand-over', async () => {
+  test('C229 begins with a partition that comes later when its common caches are no older than the hand-over', async () => {
     await using scene = await GroupScene.start('ignores');
     await createPods(scene);
     const lines: string[] = [];
     const a = scene.join('a', podsOf('a', lines));
-    await scene.until(() => lines.length === SLOTS);
+    await scene.until(() => lines.length === PARTITIONS);
     const versions: number[] = [];
     const work: Reconcile = (_key, { cache }) =>
       void versions.push(Number(cache.informers[0]?.lastSyncResourceVersion()));
     const b = scene.join('b', podsOf('b', lines, work));
-    await scene.until(() => a.slotCount === SLOTS / 2 && b.slotCount === SLOTS / 2);
+    await scene.until(() => a.partitionCount === PARTITIONS / 2 && b.partitionCount === PARTITIONS / 2);
     for (const key of KEYS) await scene.changePod(key.slice('default/'.length));
-    await scene.until(() => new Set(lines.filter((line) => line.startsWith('b'))).size === SLOTS / 2);
+    await scene.until(() => new Set(lines.filter((line) => line.startsWith('b'))).size === PARTITIONS / 2);
     // No watch of pods carries this change, so only a bookmark shows its version.
     const object = { metadata: { name: 'a', namespace: 'default' } };
     await scene.server.apply([{ type: 'create', resource: 'configmaps', object }]);
@@ -147,21 +151,21 @@ describe('a sharded manager', () => {
         ({ query, path }) => path.endsWith('/pods') && query['limit'] === '1',
       );
     while (versions.length === 0 && !(await isAsking())) await turn();
-    for (; versions.length < SLOTS / 2; await turn()) await scene.server.sendBookmarks();
+    for (; versions.length < PARTITIONS / 2; await turn()) await scene.server.sendBookmarks();
     assert.ok(
       versions.every((version) => version >= revision),
       `${versions.join(', ')} are older than ${revision}`,
     );
   });
 
-  test('C231 tells a new owner nothing of a deletion while the slot had no owner, unless a finalizer keeps the object', async () => {
+  test('C231 tells a new owner nothing of a deletion while the partition had no owner, unless a finalizer keeps the object', async () => {
     await using scene = await GroupScene.start('echoes');
     await createPods(scene);
     const finalizers = ['example.com/cleanup'];
     await scene.client.patch(pods, 'default/pod-1', { metadata: { finalizers } });
     const before: string[] = [];
     const a = scene.join('a', podsOf('a', before));
-    await scene.until(() => before.length === SLOTS);
+    await scene.until(() => before.length === PARTITIONS);
     await a.leave();
     for (const key of ['default/pod-0', 'default/pod-1']) await scene.client.delete(pods, key);
     const lines: string[] = [];
@@ -169,13 +173,13 @@ describe('a sharded manager', () => {
     const work: Reconcile = (key, { cache }) =>
       void (cache.get(pods, key)?.deletionTimestamp === undefined || deleted.push(key));
     scene.join('b', podsOf('b', lines, work));
-    await scene.until(() => lines.length === SLOTS - 1);
+    await scene.until(() => lines.length === PARTITIONS - 1);
     assert.deepEqual(lines.toSorted(), ['b 1 default/pod-1', 'b 2 default/pod-2', 'b 3 default/pod-3']);
     assert.deepEqual(deleted, ['default/pod-1']);
     await scene.client.patch(pods, 'default/pod-1', { metadata: { finalizers: null } });
   });
 
-  test('gives a slot back whose controllers cannot be declared, and takes it again after a pause', async () => {
+  test('gives a partition back whose controllers cannot be declared, and takes it again after a pause', async () => {
     await using scene = await GroupScene.start('echoes');
     await createPods(scene);
     const lines: string[] = [];
@@ -187,17 +191,17 @@ describe('a sharded manager', () => {
         declare(controllers);
       },
     });
-    await scene.until(() => scene.errors.length === SLOTS);
+    await scene.until(() => scene.errors.length === PARTITIONS);
     assert.match(scene.errors[0]?.message ?? '', /broken/);
     isBroken = false;
     await scene.until(() => scene.clock.nextDelayMs !== undefined);
-    while (lines.length < SLOTS) {
+    while (lines.length < PARTITIONS) {
       scene.clock.advance(100);
       await turn();
     }
   });
 
-  test('releases the caches that are filled when others are not, and the slot is given back', async () => {
+  test('releases the caches that are filled when others are not, and the partition is given back', async () => {
     await using scene = await GroupScene.start('ignores');
     const silent = { resource: 'configmaps' };
     await scene.server.setFaults({
@@ -214,7 +218,7 @@ describe('a sharded manager', () => {
           .reconcile(() => undefined),
     });
     for (; (await watches()) === 0; await turn()) scene.clock.advance(10);
-    while (scene.errors.length < SLOTS) {
+    while (scene.errors.length < PARTITIONS) {
       scene.clock.advance(100);
       await turn();
     }
@@ -224,7 +228,7 @@ describe('a sharded manager', () => {
     while ((await watches()) > 0) await turn();
   });
 
-  test('C228 has all objects of a namespace in one slot, and follows cluster-scoped kinds in every slot', async () => {
+  test('C228 has all objects of a namespace in one partition, and follows cluster-scoped kinds in every partition', async () => {
     await using scene = await GroupScene.start('echoes');
     const objects = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => ({
       metadata: { name, namespace: `${name}-team` },
@@ -236,31 +240,31 @@ describe('a sharded manager', () => {
         { type: 'create', resource: 'pods', object },
       ]);
     }
-    const slotsOf = new Map<string, Set<number>>();
+    const partitionsOf = new Map<string, Set<number>>();
     const nodes = new Set<number>();
     scene.join('a', {
       key: 'namespace',
-      declare: ({ slot, cache, controllerFor }) =>
+      declare: ({ partition, cache, controllerFor }) =>
         controllerFor(configMaps)
           .watches('pods', ({ key }) => [key, 'elsewhere/x', 'a-team/a'])
           .watches('namespaces', () => [])
           .reconcile((key) => {
-            slotsOf.set(key, (slotsOf.get(key) ?? new Set()).add(slot));
-            if (cache.list('namespaces').items.length >= objects.length) nodes.add(slot);
+            partitionsOf.set(key, (partitionsOf.get(key) ?? new Set()).add(partition));
+            if (cache.list('namespaces').items.length >= objects.length) nodes.add(partition);
           }),
     });
     await scene.until(() =>
-      objects.every(({ metadata }) => slotsOf.has(`${metadata.namespace}/${metadata.name}`)),
+      objects.every(({ metadata }) => partitionsOf.has(`${metadata.namespace}/${metadata.name}`)),
     );
     assert.ok(
-      [...slotsOf.values()].every((slots) => slots.size === 1),
-      'a key is in one slot',
+      [...partitionsOf.values()].every((partitions) => partitions.size === 1),
+      'a key is in one partition',
     );
-    assert.deepEqual(nodes, new Set([...slotsOf.values()].flatMap((slots) => [...slots])));
-    assert.ok(nodes.size > 1, 'the namespaces are in more than one slot');
+    assert.deepEqual(nodes, new Set([...partitionsOf.values()].flatMap((partitions) => [...partitions])));
+    assert.ok(nodes.size > 1, 'the namespaces are in more than one partition');
   });
 
-  test('refuses a second kind with the key uid, whose objects have other slots', async () => {
+  test('refuses a second kind with the key uid, whose objects have other partitions', async () => {
     await using scene = await GroupScene.start('echoes');
     scene.join('a', {
       declare: ({ controllerFor }) =>
@@ -273,7 +277,7 @@ describe('a sharded manager', () => {
     assert.match(scene.errors[0]?.message ?? '', /use the key 'namespace'/);
   });
 
-  test('refuses a module, whose client is not that of the slot', async () => {
+  test('refuses a module, whose client is not that of the partition', async () => {
     await using scene = await GroupScene.start('echoes');
     scene.join('a', {
       declare: ({ controllerFor }) => controllerFor(pods).reconcile(new URL('file:///reconcile.js')),
@@ -289,8 +293,8 @@ describe('a sharded manager', () => {
       { name: 'Web' },
       { namespace: '' },
       { identity: 'host_1' },
-      { slots: 0 },
-      { slots: 257 },
+      { partitions: 0 },
+      { partitions: 257 },
       { key: undefined },
       { key: 'name' },
       { declare: undefined },
@@ -301,7 +305,7 @@ describe('a sharded manager', () => {
     ];
     for (const change of wrong) {
       const make = (): unknown =>
-        new ShardedManager({ server: 'http://127.0.0.1:1' }, { ...right, ...change });
+        new PartitionedManager({ server: 'http://127.0.0.1:1' }, { ...right, ...change });
       assert.throws(make, { code: 'ERR_KUBELOOM_OPTION' }, JSON.stringify(change));
     }
   });

@@ -1,14 +1,14 @@
 /**
- * Membership in a group whose members share a fixed number of slots. Its state is on Leases only: one for each slot, and
+ * Membership in a group whose members share a fixed number of partitions. Its state is on Leases only: one for each partition, and
  * one for each member as its heartbeat. docs/sharding.md says what is promised.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { realClock } from '../../base/clock.ts';
-import type { Clock } from '../../base/clock.ts';
-import { KubeloomError, withCode } from '../../base/errors.ts';
-import { registerMetrics } from '../../base/metrics/collect.ts';
-import { onAbort } from '../../base/on-abort.ts';
+import { realClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { KubeloomError, withCode } from '../base/errors.ts';
+import { registerMetrics } from '../base/metrics/collect.ts';
+import { onAbort } from '../base/on-abort.ts';
 import {
   anything,
   callback,
@@ -19,61 +19,61 @@ import {
   text,
   signal as aSignal,
   wantOptions,
-} from '../../base/option-checks.ts';
-import type { OptionChecks } from '../../base/option-checks.ts';
-import { isNamespaceName } from '../../kube/resource.ts';
-import type { ServerSource } from '../../kube/server-source.ts';
-import { SharedIndexInformer, resources, waitFor } from '../../index.ts';
-import type { Borrowed, InformerThreads, ThreadsOptions, WireOf } from '../../index.ts';
-import { TIMES_CHECKS, timesOf } from '../leader-election/election-times.ts';
-import type { ElectionTimes } from '../leader-election/election-times.ts';
-import { LeaseLock, storedOf } from '../leader-election/lease-lock.ts';
-import { reporterOf } from '../leader-election/reporter.ts';
-import type { StoredRecord } from '../leader-election/resource-lock.ts';
-import { ObjectClient } from '../object-client.ts';
-import { SlotMember } from './slot-member.ts';
-import { SlotMetrics } from './slot-metrics.ts';
-import { isHeld } from './slot-state.ts';
-import type { WorkOnSlot } from './slot-runner.ts';
+} from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import { isNamespaceName } from '../kube/resource.ts';
+import type { ServerSource } from '../kube/server-source.ts';
+import { SharedIndexInformer, resources, waitFor } from '../index.ts';
+import type { Borrowed, InformerThreads, ThreadsOptions, WireOf } from '../index.ts';
+import { TIMES_CHECKS, timesOf } from '../controller/leader-election/election-times.ts';
+import type { ElectionTimes } from '../controller/leader-election/election-times.ts';
+import { LeaseLock, storedOf } from '../controller/leader-election/lease-lock.ts';
+import { reporterOf } from '../controller/leader-election/reporter.ts';
+import type { StoredRecord } from '../controller/leader-election/resource-lock.ts';
+import { ObjectClient } from '../controller/object-client.ts';
+import { PartitionMember } from './partition-member.ts';
+import { PartitionMetrics } from './partition-metrics.ts';
+import { isHeld } from './partition-state.ts';
+import type { WorkOnPartition } from './partition-runner.ts';
 
 type Lease = WireOf<'coordination', 'v1', 'Lease'>;
 
 const { leases } = resources.coordination.v1;
 
-const SLOTS = 16;
-const SLOTS_MAX = 256;
+const PARTITIONS = 16;
+const PARTITIONS_MAX = 256;
 const DRAIN_TIMEOUT_MS = 30_000;
 /** Selects the leases of a group. */
-const GROUP_LABEL = 'kubeloom.dev/slot-group';
+const GROUP_LABEL = 'kubeloom.dev/partition-group';
 /** Tells how the group divides keys: members that divide them differently would own the same keys. */
-const DIVISION_LABEL = 'kubeloom.dev/slot-division';
+const DIVISION_LABEL = 'kubeloom.dev/partition-division';
 
-export interface SlotGroupOptions extends ElectionTimes {
-  /** Name of the group, a DNS label. Its leases are `NAME-slot-07` and `NAME-member-IDENTITY`. */
+export interface PartitionGroupOptions extends ElectionTimes {
+  /** Name of the group, a DNS label. Its leases are `NAME-partition-07` and `NAME-member-IDENTITY`. */
   readonly name: string;
   /** Namespace of the leases. */
   readonly namespace: string;
   /** Name of this member, a DNS label that no other member has. Default: name of the host and a random part. */
   readonly identity?: string;
-  /** Number of slots, the same in every member. Default 16. */
-  readonly slots?: number;
-  /** Time for which a slot must be free before a member takes it that is not its preferred owner. Default 15,000. */
+  /** Number of partitions, the same in every member. Default 16. */
+  readonly partitions?: number;
+  /** Time for which a partition must be free before a member takes it that is not its preferred owner. Default 15,000. */
   readonly coverAfterMs?: number;
-  /** Time that a work has to end when its slot is handed over, before it is aborted. Default 30,000. */
+  /** Time that a work has to end when its partition is handed over, before it is aborted. Default 30,000. */
   readonly drainTimeoutMs?: number;
   /** Threads of the informer on the leases. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
-  /** Called with each slot that is lost and each failed request, which is tried again. Default: a process warning. */
+  /** Called with each partition that is lost and each failed request, which is tried again. Default: a process warning. */
   readonly onError?: (error: KubeloomError) => void;
   readonly clock?: Clock;
 }
 
-export const SLOT_GROUP_CHECKS: OptionChecks<SlotGroupOptions> = {
+export const PARTITION_GROUP_CHECKS: OptionChecks<PartitionGroupOptions> = {
   ...TIMES_CHECKS,
   name: label,
   namespace: label,
   identity: label,
-  slots: integer(1, SLOTS_MAX),
+  partitions: integer(1, PARTITIONS_MAX),
   coverAfterMs: number(0),
   drainTimeoutMs: number(0),
   // The informer checks them.
@@ -83,49 +83,49 @@ export const SLOT_GROUP_CHECKS: OptionChecks<SlotGroupOptions> = {
 };
 
 /** A member of a group. */
-export class SlotGroup {
+export class PartitionGroup {
   readonly identity: string;
-  readonly slots: number;
+  readonly partitions: number;
   readonly #source: ServerSource;
-  readonly #options: SlotGroupOptions;
+  readonly #options: PartitionGroupOptions;
   readonly #times: Required<ElectionTimes>;
   readonly #client: ObjectClient;
   readonly #division: string;
   readonly #report: (error: KubeloomError) => void;
-  #member: SlotMember | undefined;
+  #member: PartitionMember | undefined;
 
   /**
-   * @param division name of the way in which slots divide keys, besides their number
+   * @param division name of the way in which partitions divide keys, besides their number
    * @throws ERR_KUBELOOM_OPTION
    */
-  constructor(source: ServerSource, options: SlotGroupOptions, division = 'slots') {
-    wantOptions('options of a group of slots', options, SLOT_GROUP_CHECKS);
+  constructor(source: ServerSource, options: PartitionGroupOptions, division = 'partitions') {
+    wantOptions('options of a group of partitions', options, PARTITION_GROUP_CHECKS);
     for (const name of ['name', 'namespace'] as const) label(name, options[name]);
-    const { slots = SLOTS, identity = defaultIdentity() } = options;
+    const { partitions = PARTITIONS, identity = defaultIdentity() } = options;
     this.#source = source;
     this.#options = options;
     this.#times = timesOf(options);
     this.#client = new ObjectClient(source);
     this.#report = reporterOf(`group ${options.name}`, options.onError);
-    this.#division = `${division}-${slots}`;
+    this.#division = `${division}-${partitions}`;
     this.identity = identity;
-    this.slots = slots;
+    this.partitions = partitions;
   }
 
-  /** The slots whose work may run in this member, by the clock of this moment. */
+  /** The partitions whose work may run in this member, by the clock of this moment. */
   get owned(): readonly number[] {
     const states = this.#member?.states ?? [];
-    return states.flatMap((state, slot) => (isHeld(state) ? [slot] : []));
+    return states.flatMap((state, partition) => (isHeld(state) ? [partition] : []));
   }
 
   /**
-   * Takes part in the group until the signal is aborted: calls `work` for each slot when this member owns it. Resolves when
-   * all slots are handed over. A group object runs once.
+   * Takes part in the group until the signal is aborted: calls `work` for each partition when this member owns it. Resolves when
+   * all partitions are handed over. A group object runs once.
    *
-   * @throws ERR_KUBELOOM_OPTION when a running member of the group has another number of slots, ERR_KUBELOOM_STARTED, and
+   * @throws ERR_KUBELOOM_OPTION when a running member of the group has another number of partitions, ERR_KUBELOOM_STARTED, and
    *   the error of the informer on the leases, if it has ended by itself
    */
-  async run(signal: AbortSignal, work: WorkOnSlot): Promise<void> {
+  async run(signal: AbortSignal, work: WorkOnPartition): Promise<void> {
     aSignal('signal', signal);
     callback('work', work);
     const { name, namespace, threads, clock = realClock } = this.#options;
@@ -133,7 +133,7 @@ export class SlotGroup {
       const message = `the member ${this.identity} of ${namespace}/${name} has been started: make another one`;
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
-    const metrics = new SlotMetrics(`${namespace}/${name}`, clock, () => this.owned.length);
+    const metrics = new PartitionMetrics(`${namespace}/${name}`, clock, () => this.owned.length);
     this.#member = this.#newMember(work, metrics);
     const informer = new SharedIndexInformer(this.#source, leases, {
       namespace,
@@ -191,15 +191,15 @@ export class SlotGroup {
     if (!isHeldByOther || division === undefined || division === this.#division) return;
     const message =
       `lease ${name} belongs to a member that divides keys by ${division}, this one by ${this.#division}: ` +
-      'stop all members before you change the number of slots or the key';
+      'stop all members before you change the number of partitions or the key';
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }
 
-  #newMember(work: WorkOnSlot, metrics: SlotMetrics): SlotMember {
+  #newMember(work: WorkOnPartition, metrics: PartitionMetrics): PartitionMember {
     const { name: group, namespace, coverAfterMs, drainTimeoutMs, clock = realClock } = this.#options;
     const { identity } = this;
     const labels = { [GROUP_LABEL]: group, [DIVISION_LABEL]: this.#division };
-    return new SlotMember({
+    return new PartitionMember({
       group,
       rules: {
         ...this.#times,
@@ -208,11 +208,11 @@ export class SlotGroup {
         coverAfterMs: coverAfterMs ?? this.#times.leaseDurationMs,
         drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
       },
-      slotCount: this.slots,
+      partitionCount: this.partitions,
       lockOf: (name) => new LeaseLock({ client: this.#client, namespace, name, identity, labels }),
       work,
       forget: (name, stored) => void this.#forget(name, stored),
-      onChanged: (slot, before, after) => metrics.changed(slot, before, after),
+      onChanged: (partition, before, after) => metrics.changed(partition, before, after),
       onError: this.#report,
       clock,
       random: Math.random,

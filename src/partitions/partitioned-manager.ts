@@ -1,0 +1,143 @@
+/**
+ * Controllers whose keys several members of a group share. A partition is to them what a namespace is to the cache of kinds: a
+ * member has the controllers of each partition that it owns, on caches of that partition, and nothing of the other partitions. Hand-overs
+ * need no new list of a partition that stays.
+ */
+import { realClock } from '../base/clock.ts';
+import { onAbort } from '../base/on-abort.ts';
+import { callback, integer, oneOf, refuse, wantOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import type { KindLike } from '../kube/rest-mapper.ts';
+import type { ServerSource } from '../kube/server-source.ts';
+import { ShardFilter } from '../kube/shard-filter.ts';
+import { InformersMap, partitionRanges } from '../index.ts';
+import type { InformersMapOptions, KubeObject, ResourceOf } from '../index.ts';
+import { ControllerSet } from '../controller/controller-set.ts';
+import { ObjectClient } from '../controller/object-client.ts';
+import type { ControllerBuilder, ControllerOptions } from '../controller/options.ts';
+import { PartitionCaches } from './partition-caches.ts';
+import { PARTITION_GROUP_CHECKS, PartitionGroup } from './partition-group.ts';
+import type { PartitionGroupOptions } from './partition-group.ts';
+import type { Tenure } from './partition-runner.ts';
+
+/** The part of a manager that a partition has: declares the controllers of the partition. */
+export interface PartitionControllers {
+  readonly partition: number;
+  /** Number of the period in which this member owns the partition; a later owner has a greater one. */
+  readonly epoch: number;
+  /** Caches of the partition, filled before the first reconciliation. Without filtering by the server they have all objects. */
+  readonly cache: InformersMap;
+  /** Client whose writes need preconditions, and which sends none after the partition is lost: see `ObjectClient.fenced`. */
+  readonly client: ObjectClient;
+  /**
+   * Declares a controller, as `Manager.controllerFor`. Its reconciliations end before the partition has another owner; their
+   * signal is aborted when the partition is lost, not yet when it is handed over.
+   */
+  readonly controllerFor: <T = KubeObject>(
+    kind: ResourceOf<T> | KindLike,
+    options?: ControllerOptions<T>,
+  ) => ControllerBuilder;
+}
+
+export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, 'threads'> {
+  /**
+   * Text whose hash decides about the partition. `uid`: objects of one kind, spread evenly; `owns` and `watches` are refused.
+   * `namespace`: an object, what it owns and all else in its namespace are in one partition.
+   */
+  readonly key: 'uid' | 'namespace';
+  /** Called for each partition when this member owns it. An error gives the partition back, and it is tried again. */
+  readonly declare: (controllers: PartitionControllers) => void;
+  /** Options of the caches of all kinds. */
+  readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'firstList'>;
+  /** Time for filling the caches of a partition, after which the partition is given back. Default: 120,000. */
+  readonly cacheSyncTimeoutMs?: number;
+}
+
+const { threads: _threads, ...GROUP_CHECKS } = PARTITION_GROUP_CHECKS;
+const CHECKS: OptionChecks<PartitionedManagerOptions> = {
+  ...GROUP_CHECKS,
+  key: oneOf('uid', 'namespace'),
+  declare: callback,
+  cache: wantCacheOptions,
+  cacheSyncTimeoutMs: integer(1),
+};
+
+export class PartitionedManager {
+  readonly identity: string;
+  readonly #options: PartitionedManagerOptions;
+  readonly #group: PartitionGroup;
+  readonly #client: ObjectClient;
+  readonly #caches: PartitionCaches;
+
+  /** @throws ERR_KUBELOOM_OPTION */
+  constructor(source: ServerSource, options: PartitionedManagerOptions) {
+    wantOptions('options of a partitioned manager', options, CHECKS);
+    for (const name of ['key', 'declare'] as const)
+      if (options[name] === undefined) refuse(name, undefined, 'given');
+    const { key, declare: _declare, cache = {}, cacheSyncTimeoutMs: _timeout, ...ofGroup } = options;
+    const { threads } = cache;
+    this.#options = options;
+    this.#group = new PartitionGroup(source, { ...ofGroup, ...(threads ? { threads } : {}) }, key);
+    this.identity = this.#group.identity;
+    this.#client = new ObjectClient(source);
+    const { namespace, clock = realClock } = options;
+    this.#caches = new PartitionCaches(source, { ...cache, firstList: 'mostRecent' }, namespace, clock);
+  }
+
+  /** The partitions whose keys this member may work on, by the clock of this moment. */
+  get owned(): readonly number[] {
+    return this.#group.owned;
+  }
+
+  /**
+   * Takes part in the group until the signal is aborted: runs the controllers of each partition that this member owns. Resolves
+   * when all reconciliations have ended and all partitions are handed over. A manager runs once.
+   *
+   * @throws ERR_KUBELOOM_OPTION when a running member of the group has another number of partitions or key, ERR_KUBELOOM_STARTED,
+   *   and the error of the informer on the leases, if it has ended by itself
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#group.run(signal, (tenure) => this.#work(tenure));
+    } finally {
+      await this.#caches.close();
+    }
+  }
+
+  async #work(tenure: Tenure): Promise<void> {
+    const { key, declare, cacheSyncTimeoutMs, clock = realClock } = this.#options;
+    const { partition, epoch, signal, drainSignal } = tenure;
+    const selector = partitionRanges([partition], this.#group.partitions, key);
+    const stop = new AbortController();
+    let failure: { readonly error: unknown } | undefined;
+    const failed = (error: unknown): void => {
+      failure ??= { error };
+      stop.abort(error);
+    };
+    const unlisten = onAbort(drainSignal, () => stop.abort(drainSignal.reason));
+    try {
+      await using caches = await this.#caches.open(selector, stop.signal);
+      const { cache } = caches;
+      const client = this.#client.fenced(signal);
+      const filter = new ShardFilter(selector);
+      await using set = new ControllerSet({ cache, client, clock, filter }, ` (partition ${partition})`);
+      declare({ partition, epoch, cache, client, controllerFor: set.controllerFor.bind(set) });
+      set.start();
+      await set.fill(stop.signal, failed, cacheSyncTimeoutMs);
+      if (!stop.signal.aborted) await caches.current(set.handles);
+      if (!stop.signal.aborted) tenure.synced();
+      const running = stop.signal.aborted ? [] : set.controllers;
+      await Promise.all(running.map((each) => each.run(stop.signal, signal).catch(failed)));
+    } finally {
+      unlisten();
+    }
+    if (failure) throw failure.error;
+  }
+}
+
+/** The rest is checked by the caches. */
+function wantCacheOptions(name: string, value: unknown): void {
+  for (const option of ['shardSelector', 'firstList'])
+    if (Reflect.has(Object(value), option))
+      refuse(`${name}.${option}`, Reflect.get(Object(value), option), "absent: it is the partition's");
+}
