@@ -10,13 +10,11 @@ import { DEFINITIONS } from './crd/definition.ts';
 import { ServedDefinitions } from './crd/served-definitions.ts';
 import type { Collection } from './event-log.ts';
 import { EventLog } from './event-log.ts';
-import { applyFaults } from './fault-answers.ts';
 import { FaultEngine } from './fault-rules.ts';
 import { FaultPort } from './fault-port.ts';
 import type { FaultPortAddress } from './fault-port.ts';
 import type { FaultScenario, LandedFault } from './fault-rules.ts';
 import { GarbageCollector } from './garbage-collector.ts';
-import { Journal } from './journal.ts';
 import type { JournalColumns } from './journal.ts';
 import type { KubeObject } from './json.ts';
 import type { Endpoint } from './kubeconfig.ts';
@@ -31,10 +29,8 @@ import type { RequestRecord } from './request-log.ts';
 import { ResourceTable } from './resources.ts';
 import type { ResourceDefinition } from './resources.ts';
 import { handleRequest } from './router.ts';
-import type { Front } from './router.ts';
-import { StatusError, alreadyExists, unknownResource } from './status.ts';
+import { StatusError, alreadyExists } from './status.ts';
 import { keyOf } from './stored-object.ts';
-import { serveResource } from './verbs.ts';
 import type { Services } from './verbs.ts';
 import { Watches } from './watches.ts';
 import type { DropMode, WatchInfo } from './watches.ts';
@@ -71,7 +67,6 @@ const DEFAULT_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-
 
 export class ApiServer {
   readonly #services: Services;
-  readonly #front: Front;
   readonly #faultPort: FaultPort;
   #load: LoadGenerator | undefined;
 
@@ -82,7 +77,7 @@ export class ApiServer {
     const { historyEventsMax: eventsMax, historyBytesMax: bytesMax, firstRevision } = options;
     const log = new EventLog({ eventsMax, bytesMax }, firstRevision);
     const listener = new Listener(options, (request, response) =>
-      handleRequest(this.#front, request, response),
+      handleRequest(this.#services, request, response),
     );
     const namespaces = log.collection(table.named('namespaces'));
     const writer = new StoredObjectWriter(log, namespaces);
@@ -100,18 +95,7 @@ export class ApiServer {
       engine: new FaultEngine(),
       requests: new RequestLog(),
     };
-    const { engine, requests } = this.#services;
-    this.#front = {
-      options,
-      table,
-      requests,
-      collectionOf: (definition) => log.collection(definition),
-      faultsOf: (facts, response) => applyFaults({ engine, listener }, facts, response),
-      notServed: ({ group, version }) => (table.serves(group, version) ? unknownResource() : undefined),
-      connectionOf: (request) => listener.numberOf(request.socket),
-      serve: (call) => serveResource(this.#services, call),
-    };
-    this.#faultPort = new FaultPort(engine);
+    this.#faultPort = new FaultPort(this.#services.engine);
     for (const definition of options.resources) table.register(definition);
     for (const name of DEFAULT_NAMESPACES) this.#services.writer.ensureNamespace(name);
   }
@@ -132,7 +116,7 @@ export class ApiServer {
     stopLoad: (): void => this.#load?.stop(),
     revision: (): number => this.#services.log.revision,
     journal: (resource: string, fromRevision: number): JournalColumns =>
-      (this.#collection(resource).journal ?? new Journal()).columns(fromRevision),
+      this.#collection(resource).journal.columns(fromRevision),
     state: (resource: string): Map<string, string> => {
       const collection = this.#collection(resource);
       return new Map(collection.keys().map((key) => [key, String(collection.get(key)?.revision ?? '')]));

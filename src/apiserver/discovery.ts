@@ -45,11 +45,7 @@ function discover(path: string, table: ResourceTable): object | undefined {
     case 'version':
       return VERSION;
     case 'api':
-      return {
-        kind: 'APIVersions',
-        versions: table.serves('', 'v1') ? ['v1'] : [],
-        serverAddressByClientCIDRs: [],
-      };
+      return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
     case 'api/v1':
       return resourceList(table, '', 'v1');
     case 'apis':

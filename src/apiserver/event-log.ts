@@ -15,19 +15,14 @@ import { StoredObject } from './stored-object.ts';
 /** The revision up to which a server answers, and the wait for a later one. */
 export type LogView = Pick<EventLog, 'revision' | 'reached'>;
 
-export interface LogLimits extends HistoryLimits {
-  /** Keeps the complete journal for comparisons in tests, which never forgets. Default true. */
-  readonly keepsJournal?: boolean;
-}
-
 export class EventLog {
-  readonly #limits: LogLimits;
+  readonly #limits: HistoryLimits;
   readonly #collections = new Map<string, Collection>();
   readonly #waiting = new Set<() => void>();
   #revision: number;
   #compacted: number;
 
-  constructor(limits: LogLimits, firstRevision: number) {
+  constructor(limits: HistoryLimits, firstRevision: number) {
     this.#limits = limits;
     this.#revision = firstRevision;
     this.#compacted = firstRevision;
@@ -72,27 +67,6 @@ export class EventLog {
     const object = previous.withRevision(this.#revision + 1);
     this.#append(collection, 'DELETED', object, previous);
     return object;
-  }
-
-  /** Adds a change to which another server has given its revision; `object` is the state after it, or the deleted one. */
-  record(collection: Collection, object: StoredObject, isDeleted: boolean): void {
-    const previous = collection.get(object.identity.key);
-    if (isDeleted && previous === undefined) return this.advance(object.revision);
-    const type = isDeleted ? 'DELETED' : previous === undefined ? 'ADDED' : 'MODIFIED';
-    this.#append(collection, type, object, previous);
-  }
-
-  /** Moves to a revision of another server up to which there are no further changes. */
-  advance(revision: number): void {
-    this.#revision = Math.max(this.#revision, revision);
-    for (const check of this.#waiting) check();
-  }
-
-  /** Replaces all objects by the list that another server has sent; there is no history from before it. */
-  restore(collection: Collection, objects: readonly StoredObject[], revision: number): void {
-    this.#revision = revision;
-    collection.restore(objects, revision);
-    for (const check of this.#waiting) check();
   }
 
   /** Forgets the history up to and including `revision`; lists and watches from before it expire. */
@@ -155,8 +129,7 @@ export class Collection {
   /** The collection that stores the objects: another one when this one shows them in another version. */
   storage: Collection = this;
   readonly history: History;
-  /** Undefined when the log keeps none. */
-  readonly journal: Journal | undefined;
+  readonly journal: Journal = new Journal();
   /** The log that numbers the changes. */
   readonly log: LogView;
   readonly #objects = new Map<string, StoredObject>();
@@ -168,10 +141,9 @@ export class Collection {
   #keys: string[] | undefined;
   #announced = false;
 
-  constructor(definition: ServedResource, limits: LogLimits, revision: number, log: LogView) {
+  constructor(definition: ServedResource, limits: HistoryLimits, revision: number, log: LogView) {
     this.definition = definition;
     this.log = log;
-    this.journal = limits.keepsJournal === false ? undefined : new Journal();
     this.history = new History(limits, revision);
   }
 
@@ -224,18 +196,9 @@ export class Collection {
     if (event.type !== 'MODIFIED') this.#keys = undefined;
     this.history.push(event);
     this.#forgetSnapshots();
-    this.journal?.append(event.revision, event.type, key);
+    this.journal.append(event.revision, event.type, key);
     this.#announce();
     for (const view of this.#views) view.#show(event);
-  }
-
-  /** Replaces everything. Only the event log calls this, because it owns the revision. */
-  restore(objects: readonly StoredObject[], revision: number): void {
-    this.#objects.clear();
-    for (const object of objects) this.#objects.set(object.identity.key, object);
-    this.#keys = undefined;
-    this.#snapshots.clear();
-    this.history.reset(revision);
   }
 
   /**

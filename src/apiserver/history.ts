@@ -76,12 +76,6 @@ export class History {
     this.#floor = Math.max(this.#floor, revision);
   }
 
-  /** Forgets every event: the state is that of `revision`, and how it came about is not known. */
-  reset(revision: number): void {
-    while (this.#first < this.end) this.#forgetFirst();
-    this.#floor = revision;
-  }
-
   /** Position of the first event after `revision`. */
   after(revision: number): number {
     let low = this.#first;

@@ -11,19 +11,10 @@ import { createCertificates } from './certificates.ts';
 import type { ServerCertificates } from './certificates.ts';
 import type { ResolvedOptions } from './options.ts';
 
-interface ListenerOptions extends Pick<ResolvedOptions, 'host' | 'port' | 'tls'> {
-  /** A Unix socket in the place of a port; only its owner may connect. */
-  readonly socketPath?: string;
-}
-
-/** The bits that a socket's file does not get: all but reading and writing by its owner. */
-const OWNER_ONLY_MASK = 0o177;
-
 export class Listener {
   /** PEM; '' without TLS. */
   readonly ca: string;
   readonly #host: string;
-  readonly #socketPath: string;
   readonly #handler: RequestListener;
   readonly #certificates: ServerCertificates | undefined;
   /** The open TCP sockets, and the number of each since the server started, from 1. */
@@ -33,17 +24,15 @@ export class Listener {
   /** The port: the system chooses it at the first start, later starts use it again. */
   #port: number;
 
-  constructor({ host, port, tls, socketPath = '' }: ListenerOptions, handler: RequestListener) {
+  constructor({ host, port, tls }: ResolvedOptions, handler: RequestListener) {
     this.#host = host;
     this.#handler = handler;
     this.#port = port;
-    this.#socketPath = socketPath;
     this.#certificates = tls ? createCertificates(host) : undefined;
     this.ca = this.#certificates?.ca ?? '';
   }
 
   get url(): string {
-    if (this.#socketPath !== '') return `unix:${this.#socketPath}`;
     const name = this.#host.includes(':') ? `[${this.#host}]` : this.#host;
     return `${this.#certificates === undefined ? 'http' : 'https'}://${name}:${this.#port}`;
   }
@@ -58,10 +47,9 @@ export class Listener {
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      if (this.#socketPath === '') server.listen(this.#port, this.#host, () => resolve());
-      else listenForOwner(server, this.#socketPath, resolve);
+      server.listen(this.#port, this.#host, () => resolve());
     });
-    if (this.#socketPath === '') this.#port = (server.address() as AddressInfo).port;
+    this.#port = (server.address() as AddressInfo).port;
   }
 
   /** Stops listening and cuts every connection. */
@@ -94,15 +82,5 @@ export class Listener {
     if (this.#certificates === undefined) return createServer(settings, this.#handler);
     const { certificate, privateKey } = this.#certificates;
     return createSecureServer({ ...settings, cert: certificate, key: privateKey }, this.#handler);
-  }
-}
-
-/** The file is made inside the call, so there is no moment at which others could connect. */
-function listenForOwner(server: Server, socketPath: string, done: () => void): void {
-  const before = process.umask(OWNER_ONLY_MASK);
-  try {
-    server.listen(socketPath, done);
-  } finally {
-    process.umask(before);
   }
 }

@@ -1,4 +1,4 @@
-/** The verbs that change nothing: GET, LIST and WATCH. A server that is read-only has no others. */
+/** The verbs that change nothing: GET, LIST and WATCH. */
 
 import { acceptsPartial, sendJson, sendPieces } from './http-io.ts';
 import type { JsonObject } from './json.ts';

@@ -154,22 +154,13 @@ export function definitionOf({ isNamespaced, ...ref }: ResourceRef, extra: Extra
   return { ...ref, namespaced: isNamespaced, ...extra };
 }
 
-/** @internal */
-export function builtInDefinitions(): ServedResource[] {
-  return BUILT_IN.map(([ref, extra]) => definitionOf(ref, extra));
-}
-
 export function apiVersionOf(definition: Pick<ResourceDefinition, 'group' | 'version'>): string {
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
 /** @internal The registered resources, found by the parts of a URL, by kind or by kubectl's name. */
 export class ResourceTable {
-  readonly #definitions: ServedResource[];
-
-  constructor(definitions: readonly ServedResource[] = builtInDefinitions()) {
-    this.#definitions = [...definitions];
-  }
+  readonly #definitions: ServedResource[] = BUILT_IN.map(([ref, extra]) => definitionOf(ref, extra));
 
   register(definition: ServedResource): void {
     const { group, version, resource } = definition;

@@ -2,47 +2,39 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { documentAt } from './discovery.ts';
-import type { Collection } from './event-log.ts';
-import type { RequestFaults } from './fault-answers.ts';
+import { applyFaults } from './fault-answers.ts';
 import type { FaultVerb, RequestFacts } from './fault-rules.ts';
 import { sendStatus } from './http-io.ts';
 import { flag, parseResourcePath } from './request-info.ts';
-import type { Call, ResourcePath } from './request-info.ts';
-import type { RequestLog, RequestRecord } from './request-log.ts';
-import type { ResolvedOptions } from './options.ts';
-import type { ResourceTable, ServedResource } from './resources.ts';
-import { StatusError, badRequest, forbidden, internalError, quote, unauthorized } from './status.ts';
+import type { ResourcePath } from './request-info.ts';
+import type { RequestRecord } from './request-log.ts';
+import {
+  StatusError,
+  badRequest,
+  forbidden,
+  internalError,
+  quote,
+  unauthorized,
+  unknownResource,
+} from './status.ts';
 import type { Status } from './status.ts';
+import { serveResource } from './verbs.ts';
+import type { Services } from './verbs.ts';
 
 const HEALTH: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
-/** The parts of a server in front of its verbs. */
-export interface Front {
-  readonly options: Pick<ResolvedOptions, 'token'>;
-  readonly table: ResourceTable;
-  readonly requests: RequestLog;
-  collectionOf(definition: ServedResource): Collection;
-  /** Resolves with undefined when a fault has answered the request. */
-  faultsOf(facts: RequestFacts, response: ServerResponse): Promise<RequestFaults | undefined>;
-  /** Returns the answer for a resource that is not in the table; undefined: it may be a document. */
-  notServed(path: ResourcePath): StatusError | undefined;
-  /** Returns the number of the connection of a request, from 1. */
-  connectionOf(request: IncomingMessage): number;
-  serve(call: Call): Promise<void>;
-}
-
-export function handleRequest(front: Front, request: IncomingMessage, response: ServerResponse): void {
-  serve(front, request, response).catch((error: unknown) => {
+export function handleRequest(services: Services, request: IncomingMessage, response: ServerResponse): void {
+  serve(services, request, response).catch((error: unknown) => {
     if (response.headersSent || response.destroyed) response.destroy();
     else sendStatus(response, statusOf(error));
   });
 }
 
-async function serve(front: Front, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { table, options } = front;
+async function serve(services: Services, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { log, table, listener, options } = services;
   const url = new URL(request.url ?? '/', 'http://localhost');
   const record = recordOf(request, url);
-  front.requests.add(record);
+  services.requests.add(record);
   response.setHeader('Cache-Control', 'no-cache, private');
   if (HEALTH.has(url.pathname)) {
     response.end('ok');
@@ -56,20 +48,19 @@ async function serve(front: Front, request: IncomingMessage, response: ServerRes
     resource: path?.resource ?? '',
     method: record.method,
     path: url.pathname,
-    connection: front.connectionOf(request),
+    connection: listener.numberOf(request.socket),
     token: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
     query,
   };
-  const faults = await front.faultsOf(facts, response);
+  const faults = await applyFaults(services, facts, response);
   if (faults === undefined || response.destroyed) return;
   const definition = path && table.find(path.group, path.version, path.resource);
   if (path !== undefined && definition !== undefined) {
-    const collection = front.collectionOf(definition);
-    await front.serve({ request, response, path, query, collection, faults, record });
+    const collection = log.collection(definition);
+    await serveResource(services, { request, response, path, query, collection, faults, record });
     return;
   }
-  const refusal = path && front.notServed(path);
-  if (refusal !== undefined) throw refusal;
+  if (path !== undefined && table.serves(path.group, path.version)) throw unknownResource();
   const { code, type, body } = documentAt(url.pathname, request.headers.accept ?? '', table);
   response.writeHead(code, { 'Content-Type': type }).end(body);
 }

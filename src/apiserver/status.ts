@@ -185,8 +185,8 @@ export function createNotAllowed(definition: ResourceDefinition, name: string): 
   return failure(405, message, detailsOf(definition, name));
 }
 
-export function methodNotAllowed(why = ''): StatusError {
-  const message = `the server does not allow this method on the requested resource${why}`;
+export function methodNotAllowed(): StatusError {
+  const message = 'the server does not allow this method on the requested resource';
   return failure(405, message, {});
 }
 

@@ -133,7 +133,7 @@ export class Watches {
     });
   }
 
-  /** Ends the watches of a resource that is no longer served, or whose state was replaced. */
+  /** Ends the watches of a resource that is no longer served. */
   end(collection: Collection): void {
     this.#each(({ watch, call }) => {
       if (call.collection !== collection) return;

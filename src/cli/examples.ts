@@ -14,10 +14,6 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'kubeloom apiserver --kubeconfig-out kubeconfig',
     'kubeloom apiserver --kubeconfig-out kubeconfig --pods 1000 --rate 100',
   ],
-  mirror: [
-    'kubeloom mirror pods deployments.apps --unix mirror.sock',
-    'kubeloom mirror pods --port 0 --kubeconfig-out kubeconfig',
-  ],
   loadtest: [
     'kubeloom loadtest --context kind-kind',
     'kubeloom loadtest fanout --context kind-kind --html report.html',

@@ -6,7 +6,6 @@ import { EXAMPLES } from './examples.ts';
 import { getCommand, watchCommand } from './commands/get.ts';
 import type { GetAction } from './commands/get.ts';
 import { loadTestCommand } from './commands/loadtest.ts';
-import { mirrorCommand } from './commands/mirror.ts';
 import { packageVersion } from './package-version.ts';
 import { topCommand } from './commands/top.ts';
 
@@ -24,7 +23,6 @@ export async function program(word: string | undefined): Promise<Command> {
     .addCommand(watchCommand(get))
     .addCommand(topCommand(async (...given) => (await import('./top.ts')).top(...given)))
     .addCommand(apiserverCommand(async (...given) => (await import('./apiserver.ts')).serve(...given)))
-    .addCommand(mirrorCommand(async (...given) => (await import('./mirror.ts')).mirror(...given)))
     .addCommand(loadTestCommand(async (...given) => (await import('./loadtest.ts')).loadTest(...given)));
   if (COMPLETION.includes(word)) (await import('./completion.ts')).addCompletion(command);
   else command.command('completion <shell>').description('print a script for bash, zsh, fish or powershell');

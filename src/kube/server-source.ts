@@ -1,7 +1,6 @@
 /** The address of an apiserver and the credentials for it: a kubeconfig, or the same values directly. */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../base/errors.ts';
-import { isLoopbackHost } from '../base/loopback.ts';
 import type { LoadedKubeConfig } from './loaded-kube-config.ts';
 
 /** The connection to an apiserver, in the place of a KubeConfig. */
@@ -21,8 +20,6 @@ export interface ServerConnection {
   readonly tlsServerName?: string;
   /** Default: the proxy of the environment. */
   readonly proxyUrl?: string;
-  /** The Unix socket on which the server listens; `server` is then `http://localhost`. */
-  readonly socketPath?: string;
 }
 
 /** A kubeconfig of client-node or of kubeloom. */
@@ -38,7 +35,6 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'key',
   'tlsServerName',
   'proxyUrl',
-  'socketPath',
 ] satisfies (keyof ServerConnection)[]);
 const EXPECTED = 'a KubeConfig (loadKubeConfig gives one) or a connection { server, token, ca, … }';
 
@@ -82,9 +78,6 @@ function assertConnection(connection: object): asserts connection is ServerConne
   if (url.username !== '' || url.password !== '') {
     refuse('server of the connection must have no user name and no password in its URL');
   }
-  // So the rules for this machine hold: no proxy of the environment, and tokens need no TLS.
-  if (given.has('socketPath') && (given.has('proxyUrl') || !isLoopbackHost(url.hostname)))
-    refuse('a connection with a socketPath has no proxyUrl, and its server is http://localhost');
   if (given.has('token') && given.has('tokenFile'))
     refuse('a connection has a token or a tokenFile, not both');
   if (given.has('cert') !== given.has('key')) refuse('a connection has cert and key together, or neither');

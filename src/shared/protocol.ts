@@ -13,8 +13,6 @@ export type Headers = Readonly<Record<string, string | readonly string[]>>;
 export interface ConnectionOptions {
   /** Scheme, host, port, and an optional base path: `https://127.0.0.1:6443`. */
   readonly server: string;
-  /** The Unix socket on which the server listens. */
-  readonly socketPath?: string;
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;

@@ -50,22 +50,6 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/mutation/cache-mutation-detector.ts': {
     C149: ['watched.copy = snapshotOf(object);', ''],
   },
-  'src/mirror/mirror.ts': {
-    C240: ["request.method !== 'GET'", 'false'],
-  },
-  'src/mirror/mirrored-collection.ts': {
-    C241: [
-      'this.collection.definition, object, revision)',
-      'this.collection.definition, object, revision + 1)',
-    ],
-    C242: [
-      'this.#log.advance(revisionOf(resourceVersion));',
-      'this.#log.advance(revisionOf(resourceVersion) + 1);',
-    ],
-  },
-  'src/apiserver/watch.ts': {
-    C243: ['batch.release())) this.#blocked = true;', 'batch.release())) this.#blocked = false;'],
-  },
   'src/replica/store/scan.ts': {
     C204: ['entry.owner.endBorrow(entry, BORROWER);', ''],
   },

@@ -84,10 +84,8 @@ export class Client {
       ...(ca === '' ? {} : { ca }),
     };
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
-    const [, socketPath] = /^unix:(.*)$/.exec(url) ?? [];
-    const [host, where] = socketPath === undefined ? [url, {}] : ['http://localhost', { socketPath }];
     return new Promise((resolve, reject) => {
-      const request = send(`${host}${path}`, { ...options, ...where }, resolve);
+      const request = send(`${url}${path}`, options, resolve);
       request.on('error', reject);
       request.end(payload);
     });
@@ -100,7 +98,6 @@ export interface Metadata {
   readonly generateName?: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly shardInfo?: { readonly selector: string };
   readonly generation?: number;
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
@@ -194,15 +191,6 @@ export class WatchStream {
   async rest(): Promise<readonly WatchEvent[]> {
     await this.ended;
     return this.events.slice(this.#read);
-  }
-
-  /** Reads nothing more, as a client that is stopped, until `resume()`. */
-  pause(): void {
-    this.#response.pause();
-  }
-
-  resume(): void {
-    this.#response.resume();
   }
 
   close(): void {

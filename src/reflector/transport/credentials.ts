@@ -97,7 +97,6 @@ export async function connectionFor(
       : await optionsOf(source, cluster, withoutIdentity(own ? withoutProviders : user));
     const connection: ConnectionOptions = {
       server: cluster.server.replace(/\/+$/, ''),
-      ...(isServerConnection(source) && source.socketPath ? { socketPath: source.socketPath } : {}),
       ...tlsOptions(cluster, own?.cert && own.key ? { ...options, cert: own.cert, key: own.key } : options),
       headers: { ...headersOf(options, own?.token), ...identityHeaders(user) },
       ...(proxy === undefined ? {} : { proxy }),

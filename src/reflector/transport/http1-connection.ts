@@ -73,14 +73,13 @@ export class Http1Connection {
   }
 
   #begin(readBuffer: Buffer): Socket {
-    const { proxy, isTls, host, port, socketPath } = this.#server;
+    const { proxy, isTls, host, port } = this.#server;
     if (proxy && isTls) return this.#tunnel(proxy);
     const onread: OnRead = {
       buffer: readBuffer,
       callback: (length, bytes) => this.#read(bytes, length),
     };
-    const address = socketPath === undefined ? { host, port, autoSelectFamily: true } : { path: socketPath };
-    const options = { ...address, onread };
+    const options = { host, port, onread, autoSelectFamily: true };
     if (proxy) return this.#ready(connectToProxy(proxy, onread), proxy.isTls);
     if (!isTls) return this.#ready(connectTcp(options), false);
     return this.#ready(connectTls({ ...options, ...this.#tlsOptions() }), true);

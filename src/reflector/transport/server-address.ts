@@ -30,8 +30,6 @@ export class ServerAddress {
   readonly origin: string;
   readonly host: string;
   readonly port: number;
-  /** The Unix socket in the place of host and port, if the server listens on one. */
-  readonly socketPath: string | undefined;
   readonly isTls: boolean;
   readonly rejectUnauthorized: boolean;
   /** The name that the server's certificate must contain. */
@@ -56,7 +54,6 @@ export class ServerAddress {
     this.origin = url.origin;
     this.host = url.hostname.replace(/^\[(.*)\]$/, '$1');
     this.port = url.port === '' ? defaultPort : Number(url.port);
-    this.socketPath = connection.socketPath;
     this.isTls = url.protocol === 'https:';
     // Always set, or NODE_TLS_REJECT_UNAUTHORIZED could switch verification off.
     this.rejectUnauthorized = connection.rejectUnauthorized !== false;
