@@ -21,7 +21,6 @@ export class TimeLimit implements Disposable {
       cancel();
       unlisten();
     };
-    if (signal.aborted) end(signal.reason);
   }
 
   get signal(): AbortSignal {

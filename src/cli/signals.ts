@@ -68,8 +68,6 @@ export async function runInterruptibly(command: (signal: AbortSignal) => Promise
 /** Never resolves; rejects when the command is interrupted. */
 export function interruptedBy(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const give = (): void => reject(signal.reason as Error);
-    if (signal.aborted) give();
-    else onAbort(signal, give);
+    onAbort(signal, () => reject(signal.reason as Error));
   });
 }

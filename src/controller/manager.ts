@@ -121,19 +121,23 @@ export class Manager {
   /** Rejects when the stop takes too long. */
   #shutdownLimit(signal: AbortSignal): { readonly isOver: Promise<never>; cancel(): void } {
     const { shutdownTimeoutMs = SHUTDOWN_TIMEOUT_MS, clock = realClock } = this.#options;
-    let cancel = (): void => undefined;
+    let cancelTimer = (): void => undefined;
+    let unlisten = (): void => undefined;
     const isOver = new Promise<never>((_, reject) => {
-      const unlisten = onAbort(signal, () => {
-        cancel = clock.schedule(shutdownTimeoutMs, () => {
+      unlisten = onAbort(signal, () => {
+        cancelTimer = clock.schedule(shutdownTimeoutMs, () => {
           const cause: unknown = signal.reason;
           reject(
             new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', this.#unfinished(shutdownTimeoutMs), { cause }),
           );
         });
       });
-      cancel = unlisten;
     });
-    return { isOver, cancel: () => cancel() };
+    const cancel = (): void => {
+      unlisten();
+      cancelTimer();
+    };
+    return { isOver, cancel };
   }
 
   #unfinished(shutdownTimeoutMs: number): string {

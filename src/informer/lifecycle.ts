@@ -8,7 +8,7 @@ import { KubeloomError, withCode } from '../base/errors.ts';
 import { wantOptions } from '../base/option-checks.ts';
 import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
-import { abortable } from '../base/on-abort.ts';
+import { abortable, onAbort } from '../base/on-abort.ts';
 import type { WaitCondition } from './wait-condition.ts';
 import { SHUT_DOWN_CHECKS } from './handlers.ts';
 import type { Handlers, ShutDownOptions } from './handlers.ts';
@@ -121,7 +121,7 @@ export class InformerLifecycle {
       const threads = handle.take();
       handlers.start(threads);
       await pipeline.attach(threads, this.#events, anySignal);
-      anySignal.addEventListener('abort', () => changed.changed(), { once: true });
+      onAbort(anySignal, () => changed.changed());
       await changed.until(() => anySignal.aborted || this.#failure !== undefined);
     } catch (error) {
       if (!this.#failure) this.#parts.reports.report(withCode(error), 'lifecycle');

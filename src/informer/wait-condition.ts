@@ -17,17 +17,17 @@ export class WaitCondition {
   until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
     if (isTrue()) return Promise.resolve();
     return new Promise((resolve, reject) => {
+      let unlisten = (): void => undefined;
       const look = (): void => {
         if (isTrue()) end(resolve);
       };
-      const unlisten = signal && onAbort(signal, () => end(() => reject(signal.reason as Error)));
       const end = (settle: () => void): void => {
         this.#waiters.delete(look);
-        unlisten?.();
+        unlisten();
         settle();
       };
-      if (signal?.aborted) end(() => reject(signal.reason as Error));
-      else this.#waiters.add(look);
+      this.#waiters.add(look);
+      if (signal) unlisten = onAbort(signal, () => end(() => reject(signal.reason as Error)));
     });
   }
 }

@@ -85,7 +85,6 @@ export async function waitFor(
   const { signal, onProgress, intervalMs = INTERVAL_MS, clock = realClock } = options;
   const areDone = (): boolean => checkers.every(({ isDone }) => isDone);
   if (areDone()) return;
-  if (signal?.aborted) throw new NotSyncedError(what, checkers, signal.reason);
   const startMs = clock.now();
   let unlisten = (): void => {};
   let cancelTimer = (): void => {};

@@ -9,7 +9,7 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
       'response.write(lineOf(event)); if (response.isFull) await response.room();',
       'response.write(lineOf(event));',
     ],
-    C133: ["response.signal.addEventListener('abort', stop, { once: true });", ''],
+    C133: ['onAbort(response.signal, stop);', '() => {};'],
     C134: [" || version === ''", ''],
   },
   'src/apiserver/testing/settled.ts': {

@@ -61,7 +61,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
   'src/thread/pool/reconcile-task.ts': {
     C218: ['await this.#cache.waitForResourceVersions(resourceVersions, signal);', ''],
     C219: ['requeueAfterMs: result?.requeueAfterMs', 'requeueAfterMs: undefined'],
-    C221: ["if (signal.aborted && error === signal.reason) return { outcome: 'aborted' };", ''],
+    C221: ["if (isAbortOf(error, signal)) return { outcome: 'aborted' };", ''],
   },
   'src/thread/pool/messages.ts': {
     C219: ['return Object.assign(error, details);', 'return error;'],

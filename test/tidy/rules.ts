@@ -101,6 +101,25 @@ export const atomicsInTheirPlace: Rule = (files) => {
   return violations;
 };
 
+/** A listener that is added too late misses the event. */
+const ONE_PLACE: readonly (readonly [RegExp, string, string])[] = [
+  [/\.addEventListener\(\s*'abort'/g, 'src/base/on-abort.ts', 'a signal may be aborted already: use onAbort'],
+  [/\bAbortSignal\.timeout\(/g, 'src/base/time-limit.ts', 'Node may collect it: use TimeLimit'],
+];
+
+export const waitsInTheirPlace: Rule = (files) =>
+  files
+    .filter(({ path }) => isProduct(path))
+    .flatMap((file) =>
+      ONE_PLACE.filter(([, place]) => place !== file.path).flatMap(([pattern, , message]) =>
+        [...file.text.matchAll(pattern)].map(({ index }) => ({
+          path: file.path,
+          line: lineAt(file.text, index),
+          message,
+        })),
+      ),
+    );
+
 export const filesAreShort: Rule = (files) =>
   files.flatMap(({ path, text }) => {
     const lines = text.replace(/\n$/, '').split('\n').length;

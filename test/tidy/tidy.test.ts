@@ -17,6 +17,7 @@ import {
   namesSaySomething,
   noImportCycles,
   nothingIsSwitchedOff,
+  waitsInTheirPlace,
 } from './rules.ts';
 import type { Rule, Violation } from './rules.ts';
 import { plainEnglish, proseViolations, withoutCode } from './prose.ts';
@@ -26,6 +27,7 @@ const RULES: readonly [string, Rule][] = [
   ['imports go in the directions of the architecture', importDirections],
   ['no file imports itself in a circle', noImportCycles],
   ['Atomics appears in ring and log only', atomicsInTheirPlace],
+  ['signals and timers wait in one place', waitsInTheirPlace],
   ['messages of errors have one form', messagesHaveOneForm],
   ['no file is longer than 400 lines', filesAreShort],
   ['no function is longer than 70 lines', functionsAreShort],

@@ -10,7 +10,7 @@ import type { ListerWatcher } from '../../kube/list-watch.ts';
 import { ErrRequeue } from '../queue/queue.ts';
 import type { PopProcess, Queue } from '../queue/queue.ts';
 import { ErrorReports } from './error-reports.ts';
-import { onAbort } from '../../base/on-abort.ts';
+import { isAbortOf, onAbort } from '../../base/on-abort.ts';
 import { Reflector, timesOf } from './reflector.ts';
 import type { ReflectorOptions } from './reflector.ts';
 import type { ExpectedType } from './expected-type.ts';
@@ -76,7 +76,6 @@ export class Controller<Item, Popped> {
       resyncPeriodMs: fullResyncPeriodMs ?? 0,
     });
     this.#reflector = reflector;
-    if (signal.aborted) queue.close();
     const unlisten = onAbort(signal, () => queue.close());
     try {
       await Promise.all([reflector.run(signal), this.#processLoop(signal)]);
@@ -113,7 +112,7 @@ export class Controller<Item, Popped> {
         await popOne(signal);
         failures = 0;
       } catch (error) {
-        if ((signal.aborted && error === signal.reason) || isClosed(error)) return;
+        if (isAbortOf(error, signal) || isClosed(error)) return;
         this.#reports.report(wrapped('ERR_KUBELOOM_PROCESS', 'processing failed', error), 'process');
         if (this.#config.retryOnError) await pause(clock, RETRY_FIRST_MS * 2 ** failures++, signal);
       }
@@ -156,12 +155,13 @@ function isClosed(error: unknown): boolean {
 
 function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    let unlisten = (): void => undefined;
     const done = (): void => {
       cancel();
       unlisten();
       resolve();
     };
     const cancel = clock.schedule(Math.min(delayMs, RETRY_LAST_MS), done);
-    const unlisten = onAbort(signal, done);
+    unlisten = onAbort(signal, done);
   });
 }

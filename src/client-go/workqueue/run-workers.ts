@@ -4,6 +4,7 @@
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { isAbortOf } from '../../base/on-abort.ts';
 import { escapeControls } from '../../base/printable.ts';
 import { reconcileChannel } from '../../base/metrics/trace-channels.ts';
 import type { ReconcileMessage, Reconciled } from '../../base/metrics/trace-channels.ts';
@@ -17,7 +18,7 @@ export type ReconcileResult = void | { readonly requeueAfterMs: number };
 export interface RunWorkersOptions<T> {
   /** Ends the work: items in progress are finished, waiting items stay. */
   readonly signal?: AbortSignal;
-  /** Called with every failure but the signal's own reason. `retries` is the number of earlier failures of the item. Default: a process warning. */
+  /** Called with every failure; the end of a call that the signal has ended is none. `retries` is the number of earlier failures of the item. Default: a process warning. */
   readonly onError?: (error: unknown, item: T, retries: number) => void;
   /** Failures after which an item is given up. Default: never. */
   readonly retriesMax?: number;
@@ -149,7 +150,7 @@ function failed<T>(
   if (retries < retriesMax && !(error instanceof TerminalError)) queue.addRateLimited(item);
   else queue.forget(item);
   // A reconciliation that ends because the workers are stopped has not failed.
-  if (!signal?.aborted || error !== signal.reason) onError(error, item, retries);
+  if (!isAbortOf(error, signal)) onError(error, item, retries);
 }
 
 function warn(error: unknown, item: unknown): void {

@@ -195,7 +195,6 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     this.#wakeAll();
     this.#settleDrains();
     if (this.#isDrained()) return;
-    signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const drained = (): void => {
         unlisten();

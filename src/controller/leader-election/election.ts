@@ -1,7 +1,7 @@
 /** One run of an elector: carries out what the rules ask for, with one timer and at most one call in progress. */
 import type { Clock, Random } from '../../base/clock.ts';
 import { KubeloomError, firstLineOf, withCode, wrapped } from '../../base/errors.ts';
-import { onAbort } from '../../base/on-abort.ts';
+import { isAbortOf, onAbort } from '../../base/on-abort.ts';
 import { registerMetrics } from '../../base/metrics/collect.ts';
 import type { AddSample, MetricSource } from '../../base/metrics/collect.ts';
 import { dueMs, newCandidate } from './election-state.ts';
@@ -65,7 +65,7 @@ export class Election implements MetricSource {
     const metrics = registerMetrics(this);
     const unlisten = onAbort(signal, () => this.#happened({ type: 'stop' }));
     try {
-      this.#happened({ type: signal.aborted ? 'stop' : 'tick' });
+      if (!signal.aborted) this.#happened({ type: 'tick' });
       await this.#outcome;
     } finally {
       unlisten();
@@ -174,7 +174,6 @@ export async function failureOf(onLeading: OnLeading, signal: AbortSignal): Prom
     await onLeading(signal);
     return undefined;
   } catch (error) {
-    const isAbort = error instanceof Error && error.name === 'AbortError';
-    return signal.aborted && (isAbort || error === signal.reason) ? undefined : { error };
+    return isAbortOf(error, signal) ? undefined : { error };
   }
 }

@@ -8,6 +8,7 @@ import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
 import type { ConnectionOptions, FeedAnswer, FeedRequest } from '../../shared/protocol.ts';
 import { realTimers } from '../../base/clock.ts';
+import { onAbort } from '../../base/on-abort.ts';
 
 /** Large, because a message costs some microseconds whatever its size. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -96,7 +97,7 @@ export class ListWatchFeed {
       return;
     }
     const stop = (): void => this.#stop(watch);
-    response.signal.addEventListener('abort', stop, { once: true });
+    const unlisten = onAbort(response.signal, stop);
     try {
       response.head(200);
       await writeEvents(response, watch);
@@ -104,7 +105,7 @@ export class ListWatchFeed {
     } catch (error) {
       this.#endWatch(response, error);
     }
-    response.signal.removeEventListener('abort', stop);
+    unlisten();
     // Stop a watch that ended by itself, too; `stop` may be called more than once.
     stop();
   }

@@ -53,7 +53,7 @@ class PluginProcess {
   readonly #run: PluginRun;
   readonly #resolve: (outcome: PluginOutcome) => void;
   readonly #cancelTimeout: () => void;
-  readonly #unlisten: () => void;
+  #unlisten: () => void = () => undefined;
   readonly #output: Buffer[] = [];
   #outputBytes = 0;
   #stderrBytes = 0;
@@ -72,9 +72,8 @@ class PluginProcess {
     this.#cancelTimeout = run.clock.schedule(run.timeoutMs, () => this.#kill({ kind: 'timeout' }));
     if (running.size === 0) process.on('exit', endAll);
     running.add(this);
-    this.#unlisten = onAbort(signal, () => this.end());
     this.#listen(this.#child);
-    if (signal.aborted) this.end();
+    this.#unlisten = onAbort(signal, () => this.end());
   }
 
   end(): void {

@@ -2,6 +2,7 @@
 import { constants, setPriority } from 'node:os';
 import type { MessagePort } from 'node:worker_threads';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { isAbortOf } from '../../base/on-abort.ts';
 import type { ReconcileResult } from '../../client-go/workqueue/run-workers.ts';
 import { openCache } from '../open-cache.ts';
 import type { ThreadCache } from '../open-cache.ts';
@@ -59,7 +60,7 @@ export class ThreadReconciler {
       const result = await this.#reconcile(key, { cache: this.#cache, signal });
       return { outcome: 'done', requeueAfterMs: result?.requeueAfterMs };
     } catch (error) {
-      if (signal.aborted && error === signal.reason) return { outcome: 'aborted' };
+      if (isAbortOf(error, signal)) return { outcome: 'aborted' };
       const failure = failureOf(error);
       // A cache that ends before it has reached the main thread's never does: another thread has to take over.
       const isCacheStopped = !hasBegun && failure.details['code'] === 'ERR_KUBELOOM_STOPPED';

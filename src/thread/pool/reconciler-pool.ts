@@ -100,7 +100,6 @@ export class ReconcilerPool implements ItemReconciler<string> {
     this.#isClosed = true;
     const ended = Promise.allSettled(this.#inWork);
     const unlisten = signal && onAbort(signal, () => this.#end());
-    if (signal?.aborted) this.#end();
     this.#changed.changed();
     await ended;
     unlisten?.();
