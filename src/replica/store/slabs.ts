@@ -157,9 +157,13 @@ export class Slabs {
     return [...this.#classes.values()].flatMap(({ slabs }) => [...slabs]);
   }
 
-  /** Yields the rows in a slab, until it is emptied. Rows may be released and moved meanwhile. */
+  /** Yields the rows in a slab, until it is emptied: then its list has numbers of moved rows. Rows may be released and moved meanwhile. */
   *rowsIn(slab: Slab): Generator<number> {
-    for (let chunk = 0; chunk < slab.used && this.#numbered[slab.number] === slab; chunk++) {
+    for (
+      let chunk = 0;
+      chunk < slab.used && this.#numbered[slab.number] === slab && !slab.isEmptied;
+      chunk++
+    ) {
       const row = slab.rows[chunk] ?? NONE;
       if (row >= 0) yield row;
     }
