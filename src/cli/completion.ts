@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { builtInResources } from '../kube/resources.ts';
 
 /** Commands whose first argument names resources. */
-const WITH_RESOURCES = ['get', 'watch', 'top'];
+const WITH_RESOURCES = ['watch', 'top'];
 
 /** Adds the commands `completion` and `complete`. All other commands must be there already. */
 export function addCompletion(program: Command): void {

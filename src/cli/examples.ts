@@ -1,14 +1,10 @@
 /** The examples at the end of each command's help, as lines of a shell. A test parses them. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   demo: ['kubeloom demo --pods 50000 --rate 50000', 'kubeloom demo --json --threads 0'],
-  get: [
-    'kubeloom get pods -A',
-    'kubeloom get pods,services -n web -w',
-    'kubeloom get deployment/web -o yaml',
-    'kubeloom get pods -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName',
-    `kubeloom get nodes -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}'`,
+  watch: [
+    'kubeloom watch pods,services -A',
+    "kubeloom watch pods -l 'app in (web,api)' --watch-only -o name",
   ],
-  watch: ['kubeloom watch pods -A', "kubeloom watch pods -l 'app in (web,api)' --watch-only -o name"],
   top: ['kubeloom top pods nodes', 'kubeloom top --port 9464'],
   apiserver: [
     'kubeloom apiserver --kubeconfig-out kubeconfig',

@@ -3,24 +3,21 @@ import { Command } from 'commander';
 import { apiserverCommand } from './commands/apiserver.ts';
 import { demoCommand } from './commands/demo.ts';
 import { EXAMPLES } from './examples.ts';
-import { getCommand, watchCommand } from './commands/get.ts';
-import type { GetAction } from './commands/get.ts';
 import { loadTestCommand } from './commands/loadtest.ts';
 import { packageVersion } from './package-version.ts';
 import { topCommand } from './commands/top.ts';
+import { watchCommand } from './commands/watch.ts';
 
 /** Commands that need all others, and a library: it is loaded for them only, because every start pays for it. */
 const COMPLETION: readonly (string | undefined)[] = ['complete', 'completion'];
 
 /** @param word the first word of the command line */
 export async function program(word: string | undefined): Promise<Command> {
-  const get: GetAction = async (...given) => (await import('./get.ts')).get(...given);
   const command = new Command('kubeloom')
     .description('A threaded, exact, in-memory copy of Kubernetes collections, from the command line.')
     .version(packageVersion())
     .addCommand(demoCommand(async (...given) => (await import('./demo.ts')).demo(...given)))
-    .addCommand(getCommand(get))
-    .addCommand(watchCommand(get))
+    .addCommand(watchCommand(async (...given) => (await import('./watch.ts')).watch(...given)))
     .addCommand(topCommand(async (...given) => (await import('./top.ts')).top(...given)))
     .addCommand(apiserverCommand(async (...given) => (await import('./apiserver.ts')).serve(...given)))
     .addCommand(loadTestCommand(async (...given) => (await import('./loadtest.ts')).loadTest(...given)));

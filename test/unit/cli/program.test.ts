@@ -34,7 +34,7 @@ describe('the command line', () => {
       loaded.filter((name) => name.endsWith('/src/index.js')),
       [],
     );
-    assert.ok(loaded.some((name) => name.endsWith('/commands/get.js')));
+    assert.ok(loaded.some((name) => name.endsWith('/commands/watch.js')));
   });
 
   it('has examples for every command', async () => {
