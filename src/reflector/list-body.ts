@@ -7,15 +7,9 @@ import { DeltaKind } from '../shared/record/delta.ts';
 import { ListItems } from './transport/list-items.ts';
 import type { ItemSink } from './transport/list-items.ts';
 import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
-import { endless, malformed, torn } from './rules/failure.ts';
+import { malformed, torn } from './rules/failure.ts';
 import { excerpt, frameBytesMax } from './object-writer.ts';
 import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
-
-/**
- * Upper bound of an item, or of the space between two. No server stores an object of this size, so a longer
- * one would never end.
- */
-export const ITEM_BYTES_MAX: number = 256 * 2 ** 20;
 
 export class ListBody implements Body, ItemSink {
   readonly #owner: ExchangeOwner;
@@ -23,7 +17,6 @@ export class ListBody implements Body, ItemSink {
   readonly #where: string;
   readonly #items: ListItems;
   #hasLearned = false;
-  #bytesSinceItem = 0;
 
   /** @param where used in error messages */
   constructor(owner: ExchangeOwner, exchange: Exchange, where: string) {
@@ -37,10 +30,6 @@ export class ListBody implements Body, ItemSink {
     const end = this.#items.write(chunk, start, this);
     this.#owner.meter.read(end - start);
     (this.#owner.counts[ActivityCounter.ListBytes] as number) += end - start;
-    this.#bytesSinceItem += end - start;
-    // Fail now: the end of the response may never come.
-    if (this.#items.isMalformed) this.end(undefined);
-    else if (this.#bytesSinceItem > ITEM_BYTES_MAX) this.#owner.fail(endless(this.#where, ITEM_BYTES_MAX));
     return end;
   }
 
@@ -72,7 +61,6 @@ export class ListBody implements Body, ItemSink {
     if (this.#exchange.isClosed) return true;
     if (!this.#hasLearned) this.#owner.writer.learn(this.#items.head());
     this.#hasLearned = true;
-    this.#bytesSinceItem = 0;
     const written = this.#owner.writer.write(DeltaKind.Replaced, bytes, start, end);
     if (written === 'written') this.#owner.meter.items++;
     if (written === 'malformed') {
@@ -84,9 +72,12 @@ export class ListBody implements Body, ItemSink {
   oversized(bytes: Buffer, start: number, end: number): boolean {
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
-    this.#bytesSinceItem = 0;
     const written = this.#owner.writer.writeOversized(DeltaKind.Replaced, bytes, start, end);
     if (written === 'written') this.#owner.meter.items++;
     return written !== 'no-room';
+  }
+
+  unreadable(error: KubeloomError): void {
+    this.#owner.fail(torn('list', error));
   }
 }

@@ -28,8 +28,8 @@ import {
   malformed,
   noEndBookmark,
   outOfOrder,
-  tooLong,
   truncated,
+  unreadable,
   wentBack,
 } from './rules/failure.ts';
 import { excerpt, frameBytesMax, textOf } from './object-writer.ts';
@@ -48,9 +48,6 @@ type Stage =
 
 /** The silence after which a server that has sent bookmarks is taken for dead: it sends one a minute. */
 export const BOOKMARK_SILENCE_MAX_MS = 150_000;
-
-/** Upper bound of a line. No server stores an object of this size, so a longer line would never end. */
-export const LINE_BYTES_MAX: number = 256 * 2 ** 20;
 
 const END_ANNOTATION = 'metadata.annotations.k8s\\.io/initial-events-end';
 const RESOURCE_VERSION = 'metadata.resourceVersion';
@@ -98,7 +95,6 @@ export class WatchBody implements Body, FrameSink {
     const isInitial = this.#stage === 'initial-events';
     const end = this.#frames.write(chunk, start, this);
     (this.#counts[ActivityCounter.WatchBytes] as number) += end - start;
-    if (this.#frames.partialBytes > LINE_BYTES_MAX) this.#owner.fail(tooLong(this.#where, LINE_BYTES_MAX));
     if (!isInitial) return end;
     meter.read(end - start);
     if (meter.items > itemsBefore) this.#deadline?.touch();
@@ -175,6 +171,10 @@ export class WatchBody implements Body, FrameSink {
     (this.#counts[event.type] as number)++;
     if (written === 'written') this.#moved(kind, bytes);
     return true;
+  }
+
+  unreadable(error: KubeloomError): void {
+    this.#owner.fail(unreadable(error));
   }
 
   #object(kind: DeltaKind, bytes: Buffer): boolean {

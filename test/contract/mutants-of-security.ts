@@ -34,8 +34,8 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
   'src/reflector/transport/http1-connection.ts': {
     C191: ["encoding === 'identity'", 'true'],
   },
-  'src/reflector/watch-body.ts': {
-    C192: ['this.#frames.partialBytes > LINE_BYTES_MAX', 'false'],
+  'src/reflector/transport/watch-frames.ts': {
+    C192: ['this.#partial.totalBytes > LINE_BYTES_MAX', 'false'],
   },
   'src/indexer/msgpack-encoder.ts': {
     C193: ["key === '__proto__'", 'false'],

@@ -1,5 +1,4 @@
 /** client-go's ListWatch: a ListerWatcher made of two functions, or of requests to an apiserver on the calling thread. */
-import type { ErrorCode } from '../../base/error-codes/table.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
@@ -18,8 +17,8 @@ import type { ExpectedType } from './expected-type.ts';
 
 /** An apiserver may work on a list for a minute before it answers; then it times out itself. */
 const LIST_SILENCE_MAX_MS = 90_000;
-/** The longest object: JavaScript strings end at twice that. */
-const OBJECT_BYTES_MAX = 256 * 1024 * 1024;
+/** The longest object; a server stores a few MiB. */
+const OBJECT_BYTES_MAX = 64 * 2 ** 20;
 
 export type ListFunction<T> = (options: ListOptions, signal: AbortSignal) => Promise<KubeList<T>>;
 export type WatchFunction<T> = (options: ListOptions, signal: AbortSignal) => Promise<Watch<T>>;
@@ -149,15 +148,19 @@ class HttpList<T> implements ResponseReader, ItemSink {
     } catch {
       // Without the cause: it quotes the text, which may be a Secret.
       const message = `item ${this.#parsed.length} of the list is not valid JSON`;
-      this.#fail('ERR_KUBELOOM_MALFORMED_RESPONSE', message);
+      this.#fail(new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message));
     }
     return true;
   }
 
   oversized(_bytes: Buffer, _start: number, _end: number, totalBytes: number): boolean {
     const message = `item ${this.#parsed.length} of the list has ${totalBytes} bytes`;
-    this.#fail('ERR_KUBELOOM_OBJECT_TOO_LARGE', message);
+    this.#fail(new KubeloomError('ERR_KUBELOOM_OBJECT_TOO_LARGE', message));
     return true;
+  }
+
+  unreadable(error: KubeloomError): void {
+    this.#fail(error);
   }
 
   #list(): KubeList<T> {
@@ -170,8 +173,8 @@ class HttpList<T> implements ResponseReader, ItemSink {
     };
   }
 
-  #fail(code: ErrorCode, message: string): void {
-    this.#error ??= new KubeloomError(code, message);
+  #fail(error: KubeloomError): void {
+    this.#error ??= error;
     this.#response?.close();
   }
 }
@@ -247,17 +250,17 @@ class HttpWatch<T> implements ResponseReader, FrameSink, Watch<T>, AsyncIterator
     if (this.#end) return true;
     const event = eventOf<T>(bytes.toString('utf8', start, end));
     if (event) this.#events.push(event);
-    else this.#malformed(`a line of ${end - start} bytes is not a watch event`);
+    else this.unreadable(malformed(`a line of ${end - start} bytes is not a watch event`));
     return true;
   }
 
   oversized(_bytes: Buffer, _start: number, _end: number, totalBytes: number): boolean {
-    this.#malformed(`an event has ${totalBytes} bytes`);
+    this.unreadable(malformed(`an event has ${totalBytes} bytes`));
     return true;
   }
 
-  #malformed(message: string): void {
-    this.#end ??= { error: new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', message) };
+  unreadable(error: KubeloomError): void {
+    this.#end ??= { error };
     this.#response?.close();
   }
 
@@ -290,6 +293,10 @@ class HttpWatch<T> implements ResponseReader, FrameSink, Watch<T>, AsyncIterator
     if (error) waiting.reject(error);
     else waiting.resolve({ done: true, value: undefined });
   }
+}
+
+function malformed(message: string): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', message);
 }
 
 function eventOf<T>(line: string): WatchEvent<T> | undefined {

@@ -76,26 +76,9 @@ export function malformed(what: string, where: string, quoted: string): Failure 
   );
 }
 
-/** Classifies a line that is too long. The watch ends at once: the line's end may never come. */
-export function tooLong(where: string, bytesMax: number): Failure {
-  return failure(
-    'malformed',
-    'decode',
-    'ERR_KUBELOOM_MALFORMED_EVENT',
-    `${where}: a line of more than ${bytesMax / 2 ** 20} MiB, longer than any object; the connection was closed and ` +
-      'the watch resumes from the last good position',
-  );
-}
-
-/** Classifies an item that is too long. The list ends at once, too. */
-export function endless(where: string, bytesMax: number): Failure {
-  return failure(
-    'other',
-    'list',
-    'ERR_KUBELOOM_MALFORMED_RESPONSE',
-    `${where}: ${bytesMax / 2 ** 20} MiB without an item, more than any list has; the connection was closed, ` +
-      'the items were dropped, and the list is repeated',
-  );
+/** Classifies a line of a watch that is too long: the watch resumes from the last good position. */
+export function unreadable(error: KubeloomError): Failure {
+  return { kind: 'malformed', during: 'decode', error, retryAfterMs: 0 };
 }
 
 export function truncated(where: string): KubeloomError {

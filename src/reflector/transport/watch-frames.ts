@@ -9,6 +9,7 @@
  * A line is `{"type":"ADDED","object":{…}}`. Apiservers write exactly that, so the object ends at the last brace before
  * the final one and need not be scanned. Another order, members before these two or spaces take the general path.
  */
+import { KubeloomError } from '../../base/errors.ts';
 import { decodeStringToken, keyEquals } from '../../kube/json/read.ts';
 import {
   afterMember,
@@ -19,7 +20,6 @@ import {
   skipWhitespace,
   valueAfterKey,
 } from '../../kube/json/skip.ts';
-
 import { FrameBuffer } from './frame-buffer.ts';
 
 const LINE_FEED = 0x0a;
@@ -28,6 +28,9 @@ const QUOTE = 0x22;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
+
+/** Upper bound of a line. No server stores an object of this size, so the end of a longer line would never come. */
+export const LINE_BYTES_MAX: number = 256 * 2 ** 20;
 
 export interface FrameSink {
   /**
@@ -38,12 +41,15 @@ export interface FrameSink {
   frame(bytes: Buffer, start: number, end: number): boolean;
   /** Takes a line above the limit: only its first bytes are here, enough for its object's identity. */
   oversized(bytes: Buffer, start: number, end: number, totalBytes: number): boolean;
+  /** Ends the response: a line is longer than 256 MiB. Called once; everything that follows is ignored. */
+  unreadable(error: KubeloomError): void;
 }
 
 export class WatchFrames {
   readonly #frameBytesMax: number;
   /** The beginning of a line whose end has not come; or all of it, refused, before its line feed is read. */
   readonly #partial: FrameBuffer;
+  #isUnreadable = false;
 
   constructor(frameBytesMax: number) {
     this.#frameBytesMax = frameBytesMax;
@@ -54,11 +60,12 @@ export class WatchFrames {
    * @returns the index up to which the chunk was consumed: its length, or less when the sink refused a line
    */
   write(bytes: Buffer, start: number, sink: FrameSink): number {
-    let lineStart = start;
+    let lineStart = this.#isUnreadable ? bytes.length : start;
     while (lineStart < bytes.length) {
       const lineFeed = bytes.indexOf(LINE_FEED, lineStart);
       if (lineFeed < 0) {
         this.#partial.append(bytes, lineStart, bytes.length);
+        if (this.#partial.totalBytes > LINE_BYTES_MAX) this.#fail(sink);
         return bytes.length;
       }
       if (this.#partial.totalBytes > 0) {
@@ -73,16 +80,18 @@ export class WatchFrames {
     return lineStart;
   }
 
-  /** The number of bytes of the line whose end has not come. */
-  get partialBytes(): number {
-    return this.#partial.totalBytes;
-  }
-
   /** Ends the stream. A partial line is no event and is dropped; `partial` reports it. */
   finish(): 'clean' | 'partial' {
     const end = this.#partial.totalBytes > 0 ? 'partial' : 'clean';
     this.#partial.clear();
     return end;
+  }
+
+  #fail(sink: FrameSink): void {
+    this.#isUnreadable = true;
+    this.#partial.clear();
+    const message = `a line of more than ${LINE_BYTES_MAX / 2 ** 20} MiB, longer than any object; the connection was closed`;
+    sink.unreadable(new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', message));
   }
 
   #offer(bytes: Buffer, start: number, lineFeed: number, sink: FrameSink): boolean {

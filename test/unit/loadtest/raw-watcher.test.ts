@@ -246,6 +246,18 @@ describe('a raw watcher', () => {
     assert.deepEqual(countsOf(watcher), RIGHT);
   });
 
+  it('C192 gives up an answer that cannot be a list, and lists again later', async () => {
+    await using scene = await start((request, number) => {
+      if (number === 0) request.send('<html>');
+      else request.answer(200, list('2', [wirePod('a', '1'), wirePod('b', '2')]));
+    });
+    const watcher = scene.watcher('list');
+    const synced = watcher.sync(NEVER);
+    await until(() => scene.clock.advanceToNext());
+    await synced;
+    assert.match(String(scene.errors[0]), /raw received the answer is no Kubernetes list/);
+  });
+
   it('asks for other credentials when the server refuses them, and continues with these', async () => {
     await using next = await ScriptedServer.start((request) => {
       request.send(...['3', '4', '5'].map((version) => event('MODIFIED', 'a', version)));

@@ -76,6 +76,10 @@ export class RawLife implements FrameSink, ItemSink {
     return true;
   }
 
+  unreadable({ message }: Error): void {
+    this.fault ??= message;
+  }
+
   item(bytes: Buffer, start: number, end: number): boolean {
     const version = textOf(bytes, start, end, RESOURCE_VERSION) ?? '';
     this.#take(

@@ -57,6 +57,28 @@ describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
     assert.equal(list.items[1]?.kind, 'Own');
   });
 
+  test('C192 a list that cannot be a list is given up at once: its end may never come', async () => {
+    await using server = await AnsweringServer.listen((_request, response) => {
+      response.write('<html>');
+    });
+    await assert.rejects(podsOf(server).list({}, never()), { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' });
+    await until(async () => (await server.connections()) === 0);
+  });
+
+  test('C192 a watch whose line has no end is given up', async () => {
+    await using server = await AnsweringServer.listen((_request, response) => {
+      const piece = Buffer.alloc(2 ** 20, 'x');
+      response.write('{"type":"');
+      const more = (): void => {
+        while (!response.destroyed) if (!response.write(piece)) return void response.once('drain', more);
+      };
+      more();
+    });
+    const watch = await podsOf(server).watch({}, never());
+    await assert.rejects(watch[Symbol.asyncIterator]().next(), { code: 'ERR_KUBELOOM_MALFORMED_EVENT' });
+    await until(async () => (await server.connections()) === 0);
+  });
+
   test('A modifier that returns a promise fails the request: the promise would count as empty options', async () => {
     await using server = await AnsweringServer.listen((_request, response) => void response.end());
     const promised = (async (options: ListOptions) => options) as unknown as OptionsModifier;

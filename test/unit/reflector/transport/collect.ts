@@ -11,6 +11,7 @@ export interface Piece {
 
 export class Collector {
   readonly taken: Piece[] = [];
+  readonly faults: Error[] = [];
   /** The number of offers, refusals included. */
   offers = 0;
   readonly #refuses: () => boolean;
@@ -29,6 +30,10 @@ export class Collector {
 
   oversized(bytes: Uint8Array, start: number, end: number, totalBytes: number): boolean {
     return this.#take({ text: textOf(bytes, start, end), totalBytes });
+  }
+
+  unreadable(error: Error): void {
+    this.faults.push(error);
   }
 
   get texts(): string[] {

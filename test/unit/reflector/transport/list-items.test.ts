@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ListItems } from '../../../../src/reflector/transport/list-items.ts';
+import { ITEM_BYTES_MAX, ListItems } from '../../../../src/reflector/transport/list-items.ts';
 import { podObject, sortKeys } from '../../kube/json/objects.ts';
 import { COMPACT, ODD, type Json, randomJson, writeJson } from '../../kube/json/random-json.ts';
 import { Seeded } from '../../kube/json/seeded.ts';
@@ -212,11 +212,33 @@ test('a body that is no list is malformed and never an empty list', () => {
   }
 });
 
-test('C192 an endless answer that is no list does not grow without bound', () => {
+test('C192 an endless answer that is no list is given up within the first megabytes', () => {
   const list = new ListItems(NO_LIMIT);
   const sink = new Collector();
   list.write(Buffer.from('{"metadata":{"x":"'), 0, sink);
   const chunk = Buffer.alloc(64 * 1024, 'x');
   for (let count = 0; count < 40; count++) list.write(chunk, 0, sink);
   assert.throws(() => list.finish(), { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' });
+  assert.deepEqual(
+    sink.faults.map((error) => 'code' in error && error.code),
+    ['ERR_KUBELOOM_MALFORMED_RESPONSE'],
+  );
 });
+
+const OPEN = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[';
+for (const [what, begin, filler] of [
+  ['an item', `${OPEN}{"a":"`, 'x'],
+  ['an item of brackets', `${OPEN}{"a":`, '['],
+  ['the space before an item', `${OPEN}{}, `, ' '],
+] as const) {
+  test(`C192 a list is given up when ${what} has no end, and nothing of it is kept`, () => {
+    const list = new ListItems(NO_LIMIT);
+    const sink = new Collector();
+    list.write(Buffer.from(begin), 0, sink);
+    const chunk = Buffer.alloc(16 * 2 ** 20, filler);
+    for (let bytes = 0; bytes <= ITEM_BYTES_MAX + chunk.length; bytes += chunk.length)
+      assert.equal(list.write(chunk, 0, sink), chunk.length);
+    assert.equal(sink.faults.length, 1);
+    assert.throws(() => list.finish(), { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' });
+  });
+}

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  LINE_BYTES_MAX,
   WatchEventSpans,
   WatchEventType,
   WatchFrames,
@@ -141,7 +142,7 @@ test('a line of 32 MiB in chunks of 16 KiB is copied a bounded number of times',
       return bytes;
     },
   );
-  const sink = { length: 0, frame: takeLength, oversized: () => true };
+  const sink = { length: 0, frame: takeLength, oversized: () => true, unreadable: () => undefined };
   function takeLength(_bytes: Uint8Array, start: number, end: number): boolean {
     sink.length = end - start;
     return true;
@@ -150,6 +151,21 @@ test('a line of 32 MiB in chunks of 16 KiB is copied a bounded number of times',
   frames.write(Buffer.from('\n'), 0, sink);
   assert.equal(sink.length, 32 << 20);
   assert.ok(copied >= 32 << 20 && copied <= 3 * (32 << 20), `${copied} bytes were copied`);
+});
+
+test('C192 a line without an end is given up at the limit, and nothing of it is kept', () => {
+  const frames = new WatchFrames(NO_LIMIT);
+  const sink = new Collector();
+  const chunk = Buffer.alloc(16 * 2 ** 20, 'x');
+  for (let bytes = 0; bytes <= LINE_BYTES_MAX + chunk.length; bytes += chunk.length)
+    assert.equal(frames.write(chunk, 0, sink), chunk.length);
+  frames.write(Buffer.from('\n{"a":1}\n'), 0, sink);
+  assert.deepEqual(
+    sink.faults.map((error) => 'code' in error && error.code),
+    ['ERR_KUBELOOM_MALFORMED_EVENT'],
+  );
+  assert.equal(sink.offers, 0);
+  assert.equal(frames.finish(), 'clean');
 });
 
 function scan(text: string): { type: WatchEventType; name: string; object: string } | undefined {
