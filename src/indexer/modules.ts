@@ -2,6 +2,7 @@
  * Functions that an informer's transform and indexes name as exports of modules: their import, which has a deadline because
  * it cannot be cancelled, and their calls.
  */
+import { isThenable } from '../base/thenable.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
@@ -88,7 +89,7 @@ export function callTransform(transform: ModuleFunction, object: object): string
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     throw new TypeError(`it returned ${result === null ? 'null' : typeof result}, not an object`);
   }
-  if ('then' in result && typeof result.then === 'function') {
+  if (isThenable(result)) {
     throw new TypeError('it returned a promise: transforms are synchronous');
   }
   const after = identityOf(result);

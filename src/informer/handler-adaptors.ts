@@ -94,11 +94,9 @@ export class FilteringResourceEventHandler<T = unknown> implements ResourceEvent
 
 /** Returns the last state. Also accepts tombstones of the client-go layers, which contain the object itself. */
 function lastOf<T>(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): Borrowed<T> {
-  if (!deleted.finalStateUnknown) return deleted;
+  const last: unknown = lastStateOf(deleted);
   // In a store of plain objects, the filter receives the plain object.
-  return deleted instanceof DeletedFinalStateUnknown
-    ? deleted.last
-    : (deleted as { object: Borrowed<T> }).object;
+  return last as Borrowed<T>;
 }
 
 /**
@@ -145,8 +143,17 @@ export function deletedObject(deleted: unknown): DeletedObject<unknown> {
   if (!isTombstone(deleted)) {
     return { ...identityOf(deleted, ''), optionalObject: deleted, finalStateUnknown: undefined };
   }
-  const last = deleted instanceof DeletedFinalStateUnknown ? deleted.last : deleted.object;
-  return { ...identityOf(deleted, deleted.key), optionalObject: last, finalStateUnknown: deleted };
+  return {
+    ...identityOf(deleted, deleted.key),
+    optionalObject: lastStateOf(deleted),
+    finalStateUnknown: deleted,
+  };
+}
+
+/** Returns the last state that a tombstone contains; any other value is the state. */
+function lastStateOf(deleted: unknown): unknown {
+  if (!isTombstone(deleted)) return deleted;
+  return deleted instanceof DeletedFinalStateUnknown ? deleted.last : deleted.object;
 }
 
 function identityOf(deleted: unknown, key: string): Identity {

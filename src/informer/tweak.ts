@@ -3,6 +3,7 @@
  * selectors, limits, timeouts and other options. The user may not change where a list begins or a watch continues:
  * such a change would make the cache wrong, and the error would show much later.
  */
+import { isThenable } from '../base/thenable.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { listOptionsOf, queryOf } from '../kube/list-watch.ts';
 import type { ListOptions } from '../kube/list-watch.ts';
@@ -62,7 +63,7 @@ function call(tweak: TweakListOptions, query: Query): ListOptions {
     throw refusal(`tweakListOptions threw: ${String(cause)}`, cause);
   }
   // A promise has no options: the request would list everything.
-  if (typeof options === 'object' && options !== null && !('then' in options)) return options;
+  if (typeof options === 'object' && options !== null && !isThenable(options)) return options;
   throw refusal(`tweakListOptions must return an options object, got ${String(options)}`);
 }
 

@@ -6,7 +6,7 @@
  * Unlike client-go, an object without a name has no key: it would share one with every other such object.
  */
 import { KubeloomError } from '../base/errors.ts';
-import { isRecord, metadataAtHand } from './meta-shape.ts';
+import { Mark, isExplicitKey, isRecord, mark, metadataAtHand } from './meta-shape.ts';
 import type { KeyFunction } from './store.ts';
 import { isTombstone } from './tombstone.ts';
 
@@ -20,6 +20,10 @@ export class ExplicitKey {
 
   toString(): string {
     return this.key;
+  }
+
+  static {
+    mark(this.prototype, Mark.ExplicitKey);
   }
 }
 
@@ -104,7 +108,7 @@ export function deletionHandlingObjectToName(object: unknown): ObjectName {
 
 /** @throws ERR_KUBELOOM_KEY for a value without metadata or without a name */
 export function metaNamespaceKeyFunc(object: unknown): string {
-  if (object instanceof ExplicitKey) return object.key;
+  if (isExplicitKey(object)) return object.key;
   return objectToName(object).toString();
 }
 

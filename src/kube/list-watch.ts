@@ -59,7 +59,7 @@ export interface ListerWatcher<T> {
 
 /** Distinguishes a ListerWatcher from a KubeConfig and other sources. */
 export function isListerWatcher<T>(source: object | ListerWatcher<T>): source is ListerWatcher<T> {
-  return 'list' in source && 'watch' in source;
+  return ['list', 'watch'].every((name) => typeof Reflect.get(source, name) === 'function');
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(['limit', 'timeoutSeconds']);

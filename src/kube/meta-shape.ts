@@ -22,16 +22,43 @@ export function isRecord(value: unknown): value is Fields {
 }
 
 /**
- * Returns whether it is an informer's entry, by its mark: a custom resource may have fields `key` and `name` too.
- * Readers must take an entry's own fields, not its metadata: those need decoding and throw once it has expired.
+ * The marks of kubeloom's own values. JSON cannot contain a symbol, so no object of a server has a mark. The symbols are
+ * registered: two copies of the package in one program recognise each other's values.
  */
-export function isEntry(object: Fields): boolean {
-  return object['finalStateUnknown'] === false && typeof object['key'] === 'string';
+export const Mark: Readonly<Record<'Entry' | 'Tombstone' | 'ExplicitKey', symbol>> = {
+  /** An entry of an informer. */
+  Entry: Symbol.for('kubeloom.Entry'),
+  /** A tombstone of the client-go layers, or the DeletedFinalStateUnknown of an informer. */
+  Tombstone: Symbol.for('kubeloom.Tombstone'),
+  /** A key in place of its object. */
+  ExplicitKey: Symbol.for('kubeloom.ExplicitKey'),
+};
+
+/** Sets the mark of a class. (`isolatedDeclarations` allows no member with a computed name.) */
+export function mark(prototype: object, as: symbol): void {
+  Object.defineProperty(prototype, as, { value: true });
 }
 
-/** Returns whether it has the mark of a tombstone. */
-export function isFinalStateUnknown(value: Fields): boolean {
-  return value['finalStateUnknown'] === true && typeof value['key'] === 'string';
+function hasMark(value: object, wanted: symbol): boolean {
+  return Reflect.get(value, wanted) === true;
+}
+
+/**
+ * Returns whether it is an informer's entry. Readers must take an entry's own fields, not its metadata: those need
+ * decoding and throw once it has expired.
+ */
+export function isEntry(object: object): boolean {
+  return hasMark(object, Mark.Entry);
+}
+
+/** Returns whether it is a tombstone. */
+export function isFinalStateUnknown(value: object): boolean {
+  return hasMark(value, Mark.Tombstone);
+}
+
+/** Returns whether it is a key in place of its object. */
+export function isExplicitKey(value: unknown): value is { readonly key: string } {
+  return isRecord(value) && hasMark(value, Mark.ExplicitKey);
 }
 
 /**

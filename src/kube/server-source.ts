@@ -40,7 +40,7 @@ const EXPECTED = 'a KubeConfig (loadKubeConfig gives one) or a connection { serv
 
 /** Tells a connection apart from a KubeConfig. */
 export function isServerConnection(source: ServerSource): source is ServerConnection {
-  return 'server' in source;
+  return !hasContexts(source);
 }
 
 /**
@@ -51,12 +51,17 @@ export function isServerConnection(source: ServerSource): source is ServerConnec
 export function assertServerSource(source: unknown): asserts source is ServerSource {
   if (typeof source !== 'object' || source === null)
     refuse(`it must be ${EXPECTED}, and is ${kindOf(source)}`);
-  if ('getCurrentContext' in source && typeof source.getCurrentContext === 'function') return;
+  if (hasContexts(source)) return;
   if (!('server' in source)) {
     const members = Object.keys(source).join(', ') || 'no members';
     refuse(`it must be ${EXPECTED}, and is an object with ${members}`);
   }
   assertConnection(source);
+}
+
+/** Returns whether it is a KubeConfig: of client-node, of another copy of it, or of kubeloom. */
+function hasContexts(source: object): source is AnyKubeConfig {
+  return typeof Reflect.get(source, 'getCurrentContext') === 'function';
 }
 
 function assertConnection(connection: object): asserts connection is ServerConnection {

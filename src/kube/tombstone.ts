@@ -3,7 +3,7 @@
  * client-go's DeletedFinalStateUnknown for stores and queues of plain objects. The class of that name, which
  * informers deliver to their handlers, is a tombstone as well.
  */
-import { isFinalStateUnknown, isRecord, labelsOf, uidOf } from './meta-shape.ts';
+import { Mark, isFinalStateUnknown, isRecord, labelsOf, mark, uidOf } from './meta-shape.ts';
 import type { KubeMetadata, MetadataOf } from './meta-shape.ts';
 
 export interface Tombstone<T = unknown> {
@@ -45,6 +45,10 @@ class PlainTombstone<T> implements Tombstone<T> {
 
   get uid(): string {
     return uidOf(this.object);
+  }
+
+  static {
+    mark(this.prototype, Mark.Tombstone);
   }
 }
 

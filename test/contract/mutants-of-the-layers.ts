@@ -18,6 +18,12 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   'src/client-go/cache/indexed-store.ts': {
     C98: ["object: type === 'delete' ? object : this.#transformed(object)", 'object'],
   },
+  'src/kube/meta-shape.ts': {
+    C260: [
+      'return hasMark(object, Mark.Entry);',
+      "return hasMark(object, Mark.Entry) || object['finalStateUnknown'] === false;",
+    ],
+  },
   'src/kube/keys.ts': {
     C99: ['if (isTombstone(object))', 'if (false)'],
   },

@@ -13,6 +13,7 @@ import {
   filesHaveAHeader,
   functionsAreShort,
   importDirections,
+  membersDecideNothing,
   messagesHaveOneForm,
   namesSaySomething,
   noImportCycles,
@@ -128,6 +129,12 @@ test('Atomics is found in code outside ring and log', () => {
   const inside = { 'src/shared/ring/a.ts': text, 'src/shared/log/a.ts': text };
   const files = { ...inside, 'src/replica/a.ts': text, 'workers/a.ts': text };
   assert.deepEqual(violations(atomicsInTheirPlace, files), ['src/replica/a.ts:2', 'workers/a.ts:2']);
+});
+
+test('a member decides nothing, unless it is listed', () => {
+  const text = `\nif ('key' in object) {}\nif (object['dead'] === true) {}\nif ('code' in error) {}\nif (mark in object) {}`;
+  const files = { 'src/a.ts': text, 'test/a.ts': text };
+  assert.deepEqual(violations(membersDecideNothing, files), ['src/a.ts:2', 'src/a.ts:3']);
 });
 
 test('a file may have 400 lines and not one more', () => {

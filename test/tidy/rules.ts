@@ -5,6 +5,8 @@ import { functionsOf } from './functions.ts';
 import {
   ATOMICS_ALLOWED,
   BANNED_NAMES,
+  COMPARED_MEMBERS,
+  DECIDING_MEMBERS,
   ENTRY_POINTS,
   FILE_LINES_MAX,
   FUNCTION_LINES_MAX,
@@ -119,6 +121,23 @@ export const waitsInTheirPlace: Rule = (files) =>
         })),
       ),
     );
+
+/** A server chooses the members of its objects, so a member says nothing about whose object it is. */
+export const membersDecideNothing: Rule = (files) => {
+  const violations: Violation[] = [];
+  for (const file of files.filter(({ path }) => isProduct(path))) {
+    for (const match of file.code.matchAll(/'( +)' in |\['( +)'\] [=!]==? (?:true|false)\b/g)) {
+      const [text, tested, compared] = match;
+      const start = match.index + text.indexOf("'") + 1;
+      const member = file.text.slice(start, start + (tested ?? compared ?? '').length);
+      const allowed = tested === undefined ? COMPARED_MEMBERS : DECIDING_MEMBERS;
+      if (allowed.includes(member)) continue;
+      const message = `'${member}' may be in an object of a server: use a mark (src/kube/meta-shape.ts), a class, or list it`;
+      violations.push({ path: file.path, line: lineAt(file.text, match.index), message });
+    }
+  }
+  return violations;
+};
 
 export const filesAreShort: Rule = (files) =>
   files.flatMap(({ path, text }) => {

@@ -13,6 +13,7 @@ import {
   filesHaveAHeader,
   functionsAreShort,
   importDirections,
+  membersDecideNothing,
   messagesHaveOneForm,
   namesSaySomething,
   noImportCycles,
@@ -28,6 +29,8 @@ const RULES: readonly [string, Rule][] = [
   ['no file imports itself in a circle', noImportCycles],
   ['Atomics appears in ring and log only', atomicsInTheirPlace],
   ['signals and timers wait in one place', waitsInTheirPlace],
+
+  ['no member of an object decides whose object it is', membersDecideNothing],
   ['messages of errors have one form', messagesHaveOneForm],
   ['no file is longer than 400 lines', filesAreShort],
   ['no function is longer than 70 lines', functionsAreShort],

@@ -1,4 +1,5 @@
 /** client-go's ListWatch: a ListerWatcher made of two functions, or of requests to an apiserver on the calling thread. */
+import { isThenable } from '../../base/thenable.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
@@ -82,7 +83,7 @@ export function newFilteredListWatchFromClient<T>(
   const pathOf = (options: ListOptions, more: Readonly<Record<string, string>>): string => {
     const modified = optionsModifier(options);
     // A promise would count as empty options.
-    if ('then' in modified)
+    if (isThenable(modified))
       throw new KubeloomError('ERR_KUBELOOM_OPTION', 'the options modifier returned a promise');
     const query = new URLSearchParams({ ...queryOf(modified), ...more }).toString();
     return query === '' ? base : `${base}?${query}`;

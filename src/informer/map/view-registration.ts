@@ -2,6 +2,7 @@
  * One handler of an informer handle. It has a registration with each informer, but its calls run one after the other.
  * When it moves from one informer to another, every change is delivered exactly once.
  */
+import { isThenable } from '../../base/thenable.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { SettableDoneChecker } from '../wait-for.ts';
 import { registrationStack, wantHandler } from '../handlers.ts';
@@ -270,8 +271,4 @@ export class ViewRegistration implements HandlerRegistration {
   #report(thrown: unknown, key: string): void {
     this.#options.reports.handler(thrown, key, this.name, this.#registeredAt);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

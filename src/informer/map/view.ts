@@ -2,6 +2,7 @@
  * The views of a cache of kinds. `structured` and `unstructured` differ only in their types: both show the object as the
  * server sent it. `metadata` shows only metadata, even if whole objects are stored.
  */
+import { Mark, mark } from '../../kube/meta-shape.ts';
 import type { MetadataOf } from '../../kube/meta-shape.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
@@ -44,6 +45,7 @@ const READ = [
  */
 class MetadataEntry implements CachedObject<PartialObjectMetadata> {
   static {
+    mark(this.prototype, Mark.Entry);
     for (const name of READ) {
       Object.defineProperty(this.prototype, name, {
         get(this: MetadataEntry) {

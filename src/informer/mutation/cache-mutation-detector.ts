@@ -5,7 +5,7 @@
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isEntry, isRecord, metadataAtHand } from '../../kube/meta-shape.ts';
+import { isEntry, isFinalStateUnknown, isRecord, metadataAtHand } from '../../kube/meta-shape.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { wantNumber } from '../../base/option-checks.ts';
 import { differences, snapshotOf } from './snapshot.ts';
@@ -66,7 +66,7 @@ export class CacheMutationDetector {
    * @param key for messages; default: the key from the object's metadata
    */
   addObject(object: unknown, key: string = keyOf(object)): void {
-    if (!isRecord(object) || object['finalStateUnknown'] === true) return;
+    if (!isRecord(object) || isFinalStateUnknown(object)) return;
     if (isEntry(object)) {
       this.addObject(object['object'], key);
       return;

@@ -5,6 +5,8 @@
  * deletes them on the server.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { isEntry } from '../meta-shape.ts';
+import { isTombstone } from '../tombstone.ts';
 import type { Wire } from '../wire.ts';
 import { ModelClasses } from './model-classes.ts';
 import type { Attribute, Model, Shape, TimeClass } from './model-classes.ts';
@@ -86,14 +88,16 @@ function convert(
   return converted;
 }
 
-/** Returns the object. An object has a kind; a value that holds an object has none. */
+/** Returns the object. A value that holds an object is an entry, a tombstone, or has nothing that an object has. */
 function objectOf(source: unknown): JsonObject {
   if (typeof source !== 'object' || source === null) {
     const message = `expected an object or an entry, got ${source === null ? 'null' : typeof source}`;
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }
-  if (!('apiVersion' in source) && 'object' in source) return objectOf(source.object);
-  return source as JsonObject;
+  if (isEntry(source) || isTombstone(source)) return objectOf(Reflect.get(source, 'object'));
+  const own = source as JsonObject;
+  const isHolder = ['apiVersion', 'kind', 'metadata'].every((member) => own[member] === undefined);
+  return isHolder && own['object'] !== undefined ? objectOf(own['object']) : own;
 }
 
 function modelOf(classes: ModelClasses, { apiVersion, kind }: JsonObject): Model {

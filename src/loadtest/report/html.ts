@@ -1,7 +1,16 @@
 /** HTML as values: text is escaped unless it is HTML already. */
 
-export interface Html {
-  readonly html: string;
+/** Text that is HTML already. A class, because no data of a file can be an instance of it. */
+export class Html {
+  readonly #html: string;
+
+  constructor(html: string) {
+    this.#html = html;
+  }
+
+  get html(): string {
+    return this.#html;
+  }
 }
 
 export type HtmlPart = string | number | Html | readonly Html[];
@@ -16,11 +25,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const texts = parts.map((part, index) => `${textOf(part)}${strings[index + 1] ?? ''}`);
-  return { html: `${strings[0] ?? ''}${texts.join('')}` };
+  return new Html(`${strings[0] ?? ''}${texts.join('')}`);
 }
 
 function textOf(part: HtmlPart): string {
-  if (typeof part === 'object') return 'html' in part ? part.html : part.map((each) => each.html).join('');
+  if (part instanceof Html) return part.html;
+  if (typeof part === 'object') return part.map(textOf).join('');
   return escapeMarkup(String(part));
 }
 
@@ -30,11 +40,11 @@ export function escapeMarkup(text: string): string {
 }
 
 /** Nothing. */
-export const NOTHING: Html = { html: '' };
+export const NOTHING: Html = new Html('');
 
 /** Returns JSON that a script element can have: no text in it ends the element or begins a comment. */
 export function scriptJson(data: unknown): Html {
-  return { html: JSON.stringify(data).replaceAll('<', String.raw`\u003c`) };
+  return new Html(JSON.stringify(data).replaceAll('<', String.raw`\u003c`));
 }
 
 export interface TableColumn {

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { html, scriptJson } from './html.ts';
-import type { Html } from './html.ts';
+import { Html, html, scriptJson } from './html.ts';
 import type { PlotData } from './plot.ts';
 import { STYLE } from './style.ts';
 
@@ -60,5 +59,5 @@ function uPlotTexts(): { readonly script: string; readonly style: string } {
 }
 
 function raw(text: string): Html {
-  return { html: text };
+  return new Html(text);
 }

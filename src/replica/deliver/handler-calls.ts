@@ -203,5 +203,5 @@ function publishedCall(
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'then') === 'function';
 }

@@ -12,6 +12,7 @@
  */
 import { inspect } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
+import { Mark, mark } from '../../kube/meta-shape.ts';
 import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
@@ -253,6 +254,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
   }
 
   static {
+    mark(this.prototype, Mark.Entry);
     inspectAs(this.prototype, (entry) => `${entry.owner.kind} ${entry.key}@${entry.resourceVersion}`);
   }
 
@@ -342,6 +344,7 @@ export class DeletedFinalStateUnknown<T> implements ObjectIdentity {
   }
 
   static {
+    mark(this.prototype, Mark.Tombstone);
     inspectAs(this.prototype, ({ last }) => `DeletedFinalStateUnknown ${inspect(last)}`);
   }
 }

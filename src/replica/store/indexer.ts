@@ -5,6 +5,7 @@
 import type { IndexerReader, StoreReader } from '../../kube/store.ts';
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { isEntry, isFinalStateUnknown, isRecord } from '../../kube/meta-shape.ts';
 import type { LabelSelector } from '../../kube/label-selector.ts';
 import { NONE } from './columns.ts';
 import type { Borrowed, CachedObject, Entry } from './entry.ts';
@@ -20,6 +21,11 @@ import type { ScanPace } from './scan.ts';
 export type Keyed =
   | { readonly key: string }
   | { readonly metadata?: { readonly namespace?: string | undefined; readonly name?: string | undefined } };
+
+interface KeyParts {
+  readonly key?: string;
+  readonly metadata?: { readonly namespace?: string | undefined; readonly name?: string | undefined };
+}
 
 export interface InformerStore<T> extends StoreReader<CachedObject<T>> {
   /** Returns the cached object with the same key as this entry or plain object. */
@@ -188,9 +194,15 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   }
 }
 
+/** Returns the key of an entry, or of an object by its metadata. An object of a server may have a member `key`, too. */
 function keyOf(object: Keyed): string {
-  if ('key' in object) return object.key;
-  const metadata = 'metadata' in object ? object.metadata : undefined;
-  const { namespace = '', name = '' } = metadata ?? {};
+  const { key, metadata }: KeyParts = isOurs(object) ? { key: object.key } : object;
+  if (!isRecord(metadata)) return key ?? '';
+  const { namespace = '', name = '' } = metadata;
   return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** Returns whether `key` is its key. Its metadata may be of an expired entry. */
+function isOurs(object: Keyed): object is { readonly key: string } {
+  return isEntry(object) || isFinalStateUnknown(object);
 }

@@ -1,4 +1,5 @@
 /** Ready-made handlers, their names, and what a deletion is about. */
+import { Mark } from '../../../src/kube/meta-shape.ts';
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
@@ -17,7 +18,7 @@ import type { Pod } from './scene.ts';
 
 /** As much of an entry as handlers here look at. */
 function entry(name: string, isIn: boolean = true): Borrowed<Pod> {
-  const identity = { finalStateUnknown: false, key: `ns/${name}`, namespace: 'ns', name };
+  const identity = { [Mark.Entry]: true, finalStateUnknown: false, key: `ns/${name}`, namespace: 'ns', name };
   return { ...identity, labels: { isIn: String(isIn) } } as unknown as Borrowed<Pod>;
 }
 

@@ -1,7 +1,7 @@
 /** Answers of tombstones of plain objects and of entries. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { resourceVersionOf } from '../../../src/kube/meta-shape.ts';
+import { Mark, resourceVersionOf } from '../../../src/kube/meta-shape.ts';
 import { isTombstone, tombstone } from '../../../src/kube/tombstone.ts';
 
 const METADATA = { name: 'web-0', uid: 'u1', labels: { app: 'web' }, resourceVersion: '7' };
@@ -16,7 +16,7 @@ describe('a tombstone', () => {
 
   test('answers with those of an entry without reading its object', () => {
     const entry = {
-      finalStateUnknown: false,
+      [Mark.Entry]: true,
       key: 'default/web-0',
       uid: 'u1',
       labels: METADATA.labels,

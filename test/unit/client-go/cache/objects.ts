@@ -1,5 +1,6 @@
 /** Objects for the tests of the stores: Kubernetes objects, and client-go's two-field objects. */
 
+import { Mark, mark } from '../../../../src/kube/meta-shape.ts';
 export interface Pod {
   readonly kind?: string;
   readonly metadata: {
@@ -31,6 +32,10 @@ export const valueIndex = { by_val: ({ value }: Pair): readonly string[] => [val
 
 /** A fake entry of an informer that records reads of its metadata. */
 export class FakeEntry {
+  static {
+    mark(this.prototype, Mark.Entry);
+  }
+
   readonly finalStateUnknown = false;
   readonly key: string;
   readonly namespace: string;

@@ -1,4 +1,6 @@
 /** The comparing detector: what it finds, when it looks, and for how long it remembers. */
+import { Mark } from '../../../../src/kube/meta-shape.ts';
+import { tombstone } from '../../../../src/kube/tombstone.ts';
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { beforeEach, describe, test } from 'node:test';
@@ -77,10 +79,11 @@ describe('the comparing detector', () => {
   });
 
   test('passes over tombstones and what is no object', () => {
-    const tombstone = { finalStateUnknown: true, key: 'default/web-0', object: pod('web-0') };
-    for (const value of [tombstone, undefined, null, 'text', 7]) detector.addObject(value);
+    const object = pod('web-0');
+    for (const value of [tombstone('default/web-0', object), undefined, null, 'text', 7])
+      detector.addObject(value);
     assert.equal(detector.size, 0);
-    tombstone.object.metadata.name = 'web-1';
+    object.metadata.name = 'web-1';
     detector.compareObjects();
     assert.deepEqual(failures, []);
   });
@@ -88,7 +91,7 @@ describe('the comparing detector', () => {
   test("watches the object of an informer's entry", () => {
     const object = pod('web-0');
     detector.addObject({
-      finalStateUnknown: false,
+      [Mark.Entry]: true,
       key: 'default/web-0',
       namespace: 'default',
       name: 'web-0',
