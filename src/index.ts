@@ -120,7 +120,7 @@ export type {
 export type { WatchErrorHandler, ErrorContext, ErrorListener } from './informer/error-reporter.ts';
 export type { InformerStats } from './informer/informer-stats.ts';
 export type { StoreBytes } from './informer/pipeline.ts';
-export type { InformerOptions, MutationDetection } from './informer/options.ts';
+export type { InformerOptions, InformerView, MutationDetection } from './informer/options.ts';
 export type { TweakListOptions } from './informer/tweak.ts';
 export { Lister, NamespaceLister, NotFoundError } from './informer/lister.ts';
 export type { SelectorLike } from './informer/lister.ts';
@@ -152,7 +152,7 @@ export type {
   ResourceQueryOf,
 } from './informer/factory/resource-query.ts';
 
-export { Cache, InformersMap } from './informer/map/informers-map.ts';
+export { InformersMap } from './informer/map/informers-map.ts';
 export type { InformerForOptions } from './informer/map/informers-map.ts';
 export type { InformerHandle } from './informer/map/informer-handle.ts';
 export type { WrittenMetadata } from './informer/map/informer-handle.ts';
@@ -160,7 +160,6 @@ export { NotCachedError } from './informer/map/kind-cache.ts';
 export type { CacheList, CacheListOptions } from './informer/map/query.ts';
 export type { FieldExtractor } from './informer/map/field-indexes.ts';
 export type { ObjectKey } from './informer/map/kind-cache.ts';
-export type { View } from './informer/map/view.ts';
 export type { InformersMapOptions, KindOptions, NamespaceSet, ScopeOptions } from './informer/map/options.ts';
 
 export { CacheMutationDetector, MutationError } from './informer/mutation/cache-mutation-detector.ts';

@@ -8,7 +8,6 @@ import { differenceText, outcomeText, percentText } from '../loadtest/report/com
 import { compareResults } from '../loadtest/report/compare.ts';
 import type { Comparison } from '../loadtest/report/compare.ts';
 import { junitText } from '../loadtest/report/junit.ts';
-import { prometheusReport } from '../loadtest/report/prometheus.ts';
 import { readResult } from '../loadtest/report/read-result.ts';
 import { reportPage } from '../loadtest/report/report-page.ts';
 import { valueText } from '../loadtest/report/value-text.ts';
@@ -23,11 +22,10 @@ export interface ReportFlags {
   /** True: on stdout. */
   readonly json?: boolean | string;
   readonly junit?: string;
-  readonly prometheus?: string;
   readonly html?: string;
 }
 
-export const REPORT_FLAGS: readonly (keyof ReportFlags)[] = ['json', 'junit', 'prometheus', 'html'];
+export const REPORT_FLAGS: readonly (keyof ReportFlags)[] = ['json', 'junit', 'html'];
 
 /**
  * Checks before a long run what would fail after it.
@@ -40,7 +38,7 @@ export function wantReportFlags(flags: ReportFlags): void {
     const message = `--json ${json} names the file of the result: the workload comes before --json`;
     throw new KubeloomError('ERR_KUBELOOM_USAGE', message);
   }
-  for (const file of [json, flags.junit, flags.prometheus, flags.html]) {
+  for (const file of [json, flags.junit, flags.html]) {
     if (typeof file !== 'string') continue;
     try {
       accessSync(path.dirname(path.resolve(file)), constants.W_OK);
@@ -53,10 +51,9 @@ export function wantReportFlags(flags: ReportFlags): void {
 
 /** Writes the files that the flags name. */
 export async function writeReports(result: LoadTestResult, flags: ReportFlags): Promise<void> {
-  const { json, junit, prometheus, html } = flags;
+  const { json, junit, html } = flags;
   if (typeof json === 'string') await writeFile(json, `${JSON.stringify(result)}\n`);
   if (junit !== undefined) await writeFile(junit, junitText(result));
-  if (prometheus !== undefined) await writeFile(prometheus, prometheusReport(result));
   if (html !== undefined) await writeFile(html, reportPage(result));
 }
 

@@ -125,12 +125,6 @@ export interface HeadSpan {
   versionEnd: number;
 }
 
-/** Comparisons after which the hashing is judged: it pays if at least one in PAYING found the same head. */
-const TRIAL_COMPARISONS = 256;
-const PAYING = 8;
-/** If hashing does not pay, objects to skip for each object that was hashed. */
-const PAUSE_FACTOR = 8;
-
 /**
  * Fingerprint of each object's head at its last change. The head is all metadata before managedFields, or all of it, without
  * the version; most changes are of status and managedFields only.
@@ -147,12 +141,6 @@ const PAUSE_FACTOR = 8;
 export class MetadataFingerprints {
   readonly #hash: HalfSipHash = new HalfSipHash();
   #chunks: Int32Array[] = [];
-  /** Counts since the last judgement. */
-  #hashed = 0;
-  #comparisons = 0;
-  #matches = 0;
-  /** Objects that are still to be skipped. */
-  #pause = 0;
   /** Tail length of the different head that `isSame` has just hashed; 0 when the hash is of no such head. */
   #hashedTail = 0;
 
@@ -165,7 +153,6 @@ export class MetadataFingerprints {
     if (!chunk || tailLength === 0 || span.versionEnd + tailLength > span.end) return false;
     this.#run(bytes, span, tailLength);
     const isSame = chunk[at + LOW] === this.#hash.low && chunk[at + HIGH] === this.#hash.high;
-    this.#judge(isSame);
     if (!isSame) this.#hashedTail = tailLength;
     return isSame;
   }
@@ -176,11 +163,6 @@ export class MetadataFingerprints {
    * @param headEnd start of managedFields, or end of a metadata without them
    */
   set(id: number, bytes: Uint8Array, span: HeadSpan, headEnd: number): void {
-    if (this.#pause > 0) {
-      this.#pause--;
-      this.delete(id);
-      return;
-    }
     const tailLength = headEnd - span.versionEnd;
     if (this.#hashedTail !== tailLength) this.#run(bytes, span, tailLength);
     const chunk = (this.#chunks[id >>> CHUNK_SHIFT] ??= new Int32Array(CHUNK_IDS * WORDS));
@@ -202,15 +184,6 @@ export class MetadataFingerprints {
     this.#chunks = [];
   }
 
-  #judge(isSame: boolean): void {
-    if (isSame) this.#matches++;
-    if (++this.#comparisons < TRIAL_COMPARISONS) return;
-    if (this.#matches * PAYING < this.#comparisons) this.#pause = this.#hashed * PAUSE_FACTOR;
-    this.#hashed = 0;
-    this.#comparisons = 0;
-    this.#matches = 0;
-  }
-
   #run(bytes: Uint8Array, span: HeadSpan, tailLength: number): void {
     const hash = this.#hash;
     hash.begin();
@@ -219,7 +192,6 @@ export class MetadataFingerprints {
     hash.span(bytes, span.start, span.versionStart);
     hash.span(bytes, span.versionEnd, span.versionEnd + tailLength);
     hash.end();
-    this.#hashed++;
   }
 }
 

@@ -3,153 +3,49 @@ import { collectMetrics } from './collect.ts';
 import type { MetricFamily } from './collect.ts';
 import type { HistogramData } from './histogram.ts';
 import type { MetricLabels } from './table.ts';
-import { Utf8Writer } from './utf8-writer.ts';
 
 /** Content type of `prometheusText()`. */
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Returns the metrics as the body of a response to a scrape. */
 export function prometheusText(families: readonly MetricFamily[] = collectMetrics()): string {
-  return textOfFamilies(families);
+  return families.map(familyText).join('');
 }
 
-const BYTES_MIN = 16_384;
-/** A little more than the last text had: the next one is similar. */
-let expectedBytes = BYTES_MIN;
-
-/** A metric to print. The table has those of a running program; a report has others. */
-export type PrintedFamily = Pick<MetricFamily, 'help' | 'samples' | 'type'> & { readonly name: string };
-
-export function textOfFamilies(families: readonly PrintedFamily[]): string {
-  const text = new PrometheusText(expectedBytes);
-  for (const family of families) text.family(family);
-  expectedBytes = Math.max(BYTES_MIN, text.bytes + (text.bytes >> 3));
-  return text.toString();
+function familyText({ name, type, help, samples }: MetricFamily): string {
+  const lines = samples.map(({ labels, value }) => {
+    const pairs = pairsOf(labels);
+    return typeof value === 'object' ? histogramText(name, pairs, value) : lineOf(name, pairs, value);
+  });
+  return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** Names of the lines of a histogram. */
-interface HistogramNames {
-  readonly bucket: Uint8Array;
-  readonly sum: Uint8Array;
-  readonly count: Uint8Array;
+function lineOf(name: string, pairs: string, value: number): string {
+  return `${name}${pairs === '' ? '' : `{${pairs}}`} ${numberText(value)}\n`;
 }
 
-const SPACE = bytesOf(' ');
-const OPEN = bytesOf('{');
-const CLOSE = bytesOf('} ');
-const LE = bytesOf('le="');
-const COMMA_LE = bytesOf(',le="');
-const NEW_LINE = bytesOf('\n');
-
-/** A part of the text that was written before. */
-interface Part {
-  readonly start: number;
-  readonly length: number;
+/** Bucket lines are cumulative: each counts all observations up to its bound. */
+function histogramText(name: string, pairs: string, { bounds, counts, sum }: HistogramData): string {
+  const start = `${name}_bucket{${pairs}${pairs === '' ? '' : ','}le="`;
+  let count = 0;
+  let text = '';
+  for (const [index, own] of counts.entries()) {
+    count += own;
+    text += `${start}${bounds[index] ?? '+Inf'}"} ${count}\n`;
+  }
+  return text + lineOf(`${name}_sum`, pairs, sum) + lineOf(`${name}_count`, pairs, count);
 }
 
-class PrometheusText {
-  readonly #out: Utf8Writer;
-  /** Labels without braces: a source gives the same ones for many metrics. */
-  readonly #pairs: Map<MetricLabels, Part> = new Map();
-  /** For each bucket what follows `le="`. */
-  readonly #bounds: Map<readonly number[], readonly Uint8Array[]> = new Map();
-
-  constructor(capacity: number) {
-    this.#out = new Utf8Writer(capacity);
-  }
-
-  get bytes(): number {
-    return this.#out.length;
-  }
-
-  family({ name, type, help, samples }: PrintedFamily): void {
-    this.#out.write(`# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`);
-    const own = bytesOf(name);
-    const bucket = bytesOf(`${name}_bucket{`);
-    const names = { bucket, sum: bytesOf(`${name}_sum`), count: bytesOf(`${name}_count`) };
-    for (const { labels, value } of samples) {
-      if (typeof value === 'object') this.#histogram(names, labels, value);
-      else this.#line(own, labels, value);
-    }
-  }
-
-  toString(): string {
-    return this.#out.toString();
-  }
-
-  #line(name: Uint8Array, labels: MetricLabels, value: number): void {
-    const out = this.#out;
-    out.put(name);
-    if (isEmpty(labels)) {
-      out.put(SPACE);
-    } else {
-      out.put(OPEN);
-      this.#writePairs(labels);
-      out.put(CLOSE);
-    }
-    this.#number(value);
-    out.put(NEW_LINE);
-  }
-
-  /** Bucket lines are cumulative: each counts all observations up to its bound. */
-  #histogram(names: HistogramNames, labels: MetricLabels, { bounds, counts, sum }: HistogramData): void {
-    const out = this.#out;
-    const rests = this.#boundsOf(bounds);
-    const start = out.length;
-    out.put(names.bucket);
-    this.#writePairs(labels);
-    out.put(isEmpty(labels) ? LE : COMMA_LE);
-    const length = out.length - start;
-    let count = 0;
-    for (let index = 0; index < counts.length; index++) {
-      if (index > 0) out.repeat(start, length);
-      count += counts[index] ?? 0;
-      out.put(rests[index] ?? NEW_LINE);
-      out.number(count);
-      out.put(NEW_LINE);
-    }
-    this.#line(names.sum, labels, sum);
-    this.#line(names.count, labels, count);
-  }
-
-  #writePairs(labels: MetricLabels): void {
-    const out = this.#out;
-    const known = this.#pairs.get(labels);
-    if (known) {
-      out.repeat(known.start, known.length);
-      return;
-    }
-    const start = out.length;
-    let text = '';
-    for (const label in labels)
-      text += `${text === '' ? '' : ','}${label}="${quotable(labels[label] ?? '')}"`;
-    out.write(text);
-    this.#pairs.set(labels, { start, length: out.length - start });
-  }
-
-  #boundsOf(bounds: readonly number[]): readonly Uint8Array[] {
-    let texts = this.#bounds.get(bounds);
-    if (texts === undefined) {
-      texts = [...bounds.map(String), '+Inf'].map((bound) => bytesOf(`${bound}"} `));
-      this.#bounds.set(bounds, texts);
-    }
-    return texts;
-  }
-
-  #number(value: number): void {
-    if (value === Infinity) this.#out.write('+Inf');
-    else if (value === -Infinity) this.#out.write('-Inf');
-    else this.#out.number(value);
-  }
+/** Returns the labels without braces. */
+function pairsOf(labels: MetricLabels): string {
+  return Object.entries(labels)
+    .map(([label, value]) => `${label}="${quotable(value ?? '')}"`)
+    .join(',');
 }
 
-function bytesOf(text: string): Uint8Array {
-  return Buffer.from(text);
-}
-
-function isEmpty(labels: MetricLabels): boolean {
-  for (const _label in labels) return false;
-  return true;
+function numberText(value: number): string {
+  if (value === Infinity) return '+Inf';
+  return value === -Infinity ? '-Inf' : String(value);
 }
 
 /** Most values have no such character, and a test is faster than replacing nothing. */

@@ -71,7 +71,6 @@ export function loadTestCommand(
     .option('--json [file]', 'write the result as one JSON object; without a file on stdout')
     .option('--html <file>', 'write the result as a page that needs no network')
     .option('--junit <file>', 'write the result as JUnit XML')
-    .option('--prometheus <file>', "write the result in Prometheus' text format")
     .option('--compare <files...>', 'compare two files of --json, as text and with --html as a page')
     .option('--run <name>', 'name of a run of several indexes, for all of them and for collect')
     .option('--indexes <count>', 'be one of so many indexes; $JOB_COMPLETION_INDEX says which', parseIndexes)

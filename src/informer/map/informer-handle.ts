@@ -12,7 +12,7 @@ import type { CacheList, CacheListOptions } from './query.ts';
 import type { Lendable } from '../share/shared-cache.ts';
 import { ViewRegistration } from './view-registration.ts';
 import { show } from './view.ts';
-import type { View } from './view.ts';
+import type { InformerView } from '../options.ts';
 
 /** @internal */
 export interface InformerHandleParts {
@@ -28,7 +28,7 @@ export interface WrittenMetadata {
 
 export class InformerHandle<T> implements AsyncDisposable {
   readonly resource: ResourceRef;
-  readonly view: View;
+  readonly view: InformerView;
   readonly #parts: InformerHandleParts;
   #released: Promise<void> | undefined;
 
@@ -41,7 +41,7 @@ export class InformerHandle<T> implements AsyncDisposable {
 
   /** Returns whether all its namespaces have synced; always true unless `informerFor` had `wait: false`. */
   hasSynced(): boolean {
-    return !this.#released && this.#parts.kind.isReady(this.#parts.subscription.stored);
+    return !this.#released && this.#parts.kind.isReady(this.#parts.subscription.view);
   }
 
   /** Resolves with the error of an informer of this kind that has ended by itself, which only three failures cause. */
@@ -109,20 +109,18 @@ export class InformerHandle<T> implements AsyncDisposable {
     { metadata = {} }: { readonly metadata?: WrittenMetadata },
     signal?: AbortSignal,
   ): Promise<void> {
-    const informer = this.#open().informerOf(this.#parts.subscription.stored, metadata.namespace ?? '');
+    const informer = this.#open().informerOf(this.#parts.subscription.view, metadata.namespace ?? '');
     await informer?.waitForResourceVersion(metadata.resourceVersion ?? '', signal);
   }
 
   /** @internal Returns the version of the cache of a namespace; '' when it is not cached. */
   versionOf(namespace: string): string {
-    return (
-      this.#open().informerOf(this.#parts.subscription.stored, namespace)?.lastSyncResourceVersion() ?? ''
-    );
+    return this.#open().informerOf(this.#parts.subscription.view, namespace)?.lastSyncResourceVersion() ?? '';
   }
 
   /** @internal Returns the informer of the kind, for other threads. @throws ERR_KUBELOOM_OPTION when it has several namespaces */
   share(): Lendable {
-    return this.#open().share(this.#parts.subscription.stored);
+    return this.#open().share(this.#parts.subscription.view);
   }
 
   /**

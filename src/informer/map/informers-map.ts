@@ -32,10 +32,10 @@ import { CacheOptions } from './options.ts';
 import type { InformersMapOptions } from './options.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { waitForCheckers } from '../wait-for.ts';
-import { informerViewOf } from './view.ts';
-import type { View } from './view.ts';
+import type { InformerView } from '../options.ts';
+import { wantView } from './view.ts';
 
-export interface InformerForOptions<V extends View = View> {
+export interface InformerForOptions<V extends InformerView = InformerView> {
   /** Default: structured. */
   readonly view?: V;
   /** false: does not wait for the sync; until then reading throws NotCachedError. Default: true. */
@@ -46,11 +46,9 @@ export interface InformerForOptions<V extends View = View> {
 
 const INFORMER_FOR_CHECKS: OptionChecks<InformerForOptions> = { view: text, wait: flag, signal: aSignal };
 
-interface ViewOption<V extends View> {
+interface ViewOption<V extends InformerView> {
   readonly view?: V;
 }
-
-type ObjectView = 'structured' | 'unstructured';
 
 export class InformersMap implements AsyncDisposable {
   readonly name: string;
@@ -89,7 +87,7 @@ export class InformersMap implements AsyncDisposable {
    */
   informerFor<T = KubeObject>(
     kind: KindLike | ResourceOf<T>,
-    options?: InformerForOptions<ObjectView>,
+    options?: InformerForOptions<'object'>,
   ): Promise<InformerHandle<T>>;
   informerFor(
     kind: KindLike,
@@ -97,8 +95,8 @@ export class InformersMap implements AsyncDisposable {
   ): Promise<InformerHandle<PartialObjectMetadata>>;
   async informerFor(kind: KindLike, options: InformerForOptions = {}): Promise<InformerHandle<unknown>> {
     wantOptions('options of informerFor', options, INFORMER_FOR_CHECKS);
-    const { view = 'structured', wait = true, signal } = options;
-    informerViewOf(view);
+    const { view = 'object', wait = true, signal } = options;
+    wantView(view);
     this.#wantRunning();
     signal?.throwIfAborted();
     const resource = await abortable(this.restMapper.resourceFor(kind), signal);
@@ -106,7 +104,7 @@ export class InformersMap implements AsyncDisposable {
     const followed = this.#kinds.get(keyOfResource(resource)) ?? this.#newKind(resource);
     const subscription = followed.acquire(view);
     try {
-      if (wait) await followed.ready(subscription.stored, signal);
+      if (wait) await followed.ready(subscription.view, signal);
     } catch (error) {
       track(this.#ends, followed.release(subscription));
       throw error;
@@ -123,7 +121,7 @@ export class InformersMap implements AsyncDisposable {
   get<T = KubeObject>(
     kind: KindLike | ResourceOf<T>,
     key: ObjectKey,
-    options?: ViewOption<ObjectView>,
+    options?: ViewOption<'object'>,
   ): CachedObject<T> | undefined;
   get(
     kind: KindLike,
@@ -133,7 +131,7 @@ export class InformersMap implements AsyncDisposable {
   get(
     kind: KindLike,
     key: ObjectKey,
-    { view = 'structured' }: ViewOption<View> = {},
+    { view = 'object' }: ViewOption<InformerView> = {},
   ): CachedObject<unknown> | undefined {
     return this.#followed(kind, view).get(view, key);
   }
@@ -149,14 +147,14 @@ export class InformersMap implements AsyncDisposable {
    */
   list<T = KubeObject>(
     kind: KindLike | ResourceOf<T>,
-    options?: CacheListOptions & ViewOption<ObjectView>,
+    options?: CacheListOptions & ViewOption<'object'>,
   ): CacheList<T>;
   list(
     kind: KindLike,
     options: CacheListOptions & { readonly view: 'metadata' },
   ): CacheList<PartialObjectMetadata>;
-  list(kind: KindLike, options: CacheListOptions & ViewOption<View> = {}): CacheList<unknown> {
-    const { view = 'structured' } = options;
+  list(kind: KindLike, options: CacheListOptions & ViewOption<InformerView> = {}): CacheList<unknown> {
+    const { view = 'object' } = options;
     return this.#followed(kind, view).list(view, options);
   }
 
@@ -267,8 +265,8 @@ export class InformersMap implements AsyncDisposable {
     return indexes;
   }
 
-  #followed(kind: KindLike, view: View = 'structured'): KindCache {
-    informerViewOf(view);
+  #followed(kind: KindLike, view: InformerView = 'object'): KindCache {
+    wantView(view);
     const resource = this.restMapper.find(kind);
     const followed = resource && this.#kinds.get(keyOfResource(resource));
     if (followed) return followed;
@@ -280,9 +278,6 @@ export class InformersMap implements AsyncDisposable {
     if (this.#stop.signal.aborted) throw stoppedError(this.name);
   }
 }
-
-/** Alias with controller-runtime's name. */
-export { InformersMap as Cache };
 
 function stoppedError(name: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} was shut down: create a new one`);

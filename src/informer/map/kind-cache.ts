@@ -16,8 +16,7 @@ import { queryOf, runQuery } from './query.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { NamespaceInformer } from './namespace-informer.ts';
 import { waitForCheckers } from '../wait-for.ts';
-import { informerViewOf, show } from './view.ts';
-import type { View } from './view.ts';
+import { show } from './view.ts';
 import type { Informer, ViewRegistration } from './view-registration.ts';
 
 /** `namespace/name`, or only `name` for cluster-scoped objects. */
@@ -36,9 +35,7 @@ export interface KindCacheParts {
 
 /** @internal View that one informer handle keeps, and the handlers of that handle. */
 export interface Subscription {
-  readonly view: View;
-  /** View of the informers that this view reads. */
-  readonly stored: InformerView;
+  readonly view: InformerView;
   readonly registrations: Set<ViewRegistration>;
 }
 
@@ -92,11 +89,11 @@ export class KindCache {
   }
 
   /** Starts the missing informers of a view and keeps them until the subscription is released. */
-  acquire(view: View): Subscription {
-    const subscription: Subscription = { view, stored: informerViewOf(view), registrations: new Set() };
+  acquire(view: InformerView): Subscription {
+    const subscription: Subscription = { view, registrations: new Set() };
     this.#subscriptions.add(subscription);
     try {
-      for (const each of this.#all) each.ensure(subscription.stored);
+      for (const each of this.#all) each.ensure(subscription.view);
     } catch (error) {
       void this.release(subscription).catch(() => undefined);
       throw error;
@@ -112,7 +109,7 @@ export class KindCache {
     if (this.#subscriptions.size === 0) {
       this.#parts.onUnused();
       void this.close();
-    } else if (subscription.stored === 'object' && !this.#views.includes('object')) {
+    } else if (subscription.view === 'object' && !this.#views.includes('object')) {
       for (const each of this.#all) each.abandonObjects();
     }
     for (const end of await closed) if (end.status === 'rejected') throw end.reason;
@@ -150,7 +147,7 @@ export class KindCache {
 
   /** Registers a handler with all namespaces, including those that are added later. */
   register(subscription: Subscription, registration: ViewRegistration): void {
-    registration.join(...informersOf(this.#byNamespace.values(), subscription.stored));
+    registration.join(...informersOf(this.#byNamespace.values(), subscription.view));
     subscription.registrations.add(registration);
   }
 
@@ -166,8 +163,8 @@ export class KindCache {
         () => this.#views,
         signal,
       );
-      for (const { stored, registrations } of this.#subscriptions) {
-        for (const registration of registrations) registration.join(...informersOf(added.values(), stored));
+      for (const { view, registrations } of this.#subscriptions) {
+        for (const registration of registrations) registration.join(...informersOf(added.values(), view));
       }
       for (const [name, each] of added) this.#byNamespace.set(name, each);
     } catch (error) {
@@ -197,9 +194,9 @@ export class KindCache {
   }
 
   /** Returns one object. @throws NotCachedError when this view and namespace have no informer; the error of `keyOf` */
-  get(view: View, key: ObjectKey): CachedObject<unknown> | undefined {
+  get(view: InformerView, key: ObjectKey): CachedObject<unknown> | undefined {
     const { namespace, text } = this.keyOf(key);
-    const [indexer] = this.#indexers(informerViewOf(view), namespace);
+    const [indexer] = this.#indexers(view, namespace);
     const entry = indexer?.getByKey(text);
     return entry && show(view, entry, this.resource);
   }
@@ -219,13 +216,12 @@ export class KindCache {
   }
 
   /** Returns a page of objects. @throws NotCachedError, and the errors of `queryOf` */
-  list(view: View, options: CacheListOptions): CacheList<unknown> {
+  list(view: InformerView, options: CacheListOptions): CacheList<unknown> {
     const { isNamespaced } = this.resource;
     if (options.namespace && !isNamespaced) throw clusterScoped(this.resource);
-    const stored = informerViewOf(view);
-    const query = queryOf(options, this.label, this.#parts.indexes, stored);
-    const list = runQuery(query, this.#indexers(stored, isNamespaced ? query.namespace : ''));
-    if (stored === 'object') return list;
+    const query = queryOf(options, this.label, this.#parts.indexes, view);
+    const list = runQuery(query, this.#indexers(view, isNamespaced ? query.namespace : ''));
+    if (view === 'object') return list;
     return { ...list, items: list.items.map((entry) => show(view, entry, this.resource)) };
   }
 
@@ -245,7 +241,7 @@ export class KindCache {
   }
 
   get #views(): readonly InformerView[] {
-    return [...new Set(Array.from(this.#subscriptions, ({ stored }) => stored))];
+    return [...new Set(Array.from(this.#subscriptions, ({ view }) => view))];
   }
 
   #newNamespaceInformer(namespace: string): NamespaceInformer {
@@ -258,7 +254,7 @@ export class KindCache {
       onFailure: this.#fail,
       metadataHandlers: () =>
         [...this.#subscriptions]
-          .filter(({ stored }) => stored === 'metadata')
+          .filter(({ view }) => view === 'metadata')
           .flatMap(({ registrations }) => [...registrations]),
     });
   }
@@ -339,8 +335,8 @@ export class KindCache {
   }
 
   async #leave(left: NamespaceInformer): Promise<void> {
-    const leaving = [...this.#subscriptions].flatMap(({ stored, registrations }) => {
-      const informer = left.informer(stored);
+    const leaving = [...this.#subscriptions].flatMap(({ view, registrations }) => {
+      const informer = left.informer(view);
       return informer ? Array.from(registrations, (registration) => registration.leave(informer)) : [];
     });
     await Promise.all([...leaving, left.close(true)]);

@@ -1,7 +1,4 @@
-/**
- * The views of a cache of kinds. `structured` and `unstructured` differ only in their types: both show the object as the
- * server sent it. `metadata` shows only metadata, even if whole objects are stored.
- */
+/** The view `metadata` of a cache of kinds: only metadata, even if whole objects are stored. */
 import { Mark, mark } from '../../kube/meta-shape.ts';
 import type { MetadataOf } from '../../kube/meta-shape.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
@@ -12,21 +9,20 @@ import type { Borrowed, CachedObject, Mutable } from '../../replica/store/entry.
 import type { InformerView } from '../options.ts';
 import type { Labels } from '../../replica/store/extracted-fields.ts';
 
-export type View = 'structured' | 'unstructured' | 'metadata';
-
-/** Returns the informer's view for a view of the cache. @throws ERR_KUBELOOM_OPTION for an unknown view */
-export function informerViewOf(view: View): InformerView {
-  if (!['structured', 'unstructured', 'metadata'].includes(view)) {
-    refuse('view', view, "'structured', 'unstructured' or 'metadata'");
-  }
-  return view === 'metadata' ? 'metadata' : 'object';
+/** @throws ERR_KUBELOOM_OPTION for an unknown view */
+export function wantView(view: InformerView): void {
+  if (view !== 'object' && view !== 'metadata') refuse('view', view, "'object' or 'metadata'");
 }
 
 /** Metadata entry of each entry, so that the same entry always gives the same object. */
 const SHOWN: WeakMap<object, MetadataEntry> = new WeakMap();
 
 /** @internal */
-export function show(view: View, entry: Borrowed<KubeObject>, resource: ResourceRef): CachedObject<unknown> {
+export function show(
+  view: InformerView,
+  entry: Borrowed<KubeObject>,
+  resource: ResourceRef,
+): CachedObject<unknown> {
   if (view !== 'metadata') return entry as CachedObject<unknown>;
   const shown = SHOWN.get(entry) ?? new MetadataEntry(entry, resource);
   SHOWN.set(entry, shown);

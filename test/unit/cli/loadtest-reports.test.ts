@@ -10,16 +10,13 @@ import { TemporaryFolder, runCommand } from './command.ts';
 describe('the report files of a load test', () => {
   it('are written where the flags say', async () => {
     await using folder = await TemporaryFolder.create();
-    const [json, junit, prometheus, html] = ['a.json', 'a.xml', 'a.prom', 'a.html'].map((name) =>
-      folder.file(name),
-    );
-    assert.ok(json && junit && prometheus && html);
-    const flags = { json, junit, prometheus, html };
+    const [json, junit, html] = ['a.json', 'a.xml', 'a.html'].map((name) => folder.file(name));
+    assert.ok(json && junit && html);
+    const flags = { json, junit, html };
     wantReportFlags(flags);
     await writeReports(exampleResult(), flags);
     assert.equal(readResult(json).conclusion.kind, 'THRESHOLD');
     assert.match(await readFile(junit, 'utf8'), /^<\?xml /);
-    assert.match(await readFile(prometheus, 'utf8'), /^# HELP kubeloom_loadtest_info /);
     assert.match(await readFile(html, 'utf8'), /^<!doctype html>/);
   });
 

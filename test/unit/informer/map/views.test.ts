@@ -26,11 +26,11 @@ describe('views', () => {
       await scene.create('pods', pod('x', 'a', LARGE));
       const cache = scene.cache();
       await using structured = await cache.informerFor(POD, { signal: soon() });
-      await using unstructured = await cache.informerFor('pods', { view: 'unstructured' });
+      await using again = await cache.informerFor('pods', { view: 'object' });
       await using metadata = await cache.informerFor({ resource: 'pods' }, { view: 'metadata' });
       assert.equal((await scene.requests()).length, 1, 'not even discovery');
       assert.equal(cache.informers.length, 1);
-      assert.equal(structured.get('a/x'), unstructured.get('a/x'), 'the same entry');
+      assert.equal(structured.get('a/x'), again.get('a/x'), 'the same entry');
       const shown = metadata.require('a/x');
       assert.deepEqual(Object.keys(shown.object), ['kind', 'apiVersion', 'metadata']);
       assert.equal(shown.object.kind, 'Pod');
@@ -53,7 +53,7 @@ describe('views', () => {
     await using wide = await CountingProxy.start(scene);
     const all = scene.cache({}, wide.kubeConfig);
     await using _one = await all.informerFor(POD);
-    await using _two = await all.informerFor(POD, { view: 'unstructured' });
+    await using _two = await all.informerFor(POD, { view: 'object' });
     await using _three = await all.informerFor(POD, { view: 'metadata' });
     assert.ok(wide.bytes > 200_000 && wide.bytes < 250_000, `${wide.bytes} bytes`);
   });
@@ -103,7 +103,7 @@ describe('views', () => {
   test('of unknown names are refused', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
-    const view = 'all' as 'structured';
+    const view = 'all' as 'object';
     const error = await rejection(cache.informerFor(POD, { view }));
     assert.equal(error.code, 'ERR_KUBELOOM_OPTION');
     assert.throws(() => cache.get(POD, 'a/x', { view }), { code: 'ERR_KUBELOOM_OPTION' });
