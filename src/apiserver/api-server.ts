@@ -6,6 +6,7 @@
 import { ACCESS_REVIEWS } from './access-review.ts';
 import { realTimers } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { DEFINITIONS } from './crd/definition.ts';
 import { ServedDefinitions } from './crd/served-definitions.ts';
 import type { Collection } from './event-log.ts';
@@ -209,6 +210,6 @@ export class ApiServer {
 
 /** Converts through JSON, like a request body: dates become strings and undefined disappears. */
 function toKubeObject(object: ObjectLike): KubeObject {
-  const plain = JSON.parse(JSON.stringify(object)) as Partial<KubeObject>;
+  const plain = parseJson(JSON.stringify(object)) as Partial<KubeObject>;
   return { ...plain, metadata: plain.metadata ?? {} };
 }

@@ -12,7 +12,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FaultEngine, FaultScenario } from './fault-rules.ts';
-import { parseJson, readBody, sendJson, sendStatus } from './http-io.ts';
+import { jsonOf, readBody, sendJson, sendStatus } from './http-io.ts';
 import { StatusError, badRequest, methodNotAllowed, unauthorized, unknownResource } from './status.ts';
 
 export interface FaultPortAddress {
@@ -62,7 +62,7 @@ export class FaultPort {
     if (url.pathname !== '/faults') throw unknownResource();
     switch (request.method) {
       case 'PUT':
-        this.#engine.set(parseJson(await readBody(request, BODY_BYTES_MAX)) as unknown as FaultScenario);
+        this.#engine.set(jsonOf(await readBody(request, BODY_BYTES_MAX)) as unknown as FaultScenario);
         break;
       case 'DELETE':
         this.#engine.heal(url.searchParams.get('id') ?? undefined);

@@ -4,8 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { parseJson } from '../base/parse-json.ts';
 import type { Json } from './json.ts';
-import { entityTooLarge, notAcceptable, unsupportedMediaType } from './status.ts';
+import { badRequest, entityTooLarge, notAcceptable, unsupportedMediaType } from './status.ts';
 import type { Status } from './status.ts';
 
 const WRITE_BYTES = 256 * 1024;
@@ -30,9 +31,11 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   return Buffer.concat(chunks);
 }
 
-/** Throws a SyntaxError like JSON.parse. The caller decides what it means for the request. */
-export function parseJson(body: Buffer): Json {
-  return JSON.parse(body.toString()) as Json;
+/** @throws StatusError 400, which does not quote the body: it may be a Secret */
+export function jsonOf(body: Buffer): Json {
+  const json = parseJson(body.toString()) as Json | undefined;
+  if (json === undefined) throw badRequest('the body is not valid JSON');
+  return json;
 }
 
 export function contentType(request: IncomingMessage): string {

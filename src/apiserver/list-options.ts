@@ -3,6 +3,9 @@
  * read. They follow metainternalversion's validation and storage.ValidateListOptions.
  */
 
+import { parseJson } from '../base/parse-json.ts';
+import { isJsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import { flag, integer } from './request-info.ts';
 import { badRequest, bareFailure, invalid, quote } from './status.ts';
 import type { FieldError } from './field-error.ts';
@@ -130,17 +133,11 @@ export function encodeContinue(token: ContinueToken): string {
 }
 
 function decodeContinue(token: string): ContinueToken {
-  const bad = badRequest('invalid continue token: continue key is not valid');
-  try {
-    const { v, rv, start } = JSON.parse(Buffer.from(token, 'base64url').toString()) as Record<
-      string,
-      unknown
-    >;
-    if (v !== 'meta.k8s.io/v1' || typeof rv !== 'number' || typeof start !== 'string') throw bad;
-    return { revision: rv, startKey: start };
-  } catch {
-    throw bad;
-  }
+  const value = parseJson(Buffer.from(token, 'base64url').toString()) as Json | undefined;
+  const { v, rv, start }: JsonObject = isJsonObject(value) ? value : {};
+  if (v !== 'meta.k8s.io/v1' || typeof rv !== 'number' || typeof start !== 'string')
+    throw badRequest('invalid continue token: continue key is not valid');
+  return { revision: rv, startKey: start };
 }
 
 /** @throws StatusError 422 with the broken rules */

@@ -26,10 +26,9 @@ export function timestamp(): string {
 }
 
 /** Returns the body of a request as an object of this resource. @throws StatusError 400 when it is none */
-export function asObject(definition: ServedResource, body: Json): KubeObject {
+export function asObject(definition: ServedResource, body: Json | undefined): KubeObject {
   const { kind: expectedKind, version } = definition;
-  if (!isJsonObject(body))
-    throw objectNotRecognized(definition, 'the body is no object', JSON.stringify(body));
+  if (!isJsonObject(body)) throw objectNotRecognized(definition);
   if (definition.custom === true && body['kind'] === undefined) {
     throw kindMissing(definition, JSON.stringify(body));
   }

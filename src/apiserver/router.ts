@@ -8,15 +8,7 @@ import { sendStatus } from './http-io.ts';
 import { flag, parseResourcePath } from './request-info.ts';
 import type { ResourcePath } from './request-info.ts';
 import type { RequestRecord } from './request-log.ts';
-import {
-  StatusError,
-  badRequest,
-  forbidden,
-  internalError,
-  quote,
-  unauthorized,
-  unknownResource,
-} from './status.ts';
+import { StatusError, forbidden, internalError, quote, unauthorized, unknownResource } from './status.ts';
 import type { Status } from './status.ts';
 import { serveResource } from './verbs.ts';
 import type { Services } from './verbs.ts';
@@ -72,7 +64,7 @@ function verbOf({ method, watch }: RequestRecord, path: ResourcePath | undefined
 
 function statusOf(error: unknown): Status {
   if (error instanceof StatusError) return error.status;
-  return (error instanceof SyntaxError ? badRequest(error.message) : internalError(String(error))).status;
+  return internalError(String(error)).status;
 }
 
 function recordOf(request: IncomingMessage, url: URL): RequestRecord {

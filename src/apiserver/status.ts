@@ -212,8 +212,9 @@ export function unsupportedPatchType(): StatusError {
   return failure(415, message, {});
 }
 
-export function objectNotRecognized(definition: ResourceDefinition, why: string, body: string): StatusError {
-  const cause = `couldn't get version/kind; json parse error: ${why} (${body})`;
+/** The real server quotes the body. */
+export function objectNotRecognized(definition: ResourceDefinition): StatusError {
+  const cause = "couldn't get version/kind; json parse error: the body is not the JSON of an object";
   return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${cause}`);
 }
 

@@ -10,6 +10,7 @@
  * server.
  */
 
+import { parseJson } from '../base/parse-json.ts';
 import { isJsonObject } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
 import { apiVersionOf } from './resources.ts';
@@ -126,7 +127,7 @@ export class StoredObject {
   }
 
   parse(): KubeObject {
-    return JSON.parse(this.toBuffer().toString()) as KubeObject;
+    return parseJson(this.toBuffer().toString()) as KubeObject;
   }
 
   /** Returns the object as an item of a list: items of built-in kinds have neither kind nor apiVersion. */

@@ -6,9 +6,10 @@
 import { propagationOf } from './deletion.ts';
 import type { EventLog } from './event-log.ts';
 import type { FaultEngine } from './fault-rules.ts';
-import { contentType, parseJson, readBody, requireJson, sendJson, sendPieces } from './http-io.ts';
+import { contentType, jsonOf, readBody, requireJson, sendJson, sendPieces } from './http-io.ts';
 import { isJsonObject } from './json.ts';
-import type { JsonObject, KubeObject } from './json.ts';
+import type { Json, JsonObject, KubeObject } from './json.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { parseListOptions } from './list-options.ts';
 import { listPieces, readPage } from './list.ts';
 import type { Listener } from './listener.ts';
@@ -22,15 +23,7 @@ import type { RequestLog } from './request-log.ts';
 import type { ResourceTable, ServedResource } from './resources.ts';
 import { SCALES, scaleOf, withScale } from './scale.ts';
 import { selectionOf } from './selection.ts';
-import {
-  badRequest,
-  methodNotAllowed,
-  notFound,
-  objectNotRecognized,
-  quote,
-  success,
-  unknownResource,
-} from './status.ts';
+import { badRequest, methodNotAllowed, notFound, quote, success, unknownResource } from './status.ts';
 import { keyOf } from './stored-object.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { StoredObjectWriter, WriteOptions } from './writer.ts';
@@ -110,7 +103,7 @@ async function patch(services: Services, call: Call): Promise<void> {
   const { definition } = collection;
   const type = contentType(call.request);
   requirePatchType(type, definition);
-  const body = parseJson(await readBody(call.request, services.options.requestBytesMax));
+  const body = jsonOf(await readBody(call.request, services.options.requestBytesMax));
   const current = collection.get(keyOf(path.namespace, path.name));
   if (current === undefined) {
     if (type !== APPLY_PATCH || path.subresource !== '') throw notFound(definition, path.name);
@@ -178,7 +171,7 @@ async function deleteMany(services: Services, call: Call): Promise<void> {
 /** Grace periods are accepted and have no effect, because there is no kubelet. */
 async function deleteOptions(services: Services, call: Call): Promise<WriteOptions> {
   const body = await readBody(call.request, services.options.requestBytesMax);
-  const parsed = body.length === 0 ? {} : parseJson(body);
+  const parsed = body.length === 0 ? {} : jsonOf(body);
   const given: JsonObject = isJsonObject(parsed) ? parsed : {};
   const { preconditions, dryRun } = given;
   return {
@@ -192,12 +185,7 @@ async function readObject(services: Services, call: Call): Promise<KubeObject> {
   const kind = wireKind(call);
   requireJson(call.request);
   const body = await readBody(call.request, services.options.requestBytesMax);
-  try {
-    return asObject(kind, parseJson(body));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw objectNotRecognized(kind, error.message, body.toString());
-    throw error;
-  }
+  return asObject(kind, parseJson(body.toString()) as Json | undefined);
 }
 
 /** Returns the kind of the bodies of a request: a scale has its own. */

@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from './error-codes/table.ts';
 import { escapeControls, escapeStack } from './printable.ts';
+import { hideSecrets } from './secrets.ts';
 
 export interface KubeloomErrorOptions {
   readonly cause?: unknown;
@@ -16,10 +17,10 @@ export class KubeloomError extends Error {
 
   /**
    * @param message one line. It may quote names and servers and may end up on a terminal, so control characters in
-   *   it are escaped, line ends too. Longer text, like a stack, is for the cause.
+   *   it are escaped, line ends too, and secrets of the connection are hidden. Longer text, like a stack, is for the cause.
    */
   constructor(code: ErrorCode, message: string, options: KubeloomErrorOptions = {}) {
-    super(escapeControls(message), 'cause' in options ? { cause: options.cause } : undefined);
+    super(escapeControls(hideSecrets(message)), 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
   }
 }

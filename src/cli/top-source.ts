@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { KubeloomError } from '../base/errors.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 
@@ -11,6 +11,8 @@ import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 export type StatsAddress = { readonly port: number } | { readonly socketPath: string };
 
 const DEADLINE_MS = 5_000;
+/** Figures of a program with thousands of informers take a few MiB. */
+const BODY_BYTES_MAX = 64 * 2 ** 20;
 
 const ADVICE: Readonly<Record<string, (call: string) => string>> = {
   ECONNREFUSED: (call) => `nothing listens there: start the program, which must call ${call}`,
@@ -33,12 +35,24 @@ export async function readStats(
     const sent = request({ ...where, path: '/stats.json', agent: false, signal: limit.signal }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     // A body that is never read would keep its socket.
-    const body = await json(response);
+    const body = parseJson(await textOf(response));
     if (response.statusCode === 200 && isSnapshot(body)) return body;
   } catch (cause) {
     throw unreachable(address, limit.signal.aborted ? 'ABORT_ERR' : codeOf(cause), cause);
   }
   throw unreachable(address, '');
+}
+
+/** Returns '' for a text that no program's figures have. */
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+    else response.destroy();
+  }
+  return bytes <= BODY_BYTES_MAX ? Buffer.concat(chunks).toString() : '';
 }
 
 export function addressText(address: StatsAddress): string {

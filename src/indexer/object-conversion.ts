@@ -9,6 +9,7 @@
  * log as received, and nothing is parsed.
  */
 import { messageOf } from '../base/errors.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { DROP_MALFORMED, dropPaths } from '../kube/json/drop.ts';
 import { pathTrie } from '../kube/json/read.ts';
 import type { PathNode } from '../kube/json/read.ts';
@@ -212,12 +213,8 @@ function textOf({ bytes, start, end }: ConvertedObject): string {
 }
 
 function parseObject(json: string): object | undefined {
-  try {
-    const parsed: unknown = JSON.parse(json);
-    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(json);
+  return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
 }
 
 /** Returns the extracted fields of an unreadable object: the uid only, in the form in which those of others begin. */

@@ -6,6 +6,8 @@
  */
 import type { ErrorCode } from '../base/error-codes/table.ts';
 import { KubeloomError } from '../base/errors.ts';
+import { parseJson } from '../base/parse-json.ts';
+import { hideSecrets } from '../base/secrets.ts';
 import { isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
 
@@ -29,7 +31,7 @@ export class KubeStatusError extends KubeloomError {
   readonly httpStatus: number;
   /** Kubernetes' machine-readable reason, `Expired` or `Forbidden`; '' when there is none. */
   readonly reason: string;
-  /** The server's message, unchanged. */
+  /** The server's message, at most 300 characters, without the secrets of the connection. */
   readonly serverMessage: string;
   /** Delay that the server requests; 0 when it sends none. */
   readonly retryAfterSeconds: number;
@@ -82,7 +84,7 @@ const CREDENTIALS_CHARACTERS_MAX = 16_384;
 
 /** Parses a Status. Other servers than an apiserver may answer: any other text is quoted, shortened. */
 function readStatus(body: string): Status {
-  const value = parse(body);
+  const value = parseJson(body);
   if (!isRecord(value) || value['kind'] !== 'Status') {
     return { reason: '', message: shortened(body.trim()), causes: [] };
   }
@@ -91,7 +93,7 @@ function readStatus(body: string): Status {
   const { retryAfterSeconds, causes } = details;
   return {
     ...(typeof code === 'number' && code > 0 ? { code } : {}),
-    reason: typeof reason === 'string' ? reason : '',
+    reason: typeof reason === 'string' ? withoutCredentials(reason) : '',
     message: typeof message === 'string' ? shortened(message) : '',
     ...(typeof retryAfterSeconds === 'number' && retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
     causes: Array.isArray(causes) ? causes.filter(isRecord).map(readCause) : [],
@@ -99,7 +101,9 @@ function readStatus(body: string): Status {
 }
 
 function readCause({ reason, message, field }: Fields): StatusCause {
-  const texts = Object.entries({ reason, message, field }).filter(([, text]) => typeof text === 'string');
+  const texts = Object.entries({ reason, message, field }).flatMap(([name, text]) =>
+    typeof text === 'string' ? [[name, withoutCredentials(text)]] : [],
+  );
   return Object.fromEntries(texts) as StatusCause;
 }
 
@@ -217,19 +221,15 @@ function isResourceVersionTooLarge(httpStatus: number, { reason, message, causes
   return causes.some((cause) => cause.message === TOO_LARGE_MESSAGE) || message.includes(TOO_LARGE_MESSAGE);
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Some proxies repeat the request's headers in the response. */
 const CREDENTIALS = /\b(Bearer|Basic)\s+(?=\S*[\dA-Z=])[\w.~+/=-]{8,}/gi;
 
+function withoutCredentials(received: string): string {
+  return hideSecrets(received.slice(0, CREDENTIALS_CHARACTERS_MAX)).replace(CREDENTIALS, '$1 [hidden]');
+}
+
 function shortened(received: string): string {
-  const text = received.slice(0, CREDENTIALS_CHARACTERS_MAX).replace(CREDENTIALS, '$1 [hidden]');
+  const text = withoutCredentials(received);
   return text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text;
 }
 

@@ -2,6 +2,8 @@
  * The proof that nothing has changed in a collection. Servers send a bookmark on an ordinary watch once a minute, but also two
  * seconds before a watch ends. So a watch of three seconds has one after a second, however quiet the collection is.
  */
+import { KubeloomError } from '../base/errors.ts';
+import { parseJson } from '../base/parse-json.ts';
 import type { ApiClient } from '../reflector/api-client.ts';
 
 const WATCH_SECONDS = 3;
@@ -36,7 +38,10 @@ export async function changesSince(
   };
   const body = await api.getBody(`${path}?${new URLSearchParams(query).toString()}`, signal);
   const lines = body.toString().split('\n').filter(Boolean);
-  const events = lines.map((line) => JSON.parse(line) as WatchEvent);
+  const events = lines.map((line) => parseJson(line) as WatchEvent | undefined);
+  if (!events.every((event) => event !== undefined)) {
+    throw new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', `WATCH ${path}: a line is not a watch event`);
+  }
   const last = events.at(-1);
   if (!last || last.type === 'ERROR') return undefined;
   const lastChange = events.findLast(({ type }) => type !== 'BOOKMARK');

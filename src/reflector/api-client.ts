@@ -15,6 +15,7 @@ import { Http1Transport } from './transport/http1-transport.ts';
 import type { HttpExchange, HttpMethod, HttpTransport, ResponseSink } from './transport/http.ts';
 import { KubeStatusError, objectAdvice, statusError } from '../kube/status.ts';
 import { onAbort } from '../base/on-abort.ts';
+import { parseJson } from '../base/parse-json.ts';
 import type { ConnectionOptions } from '../shared/protocol.ts';
 
 const OK = 200;
@@ -174,12 +175,10 @@ function jsonOf(body: object): Buffer {
 const NEVER = new AbortController().signal;
 
 function parsed(body: Buffer, verb: string, path: string): unknown {
-  try {
-    return JSON.parse(body.toString()) as unknown;
-  } catch (cause) {
-    const message = `${verb} ${path}: the answer is not JSON; is this a Kubernetes apiserver?`;
-    throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message, { cause });
-  }
+  const json = parseJson(body.toString());
+  if (json !== undefined) return json;
+  const message = `${verb} ${path}: the answer is not JSON; is this a Kubernetes apiserver?`;
+  throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message);
 }
 
 class WholeBody implements ResponseReader {

@@ -28,8 +28,11 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
     C188: ['error instanceof YAMLException', 'false'],
     C194: ['file.size > FILE_BYTES_MAX', 'false'],
   },
+  'src/base/secrets.ts': {
+    C270: ['hidden.replaceAll(secret, HIDDEN)', 'hidden'],
+  },
   'src/base/errors.ts': {
-    C189: ['super(escapeControls(message),', 'super(message,'],
+    C189: ['super(escapeControls(hideSecrets(message)),', 'super(hideSecrets(message),'],
   },
   'src/reflector/transport/http1-connection.ts': {
     C191: ["encoding === 'identity'", 'true'],

@@ -19,6 +19,10 @@ import {
   SharedInformerFactory,
   loadKubeConfig,
 } from '../../src/index.ts';
+import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { ObjectClient } from '../../src/controller/object-client.ts';
+import { changesSince } from '../../src/partitions/quiet-watch.ts';
+import { ApiClient } from '../../src/reflector/api-client.ts';
 import { newListWatchFromClient } from '../../src/client-go/index.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
 
@@ -53,6 +57,34 @@ function assertHidden(value: unknown, where: string): void {
 const ITEM = `{"data":{"password":"${CANARY}"},"metadata":{"name":"s","uid":"u","resourceVersion":"5"}}`;
 const LIST_HEAD = '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[';
 
+const TOKEN = `token-${CANARY}`;
+const PASSWORD = `pass-${CANARY}`;
+
+/** Returns answers that repeat credentials, as proxies and authenticating webhooks do. */
+function echoesOf(...secrets: readonly string[]): typeof FAULTS {
+  const echoes = secrets.flatMap((text, index) =>
+    Object.entries({
+      'as sent': { message: `Bearer ${text} is not valid` },
+      alone: { message: `lookup failed for ${text}` },
+      'behind =': { message: `token=${text}` },
+      quoted: { message: `Bearer "${text}"` },
+      'in the reason': { reason: `Bearer ${text}`, message: 'x' },
+      'in a cause': {
+        message: 'x',
+        details: { name: text, causes: [{ message: `Bearer ${text}`, field: text, reason: text }] },
+      },
+      'in the headers as JSON': { headers: { authorization: ['Bearer', text] } },
+    }).map(([name, body]) => {
+      const answer = JSON.stringify('headers' in body ? body : { kind: 'Status', code: 401, ...body });
+      const send = (response: ServerResponse): void => {
+        response.writeHead(401, { 'www-authenticate': text }).end(answer);
+      };
+      return [`401, with the credentials ${name} (${index})`, send] as const;
+    }),
+  );
+  return Object.fromEntries(echoes);
+}
+
 /** Everything but the last names the way in which a list or the watch after it fails. */
 const FAULTS: Readonly<Record<string, (response: ServerResponse, isWatch: boolean) => void>> = {
   ...Object.fromEntries(
@@ -64,6 +96,12 @@ const FAULTS: Readonly<Record<string, (response: ServerResponse, isWatch: boolea
       },
     ]),
   ),
+  ...echoesOf(TOKEN),
+  'a warning and a reason phrase with the token': (response) => {
+    response.writeHead(500, `because of ${TOKEN}`, { warning: `299 - "${TOKEN}"` });
+    response.end(TOKEN);
+  },
+  'a page in the place of a list': (response) => response.end(`who is ${TOKEN}?`),
   'a list that is cut off inside a Secret': (response) => {
     response.write(`${LIST_HEAD}${ITEM.slice(0, 40)}`, () => response.destroy());
   },
@@ -128,9 +166,10 @@ for (const threads of [0, 1]) {
 }
 
 test('C188 lists and watches of your own report no secret either', async (context) => {
-  for (const [name, fail] of Object.entries(FAULTS)) {
+  const faults = { ...FAULTS, ...echoesOf(PASSWORD, Buffer.from(`u:${PASSWORD}`).toString('base64')) };
+  for (const [name, fail] of Object.entries(faults)) {
     const server = await serverFailing(context, fail);
-    const user = { username: 'u', password: `pass-${CANARY}` };
+    const user = { username: 'u', password: PASSWORD };
     const source = newListWatchFromClient(kubeConfigFor(server.url, user), CONFIG_MAPS);
     const signal = AbortSignal.timeout(60_000);
     const [listed] = await Promise.allSettled([source.list({}, signal)]);
@@ -142,6 +181,35 @@ test('C188 lists and watches of your own report no secret either', async (contex
     ]);
     if (watched[0].status === 'rejected') assertHidden(watched[0].reason, name);
   }
+});
+
+test('C188 requests for single objects report no secret either', async (context) => {
+  for (const [name, fail] of Object.entries(FAULTS)) {
+    const server = await serverFailing(context, fail);
+    const config = kubeConfigFor(server.url, { token: TOKEN });
+    const client = new ObjectClient(config);
+    const key = { namespace: 'd', name: 's' };
+    const results = await Promise.allSettled([
+      client.get(CONFIG_MAPS, key),
+      client.update(CONFIG_MAPS, { metadata: key }),
+      new ApiClient(config).getJson('/apis', AbortSignal.timeout(60_000)),
+      changesSince(new ApiClient(config), '/api/v1/configmaps', '5', AbortSignal.timeout(60_000)),
+    ]);
+    for (const result of results) if (result.status === 'rejected') assertHidden(result.reason, name);
+  }
+});
+
+test('C188 the embedded apiserver does not quote the body that it refuses', async () => {
+  await using server = await startEmbeddedApiServer({ tls: false });
+  const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };
+  const body = `{"kind":"ConfigMap","data":${CANARY}`;
+  const answer = await fetch(`${server.url}/api/v1/namespaces/default/configmaps`, {
+    method: 'POST',
+    headers,
+    body,
+  });
+  assert.equal(answer.status, 400);
+  assertHidden(await answer.text(), 'the answer');
 });
 
 test('C188 credentials that cannot be used are not in the error', async (context) => {

@@ -103,10 +103,14 @@ export const atomicsInTheirPlace: Rule = (files) => {
   return violations;
 };
 
-/** A listener that is added too late misses the event. */
+const QUOTING = 'its error quotes the text, which may be a Secret: use parseJson';
+
+/** Calls that only one file makes, and the reason. */
 const ONE_PLACE: readonly (readonly [RegExp, string, string])[] = [
   [/\.addEventListener\(\s*'abort'/g, 'src/base/on-abort.ts', 'a signal may be aborted already: use onAbort'],
   [/\bAbortSignal\.timeout\(/g, 'src/base/time-limit.ts', 'Node may collect it: use TimeLimit'],
+  [/\bJSON\.parse\(/g, 'src/base/parse-json.ts', QUOTING],
+  [/'node:stream\/consumers'/g, 'src/base/parse-json.ts', `${QUOTING}, and limit the bytes`],
 ];
 
 export const waitsInTheirPlace: Rule = (files) =>
@@ -114,11 +118,13 @@ export const waitsInTheirPlace: Rule = (files) =>
     .filter(({ path }) => isProduct(path))
     .flatMap((file) =>
       ONE_PLACE.filter(([, place]) => place !== file.path).flatMap(([pattern, , message]) =>
-        [...file.text.matchAll(pattern)].map(({ index }) => ({
-          path: file.path,
-          line: lineAt(file.text, index),
-          message,
-        })),
+        [...file.text.matchAll(pattern)]
+          .filter(({ index }) => file.code[index] !== ' ')
+          .map(({ index }) => ({
+            path: file.path,
+            line: lineAt(file.text, index),
+            message,
+          })),
       ),
     );
 

@@ -1,6 +1,7 @@
 /** client-go's ListWatch: a ListerWatcher made of two functions, or of requests to an apiserver on the calling thread. */
 import { isThenable } from '../../base/thenable.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import { apiVersionOf, resourcePath } from '../../kube/resource.ts';
@@ -140,14 +141,12 @@ class HttpList<T> implements ResponseReader, ItemSink {
 
   item(bytes: Buffer, start: number, end: number): boolean {
     if (this.#error) return true;
-    try {
-      const item: unknown = JSON.parse(bytes.toString('utf8', start, end));
-      if (!isRecord(item)) throw new TypeError('not an object');
+    const item = parseJson(bytes.toString('utf8', start, end));
+    if (isRecord(item)) {
       const { kind, apiVersion } = this.#type;
       // The caller declares the type of the items; it can be checked only that they are objects.
       this.#parsed.push({ kind, apiVersion, ...item } as T);
-    } catch {
-      // Without the cause: it quotes the text, which may be a Secret.
+    } else {
       const message = `item ${this.#parsed.length} of the list is not valid JSON`;
       this.#fail(new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message));
     }
@@ -301,12 +300,8 @@ function malformed(message: string): KubeloomError {
 }
 
 function eventOf<T>(line: string): WatchEvent<T> | undefined {
-  try {
-    const event: unknown = JSON.parse(line);
-    if (!isRecord(event) || typeof event['type'] !== 'string' || !isRecord(event['object'])) return undefined;
-    // The caller checks types and objects.
-    return event as WatchEvent<T>;
-  } catch {
-    return undefined;
-  }
+  const event = parseJson(line);
+  if (!isRecord(event) || typeof event['type'] !== 'string' || !isRecord(event['object'])) return undefined;
+  // The caller checks types and objects.
+  return event as WatchEvent<T>;
 }

@@ -11,6 +11,7 @@ import type { LabelSelector } from '../../kube/label-selector.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import { anything, integer, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import type { CachedObject } from '../../replica/store/entry.ts';
 import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
 import type { PlainIndexFunction } from '../../replica/store/index-functions.ts';
@@ -216,12 +217,8 @@ function keyOfToken(query: string, token: string): string {
 }
 
 function parsed(token: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+  const value = parseJson(Buffer.from(token, 'base64url').toString());
+  return Array.isArray(value) ? value : [];
 }
 
 function digest(query: string): string {

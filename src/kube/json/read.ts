@@ -6,6 +6,7 @@
  * is written `\.`, a backslash `\\`. Paths lead through objects only, never into arrays.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import {
   afterMember,
   bytesEqual,
@@ -89,12 +90,8 @@ export function memberValue(bytes: Uint8Array, start: number, end: number, key: 
 }
 
 function parseString(json: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(json);
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** Returns the keys of a dotted path. */

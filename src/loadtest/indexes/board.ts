@@ -6,6 +6,7 @@ import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { InformerThreads, SharedIndexInformer, resources } from '../../index.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
@@ -125,7 +126,7 @@ export class Board<Own extends object> implements AsyncDisposable {
   /** Returns what an entry says; undefined before there is one. */
   stateOf(name: string): unknown {
     const text = this.#entries.get(name)?.state;
-    return text === undefined ? undefined : JSON.parse(text);
+    return text === undefined ? undefined : parseJson(text);
   }
 
   factOf(name: string, fact: string): string | undefined {

@@ -3,9 +3,11 @@ import { randomBytes } from 'node:crypto';
 import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { escapeControls } from '../../base/printable.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
 import type { IndexFacts, LoadTestResult } from '../result.ts';
+import { checkedResult } from '../report/read-result.ts';
 import { assemble } from '../run/assemble.ts';
 import type { Parts } from '../run/assemble.ts';
 import { TestCluster, runIdOf } from '../run/cluster.ts';
@@ -15,7 +17,7 @@ import type { PlacedTask } from '../watch/placement.ts';
 import { ApiWriter } from '../write/api-writer.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { Board, entryName } from './board.ts';
-import { FACTS, partName } from './part.ts';
+import { FACTS, leadFactsOf, partName } from './part.ts';
 import type { IndexPart, LeadFacts, LeadPart, LeadState } from './part.ts';
 import { readParcel } from './parcel.ts';
 
@@ -42,12 +44,11 @@ export async function collectLoadTest(options: CollectOptions): Promise<LoadTest
   const parts = new Map<number, Read>();
   for (let index = 0; index < facts.indexes; index++) parts.set(index, await read(client, run, index));
   const { workload, namespaces } = facts.run;
-  const merged = merge(facts, parts, { run, namespaces, nodes: [] });
+  const result = collectedResult(facts, parts, { run, namespaces, nodes: [] });
   signal.throwIfAborted();
   const access = { api, client, context: target.context, signal: new AbortController().signal, say };
   const cluster = await TestCluster.find(access, workload, name);
   // Parts are removed when the result is made.
-  const result = assemble({ ...merged, leftovers: [] });
   const leftovers = await cluster.remove();
   for (const { what, why, command } of leftovers) say(`${what} could not be removed (${why}): ${command}`);
   return { ...result, leftovers };
@@ -76,7 +77,7 @@ async function ended(
     }
     return text;
   });
-  const facts = JSON.parse(lead) as LeadFacts;
+  const facts = leadFactsOf(lead);
   const { kubeloom } = facts.run.versions;
   if (kubeloom !== version) {
     const message = `the run is of kubeloom ${kubeloom}, and this is ${version}: collect it with the same version`;
@@ -96,6 +97,21 @@ async function read(client: ApiClient, run: string, index: number): Promise<Read
     return part === undefined ? { why: 'it ended before its verdict' } : { part };
   } catch (error) {
     return { why: messageOf(error) };
+  }
+}
+
+/** Parts are ConfigMaps that others may have written. @throws ERR_KUBELOOM_LOADTEST when they make no result */
+export function collectedResult(
+  facts: EndedRun,
+  parts: ReadonlyMap<number, Read>,
+  place: RunPlace,
+): LoadTestResult {
+  try {
+    const result = assemble({ ...merge(facts, parts, place), leftovers: [] });
+    return checkedResult(parseJson(JSON.stringify(result)), `the run ${place.run}`);
+  } catch (cause) {
+    const message = `the parts of the run ${place.run} are damaged: ${messageOf(cause)}`;
+    throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });
   }
 }
 

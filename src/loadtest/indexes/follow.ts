@@ -16,7 +16,7 @@ import { WatcherProcesses } from '../watch/watcher-processes.ts';
 import { ApiWriter } from '../write/api-writer.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { Board, entryName } from './board.ts';
-import { FACTS, LOG, partName } from './part.ts';
+import { FACTS, LOG, leadFactsOf, partName } from './part.ts';
 import type { Call, FollowState, IndexPart, Journals, LeadFacts, LeadState } from './part.ts';
 import { readParcel, writeParcel } from './parcel.ts';
 
@@ -88,7 +88,7 @@ async function factsOf(
     wantLead(board);
     return board.factOf(LEAD, FACTS);
   });
-  const facts = JSON.parse(text) as LeadFacts;
+  const facts = leadFactsOf(text);
   const { kubeloom } = facts.run.versions;
   const difference =
     facts.indexes === indexes

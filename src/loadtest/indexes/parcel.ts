@@ -2,9 +2,11 @@
  * A value that is too large for one ConfigMap: its JSON, compressed, in numbered ConfigMaps beside the board. Its first
  * one is written last, so that a parcel is either whole or absent.
  */
+import { constants } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { resources } from '../../index.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import type { ApiClient } from '../../reflector/api-client.ts';
@@ -18,6 +20,8 @@ const PARCEL = 'loadtest.kubeloom.dev/parcel';
 const PIECE_BYTES = 768 * 1024;
 /** Pieces in one answer, which may have 32 MiB. */
 const PAGE = 10;
+/** More pieces than those of the longest text that can be parsed. */
+const PIECES_MAX = 1000;
 
 interface Piece {
   readonly data: { readonly number: string };
@@ -60,16 +64,21 @@ export async function readParcel(client: ApiClient, run: string, name: string): 
     const path = `${pathOf(run)}?${query.toString()}`;
     const page = (await client.getJson(path, new AbortController().signal)) as PiecePage;
     pieces.push(...page.items);
-    if (!page.metadata?.continue) break;
+    if (!page.metadata?.continue || pieces.length > PIECES_MAX) break;
     query.set('continue', page.metadata.continue);
   }
   pieces.sort((one, other) => Number(one.data.number) - Number(other.data.number));
   const [first] = pieces;
   if (first?.data.number !== '0') return undefined;
   try {
+    if (pieces.length > PIECES_MAX) throw new RangeError(`it has more than ${PIECES_MAX} pieces`);
     const bytes = Buffer.concat(pieces.map(({ binaryData }) => Buffer.from(binaryData.piece, 'base64')));
-    const text = (await promisify(gunzip)(bytes)).toString();
-    return JSON.parse(text, pairsAsMap) as unknown;
+    const text = (
+      await promisify(gunzip)(bytes, { maxOutputLength: constants.MAX_STRING_LENGTH })
+    ).toString();
+    const value = parseJson(text, pairsAsMap);
+    if (value === undefined) throw new TypeError('it is not JSON');
+    return value;
   } catch (cause) {
     const message = `${name} of the run cannot be read: ${messageOf(cause)}`;
     throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });

@@ -2,6 +2,9 @@
  * The messages between the indexes of a run. Index 0 has the generator and leads: it publishes calls, one after the other,
  * and the others carry them out and say so. At the end each index leaves its part of the measurement.
  */
+import { KubeloomError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
+import { isRecord } from '../../kube/meta-shape.ts';
 import type { RunFacts } from '../result.ts';
 import type { Measurement } from '../run/assemble.ts';
 import type { JournalEntry } from '../../apiserver/journal.ts';
@@ -56,7 +59,26 @@ export interface LeadPart extends Omit<Measurement, 'tasks'> {
 }
 
 export const FACTS = 'facts';
+
+/** Reads the facts from a ConfigMap, which others may have written. @throws ERR_KUBELOOM_LOADTEST for anything else */
+export function leadFactsOf(text: string): LeadFacts {
+  const facts = parseJson(text);
+  const run = isRecord(facts) ? facts['run'] : undefined;
+  const isWhole =
+    isRecord(facts) &&
+    isIndexCount(facts['indexes']) &&
+    isRecord(run) &&
+    isRecord(run['versions']) &&
+    isRecord(run['workload']);
+  if (isWhole) return facts as unknown as LeadFacts;
+  throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'the facts of index 0 are damaged: start the run again');
+}
 export const LOG = 'log';
+
+/** An Indexed Job has at most 100,000 Pods. */
+function isIndexCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 100_000;
+}
 
 export function partName(index: number): string {
   return `part-${index}`;

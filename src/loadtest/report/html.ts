@@ -30,8 +30,8 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
 
 function textOf(part: HtmlPart): string {
   if (part instanceof Html) return part.html;
-  if (typeof part === 'object') return part.map(textOf).join('');
-  return escapeMarkup(String(part));
+  if (typeof part !== 'object') return escapeMarkup(String(part));
+  return Array.isArray(part) ? part.map(textOf).join('') : escapeMarkup(JSON.stringify(part));
 }
 
 /** Returns the text for HTML and XML. */

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import type { LoadTestResult } from '../result.ts';
 
 const FORMAT: LoadTestResult['format'] = 1;
@@ -23,12 +24,8 @@ export function readResult(file: string): LoadTestResult {
 
 /** @param file the name in messages */
 export function parseResult(text: string, file: string): LoadTestResult {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch (cause) {
-    throw wrong(file, `it is not JSON: ${messageOf(cause)}`, cause);
-  }
+  const data = parseJson(text);
+  if (data === undefined) throw wrong(file, 'it is not JSON');
   const format = typeof data === 'object' && data !== null && 'format' in data ? data.format : undefined;
   if (format !== FORMAT) {
     const found = format === undefined ? 'has no format' : `has the format ${JSON.stringify(format)}`;
@@ -37,17 +34,20 @@ export function parseResult(text: string, file: string): LoadTestResult {
       `it ${found}, and this version reads format ${FORMAT}: use --json of kubeloom loadtest`,
     );
   }
+  return checkedResult(data, file);
+}
+
+/** @param name the name in messages @throws ERR_KUBELOOM_USAGE when the published schema does not describe this */
+export function checkedResult(data: unknown, name: string): LoadTestResult {
   validate ??= schemaCheck();
-  if (!validate(data)) {
-    const [first] = validate.errors ?? [];
-    throw wrong(file, `${first?.instancePath ?? ''} ${first?.message ?? 'is not as expected'}`);
-  }
-  return data as LoadTestResult;
+  if (validate(data)) return data as LoadTestResult;
+  const [first] = validate.errors ?? [];
+  throw wrong(name, `${first?.instancePath ?? ''} ${first?.message ?? 'is not as expected'}`);
 }
 
 function schemaCheck(): ValidateFunction {
   const { resolve } = createRequire(import.meta.url);
-  const schema = JSON.parse(readFileSync(resolve('kubeloom/loadtest-result.schema.json'), 'utf8')) as object;
+  const schema = parseJson(readFileSync(resolve('kubeloom/loadtest-result.schema.json'), 'utf8')) as object;
   return new Ajv2020({ allowUnionTypes: true }).compile(schema);
 }
 

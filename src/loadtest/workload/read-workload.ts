@@ -11,6 +11,7 @@ import { LineCounter, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml
 import type { Document } from 'yaml';
 import { KubeloomError } from '../../base/errors.ts';
 import { nearest } from '../../base/option-checks.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { toWorkload } from './to-workload.ts';
 import type { Path, Problem } from './to-workload.ts';
 import type { WorkloadFile } from './workload-file.ts';
@@ -72,7 +73,7 @@ interface Subschema {
   readonly $ref?: string;
 }
 
-const SCHEMA = JSON.parse(readFileSync(resolve('kubeloom/workload.schema.json'), 'utf8')) as {
+const SCHEMA = parseJson(readFileSync(resolve('kubeloom/workload.schema.json'), 'utf8')) as {
   readonly $defs: Readonly<Record<string, Subschema>>;
 };
 

@@ -9,6 +9,7 @@ import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import { isAllowed, resolveCommand } from './plugin-policy.ts';
 import type { CredentialPluginPolicy } from './plugin-policy.ts';
@@ -229,14 +230,6 @@ function parse(output: string, { command, apiVersion = API_VERSION }: ExecPlugin
     ...(hasPair ? { cert, key } : {}),
     expiresAt: Number.isNaN(expiresAt) ? Infinity : expiresAt,
   };
-}
-
-function parseJson(output: string): unknown {
-  try {
-    return JSON.parse(output);
-  } catch {
-    return undefined;
-  }
 }
 
 function refused(command: string, why: string): KubeloomError {

@@ -4,6 +4,7 @@
  * it cost one handshake.
  */
 import { backgroundClock } from '../../base/clock.ts';
+import { keepSecrets } from '../../base/secrets.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { Http1Connection, Http1Exchange } from './http1-connection.ts';
 import type { Connections } from './http1-connection.ts';
@@ -51,6 +52,7 @@ export class Http1Transport implements HttpTransport, Connections {
   /** @throws TypeError when the server is no http or https URL */
   constructor(connection: ConnectionOptions, options: Http1TransportOptions = {}) {
     this.#server = new ServerAddress(connection);
+    keepSecrets(secretsOf(connection));
     this.#options = { ...DEFAULTS, ...options };
     const { sharesReadBuffer, readBytes } = this.#options;
     if (sharesReadBuffer) this.#readBuffer = Buffer.allocUnsafeSlow(readBytes);
@@ -117,4 +119,31 @@ export class Http1Transport implements HttpTransport, Connections {
   forget(exchange: Http1Exchange): void {
     this.#exchanges.delete(exchange);
   }
+}
+
+/** A server may repeat what it received; names of users and the like are no secrets. */
+const PUBLIC_HEADER = /^(impersonate-.*|user-agent|accept)$/i;
+
+function secretsOf({ headers, key = '', proxy = '' }: ConnectionOptions): string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) =>
+    PUBLIC_HEADER.test(name) ? [] : [value].flat(),
+  );
+  if (URL.canParse(proxy)) {
+    const { username, password } = new URL(proxy);
+    values.push(
+      password,
+      `Basic ${Buffer.from(decodeURIComponent(`${username}:${password}`)).toString('base64')}`,
+    );
+  }
+  const lines = key.split('\n').filter((line) => !line.startsWith('-----'));
+  return [...values.flatMap(partsOf), ...lines.map((line) => line.trim())];
+}
+
+/** Returns `Bearer TOKEN` and `Basic …` without the scheme, and the password of the latter. */
+function partsOf(value: string): string[] {
+  const [scheme = '', text = ''] = value.split(/ +/, 2);
+  if (text === '') return [value];
+  if (scheme.toLowerCase() !== 'basic') return [value, text];
+  const pair = Buffer.from(text, 'base64').toString();
+  return [text, pair, pair.slice(pair.indexOf(':') + 1)];
 }

@@ -1,5 +1,6 @@
 /** A list without its items: the few bytes before and after them. At the end they are a small JSON text. */
 import { KubeloomError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import { FrameBuffer } from './frame-buffer.ts';
 
@@ -102,12 +103,9 @@ export class ListSkeleton {
   }
 
   #parse(text: string): unknown {
-    try {
-      return JSON.parse(text);
-    } catch {
-      // Without the cause: it quotes the text, which may be a Secret.
-      throw this.malformed('it is not valid JSON');
-    }
+    const value = parseJson(text);
+    if (value === undefined) throw this.malformed('it is not valid JSON');
+    return value;
   }
 
   /**

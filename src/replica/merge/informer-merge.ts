@@ -4,6 +4,7 @@
  */
 import { KubeloomError, assert } from '../../base/errors.ts';
 import type { ErrorMessage } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
 import type { ControlRecord } from '../../shared/record/delta.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
@@ -105,7 +106,7 @@ export class InformerMerge {
         this.#decoderOf(shard).update(record.bytes);
         break;
       case PrefixKind.Warning: {
-        const { code, message, key } = JSON.parse(record.bytes.toString('utf8')) as Warning;
+        const { code, message, key } = parseJson(record.bytes.toString('utf8')) as Warning;
         onError(new KubeloomError(code, `${key}: ${message}`), key);
         break;
       }

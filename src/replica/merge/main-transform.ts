@@ -3,6 +3,7 @@
  * passes such an object through unchanged, so fields and indexes see only the result.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { EXTRACTION_NO_ROOM, Extractor } from '../../kube/json/extraction.ts';
 import type { KubeMetadata } from '../../kube/meta-shape.ts';
 import type { ObjectBytes } from '../store/entry.ts';
@@ -74,11 +75,8 @@ export class MainTransform {
   }
 }
 
-/** Parses JSON with an error message of its own: that of JSON.parse quotes the text, which may be a Secret. */
 function parsed(received: string): WithMetadata {
-  try {
-    return JSON.parse(received) as WithMetadata;
-  } catch {
-    throw new TypeError('the server sent an object that is not JSON');
-  }
+  const object = parseJson(received);
+  if (object === undefined) throw new TypeError('the server sent an object that is not JSON');
+  return object as WithMetadata;
 }

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { metadataText } from '../../kube/json/drop.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
@@ -217,7 +218,7 @@ export class EntryOwner implements EntryStorage {
     if (entry.decoded !== undefined || decoder) return undefined;
     const text = metadataText(bytes, start, start + length);
     if (text === undefined) return undefined;
-    const metadata = this.#parse(entry, () => JSON.parse(text));
+    const metadata = this.#parse(entry, () => parseJson(text));
     this.decodedCache.misses++;
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
@@ -275,11 +276,14 @@ export class EntryOwner implements EntryStorage {
   }
 
   #parse(entry: Entry, parse: () => unknown): unknown {
+    let value: unknown;
     try {
-      return parse();
+      value = parse();
     } catch {
       throw malformedError(entry);
     }
+    if (value === undefined) throw malformedError(entry);
+    return value;
   }
 }
 
@@ -295,10 +299,10 @@ function hasSameBytes(a: ObjectBytes, b: ObjectBytes): boolean {
 
 function decoded({ bytes, start, length, decoder }: EncodedObject): unknown {
   const end = start + length;
-  return decoder ? decoder.decode(bytes, start, end) : JSON.parse(bytes.toString('utf8', start, end));
+  return decoder ? decoder.decode(bytes, start, end) : parseJson(bytes.toString('utf8', start, end));
 }
 
-/** Has no cause: JSON.parse's message quotes the text, which may be a Secret. */
+/** Has no cause: the message of a codec may quote the object, which may be a Secret. */
 function malformedError(entry: Entry): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_MALFORMED_OBJECT',

@@ -6,6 +6,7 @@
  *
  * The shard writes a JSON array, `[uid, generation, deletionTimestamp, controllerUid, labels, …fields, modules?]`.
  */
+import { parseJson } from '../../base/parse-json.ts';
 import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
 
@@ -184,7 +185,7 @@ function parse(text: string): readonly unknown[] {
   // Only non-ASCII text is decoded over its bytes.
   // oxlint-disable-next-line no-control-regex -- U+0080 and above are what is looked for
   const json = /[^\u0000-\u007f]/.test(array) ? Buffer.from(array, 'latin1').toString('utf8') : array;
-  const values: unknown = JSON.parse(json);
+  const values = parseJson(json);
   if (!Array.isArray(values)) return [];
   freezeAll(values);
   return values;

@@ -7,6 +7,7 @@
  */
 import { Unpackr } from 'msgpackr';
 import { KubeloomError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
 
 export class MsgpackDecoder {
   /** The same arrays forever: msgpackr attaches its generated readers to them. */
@@ -18,7 +19,7 @@ export class MsgpackDecoder {
 
   /** Adds the structures of a Structures record. */
   update(structuresBytes: Uint8Array): void {
-    const { first, structures } = JSON.parse(Buffer.from(structuresBytes).toString('utf8')) as {
+    const { first, structures } = parseJson(Buffer.from(structuresBytes).toString('utf8')) as {
       readonly first: number;
       readonly structures: readonly string[][];
     };

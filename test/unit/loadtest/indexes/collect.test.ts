@@ -1,7 +1,8 @@
 /** The parts of indexes as one measurement. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { merge } from '../../../../src/loadtest/indexes/collect.ts';
+import { collectedResult, merge } from '../../../../src/loadtest/indexes/collect.ts';
+import { leadFactsOf } from '../../../../src/loadtest/indexes/part.ts';
 import type { IndexPart, LeadPart } from '../../../../src/loadtest/indexes/part.ts';
 import { parseResult } from '../../../../src/loadtest/report/read-result.ts';
 import { reportPage } from '../../../../src/loadtest/report/report-page.ts';
@@ -126,5 +127,46 @@ describe('the parts of a run', () => {
     const missing = { why: 'it ended before its verdict' };
     const { conclusion } = resultOf([missing, second, third], 'a write was refused');
     assert.deepEqual(conclusion, { kind: 'INVALID', reasons: ['index 0 is missing: a write was refused'] });
+  });
+});
+
+describe('a run whose ConfigMaps others have changed', () => {
+  const script = '<img src=x onerror="alert(1)">';
+  const ended = new Map([[0, { why: 'it ended before its verdict' }]]);
+  const facts = { run: { ...RUN, workload: { ...workload, watchers: [] } }, indexes: 1 };
+
+  it('is refused when a text is not a text', () => {
+    assert.equal(collectedResult(facts, ended, PLACE).conclusion.kind, 'INVALID');
+    const changes: object[] = [
+      { workloadYaml: { html: script } },
+      { target: { ...RUN.target, context: { html: script } } },
+      { workload: { ...workload, watchers: [], name: { html: script } } },
+      { workload: null },
+    ];
+    for (const change of changes) {
+      const damaged = { ...facts, run: { ...facts.run, ...change } };
+      assert.throws(() => collectedResult(damaged, ended, PLACE), {
+        code: 'ERR_KUBELOOM_LOADTEST',
+        message: /^the parts of the run 0123abcd are damaged: /,
+      });
+    }
+  });
+
+  it('has no HTML in its report', () => {
+    const run = { ...facts.run, workloadYaml: { html: script } as unknown as string };
+    const result = assemble({ ...merge({ ...facts, run }, ended, PLACE), leftovers: [] });
+    assert.equal(reportPage(result).includes(script), false);
+  });
+
+  it('is refused without facts', () => {
+    for (const text of [
+      '',
+      'null',
+      '{}',
+      '{"indexes":1e9,"run":{"versions":{},"workload":{}}}',
+      '{"indexes":1,"run":{}}',
+    ])
+      assert.throws(() => leadFactsOf(text), { code: 'ERR_KUBELOOM_LOADTEST' }, text);
+    assert.deepEqual(leadFactsOf(JSON.stringify(FACTS)), JSON.parse(JSON.stringify(FACTS)));
   });
 });
