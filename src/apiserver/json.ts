@@ -37,3 +37,13 @@ export function textOf(value: Json | undefined): string {
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Returns an own member: a name of a request may be one of Object.prototype. */
+export function memberOf(value: Json | undefined, name: string): Json | undefined {
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** Sets an own member, `__proto__` too, to which an assignment would give a prototype. */
+export function setMember(object: JsonObject, name: string, value: Json | undefined): void {
+  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,6 +1,6 @@
 /** Patches: the one that a content type selects, JSON merge patch (RFC 7396) and JSON patch (RFC 6902). */
 
-import { isJsonObject } from './json.ts';
+import { isJsonObject, memberOf, setMember } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
 import type { ResourceDefinition } from './resources.ts';
 import { badRequest, unprocessable, unsupportedPatchType } from './status.ts';
@@ -31,7 +31,7 @@ function mergePatch(target: Json | undefined, patch: Json | undefined): Json | u
   const result: JsonObject = isJsonObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name];
-    else result[name] = mergePatch(result[name], value);
+    else setMember(result, name, mergePatch(memberOf(result, name), value));
   }
   return result;
 }
@@ -94,15 +94,18 @@ function place(holder: Holder, path: string): Place {
   if (parts[0] !== '') throw unprocessable();
   const name = parts.pop() ?? '';
   let parent: Json | undefined = holder;
-  for (const part of parts)
-    parent = Array.isArray(parent) ? parent[Number(part)] : (parent as JsonObject)?.[part];
+  for (const part of parts) parent = elementOf(parent, part);
   if (!Array.isArray(parent) && !isJsonObject(parent)) throw unprocessable();
   return { parent, name };
 }
 
+function elementOf(parent: Json | undefined, name: string): Json | undefined {
+  return Array.isArray(parent) ? parent[Number(name)] : memberOf(parent, name);
+}
+
 function read(holder: Holder, path: string): Json {
   const { parent, name } = place(holder, path);
-  const value = Array.isArray(parent) ? parent[Number(name)] : parent[name];
+  const value = elementOf(parent, name);
   if (value === undefined) throw unprocessable();
   return value;
 }
@@ -110,7 +113,7 @@ function read(holder: Holder, path: string): Json {
 function put(holder: Holder, path: string, value: Json, insert: boolean): void {
   const { parent, name } = place(holder, path);
   if (!Array.isArray(parent)) {
-    parent[name] = value;
+    setMember(parent, name, value);
     return;
   }
   const index = name === '-' ? parent.length : Number(name);

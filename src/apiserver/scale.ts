@@ -1,6 +1,6 @@
 /** The subresource `/scale`: a view of the replicas of an object, which autoscalers and `kubectl scale` write. */
 
-import { isJsonObject, textOf } from './json.ts';
+import { isJsonObject, memberOf, textOf } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
 import type { ServedResource } from './resources.ts';
 import { internalError, invalid, quote } from './status.ts';
@@ -55,17 +55,14 @@ export function withScale({ scale }: ServedResource, object: KubeObject, given: 
 }
 
 function withValue(object: JsonObject, [name = '', ...rest]: readonly string[], value: Json): JsonObject {
-  const inside = object[name];
+  const inside = memberOf(object, name);
   if (rest.length === 0) return { ...object, [name]: value };
   return { ...object, [name]: withValue(isJsonObject(inside) ? inside : {}, rest, value) };
 }
 
 function at(object: JsonObject, path: readonly string[]): Json | undefined {
   if (path.length === 0) return undefined;
-  return path.reduce<Json | undefined>(
-    (inside, name) => (isJsonObject(inside) ? inside[name] : undefined),
-    object,
-  );
+  return path.reduce<Json | undefined>(memberOf, object);
 }
 
 /** Writes a label selector as text: `app=web,tier in (a,b)`. Text stays as it is. */

@@ -11,7 +11,7 @@
  */
 
 import { parseJson } from '../base/parse-json.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, memberOf } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
 import { apiVersionOf } from './resources.ts';
 import type { ResourceDefinition } from './resources.ts';
@@ -151,10 +151,9 @@ function arrange(
   definition: ResourceDefinition,
   object: KubeObject,
 ): Record<'before' | 'metadata' | 'after', JsonObject> {
-  const metadata: JsonObject = {};
   const given: JsonObject = { ...object.metadata, resourceVersion: PLACEHOLDER };
-  for (const name of METADATA_ORDER) if (given[name] !== undefined) metadata[name] = given[name];
-  Object.assign(metadata, given);
+  const first = METADATA_ORDER.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
+  const metadata: JsonObject = { ...(Object.fromEntries(first) as JsonObject), ...given };
   const { metadata: _, kind: __, apiVersion: ___, ...rest } = object;
   const type = { kind: definition.kind, apiVersion: apiVersionOf(definition) };
   if (!definition.custom) return { before: type, metadata, after: rest };
@@ -181,9 +180,7 @@ function identityOf(definition: ResourceDefinition, object: KubeObject): Identit
   const { name = '', namespace = '', uid = '', labels = {} } = object.metadata;
   const fields: Record<string, string> = { 'metadata.name': name, 'metadata.namespace': namespace };
   for (const [path, absent] of Object.entries(definition.fields ?? {})) {
-    const value = path
-      .split('.')
-      .reduce<Json | undefined>((inside, part) => (isJsonObject(inside) ? inside[part] : undefined), object);
+    const value = path.split('.').reduce<Json | undefined>(memberOf, object);
     fields[path] =
       value === undefined || value === null ? absent : typeof value === 'object' ? '' : String(value);
   }

@@ -4,7 +4,7 @@
  * takes the merge keys from Go struct tags; this table finds them by the name of the field.
  */
 
-import { isJsonObject } from './json.ts';
+import { isJsonObject, memberOf, setMember } from './json.ts';
 import type { Json, JsonObject } from './json.ts';
 
 const MERGE_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -36,13 +36,14 @@ export function strategicMerge(target: JsonObject, patch: JsonObject): JsonObjec
     if (name.startsWith(DELETE_VALUES)) {
       const field = name.slice(DELETE_VALUES.length);
       const dead = new Set(Array.isArray(value) ? value : []);
-      result[field] = (Array.isArray(result[field]) ? result[field] : []).filter((entry) => !dead.has(entry));
+      const present = memberOf(result, field);
+      setMember(result, field, Array.isArray(present) ? present.filter((entry) => !dead.has(entry)) : []);
     } else if (name.startsWith('$')) {
       continue;
     } else if (value === null) {
       delete result[name];
     } else {
-      result[name] = mergeField(name, result[name], value);
+      setMember(result, name, mergeField(name, memberOf(result, name), value));
     }
   }
   return result;

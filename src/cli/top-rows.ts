@@ -146,11 +146,14 @@ export function threadTable(history: TopHistory): TopTable {
 }
 
 /** Causes for which a thread waits. */
-const PAUSES: Readonly<Record<string, readonly string[]>> = { main: ['backlog'], reflector: ['log', 'ring'] };
+const PAUSES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['main', ['backlog']],
+  ['reflector', ['log', 'ring']],
+]);
 
 /** Returns the share of the recent period in which the thread waited for others. */
 function pausedText(history: TopHistory, threads: string, role: string): string {
-  const shares = (PAUSES[role] ?? [])
+  const shares = (PAUSES.get(role) ?? [])
     .map((cause) => history.rate('kubeloom_paused_seconds_total', { threads, cause }))
     .filter((share) => share !== undefined);
   return shares.length === 0 ? '' : percentText(Math.max(...shares));

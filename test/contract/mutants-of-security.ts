@@ -28,6 +28,12 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
     C188: ['error instanceof YAMLException', 'false'],
     C194: ['file.size > FILE_BYTES_MAX', 'false'],
   },
+  'src/apiserver/json.ts': {
+    C271: [
+      'Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })',
+      'object[name] = value',
+    ],
+  },
   'src/base/secrets.ts': {
     C270: ['hidden.replaceAll(secret, HIDDEN)', 'hidden'],
   },

@@ -5,7 +5,7 @@
  */
 
 import type { FieldError } from '../field-error.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, memberOf, setMember } from '../json.ts';
 import type { Json, JsonObject, KubeObject } from '../json.ts';
 import type { ResourceSchema } from '../resources.ts';
 import { EMBEDDED, PRESERVE } from './schema-node.ts';
@@ -52,11 +52,11 @@ export function shape(value: Json, node: SchemaNode, path: string, unknown: stri
     if (field === undefined) continue;
     const fieldPath = path === '' ? name : `${path}.${name}`;
     const kept = shapeField(name, field, node, fieldPath, unknown);
-    if (kept !== undefined) result[name] = kept;
+    if (kept !== undefined) setMember(result, name, kept);
   }
   for (const [name, property] of Object.entries(node.properties ?? {})) {
-    if (property.default === undefined || result[name] !== undefined) continue;
-    result[name] = shape(structuredClone(property.default), property, path, unknown);
+    if (property.default === undefined || memberOf(result, name) !== undefined) continue;
+    setMember(result, name, shape(structuredClone(property.default), property, path, unknown));
   }
   return result;
 }

@@ -7,7 +7,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { FieldError } from '../field-error.ts';
-import { isJsonObject, textOf } from '../json.ts';
+import { isJsonObject, memberOf, textOf } from '../json.ts';
 import type { Json, JsonObject, KubeObject } from '../json.ts';
 import { EMBEDDED, INT_OR_STRING } from './schema-node.ts';
 
@@ -35,7 +35,13 @@ function isCidr(value: string): boolean {
 
 /** @throws SyntaxError for a pattern that JavaScript cannot read */
 export function validatorOf(root: JsonObject): (object: KubeObject) => FieldError[] {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true, unicodeRegExp: false });
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    verbose: true,
+    unicodeRegExp: false,
+    ownProperties: true,
+  });
   for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, validate);
   for (const [name, limit] of Object.entries(RANGES)) {
     ajv.addFormat(name, { type: 'number', validate: (value) => value >= -limit && value < limit });
@@ -206,7 +212,7 @@ function pathOf(object: KubeObject, pointer: string): string {
       inside = inside[Number(name)];
     } else {
       path += path === '' ? name : `.${name}`;
-      inside = isJsonObject(inside) ? inside[name] : undefined;
+      inside = memberOf(inside, name);
     }
   }
   return path;

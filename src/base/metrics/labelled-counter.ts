@@ -25,11 +25,11 @@ export class LabelledCounter {
 
   /** Returns the counts by the values of one label. */
   sumsBy(label: string): Readonly<Record<string, number>> {
-    const sums: Record<string, number> = {};
+    const sums = new Map<string, number>();
     for (const { labels, value } of this.#samples.values()) {
       const of = labels[label] ?? '';
-      sums[of] = (sums[of] ?? 0) + value;
+      sums.set(of, (sums.get(of) ?? 0) + value);
     }
-    return Object.freeze(sums);
+    return Object.freeze(Object.fromEntries(sums));
   }
 }
