@@ -190,11 +190,8 @@ export {
 export type { RateLimiter } from './client-go/workqueue/rate-limiters.ts';
 export { TerminalError } from './client-go/workqueue/terminal-error.ts';
 export { runWorkers } from './client-go/workqueue/run-workers.ts';
-export type {
-  ItemReconciler,
-  ReconcileResult,
-  RunWorkersOptions,
-} from './client-go/workqueue/run-workers.ts';
+export type { ItemReconciler, RunWorkersOptions } from './client-go/workqueue/run-workers.ts';
+export type { ReconcileResult } from './client-go/workqueue/reconcile-result.ts';
 export { ReconcilerPool } from './thread/pool/reconciler-pool.ts';
 export type { ReconcilerPoolOptions } from './thread/pool/reconciler-pool.ts';
 export { parallelizeUntil } from './client-go/workqueue/parallelize-until.ts';

@@ -32,7 +32,12 @@ export function withCode(error: unknown): KubeloomError {
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    // An object without a prototype, or with a `toString` that throws.
+    return 'a value without a text was thrown';
+  }
 }
 
 /** Returns the first line of an error's message: later lines quote files and name modules. */

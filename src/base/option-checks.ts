@@ -112,6 +112,13 @@ export const clock: OptionCheck = having(
   ...(['now', 'schedule'] satisfies (keyof Clock)[]),
 );
 
+export const aRateLimiter: OptionCheck = having(
+  'a rate limiter with when(), forget() and numRequeues()',
+  'when',
+  'forget',
+  'numRequeues',
+);
+
 export const signal: OptionCheck = having('an AbortSignal', 'addEventListener', 'throwIfAborted');
 
 /** Checks options within an option; messages name them `backoff.maxMs`. */
@@ -153,12 +160,16 @@ export function wantNumber(name: string, value: unknown, min: number, max: numbe
   }
 }
 
+export function wantFinite(name: string, value: unknown): void {
+  if (!Number.isFinite(value)) refuse(name, value, 'a finite number');
+}
+
 export function refuse(name: string, value: unknown, expected: string): never {
   throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} must be ${expected}, got ${shown(value)}`);
 }
 
-/** Objects are not quoted: they may hold credentials. */
-function shown(value: unknown): string {
+/** Returns a value for a message. Objects are not quoted: they may hold credentials. */
+export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -1,5 +1,14 @@
 /** The options of a manager and its controllers, and what a reconciliation may use. */
-import { anything, callback, clock, flag, having, integer, text } from '../base/option-checks.ts';
+import {
+  aRateLimiter,
+  anything,
+  callback,
+  clock,
+  flag,
+  having,
+  integer,
+  text,
+} from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { Clock } from '../base/clock.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
@@ -69,7 +78,7 @@ export interface ControllerOptions<T> extends WatchOptions<T> {
   /** false: runs in processes that do not lead as well. Default: true. */
   readonly needsLeadership?: boolean;
   /** Called with every failure. `retries` is the number of earlier failures of the key. Default: a process warning. */
-  readonly onError?: (error: unknown, key: string, retries: number) => void;
+  readonly onError?: (error: unknown, key: string, retries: number) => unknown;
 }
 
 export const WATCH_CHECKS: OptionChecks<WatchOptions<unknown>> = { predicate: callback };
@@ -78,7 +87,7 @@ export const CONTROLLER_CHECKS: OptionChecks<ControllerOptions<unknown>> = {
   ...WATCH_CHECKS,
   name: text,
   concurrency: integer(1),
-  rateLimiter: having('a rate limiter with when() and forget()', 'when', 'forget'),
+  rateLimiter: aRateLimiter,
   needsLeadership: flag,
   onError: callback,
 };

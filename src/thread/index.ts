@@ -7,5 +7,5 @@ export type { OpenCacheOptions, ThreadCache } from './open-cache.ts';
 export type { ThreadHealth, ThreadInformer } from './thread-informer.ts';
 export type { ThreadContext, ThreadReconcile } from './pool/reconcile-task.ts';
 export { TerminalError } from '../client-go/workqueue/terminal-error.ts';
-export type { ReconcileResult } from '../client-go/workqueue/run-workers.ts';
+export type { ReconcileResult } from '../client-go/workqueue/reconcile-result.ts';
 export type { CachePort } from '../informer/share/shared-cache.ts';

@@ -88,6 +88,15 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   'src/client-go/workqueue/work-queue.ts': {
     C150: ['if (!this.#processing.has(key)) this.#push(key);', 'this.#push(key);'],
   },
+  'src/client-go/workqueue/reconcile-result.ts': {
+    C280: ['names.length !== 1 || names[0] !== MEMBER', 'false'],
+  },
+  'src/base/loop-turns.ts': {
+    C282: ['this.#steps++ < STEPS_MAX', 'true'],
+  },
+  'src/base/clock.ts': {
+    C284: ['const isLong = restMs > TIMER_MS_MAX;', 'const isLong = false;'],
+  },
   'src/client-go/workqueue/time-heap.ts': {
     C151: ['Math.min(atMs, known.atMs)', 'atMs'],
   },

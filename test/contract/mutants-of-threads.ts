@@ -60,13 +60,15 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/thread/pool/reconcile-task.ts': {
     C218: ['await this.#cache.waitForResourceVersions(resourceVersions, signal);', ''],
-    C219: ['requeueAfterMs: result?.requeueAfterMs', 'requeueAfterMs: undefined'],
+    C219: ['requeueAfterMs: requeueDelayMs(result)', 'requeueAfterMs: undefined'],
     C221: ["if (isAbortOf(error, signal)) return { outcome: 'aborted' };", ''],
   },
   'src/thread/pool/messages.ts': {
     C219: ['return Object.assign(error, details);', 'return error;'],
   },
   'src/client-go/workqueue/run-workers.ts': {
-    C220: ['queue.addRateLimited(item);', 'queue.forget(item);'],
+    C220: ['isGivenUp ? queue.forget(item) : queue.addRateLimited(item)', 'queue.forget(item)'],
+    C281: ["callGuarded('onError', () => onError(error, item, retries));", 'onError(error, item, retries);'],
+    C283: ['if (!isAbortOf(error, signal))', 'if (error !== signal?.reason)'],
   },
 });

@@ -65,6 +65,16 @@ export const RUNNING_ERRORS = {
     'The reconcile function of a worker failed, and the workers have no `onError`. The item is queued again.',
     'Correct the function, or pass `onError`.',
   ],
+  ERR_KUBELOOM_RESULT: [
+    ['onError', 'warning'],
+    'A reconcile function returned something else than nothing or `{ requeueAfterMs }`. The key is queued again, later each time.',
+    'Correct the function: the message says what it returned, and what it probably means.',
+  ],
+  ERR_KUBELOOM_RATE_LIMITER: [
+    ['thrown', 'onError', 'warning'],
+    'A rate limiter of the program threw, or returned no delay. The item waits as long as with a limiter from 5 ms to 1000 s.',
+    'Correct the limiter: `when` and `numRequeues` return finite numbers that are not negative.',
+  ],
   ERR_KUBELOOM_STORE_WRITE: [
     ['thrown', 'onError'],
     'The store of a reflector refuses a list, an event or a resync.',

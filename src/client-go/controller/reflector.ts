@@ -54,8 +54,6 @@ export interface ReflectorOptions {
 }
 
 const WATCH_TIMEOUT_MIN_SECONDS = 300;
-/** The longest delay: setTimeout takes 31 bits and fires at once beyond them. */
-const DELAY_MS_MAX = 2 ** 31 - 1;
 
 export class Reflector<T> {
   readonly name: string;
@@ -196,7 +194,7 @@ function everyPeriod(clock: Clock, periodMs: number, onDue: () => void): () => v
   if (periodMs <= 0) return () => undefined;
   let dueAt = clock.now() + periodMs;
   const arm = (): (() => void) =>
-    clock.schedule(Math.min(Math.max(0, dueAt - clock.now()), DELAY_MS_MAX), () => {
+    clock.schedule(dueAt - clock.now(), () => {
       const now = clock.now();
       // The real clock has fractions, timers have whole milliseconds.
       const isDue = now + 1 >= dueAt;

@@ -9,8 +9,8 @@
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { KubeloomError } from '../../base/errors.ts';
-import { refuse } from '../../base/option-checks.ts';
+import type { KubeloomError } from '../../base/errors.ts';
+import { refuse, wantFinite } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { RATE_LIMITING_QUEUE_CHECKS, RateLimitingQueue } from './rate-limiting-queue.ts';
 import type { RateLimitingQueueOptions } from './rate-limiting-queue.ts';
@@ -74,7 +74,7 @@ class AgingOrder implements WorkOrder {
   }
 
   pop(): unknown {
-    const key = this.#heap.pop();
+    const { key } = this.#heap.pop();
     this.#inWork.set(key, this.#priorities.get(key) ?? 0);
     this.#priorities.delete(key);
     this.#since.delete(key);
@@ -125,20 +125,26 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
     super.done(item);
   }
 
-  /** @throws ERR_KUBELOOM_OPTION when the priority is not a finite number */
+  /**
+   * @throws ERR_KUBELOOM_OPTION when a number is not finite, before an item is added
+   * @throws ERR_KUBELOOM_RATE_LIMITER after all items are added, as `addRateLimited`
+   */
   addWithOptions(
     { priority = 0, afterMs = 0, rateLimited = false }: AddOptions,
     ...items: readonly T[]
   ): void {
-    if (!Number.isFinite(priority)) {
-      throw new KubeloomError('ERR_KUBELOOM_OPTION', `priority must be a finite number, not ${priority}`);
-    }
+    wantFinite('priority', priority);
+    wantFinite('afterMs', afterMs);
     if (this.isShuttingDown) return;
+    let fault: KubeloomError | undefined;
     for (const item of items) {
       this.#aging.raise(this.keyOf(item), priority);
-      const delayMs = rateLimited ? Math.max(afterMs, this.limitMs(item)) : afterMs;
+      const limit = rateLimited ? this.limit(item) : undefined;
+      fault ??= limit?.fault;
+      const delayMs = Math.max(afterMs, limit?.delayMs ?? 0);
       if (delayMs > 0) this.addAfter(item, delayMs);
       else super.add(item);
     }
+    if (fault) throw fault;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import { refuse } from '../../base/option-checks.ts';
 
 export interface RateLimiter<T> {
   /** Returns the delay in milliseconds. Each call counts as a failure. */
@@ -162,6 +162,6 @@ export function defaultItemBasedRateLimiter<T>(): RateLimiter<T> {
 }
 
 function requirePositive(option: string, value: number): number {
-  if (value > 0) return value;
-  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${option} must be above 0, not ${value}`);
+  if (typeof value === 'number' && value > 0) return value;
+  return refuse(option, value, 'a number above 0');
 }

@@ -1,15 +1,14 @@
 /** Work queues whose items may be added later, and that delay failed items: client-go's delaying and rate limiting queues. */
-import { having } from '../../base/option-checks.ts';
+import { aRateLimiter, wantFinite } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { queueAddChannel } from '../../base/metrics/trace-channels.ts';
+import { CheckedRateLimiter } from './checked-rate-limiter.ts';
+import type { Limit } from './checked-rate-limiter.ts';
 import { defaultControllerRateLimiter } from './rate-limiters.ts';
 import type { RateLimiter } from './rate-limiters.ts';
 import { TimeHeap } from './time-heap.ts';
 import { WORK_QUEUE_CHECKS, WorkQueue } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue.ts';
-
-/** `setTimeout` fires at once beyond 31 bits; a longer delay is checked again then. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** A work queue with one timer for all items that wait for their time. */
 export class DelayingQueue<T> extends WorkQueue<T> {
@@ -30,11 +29,14 @@ export class DelayingQueue<T> extends WorkQueue<T> {
   /**
    * Adds the item after the delay, at once for 0 and less. Of several times for the same item the earliest
    * counts. Ignored after shutdown.
+   *
+   * @throws ERR_KUBELOOM_OPTION when the delay is not a finite number
    */
   addAfter(item: T, delayMs: number): void {
+    wantFinite('delayMs', delayMs);
     if (this.isShuttingDown) return;
     this.metrics.retried?.();
-    if (!(delayMs > 0)) {
+    if (delayMs <= 0) {
       super.add(item);
       return;
     }
@@ -66,14 +68,16 @@ export class DelayingQueue<T> extends WorkQueue<T> {
     this.#cancelTimer();
     this.#armedForMs = nextMs;
     if (nextMs === Infinity) return;
-    const delayMs = Math.min(Math.max(0, nextMs - this.clock.now()), TIMER_MS_MAX);
-    this.#cancelTimer = this.clock.schedule(delayMs, () => this.#ripen());
+    this.#cancelTimer = this.clock.schedule(nextMs - this.clock.now(), () => this.#ripen());
   }
 
   #ripen(): void {
     this.#armedForMs = Infinity;
     const now = this.clock.now();
-    while (this.#waiting.nextMs <= now) this.enqueue(this.#waiting.pop());
+    while (this.#waiting.nextMs <= now) {
+      const { key, item } = this.#waiting.pop();
+      this.enqueue(key, item);
+    }
     this.#arm();
   }
 }
@@ -85,11 +89,11 @@ export interface RateLimitingQueueOptions<T> extends WorkQueueOptions<T> {
 
 export const RATE_LIMITING_QUEUE_CHECKS: OptionChecks<RateLimitingQueueOptions<unknown>> = {
   ...WORK_QUEUE_CHECKS,
-  rateLimiter: having('a rate limiter with when() and forget()', 'when', 'forget'),
+  rateLimiter: aRateLimiter,
 };
 
 export class RateLimitingQueue<T> extends DelayingQueue<T> {
-  readonly #limiter: RateLimiter<unknown>;
+  readonly #limiter: CheckedRateLimiter;
 
   constructor(options?: RateLimitingQueueOptions<T>);
   /** @internal */
@@ -99,28 +103,40 @@ export class RateLimitingQueue<T> extends DelayingQueue<T> {
     checks: OptionChecks<Record<string, unknown>> = RATE_LIMITING_QUEUE_CHECKS,
   ) {
     super(options, checks);
-    this.#limiter = options.rateLimiter ?? defaultControllerRateLimiter(this.clock);
+    this.#limiter = new CheckedRateLimiter(options.rateLimiter ?? defaultControllerRateLimiter(this.clock));
   }
 
   override get retrying(): number {
-    return [...this.waitingKeys()].filter((key) => this.#limiter.numRequeues(key) > 0).length;
+    return [...this.waitingKeys()].filter((key) => this.#limiter.hasFailed(key)).length;
   }
 
-  /** Adds the item when its limiter allows it. */
+  /**
+   * Adds the item when its limiter allows it.
+   *
+   * @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws, or returns no delay. The item is added nevertheless, with a
+   *   delay that doubles from 5 ms to 1000 s.
+   */
   addRateLimited(item: T): void {
-    this.addAfter(item, this.limitMs(item));
+    const { delayMs, fault } = this.limit(item);
+    this.addAfter(item, delayMs);
+    if (fault) throw fault;
   }
 
   /** Returns the delay; counts as a failure of the item. */
-  protected limitMs(item: T): number {
-    return this.#limiter.when(this.keyOf(item));
+  protected limit(item: T): Limit {
+    return this.#limiter.limit(this.keyOf(item));
   }
 
-  /** Forgets an item's failures: call it when the item succeeded or is given up. It does not call `done`. */
+  /**
+   * Forgets an item's failures: call it when the item succeeded or is given up. It does not call `done`.
+   *
+   * @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws
+   */
   forget(item: T): void {
     this.#limiter.forget(this.keyOf(item));
   }
 
+  /** @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws, or returns no number */
   numRequeues(item: T): number {
     return this.#limiter.numRequeues(this.keyOf(item));
   }

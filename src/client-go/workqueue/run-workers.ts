@@ -2,29 +2,45 @@
  * The main loop of a controller: take an item, reconcile it, and retry it later when that failed. Workers of a named
  * queue have controller-runtime's metrics, with the queue's name as their controller.
  */
+import { callGuarded, warn } from '../../base/callbacks.ts';
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { isAbortOf } from '../../base/on-abort.ts';
-import { escapeControls } from '../../base/printable.ts';
+import {
+  callback,
+  clock as aClock,
+  number,
+  signal as aSignal,
+  wantInteger,
+  wantOptions,
+} from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
 import { reconcileChannel } from '../../base/metrics/trace-channels.ts';
 import type { ReconcileMessage, Reconciled } from '../../base/metrics/trace-channels.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import type { RateLimitingQueue } from './rate-limiting-queue.ts';
+import { requeueDelayMs } from './reconcile-result.ts';
+import type { ReconcileResult } from './reconcile-result.ts';
 import { TerminalError } from './terminal-error.ts';
-
-/** Result of a reconciliation: nothing more to do, or reconcile again after a while. */
-export type ReconcileResult = void | { readonly requeueAfterMs: number };
 
 export interface RunWorkersOptions<T> {
   /** Ends the work: items in progress are finished, waiting items stay. */
   readonly signal?: AbortSignal;
   /** Called with every failure; the end of a call that the signal has ended is none. `retries` is the number of earlier failures of the item. Default: a process warning. */
-  readonly onError?: (error: unknown, item: T, retries: number) => void;
+  readonly onError?: (error: unknown, item: T, retries: number) => unknown;
   /** Failures after which an item is given up. Default: never. */
   readonly retriesMax?: number;
   /** Clock of the metrics. Default: the real one. */
   readonly clock?: Clock;
 }
+
+const WORKERS_CHECKS: OptionChecks<RunWorkersOptions<unknown>> = {
+  signal: aSignal,
+  onError: callback,
+  retriesMax: number(0, Infinity),
+  clock: aClock,
+};
 
 /** Reconciles items elsewhere: a `ReconcilerPool` does it in other threads. */
 export interface ItemReconciler<T> {
@@ -37,8 +53,10 @@ type Reconcile<T> = (item: T, signal: AbortSignal | undefined) => Promise<Reconc
 
 /**
  * Runs `count` workers until the queue is shut down and empty, or the signal is aborted. An item whose
- * `reconcile` throws is added again with the delay of the rate limiter, which forgets an item that succeeds; an item that
- * fails with a `TerminalError` is given up.
+ * `reconcile` throws, or returns anything but a `ReconcileResult`, is added again with the delay of the rate limiter, which
+ * forgets an item that succeeds; an item that fails with a `TerminalError` is given up.
+ *
+ * @throws ERR_KUBELOOM_OPTION
  */
 export async function runWorkers<T>(
   queue: RateLimitingQueue<T>,
@@ -62,6 +80,9 @@ export async function runWorkers<T>(
   const count = isPool ? workers.threads : workers;
   const reconcile = isPool ? workers.reconcile.bind(workers) : (second as Reconcile<T>);
   const options = isPool ? (second as RunWorkersOptions<T>) : third;
+  wantInteger('count of workers', count, 1, Number.MAX_SAFE_INTEGER);
+  callback('reconcile', reconcile);
+  wantOptions('options of workers', options, WORKERS_CHECKS);
   const metrics = queue.name === '' ? undefined : new ControllerMetrics(queue.name, count);
   try {
     await Promise.all(Array.from({ length: count }, () => work(queue, reconcile, options, metrics)));
@@ -102,10 +123,10 @@ async function reconcileOne<T>(
   options: RunWorkersOptions<T>,
 ): Promise<Reconciled> {
   try {
-    const result = await reconcile(item, options.signal);
-    queue.forget(item);
-    if (!result) return { outcome: 'success' };
-    queue.addAfter(item, result.requeueAfterMs);
+    const delayMs = requeueDelayMs(await reconcile(item, options.signal));
+    attempt(item, options, () => queue.forget(item));
+    if (delayMs === undefined) return { outcome: 'success' };
+    queue.addAfter(item, delayMs);
     return { outcome: 'requeue_after' };
   } catch (error) {
     failed(queue, item, error, options);
@@ -114,7 +135,7 @@ async function reconcileOne<T>(
 }
 
 /** The same, with what a subscriber of the channel has put around it. */
-function reconcilePublished<T>(
+async function reconcilePublished<T>(
   queue: RateLimitingQueue<T>,
   item: T,
   reconcile: Reconcile<T>,
@@ -123,11 +144,16 @@ function reconcilePublished<T>(
   const message: ReconcileMessage = {
     queue,
     key: queue.keyOf(item),
-    retries: queue.numRequeues(item),
+    retries: attempt(item, options, () => queue.numRequeues(item)) ?? 0,
     run: () => reconcileOne(queue, item, reconcile, options),
   };
   reconcileChannel.publish(message);
-  return message.run();
+  try {
+    return await message.run();
+  } catch (error) {
+    failed(queue, item, error, options);
+    return { outcome: 'error', error };
+  }
 }
 
 /** Returns the next item; undefined also after an abort, which is no failure. */
@@ -144,19 +170,33 @@ function failed<T>(
   queue: RateLimitingQueue<T>,
   item: T,
   error: unknown,
-  { signal, onError = warn, retriesMax = Infinity }: RunWorkersOptions<T>,
+  options: RunWorkersOptions<T>,
 ): void {
-  const retries = queue.numRequeues(item);
-  if (retries < retriesMax && !(error instanceof TerminalError)) queue.addRateLimited(item);
-  else queue.forget(item);
+  const { signal, retriesMax = Infinity } = options;
+  const retries = attempt(item, options, () => queue.numRequeues(item)) ?? 0;
+  const isGivenUp = retries >= retriesMax || error instanceof TerminalError;
+  attempt(item, options, () => (isGivenUp ? queue.forget(item) : queue.addRateLimited(item)));
   // A reconciliation that ends because the workers are stopped has not failed.
-  if (!isAbortOf(error, signal)) onError(error, item, retries);
+  if (!isAbortOf(error, signal)) report(error, item, retries, options);
 }
 
-function warn(error: unknown, item: unknown): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  process.emitWarning(escapeControls(`reconciling ${String(item)} failed: ${reason}`), {
-    type: 'KubeloomWarning',
-    code: 'ERR_KUBELOOM_RECONCILE',
-  });
+/** Calls the queue, and with it the program's rate limiter. A fault of that is reported: the queue has done its part. */
+function attempt<T, Result>(item: T, options: RunWorkersOptions<T>, call: () => Result): Result | undefined {
+  try {
+    return call();
+  } catch (error) {
+    report(error, item, 0, options);
+    return undefined;
+  }
+}
+
+function report<T>(error: unknown, item: T, retries: number, { onError }: RunWorkersOptions<T>): void {
+  if (onError) callGuarded('onError', () => onError(error, item, retries));
+  else
+    warn(
+      new KubeloomError(
+        'ERR_KUBELOOM_RECONCILE',
+        `reconciling ${messageOf(item)} failed: ${messageOf(error)}`,
+      ),
+    );
 }

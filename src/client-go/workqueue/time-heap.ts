@@ -35,12 +35,12 @@ export class TimeHeap<T> {
     else this.#heap.set(key, { item, atMs, order: this.#order++ });
   }
 
-  /** Removes and returns the item that is due first. */
-  pop(): T {
+  /** Removes and returns the item that is due first, with its key. */
+  pop(): { readonly key: unknown; readonly item: T } {
     const { first } = this.#heap;
     assert(first !== undefined, 'pop() of an empty time heap');
     this.#heap.delete(first.key);
-    return first.item.item;
+    return { key: first.key, item: first.item.item };
   }
 
   clear(): void {

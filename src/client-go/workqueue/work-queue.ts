@@ -7,6 +7,8 @@
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { callGuarded } from '../../base/callbacks.ts';
+import { LoopTurns } from '../../base/loop-turns.ts';
 import { Deque } from '../queue/deque.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { callback, clock, having, nested, text, wantOptions } from '../../base/option-checks.ts';
@@ -73,6 +75,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   readonly keyOf: (item: T) => unknown;
   readonly #ownMetrics: QueueMetrics | undefined;
   readonly #order: WorkOrder;
+  readonly #turns: LoopTurns;
   /** Items to return, now or after `done`; the newest item of each key. */
   readonly #dirty: Map<unknown, Work<T>> = new Map();
   readonly #processing: Map<unknown, Work<T>> = new Map();
@@ -93,9 +96,10 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     this.clock = options.clock ?? realClock;
     this.keyOf = options.keyOf ?? ((item) => item);
     this.#order = options.order ?? new FirstInFirstOut();
-    const { metrics = {} } = options;
+    const metrics = options.metrics ? guarded(options.metrics) : {};
     this.#ownMetrics = this.name === '' ? undefined : new QueueMetrics(this, metrics);
     this.metrics = this.#ownMetrics ?? metrics;
+    this.#turns = new LoopTurns(this.clock);
   }
 
   /** Number of waiting items, without those in work. */
@@ -135,12 +139,11 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   add(item: T): void {
     if (this.#state !== 'open') return;
     if (queueAddChannel.hasSubscribers) queueAddChannel.publish({ queue: this, key: this.keyOf(item) });
-    this.enqueue(item);
+    this.enqueue(this.keyOf(item), item);
   }
 
   /** Adds an item whose addition was published before, such as one whose delay has passed. */
-  protected enqueue(item: T): void {
-    const key = this.keyOf(item);
+  protected enqueue(key: unknown, item: T): void {
     const waiting = this.#dirty.get(key);
     if (waiting) {
       waiting.item = item;
@@ -153,15 +156,22 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Returns the next item; call `done` after its work. Returns undefined when the queue is shut down and empty.
+   * Returns the next item; call `done` after its work. Returns undefined when the queue is shut down and empty. A loop that
+   * always finds an item lets the event loop have its turns here.
    * Rejects with the signal's reason when it is aborted.
    */
   async get(signal?: AbortSignal): Promise<T | undefined> {
     for (;;) {
       if (signal?.aborted) this.#giveUp(signal);
+      const turn = this.#order.length > 0 ? this.#turns.next() : undefined;
+      if (turn) {
+        await turn;
+        continue;
+      }
       if (this.#order.length > 0) return this.#take();
       if (this.#state !== 'open') return undefined;
       await this.#change(signal);
+      this.#turns.waited();
     }
   }
 
@@ -276,6 +286,17 @@ export class WorkQueue<T> implements AsyncIterable<T> {
       const unlisten = signal ? onAbort(signal, wake) : (): void => {};
     });
   }
+}
+
+/** Metrics of the program must not keep an item from its worker. */
+function guarded(metrics: WorkQueueMetrics): WorkQueueMetrics {
+  return {
+    added: () => callGuarded('metrics.added', () => metrics.added?.()),
+    depth: (items) => callGuarded('metrics.depth', () => metrics.depth?.(items)),
+    waited: (durationMs) => callGuarded('metrics.waited', () => metrics.waited?.(durationMs)),
+    worked: (durationMs) => callGuarded('metrics.worked', () => metrics.worked?.(durationMs)),
+    retried: () => callGuarded('metrics.retried', () => metrics.retried?.()),
+  };
 }
 
 /** First in, first out. The queue itself sees to it that a key waits once. */

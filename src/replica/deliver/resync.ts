@@ -11,9 +11,6 @@ const RESYNC_PERIOD_MIN_MS = 1000;
 /** Node's timers may fire early: they count from a cached time in whole milliseconds. Such a tick is not skipped. */
 const EARLY_MS = 50;
 
-/** Upper bound of a delay, because setTimeout takes 31 bits. An additional tick finds no handler due. */
-const DELAY_MS_MAX = 2 ** 31 - 1;
-
 export interface ResyncOptions {
   readonly clock: Clock;
   /** The informer's period, also of handlers without their own. 0: never. */
@@ -81,8 +78,7 @@ export class ResyncTimer {
 
   #arm(): void {
     if (this.#phase !== 'running' || this.#checkPeriodMs === 0) return;
-    const delayMs = Math.min(this.#checkPeriodMs, DELAY_MS_MAX);
-    this.#cancel = this.#options.clock.schedule(delayMs, () => this.#tick());
+    this.#cancel = this.#options.clock.schedule(this.#checkPeriodMs, () => this.#tick());
   }
 
   #tick(): void {

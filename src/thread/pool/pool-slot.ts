@@ -3,7 +3,7 @@ import type { ResourceLimits } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import type { ReconcileResult } from '../../client-go/workqueue/run-workers.ts';
+import type { ReconcileResult } from '../../client-go/workqueue/reconcile-result.ts';
 import type { SharedCache } from '../../informer/share/shared-cache.ts';
 import { abortable } from '../../base/on-abort.ts';
 import { WaitCondition } from '../../informer/wait-condition.ts';

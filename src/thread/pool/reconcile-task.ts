@@ -3,7 +3,8 @@ import { constants, setPriority } from 'node:os';
 import type { MessagePort } from 'node:worker_threads';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { isAbortOf } from '../../base/on-abort.ts';
-import type { ReconcileResult } from '../../client-go/workqueue/run-workers.ts';
+import { requeueDelayMs } from '../../client-go/workqueue/reconcile-result.ts';
+import type { ReconcileResult } from '../../client-go/workqueue/reconcile-result.ts';
 import { openCache } from '../open-cache.ts';
 import type { ThreadCache } from '../open-cache.ts';
 import { failureOf } from './messages.ts';
@@ -57,8 +58,8 @@ export class ThreadReconciler {
       await this.#cache.waitForResourceVersions(resourceVersions, signal);
       signal.throwIfAborted();
       hasBegun = true;
-      const result = await this.#reconcile(key, { cache: this.#cache, signal });
-      return { outcome: 'done', requeueAfterMs: result?.requeueAfterMs };
+      const result: unknown = await this.#reconcile(key, { cache: this.#cache, signal });
+      return { outcome: 'done', requeueAfterMs: requeueDelayMs(result) };
     } catch (error) {
       if (isAbortOf(error, signal)) return { outcome: 'aborted' };
       const failure = failureOf(error);

@@ -169,7 +169,7 @@ describe('a reconciliation', () => {
       if (run === '3') return undefined;
       await scene.server.setFaults({ rules: [MUTE] });
       await client.patch(pods, key, { metadata: { labels: { run } } });
-      return { requeueAfterMs: 0 };
+      return { requeueAfterMs: 1 };
     });
     running.manager.controllerFor(pods).reconcile(done.reconcile);
     void running.run();

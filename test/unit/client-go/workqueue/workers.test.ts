@@ -1,6 +1,8 @@
 /** Tests of the common loops around a work queue. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parallelizeUntil } from '../../../../src/client-go/workqueue/parallelize-until.ts';
 import { ItemExponentialFailureRateLimiter } from '../../../../src/client-go/workqueue/rate-limiters.ts';
 import { PriorityQueue } from '../../../../src/client-go/workqueue/priority-queue.ts';
@@ -92,6 +94,30 @@ describe('running workers', () => {
     ]);
     queue.shutDown();
     await running;
+  });
+
+  test('C283 reports no failure of a function that the signal has ended, and failures of the others', async () => {
+    const { queue } = scene();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const works: Record<string, () => Promise<unknown>> = {
+      reason: () => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      timer: () => delay(600_000, undefined, { signal }),
+      event: () => once(new EventTarget(), 'never', { signal }),
+      other: async () => {
+        await once(signal, 'abort');
+        throw new Error('other');
+      },
+    };
+    for (const item of Object.keys(works)) queue.add(item);
+    const failures: unknown[] = [];
+    const reconcile = async (item: string): Promise<void> => void (await works[item]?.());
+    const onError = (error: unknown): unknown => failures.push((error as Error).message);
+    const running = runWorkers(queue, 4, reconcile, { signal, onError });
+    await turn();
+    stop.abort();
+    await running;
+    assert.deepEqual(failures, ['other']);
   });
 
   test('gives an item up after the maximum of retries', async () => {

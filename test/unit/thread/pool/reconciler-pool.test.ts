@@ -77,6 +77,14 @@ test('C219 results cross the boundary, and errors with message, stack, code and 
   assert.equal(at.threads, 1);
 });
 
+test('C280 a result that is none fails in the thread, which goes on with the next key', async () => {
+  await using at = await Reconciling.start(1);
+  for (const key of ['ns/result', 'ns/answer'])
+    await assert.rejects(at.pool.reconcile(key), { code: 'ERR_KUBELOOM_RESULT' });
+  assert.deepEqual(await at.pool.reconcile('ns/requeue'), { requeueAfterMs: 5 });
+  assert.equal(at.threads, 1);
+});
+
 test('C218 a reconciliation reads what the main thread had when its key was handed over', async () => {
   await using at = await Reconciling.start(2);
   const { source } = at.scene;
@@ -132,21 +140,25 @@ for (const action of ['exit', 'heap', 'background'] as const) {
   });
 }
 
-test('C221 an abort of the workers reaches the thread, and is no failure', async () => {
-  await using at = await Reconciling.start(1);
-  const stop = new AbortController();
-  at.queue.add('ns/wait');
-  at.queue.add('ns/plain');
-  const failures: unknown[] = [];
-  const { signal } = stop;
-  const running = runWorkers(at.queue, at.pool, { signal, onError: (error) => failures.push(error) });
-  await at.begun(1);
-  stop.abort();
-  await running;
-  assert.deepEqual(failures, []);
-  assert.equal(at.queue.length, 1);
-  await assert.rejects(at.pool.reconcile('ns/plain', signal), (error) => error === signal.reason);
-});
+for (const [what, key] of [
+  ['the reason', 'ns/wait'],
+  ["a timer's AbortError", 'ns/delay'],
+] as const)
+  test(`C221 C283 an abort of the workers reaches the thread, and is no failure: ${what}`, async () => {
+    await using at = await Reconciling.start(1);
+    const stop = new AbortController();
+    at.queue.add(key);
+    at.queue.add('ns/plain');
+    const failures: unknown[] = [];
+    const { signal } = stop;
+    const running = runWorkers(at.queue, at.pool, { signal, onError: (error) => failures.push(error) });
+    await at.begun(1);
+    stop.abort();
+    await running;
+    assert.deepEqual(failures, []);
+    assert.equal(at.queue.length, 1);
+    await assert.rejects(at.pool.reconcile('ns/plain', signal), (error) => error === signal.reason);
+  });
 
 test('C222 the pool closes after the reconciliations in progress, and takes no keys then', async () => {
   await using at = await Reconciling.start(2);

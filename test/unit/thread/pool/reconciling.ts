@@ -2,9 +2,10 @@
  * The module of a pool's threads in tests: a key is `ns/NAME-number`, and NAME is what the reconciliation does. Shared
  * memory shows which thread has which key.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { getEnvironmentData, threadId } from 'node:worker_threads';
 import { TerminalError } from '../../../../src/thread/index.ts';
-import type { ThreadReconcile } from '../../../../src/thread/index.ts';
+import type { ReconcileResult, ThreadReconcile } from '../../../../src/thread/index.ts';
 import type { Pod } from '../../informer/scene.ts';
 
 /** Words of the shared memory. */
@@ -53,6 +54,13 @@ const reconcile: ThreadReconcile<{ pods: Pod }> = async (key, { cache, signal })
         return undefined;
       case 'requeue':
         return { requeueAfterMs: 5 };
+      case 'result':
+        return { requeueAfterMs: () => 5 } as unknown as ReconcileResult;
+      case 'answer':
+        return { kind: 'Pod', metadata: {} } as ReconcileResult;
+      case 'delay':
+        await delay(600_000, undefined, { signal });
+        return undefined;
       case 'read':
         // The message of the error shows what the thread's cache has.
         throw new Error(cache.informer('pods').getIndexer().getByKey(key)?.labels['version'] ?? 'none');

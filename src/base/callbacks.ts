@@ -1,0 +1,27 @@
+/**
+ * Calls of the program's functions for which no caller waits: `onError`, `onReady`, metrics. What they throw, or reject with,
+ * is reported and ends nothing else.
+ */
+import { KubeloomError, firstLineOf } from './errors.ts';
+import { escapeControls } from './printable.ts';
+
+/** Receives what a function of the program threw, with ERR_KUBELOOM_ERROR_LISTENER. */
+export type Report = (error: KubeloomError) => void;
+
+/** @param what name of the function in the report: `onError` */
+export function callGuarded(what: string, call: () => unknown, report: Report = warn): void {
+  const failed = (cause: unknown): void => {
+    const message = `${what} threw: ${firstLineOf(cause)}`;
+    report(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }));
+  };
+  try {
+    Promise.resolve(call()).catch(failed);
+  } catch (cause) {
+    failed(cause);
+  }
+}
+
+/** Emits an error as a process warning with its code. */
+export function warn({ code, message }: KubeloomError): void {
+  process.emitWarning(escapeControls(message), { type: 'KubeloomWarning', code });
+}
