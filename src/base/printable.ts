@@ -19,6 +19,14 @@ export function escapeControls(text: string): string {
   });
 }
 
+/** Returns the same JSON on one line: line breaks and tabs are between tokens only, other controls in texts only. */
+export function escapeJsonControls(json: string): string {
+  return json
+    .replace(/[\r\n\t]+/g, ' ')
+    .trim()
+    .replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** Returns the stack of an error with its message on one line, and each frame on its own. */
 export function escapeStack(stack: string, message: string): string {
   const framesStart = stack.includes(message) ? stack.indexOf(message) + message.length : 0;

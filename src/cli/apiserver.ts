@@ -12,6 +12,7 @@ import { onAbort } from '../base/on-abort.ts';
 import type { ApiserverFlags } from './commands/apiserver.ts';
 import { define, readDefinitions } from './crd-files.ts';
 import { listenForInterruption } from './signals.ts';
+import { printLine } from './terminal.ts';
 
 /** The load has no end: it stops with the server. */
 const LOAD_MS = 2 ** 31;
@@ -37,7 +38,7 @@ export async function serve(flags: ApiserverFlags): Promise<void> {
   for (const definition of definitions) await define(server, definition);
   if (pods !== undefined) await server.populate({ count: pods, objectBytes });
   await writeKubeConfig(kubeconfigOut, server.kubeConfigYaml);
-  console.log(`embedded apiserver listening on ${server.url}, kubeconfig in ${kubeconfigOut}`);
+  printLine(`embedded apiserver listening on ${server.url}, kubeconfig in ${kubeconfigOut}`);
   const mix = { update: 90, create: 5, delete: 5 };
   const load = rate === undefined ? undefined : server.load({ rate, objectBytes, durationMs: LOAD_MS, mix });
   await interrupted;

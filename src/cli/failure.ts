@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import { KubeloomError } from '../base/errors.ts';
 import { escapeControls, escapeStack } from '../base/printable.ts';
+import { printText } from './terminal.ts';
 
 const EXIT_FAILED = 1;
 /** The beginning of commander's messages; ours have the same one. */
@@ -23,7 +24,7 @@ export function report(error: unknown, isVerbose: boolean): number {
     // The help is the message.
     if (error.code === 'commander.help') return EXIT_FAILED;
   }
-  console.error(failureText(error, isVerbose));
+  printText(failureText(error, isVerbose), process.stderr);
   return EXIT_FAILED;
 }
 

@@ -11,6 +11,7 @@ import { REPORT_FLAGS, printResult } from './loadtest-reports.ts';
 import type { ReportFlags } from './loadtest-reports.ts';
 import { packageVersion } from './package-version.ts';
 import { runInterruptibly } from './signals.ts';
+import { printLine } from './terminal.ts';
 
 export interface IndexFlags extends ReportFlags {
   /** The name of the run. */
@@ -71,7 +72,7 @@ export async function collect(
   const { run = '' } = flags;
   if (run === '') throw usage('collect needs --run NAME, the name that all indexes have');
   await runInterruptibly(async (signal) => {
-    const say = (line: string): void => console.error(line);
+    const say = (line: string): void => printLine(line, process.stderr);
     const version = packageVersion();
     return printResult(await collectLoadTest({ kubeConfig, target, version, name: run, signal, say }), flags);
   });

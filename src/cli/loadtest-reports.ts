@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { KubeloomError, messageOf } from '../base/errors.ts';
+import { escapeControls } from '../base/printable.ts';
 import { comparePage } from '../loadtest/report/compare-page.ts';
 import { differenceText, outcomeText, percentText } from '../loadtest/report/compare-text.ts';
 import { compareResults } from '../loadtest/report/compare.ts';
@@ -17,6 +18,7 @@ import { isPreset } from '../loadtest/workload/presets.ts';
 import { conclusionText, resultText } from './loadtest-text.ts';
 import { factLines } from './report.ts';
 import { Table } from './table.ts';
+import { printJson, printText } from './terminal.ts';
 
 export interface ReportFlags {
   /** True: on stdout. */
@@ -62,8 +64,9 @@ export async function printResult(result: LoadTestResult, flags: ReportFlags): P
   await writeReports(result, flags);
   const concluded = conclusionText(result);
   const isJson = flags.json === true;
-  console.log(isJson ? JSON.stringify(result) : `\n${resultText(result)}\n\n${concluded}`);
-  if (isJson && result.conclusion.kind !== 'PASS') console.error(concluded);
+  if (isJson) printJson(JSON.stringify(result));
+  else printText(`\n${resultText(result)}\n\n${concluded}`);
+  if (isJson && result.conclusion.kind !== 'PASS') printText(concluded, process.stderr);
   return EXIT_CODES[result.conclusion.kind];
 }
 
@@ -76,7 +79,7 @@ export async function compareFiles(files: readonly string[], { html }: ReportFla
   }
   const comparison = compareResults([before, after], [readResult(before), readResult(after)]);
   if (html !== undefined) await writeFile(html, comparePage(comparison));
-  console.log(comparisonText(comparison));
+  printText(comparisonText(comparison));
 }
 
 export function comparisonText({ names, results, warnings, facts, figures, thresholds }: Comparison): string {
@@ -86,14 +89,14 @@ export function comparisonText({ names, results, warnings, facts, figures, thres
     ['B', `${after?.kind}  ${names[1]}`],
   ];
   const reasons = results.flatMap(({ conclusion }, index) =>
-    conclusion.reasons.map((reason) => `  ${index === 0 ? 'A' : 'B'}: ${reason}`),
+    conclusion.reasons.map((reason) => escapeControls(`  ${index === 0 ? 'A' : 'B'}: ${reason}`)),
   );
   const factTable = new Table(['DIFFERS', 'A', 'B']);
   const figureTable = new Table(['FIGURE', 'A', 'B', 'DIFFERENCE', '', '']);
   const thresholdTable = new Table(['THRESHOLD', 'A', 'B']);
   const sections = [
     [...factLines(verdicts), ...reasons],
-    warnings.map((warning) => `warning: ${warning}`),
+    warnings.map((warning) => escapeControls(`warning: ${warning}`)),
     factTable.lines(facts.map(({ name, before: a, after: b }) => [name, a, b])),
     figureTable.lines(
       figures.map((each) => [

@@ -1,4 +1,5 @@
 /** The result of a load test as text for a terminal. Pure. */
+import { escapeControls } from '../base/printable.ts';
 import { quantileMs } from '../loadtest/histogram.ts';
 import { confirmedWrites, pacedLatencies } from '../loadtest/report/figures.ts';
 import { NONE, countText, timeText, valueText } from '../loadtest/report/value-text.ts';
@@ -36,7 +37,7 @@ export function resultText(result: LoadTestResult): string {
 
 export function conclusionText({ conclusion: { kind, reasons } }: LoadTestResult): string {
   if (kind === 'PASS') return `PASS: ${PASSED}`;
-  return [`${kind}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n');
+  return [`${kind}:`, ...reasons.map((reason) => `  ${escapeControls(reason)}`)].join('\n');
 }
 
 function phaseLines({ phases }: LoadTestResult): string[] {

@@ -1,9 +1,11 @@
 /** The live view of a load test: on a terminal a frame that is drawn again each second, elsewhere a line a second. */
-import { createLogUpdate } from 'log-update';
 import type { LiveState } from '../loadtest/live.ts';
 import { STATES_KEPT, frame } from './loadtest-frame.ts';
 import { PlainProgress } from './progress.ts';
 import { number } from './report.ts';
+import { screenOn } from './screen.ts';
+import type { Screen } from './screen.ts';
+import { printLine } from './terminal.ts';
 
 export interface LoadTestView extends Disposable {
   /** Prints one line about what happens. */
@@ -17,7 +19,9 @@ export function loadTestView(stream: NodeJS.WriteStream, title: string, isQuiet:
 }
 
 function plainView(stream: NodeJS.WriteStream, isQuiet: boolean): LoadTestView {
-  const write = (line: string): void => void (isQuiet || stream.write(`${line}\n`));
+  const write = (line: string): void => {
+    if (!isQuiet) printLine(line, stream);
+  };
   const progress = new PlainProgress(write, () => performance.now());
   progress.begin();
   return {
@@ -38,20 +42,19 @@ const DEFAULT_ROWS = 24;
 
 class FrameView implements LoadTestView {
   readonly #stream: NodeJS.WriteStream;
-  readonly #screen: ReturnType<typeof createLogUpdate>;
+  readonly #screen: Screen;
   readonly #title: string;
   #states: readonly LiveState[] = [];
 
   constructor(stream: NodeJS.WriteStream, title: string) {
     this.#stream = stream;
-    this.#screen = createLogUpdate(stream);
+    this.#screen = screenOn(stream);
     this.#title = title;
   }
 
   say(line: string): void {
     // The frame is drawn again below the line.
-    this.#screen.clear();
-    this.#stream.write(`${line}\n`);
+    this.#screen.printLine(line);
     this.#draw();
   }
 
@@ -61,8 +64,7 @@ class FrameView implements LoadTestView {
   }
 
   [Symbol.dispose](): void {
-    this.#screen.clear();
-    this.#screen.done();
+    this.#screen[Symbol.dispose]();
   }
 
   #draw(): void {
@@ -71,6 +73,6 @@ class FrameView implements LoadTestView {
     // A terminal without a known size has 0; the last row is for the cursor.
     const columns = this.#stream.columns || DEFAULT_COLUMNS;
     const rows = (this.#stream.rows || DEFAULT_ROWS) - 1;
-    this.#screen(frame(state, columns, rows).join('\n'));
+    this.#screen.draw(frame(state, columns, rows));
   }
 }

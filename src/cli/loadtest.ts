@@ -19,6 +19,7 @@ import { compareFiles, printResult, wantReportFlags } from './loadtest-reports.t
 import { loadTestView } from './loadtest-view.ts';
 import { packageVersion } from './package-version.ts';
 import { runInterruptibly } from './signals.ts';
+import { printLine, printText } from './terminal.ts';
 
 export async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise<void> {
   if (flags.compare) {
@@ -35,7 +36,7 @@ export async function loadTest(name: string | undefined, flags: LoadTestFlags): 
   // The file as it is: its seed is chosen when it runs.
   const { workload, yaml }: ReadWorkload = readWorkload(text, name ?? 'flags', flags, randomInt(SEED_MAX));
   if (flags.print === true) {
-    process.stdout.write(text);
+    printText(text);
     return;
   }
   const restart = workload.phases.find(({ type }) => type === 'server-restart');
@@ -70,7 +71,7 @@ function targetOfFlags({ kubeconfig, context, yes }: LoadTestFlags): [LoadedKube
     ...(context === undefined ? {} : { context }),
   });
   const target = targetOf(kubeConfig);
-  console.error(targetText(target));
+  printLine(targetText(target), process.stderr);
   wantTarget(target, yes === true);
   return [kubeConfig, target];
 }

@@ -1,6 +1,8 @@
 /** The live line of a long command: a bar on a terminal, a plain line each second elsewhere. */
-import { createLogUpdate } from 'log-update';
 import { interruptedBy } from './signals.ts';
+import { screenOn } from './screen.ts';
+import type { Screen } from './screen.ts';
+import { printLine } from './terminal.ts';
 
 export interface Progress {
   /** Prints one line about the current step. */
@@ -18,7 +20,9 @@ const SHOW_INTERVAL_MS = 200;
 /** @param isQuiet true with --json: then a stream without a terminal receives nothing */
 export function progressOn(stream: NodeJS.WriteStream, isQuiet: boolean): Progress {
   if (stream.isTTY) return new BarProgress(stream);
-  const write = (line: string): void => void (isQuiet || stream.write(`${line}\n`));
+  const write = (line: string): void => {
+    if (!isQuiet) printLine(line, stream);
+  };
   return new PlainProgress(write, () => performance.now());
 }
 
@@ -77,19 +81,16 @@ export class PlainProgress implements Progress {
 const BAR_CHARACTERS = 30;
 
 class BarProgress implements Progress {
-  readonly #stream: NodeJS.WriteStream;
-  readonly #screen: ReturnType<typeof createLogUpdate>;
+  readonly #screen: Screen;
   #total = 1;
 
   constructor(stream: NodeJS.WriteStream) {
-    this.#stream = stream;
-    this.#screen = createLogUpdate(stream);
+    this.#screen = screenOn(stream);
   }
 
   say(line: string): void {
     // The bar is drawn again below the line.
-    this.#screen.clear();
-    this.#stream.write(`${line}\n`);
+    this.#screen.printLine(line);
   }
 
   begin(total: number): void {
@@ -98,12 +99,11 @@ class BarProgress implements Progress {
   }
 
   update(done: number, text: string): void {
-    this.#screen(barLine(Math.min(1, done / this.#total), text));
+    this.#screen.draw([barLine(Math.min(1, done / this.#total), text)]);
   }
 
   end(): void {
-    this.#screen.clear();
-    this.#screen.done();
+    this.#screen[Symbol.dispose]();
   }
 }
 

@@ -1,6 +1,8 @@
 /** The parts of the report of `kubeloom demo` that other reports share: conclusion, and tables. */
+import { escapeControls } from '../base/printable.ts';
 import { Table } from './table.ts';
 import type { Verdict } from '../loadtest/verdict/verdict.ts';
+import { printJson, printText } from './terminal.ts';
 
 /** The verdict on one handler or informer. */
 export interface Judged {
@@ -18,7 +20,7 @@ export const EXIT_CODES: Readonly<Record<Conclusion['kind'], number>> = { PASS: 
 export function conclusionText({ kind, reasons }: Conclusion, passed: string): string {
   return kind === 'PASS'
     ? `PASS: ${passed}`
-    : [`${kind}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n');
+    : [`${kind}:`, ...reasons.map((reason) => `  ${escapeControls(reason)}`)].join('\n');
 }
 
 /**
@@ -35,8 +37,9 @@ export function printResult(
   passed: string,
 ): number {
   const concluded = conclusionText(conclusion, passed);
-  console.log(isJson ? JSON.stringify(report) : `\n${text}\n\n${concluded}`);
-  if (isJson && conclusion.kind !== 'PASS') console.error(concluded);
+  if (isJson) printJson(JSON.stringify(report));
+  else printText(`\n${text}\n\n${concluded}`);
+  if (isJson && conclusion.kind !== 'PASS') printText(concluded, process.stderr);
   return EXIT_CODES[conclusion.kind];
 }
 
@@ -87,7 +90,7 @@ export function verdictLines<R extends Judged>(
 /** Returns a name and a value a line, the values in one column. */
 export function factLines(facts: readonly (readonly [name: string, value: string])[]): string[] {
   const width = Math.max(...facts.map(([name]) => name.length));
-  return facts.map(([name, value]) => `${name.padEnd(width)}   ${value}`);
+  return facts.map(([name, value]) => escapeControls(`${name.padEnd(width)}   ${value}`));
 }
 
 /** 200,000 */

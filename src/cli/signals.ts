@@ -3,6 +3,7 @@
  * the command line does, here.
  */
 import { onAbort } from '../base/on-abort.ts';
+import { printLine } from './terminal.ts';
 
 export interface Interruption {
   readonly signal: AbortSignal;
@@ -60,7 +61,7 @@ export async function runInterruptibly(command: (signal: AbortSignal) => Promise
     process.exitCode = await command(interruption.signal);
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
-    console.error('interrupted');
+    printLine('interrupted', process.stderr);
     process.exitCode = EXIT_INTERRUPTED;
   }
 }

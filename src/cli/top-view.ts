@@ -1,11 +1,12 @@
 /** The output of `kubeloom top`: a screen on a terminal, elsewhere a line each second. */
 import { emitKeypressEvents } from 'node:readline';
 import type { Key } from 'node:readline';
-import { createLogUpdate } from 'log-update';
 import { messageOf } from '../base/errors.ts';
 import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 import type { Interruption } from './signals.ts';
 import { frame, plainLine } from './top-frame.ts';
+import { screenOn } from './screen.ts';
+import { controlTerminal, printJson, printLine } from './terminal.ts';
 import { QUIT_KEY, initialTop, stepTop } from './top-state.ts';
 import type { TopInput } from './top-state.ts';
 
@@ -15,21 +16,18 @@ export interface TopView extends Disposable {
   lose(error: unknown): void;
 }
 
-/** Lines of text on the terminal are left alone: the frames are on its other screen, which does not scroll. */
-const ENTER_SCREEN = '\u001B[?1049h';
-const LEAVE_SCREEN = '\u001B[?1049l';
-const CLEAR_SCREEN = '\u001B[2J\u001B[H';
-
 export function topView(title: string, isJson: boolean, interruption: Interruption): TopView {
-  if (isJson) return linesView((snapshot) => JSON.stringify(snapshot));
+  if (isJson) return linesView((snapshot) => printJson(JSON.stringify(snapshot)));
   if (process.stdout.isTTY) return screenView(title, interruption);
   let state = initialTop(title);
-  return linesView((snapshot) => plainLine((state = stepTop(state, { type: 'snapshot', snapshot }))));
+  return linesView((snapshot) =>
+    printLine(plainLine((state = stepTop(state, { type: 'snapshot', snapshot })))),
+  );
 }
 
-function linesView(lineOf: (snapshot: StatsSnapshot) => string): TopView {
+function linesView(show: (snapshot: StatsSnapshot) => void): TopView {
   return {
-    show: (snapshot) => void process.stdout.write(`${lineOf(snapshot)}\n`),
+    show,
     lose: (error) => {
       throw error;
     },
@@ -39,12 +37,11 @@ function linesView(lineOf: (snapshot: StatsSnapshot) => string): TopView {
 
 function screenView(title: string, interruption: Interruption): TopView {
   const { stdout, stdin } = process;
-  const screen = createLogUpdate(stdout);
+  const screen = screenOn(stdout);
   let state = initialTop(title);
   const draw = (): void => {
     // log-update ends each frame with a line break, which would move a frame of all rows.
-    const lines = frame(state, stdout.columns, stdout.rows - 1);
-    screen(lines.join('\n'));
+    screen.draw(frame(state, stdout.columns, stdout.rows - 1));
   };
   const step = (input: TopInput): void => {
     state = stepTop(state, input);
@@ -55,12 +52,12 @@ function screenView(title: string, interruption: Interruption): TopView {
     else step({ type: 'key', key: name });
   };
   const onResize = (): void => {
-    screen.done();
-    stdout.write(CLEAR_SCREEN);
+    screen.keep();
+    controlTerminal(stdout, 'clearScreen');
     draw();
   };
-  const leave = (): void => void stdout.write(LEAVE_SCREEN);
-  stdout.write(ENTER_SCREEN + CLEAR_SCREEN);
+  const leave = (): void => controlTerminal(stdout, 'leaveScreen');
+  controlTerminal(stdout, 'enterScreen', 'clearScreen');
   // Also when a second signal ends the process at once.
   process.once('exit', leave);
   emitKeypressEvents(stdin);
@@ -75,7 +72,7 @@ function screenView(title: string, interruption: Interruption): TopView {
       stdin.off('keypress', onKey);
       if (stdin.isTTY) stdin.setRawMode(false);
       stdin.pause();
-      screen.done();
+      screen.keep();
       process.off('exit', leave);
       leave();
     },

@@ -2,13 +2,13 @@
 import { SharedIndexInformer, loadKubeConfig } from '../index.ts';
 import type { Borrowed, InformerOptions, LoadedKubeConfig } from '../index.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { escapeControls } from '../base/printable.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { findResource } from '../kube/rest-mapper.ts';
 import { ApiClient } from '../reflector/api-client.ts';
 import type { WatchFlags } from './commands/watch.ts';
 import { failureText } from './failure.ts';
 import { listenForInterruption } from './signals.ts';
+import { printJson, printLine, printText } from './terminal.ts';
 
 type Event = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -46,7 +46,7 @@ async function print(
       ...optionsOf(kubeConfig, ref, flags),
       onError: (error) => {
         if (informer.hasSynced() || error.code !== 'ERR_KUBELOOM_BAD_REQUEST') {
-          console.error(failureText(error, flags.verbose === true));
+          printText(failureText(error, flags.verbose === true), process.stderr);
           return;
         }
         fatal ??= error;
@@ -54,7 +54,7 @@ async function print(
       },
     });
     const write = (event: Event, object: Borrowed<unknown>): void => {
-      process.stdout.write(`${lineOf(event, ref, object, flags)}\n`);
+      printEvent(event, ref, object, flags);
     };
     informer.addEventHandler({
       onAdd: (added, isInInitialList) => {
@@ -89,26 +89,15 @@ function optionsOf(
   };
 }
 
-function lineOf(event: Event, ref: ResourceRef, object: Borrowed<unknown>, flags: WatchFlags): string {
+function printEvent(event: Event, ref: ResourceRef, object: Borrowed<unknown>, flags: WatchFlags): void {
   const { output, outputWatchEvents } = flags;
   if (output === 'json') {
-    const json = oneLine(object.bytes().toString());
-    return outputWatchEvents === true ? `{"type":"${event}","object":${json}}` : json;
+    const json = object.bytes().toString();
+    return printJson(outputWatchEvents === true ? `{"type":"${event}","object":${json}}` : json);
   }
   const { group, kind } = ref;
   const name = `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}/${object.name}`;
-  if (output === 'name') return escapeControls(outputWatchEvents === true ? `${event} ${name}` : name);
+  if (output === 'name') return printLine(outputWatchEvents === true ? `${event} ${name}` : name);
   const namespace = object.namespace === '' ? '' : `${object.namespace} `;
-  return escapeControls(`${event.padEnd('MODIFIED'.length)} ${namespace}${name}`);
-}
-
-/** Control characters that a terminal would execute. */
-const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-
-/** Returns the same JSON on a line: raw line breaks are between tokens only, other controls in strings only. */
-function oneLine(json: string): string {
-  return json
-    .replace(/[\r\n\t]+/g, ' ')
-    .trim()
-    .replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  printLine(`${event.padEnd('MODIFIED'.length)} ${namespace}${name}`);
 }

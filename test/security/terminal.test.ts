@@ -2,6 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
+import { conclusionText, resultText } from '../../src/cli/loadtest-text.ts';
+import { screenOn } from '../../src/cli/screen.ts';
+import { printJson, printLine, printText } from '../../src/cli/terminal.ts';
+import { exampleResult } from '../unit/loadtest/example-result.ts';
 import { failureText } from '../../src/cli/failure.ts';
 import { KubeloomError, fromErrorMessage } from '../../src/base/errors.ts';
 import { escapeControls } from '../../src/base/printable.ts';
@@ -46,4 +50,53 @@ test('C189 a command prints one line for a failure, and its stack has no escapes
   const foreign = new Error(`x${HOSTILE}\u001b]0;title\u0007`, { cause: new Error(`cause ${HOSTILE}`) });
   assert.doesNotMatch(failureText(foreign, false), DANGEROUS);
   assert.doesNotMatch(failureText(foreign, true).replaceAll('\n', ''), DANGEROUS);
+});
+
+class Terminal {
+  text = '';
+  readonly isTTY = true;
+  readonly columns = 200;
+  readonly rows = 50;
+
+  write(text: string): boolean {
+    this.text += text;
+    return true;
+  }
+}
+
+test('C189 the one writer of the commands escapes lines, text and JSON', () => {
+  const terminal = new Terminal();
+  printLine(`line ${HOSTILE} end`, terminal);
+  printText(`first\r\nsecond ${HOSTILE.replaceAll('\n', '')}\n`, terminal);
+  printJson(`{"a":"${HOSTILE.slice(32)}",\r\n\t"b":1}`, terminal);
+  assert.equal(terminal.text.split('\n').length, 5);
+  assert.doesNotMatch(terminal.text.replaceAll('\n', ''), DANGEROUS);
+  const [, , , json = ''] = terminal.text.split('\n');
+  assert.deepEqual(JSON.parse(json), { a: HOSTILE.slice(32), b: 1 });
+});
+
+test('C189 a screen escapes its lines and the lines above it', () => {
+  const terminal = new Terminal();
+  const screen = screenOn(terminal as unknown as NodeJS.WriteStream);
+  screen.draw([`a\u001b]0;title\u0007${HOSTILE}`]);
+  screen.printLine(`b\u001b[8m${HOSTILE}`);
+  screen[Symbol.dispose]();
+  assert.ok(!terminal.text.includes('\u001b]0'));
+  assert.ok(!terminal.text.includes('\u001b[8m'));
+  assert.doesNotMatch(terminal.text, /[\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u);
+});
+
+test('C189 the result of a load test has no control characters of the server or the workload', () => {
+  const result = exampleResult();
+  const hostile = {
+    ...result,
+    run: {
+      ...result.run,
+      versions: { ...result.run.versions, server: `v1${HOSTILE}` },
+      workload: { ...result.run.workload, name: `w${HOSTILE}` },
+    },
+    conclusion: { kind: 'FAIL', reasons: [`r${HOSTILE}`] } as const,
+  };
+  for (const text of [resultText(hostile), conclusionText(hostile)])
+    assert.doesNotMatch(text.replaceAll('\n', ''), DANGEROUS);
 });

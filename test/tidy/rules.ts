@@ -110,6 +110,12 @@ const ONE_PLACE: readonly (readonly [RegExp, string, string])[] = [
   [/\.addEventListener\(\s*'abort'/g, 'src/base/on-abort.ts', 'a signal may be aborted already: use onAbort'],
   [/\bAbortSignal\.timeout\(/g, 'src/base/time-limit.ts', 'Node may collect it: use TimeLimit'],
   [/\bJSON\.parse\(/g, 'src/base/parse-json.ts', QUOTING],
+  [
+    /\bconsole\.(?:log|error)\(|\bprocess\.std(?:out|err)\.write\((?!\s*escapeControls\()/g,
+    'src/cli/terminal.ts',
+    'its text may control a terminal: use the functions of src/cli/terminal.ts',
+  ],
+  [/\bcreateLogUpdate\(/g, 'src/cli/screen.ts', 'its text may control a terminal: use screenOn'],
   [/'node:stream\/consumers'/g, 'src/base/parse-json.ts', `${QUOTING}, and limit the bytes`],
 ];
 

@@ -2,6 +2,7 @@
 import { realTimers } from '../../base/clock.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
 import { withCode } from '../../base/errors.ts';
+import { escapeControls } from '../../base/printable.ts';
 import { InformerThreads } from '../../index.ts';
 import { connectionFor } from '../../reflector/transport/credentials.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
@@ -72,7 +73,9 @@ function report(error: Error): void {
   const { message, code } = withCode(error);
   if (reported.has(code)) return;
   reported.add(code);
-  process.stderr.write(`error: ${message} (${code}; the next ones with this code are not shown)\n`);
+  process.stderr.write(
+    escapeControls(`error: ${message} (${code}; the next ones with this code are not shown)`).concat('\n'),
+  );
 }
 
 function newWatcher(task: WatcherTask, context: WatcherContext, sockets: RawProcess): Watcher {
