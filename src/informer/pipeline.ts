@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { DoneProgress } from '../base/done-checker.ts';
-import { KubeloomError } from '../base/errors.ts';
+import { KubeloomError, firstLineOf } from '../base/errors.ts';
 import { isListerWatcher } from '../kube/list-watch.ts';
 import type { ListerWatcher } from '../kube/list-watch.ts';
 import type { ResourceRef } from '../kube/resource.ts';
@@ -150,7 +150,7 @@ export class InformerPipeline<T> {
     this.#attached = attached;
     void this.#detector?.run(signal);
     threads.drain.addUpkeep(this.#maintain);
-    threads.storeMemory.packing.add(owner.packed);
+    threads.storeMemory.packing.add(owner.packed, (cause) => this.#packingFailed(cause));
     attached.number = await threads.attach(this.#client(attached, events), signal);
   }
 
@@ -161,7 +161,7 @@ export class InformerPipeline<T> {
 
   /** The other threads that read the cache; made when the first one asks, after `attach`. */
   get lending(): Lending {
-    this.#lending ??= new Lending(this.replica.table);
+    this.#lending ??= new Lending(this.replica.table, () => this.#attached?.threads.kick());
     if (this.#attached) this.#attached.owner.readers = this.#lending;
     return this.#lending;
   }
@@ -307,6 +307,12 @@ export class InformerPipeline<T> {
       'ERR_KUBELOOM_STARTED',
       `${what}, and the informer is running: name it in \`fields\` or \`indexers\` when the informer is made`,
     );
+  }
+
+  #packingFailed(cause: unknown): void {
+    const message = `packing has ended, objects that do not change keep their length: ${firstLineOf(cause)}`;
+    const error = new KubeloomError('ERR_KUBELOOM_ASSERTION', message, { cause });
+    this.#options.reports.report(error, 'lifecycle');
   }
 
   /** Runs after every round of the drain; returns true when there is more to do. */

@@ -30,6 +30,15 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C209: ['this.#table.lend(row);', ''],
     C213: ['return this.count > 0;', 'return false;'],
   },
+  'src/replica/share/lending.ts': {
+    C290: ['if (isLent) this.#wake();', 'if (isLent) return;'],
+  },
+  'src/replica/store/slabs.ts': {
+    C291: ['slab.rows[slab.sizeClass.chunkAt(this.#table.offsetOf(row))] = former;', ''],
+  },
+  'src/replica/store/store-memory.ts': {
+    C292: ['        failed(error);\n', '        throw error;\n'],
+  },
   'src/replica/deliver/processor-listener.ts': {
     C207: [
       'writer && this.isIdle && writer.changed(oldRow, newRow)',

@@ -2,7 +2,7 @@
  * One informer's cache for one other thread, on the main thread: a handler whose calls write records. While the ring is
  * full a call is a promise, so a thread that does not read is a slow handler, with all that follows.
  */
-import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
+import { KubeloomError, assert, toErrorMessage } from '../../base/errors.ts';
 import { StateKind, StateRecord, stateBytes, writeState } from '../../shared/record/state.ts';
 import type { ResourceEventHandler } from '../deliver/handler.ts';
 import type { CacheWriter } from '../deliver/processor-listener.ts';
@@ -105,18 +105,23 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   }
 
   /**
-   * Writes where the row is now, if the thread has it, and returns that. The thread reads the former row until it has
-   * taken that record.
+   * Writes where the row is now, if the thread has it, and returns that. There is room for the record, because a row is moved
+   * only then. The thread reads the former row until it has taken the record.
    */
   moved(row: number, former: number): boolean {
     if (this.#isClosed || !this.#loans.has(row)) return false;
     this.#loans.begin(former);
-    void this.link.send(() => this.#isClosed || this.#writeMoved(row, former));
+    this.link.formers++;
+    assert(this.#writeMoved(row, former), 'a row was moved without room for its record', row);
     return true;
   }
 
   takeBack(rows: Int32Array): void {
-    for (const row of rows) this.#loans.end(row);
+    const { table } = this.#options;
+    for (const row of rows) {
+      if (this.link.formers > 0 && table.hasFlag(row, EntryFlag.Former)) this.link.formers--;
+      this.#loans.end(row);
+    }
   }
 
   /** Called when the last call has returned: the cache of the thread changes no more. @param failure the reason */
@@ -218,11 +223,6 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   }
 
   #writeMoved(row: number, former: number): boolean {
-    // The thread may have returned the row while the record waited for room.
-    if (!this.#loans.has(row)) {
-      this.#loans.end(former);
-      return true;
-    }
     const record = this.#record;
     record.informer = this.#informer;
     record.kind = StateKind.Moved;

@@ -16,11 +16,14 @@ export interface LendingStats {
 
 export class Lending implements BytesReaders {
   readonly #table: EntryTable;
+  readonly #wake: () => void;
   readonly #lenders: Set<Lender> = new Set();
   #attached = 0;
 
-  constructor(table: EntryTable) {
+  /** @param wake requests a turn of the drain: at rest no other one publishes the records of moves */
+  constructor(table: EntryTable, wake: () => void) {
     this.#table = table;
+    this.#wake = wake;
   }
 
   add(lender: Lender): void {
@@ -47,7 +50,7 @@ export class Lending implements BytesReaders {
   }
 
   mayMove(): boolean {
-    for (const { link } of this.#lenders) if (link.isWaiting) return false;
+    for (const { link } of this.#lenders) if (!link.hasRoomForMove) return false;
     return true;
   }
 
@@ -56,7 +59,8 @@ export class Lending implements BytesReaders {
     this.#table.addReference(former);
     let isLent = false;
     for (const lender of this.#lenders) isLent = lender.moved(row, former) || isLent;
-    if (!isLent) this.#table.setFlag(row, EntryFlag.Lent, false);
+    if (isLent) this.#wake();
+    else this.#table.setFlag(row, EntryFlag.Lent, false);
     this.#table.dropReference(former);
   }
 

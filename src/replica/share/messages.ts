@@ -39,7 +39,7 @@ export interface LinkMemory {
 
 /** The reader's bell comes first. */
 export const BELL_LINE = 0;
-/** 1 while the main thread waits for room in the ring of states. */
+/** 1 while the main thread waits for room in the ring of states, or for former rows. */
 export const WAITING_LINE: number = BELL_LINES;
 
 /** A state without its bytes takes about 400. */

@@ -3,7 +3,7 @@
  * numbers under which the thread has memory and decoders.
  */
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import { readReturned } from '../../shared/record/state.ts';
+import { MOVED_BYTES, readReturned } from '../../shared/record/state.ts';
 import { Bell } from '../../shared/ring/bell.ts';
 import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.ts';
 import { Word } from '../../shared/ring/word.ts';
@@ -44,6 +44,9 @@ export class ReaderLink implements MemoryReader {
   readonly #returned: RingConsumer;
   readonly #bell: Bell;
   readonly #waitingWord: Word;
+  #isWaitingShown = false;
+  /** Number of former rows that the thread has: their memory is free when it has returned them. */
+  formers = 0;
   readonly #caches: Map<number, LinkedCache> = new Map();
   #waiting: Waiting[] = [];
   readonly #memories: Map<ArrayBufferLike, number> = new Map();
@@ -64,6 +67,11 @@ export class ReaderLink implements MemoryReader {
   /** Whether records wait for room. */
   get isWaiting(): boolean {
     return this.#waiting.length > 0;
+  }
+
+  /** Whether the record of a row that is moved can be written at once. */
+  get hasRoomForMove(): boolean {
+    return !this.isWaiting && this.ring.canClaim(MOVED_BYTES);
   }
 
   /** Number of rows that the thread has. */
@@ -129,6 +137,7 @@ export class ReaderLink implements MemoryReader {
     this.#takeReturned();
     for (const cache of this.#caches.values()) cache.writePosition();
     this.#writeWaiting();
+    this.#showWaiting(this.isWaiting || this.formers > 0);
     if (this.ring.publish()) this.#bell.ring();
   }
 
@@ -170,9 +179,15 @@ export class ReaderLink implements MemoryReader {
   #writeWaiting(): void {
     if (this.#waiting.length === 0) return;
     this.#writeSome();
-    const isWaiting = this.#waiting.length > 0;
-    this.#waitingWord.store(isWaiting ? 1 : 0);
-    if (isWaiting) this.#writeSome();
+    if (this.#waiting.length === 0) return;
+    this.#showWaiting(true);
+    this.#writeSome();
+  }
+
+  #showWaiting(isShown: boolean): void {
+    if (isShown === this.#isWaitingShown) return;
+    this.#isWaitingShown = isShown;
+    this.#waitingWord.store(isShown ? 1 : 0);
   }
 
   #writeSome(): void {

@@ -105,6 +105,7 @@ export class PackedObjects {
    */
   *round(): Generator<void, boolean, void> {
     this.#isActive = false;
+    yield* this.#compact();
     yield* this.#dissolve();
     if (this.#loose.liveBytes >= this.#totalBytesMin) {
       if (this.#rests === 0) yield* this.#packAged();
@@ -113,7 +114,7 @@ export class PackedObjects {
         this.#isActive = true;
       }
     }
-    return this.#isActive;
+    return this.#isActive || this.#loose.isBlocked || this.slabs.isBlocked;
   }
 
   *#packAged(): Generator<void, void, void> {
@@ -189,11 +190,13 @@ export class PackedObjects {
     if (dictionary.isShared) this.#readers()?.dropped(dictionary);
   }
 
-  /** Returns whether the row stays where it is: a former place, or one where threads read that are far behind. */
+  /** Returns whether the row stays where it is: a former place, or, until a later round, one that a thread far behind reads. */
   #isFixed(row: number): boolean {
     const flags = this.#table.flagsOf(row);
     if (flags & EntryFlag.Former) return true;
-    return (flags & EntryFlag.Lent) !== 0 && this.#readers()?.mayMove() === false;
+    const isBlocked = (flags & EntryFlag.Lent) !== 0 && this.#readers()?.mayMove() === false;
+    if (isBlocked) this.#isActive = true;
+    return isBlocked;
   }
 
   #next(): Dictionary {
@@ -247,6 +250,10 @@ export class PackedObjects {
   /** Ends one step, and runs the compactions that it made necessary. */
   *#tidied(): Generator<void, void, void> {
     yield;
+    yield* this.#compact();
+  }
+
+  *#compact(): Generator<void, void, void> {
     for (const slabs of [this.#loose, this.slabs]) {
       while (slabs.hasCompaction) {
         slabs.compact();

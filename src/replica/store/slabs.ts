@@ -12,7 +12,7 @@ import { copyBytes } from '../../shared/log/log.ts';
 import { NONE } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
-import { SLAB_BYTES, SlabMemory } from './store-memory.ts';
+import { SlabMemory } from './store-memory.ts';
 import type { BytesReaders, SharedMemory } from './store-memory.ts';
 
 export interface Slab extends SharedMemory {
@@ -26,13 +26,14 @@ export interface Slab extends SharedMemory {
   vacants: number;
   /** Chunks that were used at least once: the first ones. */
   used: number;
-  /** True when its rows were moved, and it remains for former rows only. */
-  isEmptied: boolean;
-  /** Number of former rows in it. */
-  formers: number;
-  /** Index among the open slabs of its size; -1 while it is full. */
+  /** Index among the open slabs of its size, `FULL`, or `EMPTIED`. */
   openAt: number;
 }
+
+/** `openAt` of a slab without a free chunk. */
+const FULL = -1;
+/** `openAt` of a slab whose rows are moved: nothing is put there, and it is freed with the last row in it. */
+const EMPTIED = -2;
 
 /** Number of sizes between two powers of two, as bits: a chunk is at most 1/16 too long, 1/45 on average. */
 const SIZES_PER_DOUBLING_BITS = 4;
@@ -67,9 +68,9 @@ export class Slabs {
   readonly #numbered: (Slab | undefined)[] = [];
   readonly #classes: Map<number, SizeClass> = new Map();
   readonly #sparse: SizeClass[] = [];
+  /** Sparse ones whose rows may not be moved before threads have read on. */
+  readonly #blocked: SizeClass[] = [];
   liveBytes = 0;
-  /** Bytes of slabs that were emptied except for former rows. */
-  #emptiedBytes = 0;
   /** Bytes released while slabs waited to be emptied: `compact` must keep up with them. */
   #owedBytes = 0;
 
@@ -79,6 +80,7 @@ export class Slabs {
     this.#readers = readers;
     this.#moved = moved ?? ((row, former) => readers()?.moved(row, former));
     this.#free = (slab) => {
+      this.#numbered[slab.number] = undefined;
       const isKept = memory.give(slab.bytes);
       if (!isKept && slab.isShared) readers()?.dropped(slab);
     };
@@ -102,12 +104,8 @@ export class Slabs {
     const offset = this.#table.offsetOf(row);
     this.#table.place(row, NONE, 0, 0);
     this.liveBytes -= storedBytes;
-    if (this.#table.hasFlag(row, EntryFlag.Former)) slab.formers--;
-    if (slab.isEmptied) {
-      this.#freeEmptied(slab);
-      return;
-    }
     sizeClass.leave(slab, offset);
+    if (slab.openAt === EMPTIED) return;
     if (this.#sparse.length > 0) this.#owedBytes += storedBytes;
     if (!sizeClass.isQueued && sizeClass.isSparse) {
       sizeClass.isQueued = true;
@@ -122,32 +120,37 @@ export class Slabs {
       this.release(row);
       return NONE;
     }
-    const slab = this.slabOf(row);
-    const former = table.split(row);
-    slab.rows[slab.sizeClass.chunkAt(table.offsetOf(row))] = former;
-    slab.formers++;
+    const former = this.#split(row, this.slabOf(row));
     table.place(row, NONE, 0, 0);
     return former;
   }
 
+  /** Whether a slab is to be emptied when threads have read on. */
+  get isBlocked(): boolean {
+    return this.#blocked.length > 0;
+  }
+
+  /** Whether a slab can be emptied now. */
   get hasCompaction(): boolean {
-    return this.#sparse.length > 0;
+    return this.#sparse.length > 0 || (this.#blocked.length > 0 && this.#mayMove());
   }
 
   /** Empties one slab, and more until it has freed as much as was released meanwhile. Returns the bytes moved. */
   compact(): number {
     let movedBytes = 0;
+    if (this.#blocked.length > 0 && this.#mayMove()) this.#sparse.push(...this.#blocked.splice(0));
     do {
       const sizeClass = this.#sparse.at(-1);
       if (!sizeClass) break;
-      const slab = sizeClass.isSparse ? sizeClass.takeEmptiest((other) => this.#mayEmpty(other)) : undefined;
+      const slab = sizeClass.takeEmptiest((other) => !other.isShared || this.#mayMove());
       if (slab) {
         movedBytes += this.#empty(slab);
-        this.#owedBytes -= slab.bytes.length;
-        if (sizeClass.isSparse) continue;
+        if (!sizeClass.emptying) this.#owedBytes -= slab.bytes.length;
+        if (!sizeClass.emptying && sizeClass.isSparse) continue;
       }
-      sizeClass.isQueued = false;
       this.#sparse.pop();
+      sizeClass.isQueued = sizeClass.isSparse || sizeClass.emptying !== undefined;
+      if (sizeClass.isQueued) this.#blocked.push(sizeClass);
     } while (this.#owedBytes > 0);
     this.#owedBytes = 0;
     return movedBytes;
@@ -157,47 +160,54 @@ export class Slabs {
     return [...this.#classes.values()].flatMap(({ slabs }) => [...slabs]);
   }
 
-  /** Yields the rows in a slab, until it is emptied: then its list has numbers of moved rows. Rows may be released and moved meanwhile. */
+  /** Yields the rows in a slab, former ones included, until it is freed. Rows may be released and moved meanwhile. */
   *rowsIn(slab: Slab): Generator<number> {
-    for (
-      let chunk = 0;
-      chunk < slab.used && this.#numbered[slab.number] === slab && !slab.isEmptied;
-      chunk++
-    ) {
+    for (let chunk = 0; chunk < slab.used && this.#numbered[slab.number] === slab; chunk++) {
       const row = slab.rows[chunk] ?? NONE;
       if (row >= 0) yield row;
     }
   }
 
   get heldBytes(): number {
-    let bytes = this.#emptiedBytes;
+    let bytes = 0;
     for (const { heldBytes } of this.#classes.values()) bytes += heldBytes;
     return bytes;
   }
 
-  /** Moves all rows of a slab that was removed; returns their bytes. Where threads read, former rows stay. */
+  /** Moves the rows of a slab, as long as threads have room for the records; returns their bytes. Former rows stay. */
   #empty(slab: Slab): number {
     const table = this.#table;
     let movedBytes = 0;
-    slab.isEmptied = true;
-    // Rows are still in it, although former ones may end at once.
-    slab.formers++;
-    this.#numbered[slab.number] = slab;
-    this.#emptiedBytes += slab.bytes.length;
-    for (const row of slab.rows.slice(0, slab.used)) {
-      if (row < 0) continue;
-      const storedBytes = table.storedBytesOf(row);
-      const offset = table.offsetOf(row);
-      const former = table.hasFlag(row, EntryFlag.Lent) ? this.vacate(row) : NONE;
-      this.#place(row, slab.bytes, offset, storedBytes);
-      movedBytes += storedBytes;
-      if (former === NONE) continue;
+    for (let chunk = 0; chunk < slab.used; chunk++) {
+      const row = slab.rows[chunk] ?? NONE;
+      if (row < 0 || table.hasFlag(row, EntryFlag.Former)) continue;
+      if (table.hasFlag(row, EntryFlag.Lent) && !this.#mayMove()) return movedBytes;
+      movedBytes += this.#move(row, slab);
+    }
+    slab.sizeClass.endEmptying(slab);
+    return movedBytes;
+  }
+
+  /** Moves a row to another slab; returns its bytes. */
+  #move(row: number, slab: Slab): number {
+    const table = this.#table;
+    const storedBytes = table.storedBytesOf(row);
+    const offset = table.offsetOf(row);
+    const former = table.hasFlag(row, EntryFlag.Lent) ? this.#split(row, slab) : NONE;
+    this.#place(row, slab.bytes, offset, storedBytes);
+    if (former === NONE) slab.sizeClass.leave(slab, offset);
+    else {
       this.liveBytes += storedBytes;
       this.#moved(row, former);
     }
-    slab.formers--;
-    this.#freeEmptied(slab);
-    return movedBytes;
+    return storedBytes;
+  }
+
+  /** Leaves the row's place to a former row, which it returns. The caller gives the row another place. */
+  #split(row: number, slab: Slab): number {
+    const former = this.#table.split(row);
+    slab.rows[slab.sizeClass.chunkAt(this.#table.offsetOf(row))] = former;
+    return former;
   }
 
   /** Returns memory for a slab. Threads that read other informers have no use for it. */
@@ -207,23 +217,17 @@ export class Slabs {
     return memory;
   }
 
-  #freeEmptied(slab: Slab): void {
-    if (slab.formers > 0) return;
-    this.#numbered[slab.number] = undefined;
-    this.#emptiedBytes -= slab.bytes.length;
-    this.#free(slab);
-  }
-
-  #mayEmpty(slab: Slab): boolean {
-    if (!slab.isShared) return true;
-    return slab.formers === 0 && (this.#readers()?.mayMove() ?? true);
+  #mayMove(): boolean {
+    return this.#readers()?.mayMove() ?? true;
   }
 
   #place(row: number, source: Buffer, start: number, length: number): void {
     const chunkBytes = chunkBytesFor(length);
     let sizeClass = this.#classes.get(chunkBytes);
     if (!sizeClass) {
-      sizeClass = new SizeClass(chunkBytes, (bytes) => this.#take(bytes), this.#numbered, this.#free);
+      const chunksMax = Math.max(1, Math.floor(this.memory.slabBytes / chunkBytes));
+      const take = (bytes: number): Buffer => this.#take(bytes);
+      sizeClass = new SizeClass({ chunkBytes, chunksMax }, take, this.#numbered, this.#free);
       this.#classes.set(chunkBytes, sizeClass);
     }
     const slab = sizeClass.openSlab();
@@ -246,10 +250,14 @@ class SizeClass {
   #live = 0;
   /** True while a slab of this size waits to be emptied. */
   isQueued = false;
+  /** The slab whose rows are being moved, while threads have no room for the records of more moves. */
+  emptying: Slab | undefined;
+  /** Chunks of slabs that were taken to be emptied, and in which a row is left. */
+  #emptiedChunks = 0;
 
   /** @param numbered all slabs by their number @param free takes back a slab that is empty */
   constructor(
-    chunkBytes: number,
+    { chunkBytes, chunksMax }: { readonly chunkBytes: number; readonly chunksMax: number },
     take: (bytes: number) => Buffer,
     numbered: (Slab | undefined)[],
     free: (slab: Slab) => void,
@@ -258,11 +266,11 @@ class SizeClass {
     this.#chunkBytes = chunkBytes;
     this.#take = take;
     this.#numbered = numbered;
-    this.#chunksMax = Math.max(1, Math.floor(SLAB_BYTES / chunkBytes));
+    this.#chunksMax = chunksMax;
   }
 
   get heldBytes(): number {
-    return this.#chunks * this.#chunkBytes;
+    return (this.#chunks + this.#emptiedChunks) * this.#chunkBytes;
   }
 
   /** True with far more chunks than objects: other slabs have room for all objects of any one slab. */
@@ -300,19 +308,24 @@ class SizeClass {
     slab.rows[chunk] = NONE - 1 - slab.vacant;
     slab.vacant = chunk;
     slab.vacants++;
-    this.#live--;
-    if (slab.openAt < 0) this.#reopen(slab);
+    if (slab.openAt === EMPTIED) {
+      if (this.emptying !== slab) this.#freeEmptied(slab);
+      return;
+    }
     const isEmpty = slab.vacants === slab.used;
+    this.#live--;
+    if (slab.openAt === FULL) this.#reopen(slab);
     if (isEmpty && this.#open.length > 1) this.#free(this.#remove(slab));
     if (this.#live > 0) return;
     for (let last = this.#open.at(-1); last; last = this.#open.at(-1)) this.#free(this.#remove(last));
   }
 
   /**
-   * Removes the slab with the fewest objects of those that may be emptied; undefined when there is none. The caller moves
-   * the objects and frees the slab.
+   * Returns the slab whose rows are being moved, or takes the slab with the fewest of those that may be emptied;
+   * undefined when there is none, or nothing to do. The caller moves the rows and calls `endEmptying`.
    */
   takeEmptiest(mayEmpty: (slab: Slab) => boolean): Slab | undefined {
+    if (this.emptying || !this.isSparse) return this.emptying;
     let emptiest: Slab | undefined;
     let fewest = Infinity;
     for (const slab of this.#open) {
@@ -322,8 +335,22 @@ class SizeClass {
       fewest = count;
     }
     if (!emptiest) return undefined;
+    this.#remove(emptiest).openAt = EMPTIED;
     this.#live -= fewest;
-    return this.#remove(emptiest);
+    this.#emptiedChunks += emptiest.rows.length;
+    return (this.emptying = emptiest);
+  }
+
+  /** Frees the slab whose rows were moved, now or with the last of its former rows. */
+  endEmptying(slab: Slab): void {
+    this.emptying = undefined;
+    this.#freeEmptied(slab);
+  }
+
+  #freeEmptied(slab: Slab): void {
+    if (slab.vacants < slab.used) return;
+    this.#emptiedChunks -= slab.rows.length;
+    this.#free(slab);
   }
 
   #newSlab(): Slab {
@@ -335,13 +362,11 @@ class SizeClass {
       number: unused < 0 ? this.#numbered.length : unused,
       bytes,
       isShared: false,
-      isEmptied: false,
-      formers: 0,
       rows: new Int32Array(chunks),
       vacant: NONE,
       vacants: 0,
       used: 0,
-      openAt: -1,
+      openAt: FULL,
     };
     this.#numbered[slab.number] = slab;
     this.slabs.add(slab);
@@ -352,7 +377,6 @@ class SizeClass {
 
   #remove(slab: Slab): Slab {
     this.slabs.delete(slab);
-    this.#numbered[slab.number] = undefined;
     this.#chunks -= slab.rows.length;
     this.#close(slab);
     return slab;
@@ -368,6 +392,6 @@ class SizeClass {
       this.#open[slab.openAt] = last;
       last.openAt = slab.openAt;
     }
-    slab.openAt = -1;
+    slab.openAt = FULL;
   }
 }

@@ -52,20 +52,27 @@ const WORTH_BYTES_MIN = 2 ** 23;
 export class SlabMemory {
   /** Threads that know memory by number. They know it while it is free, too: a slab begins every few hundred changes. */
   readonly readers: Set<MemoryReader> = new Set();
+  /** Approximate length of a slab. */
+  readonly slabBytes: number;
   readonly #free: Buffer[] = [];
   #droppedBytes = 0;
   #isQuiet = true;
 
+  constructor(slabBytes: number = SLAB_BYTES) {
+    this.slabBytes = slabBytes;
+  }
+
   /** Returns memory of at least `bytes`, with any content. */
   take(bytes: number): Buffer {
-    if (bytes > SLAB_BYTES || bytes <= SLAB_BYTES / 2) return Buffer.allocUnsafeSlow(bytes);
+    const { slabBytes } = this;
+    if (bytes > slabBytes || bytes <= slabBytes / 2) return Buffer.allocUnsafeSlow(bytes);
     this.#isQuiet = false;
-    return this.#free.pop() ?? mapped();
+    return this.#free.pop() ?? mapped(slabBytes);
   }
 
   /** Takes back memory that no code reads or writes any more. Returns whether it is kept for other slabs. */
   give(memory: Buffer): boolean {
-    if (memory.length !== SLAB_BYTES) return false;
+    if (memory.length !== this.slabBytes) return false;
     this.#free.push(memory);
     if (this.#free.length <= FREE_SLABS_MAX) return true;
     this.#drop(FREE_SLABS_MAX / 2);
@@ -94,12 +101,12 @@ export class SlabMemory {
   }
 
   get freeBytes(): number {
-    return this.#free.length * SLAB_BYTES;
+    return this.#free.length * this.slabBytes;
   }
 
   #drop(count: number): void {
     for (const memory of this.#free.splice(this.#free.length - count)) this.forget(memory);
-    this.#droppedBytes += count * SLAB_BYTES;
+    this.#droppedBytes += count * this.slabBytes;
   }
 
   /** Makes V8 collect. The array is never written to, so it takes no memory; V8 collects before it refuses one. */
@@ -113,9 +120,9 @@ export class SlabMemory {
   }
 }
 
-function mapped(): Buffer {
-  const memory = new SharedArrayBuffer(SLAB_BYTES, { maxByteLength: SLAB_BYTES });
-  return Buffer.from(memory, 0, SLAB_BYTES);
+function mapped(bytes: number): Buffer {
+  const memory = new SharedArrayBuffer(bytes, { maxByteLength: bytes });
+  return Buffer.from(memory, 0, bytes);
 }
 
 /** Memory that other threads may read: a slab, or a dictionary. */
@@ -134,7 +141,7 @@ export interface MemoryReader {
 
 /** The threads that read the bytes of rows. */
 export interface BytesReaders {
-  /** Returns whether rows may be moved that threads read: not while those are far behind. */
+  /** Returns whether one row that threads read may be moved: not while those are far behind. */
   mayMove(): boolean;
   /** Called when a row has other bytes. The former row keeps the bytes that it had, until no thread reads them. */
   moved(row: number, former: number): void;
@@ -176,7 +183,8 @@ type PackingOptions = Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged
 export class PackingRounds {
   readonly #options: PackingOptions;
   readonly #ended: () => boolean;
-  readonly #members: Set<Packable> = new Set();
+  /** The stores, and what to call with the error that ends the packing of one. */
+  readonly #members: Map<Packable, (error: unknown) => void> = new Map();
   /** Whether the next merge begins rounds. */
   #isAwaitingMerge = false;
   /** Cancels the wait for the next piece; undefined while there is nothing to do. */
@@ -192,8 +200,9 @@ export class PackingRounds {
     this.#ended = ended;
   }
 
-  add(member: Packable): void {
-    this.#members.add(member);
+  /** @param failed called with an error of a round: this member is packed no more */
+  add(member: Packable, failed: (error: unknown) => void): void {
+    this.#members.set(member, failed);
     if (this.#cancel === undefined) this.#awaitMerge();
   }
 
@@ -242,7 +251,14 @@ export class PackingRounds {
 
   *#round(): Generator<void, boolean, void> {
     let hasMore = false;
-    for (const member of this.#members) hasMore = (yield* member.round()) || hasMore;
+    for (const [member, failed] of this.#members) {
+      try {
+        hasMore = (yield* member.round()) || hasMore;
+      } catch (error) {
+        this.#members.delete(member);
+        failed(error);
+      }
+    }
     return hasMore;
   }
 }

@@ -45,6 +45,9 @@ const FIXED_WORDS = 17;
 const NOTHING = -1;
 const TWO_POW_32 = 2 ** 32;
 
+/** Length of a record without text, as a moved row has it. */
+export const MOVED_BYTES: number = FIXED_WORDS * 4;
+
 /** A state, reused for every record. */
 export class StateRecord {
   informer = 0;

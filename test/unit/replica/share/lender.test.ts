@@ -20,7 +20,7 @@ function scene(): Scene {
   const processor = new SharedProcessor();
   const main = new ScriptedReplica({ listener: processor, fields: ['spec.nodeName'] });
   const { owner, replica } = main;
-  const lending = new Lending(owner.table);
+  const lending = new Lending(owner.table, () => undefined);
   owner.readers = lending;
   main.relist();
   const join = (): ReaderTwin =>

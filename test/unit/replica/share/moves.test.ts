@@ -130,7 +130,7 @@ test('rows of a thread that has ended are moved while its loans end in steps', (
   const { table, slabs } = owner;
   const loans = new Loans(table);
   // No lender has these rows any more, as after the end of a thread.
-  owner.readers = new Lending(table);
+  owner.readers = new Lending(table, () => undefined);
   const rows = lentRows(owner, loans);
   const kept = rows.filter((_, number) => number % 4 === 0);
   const bytes = new Map(kept.map((row) => [row, bytesAt(owner, row)]));

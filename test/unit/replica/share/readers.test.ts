@@ -51,7 +51,7 @@ class World {
       },
       1 + (seed % 3),
     );
-    this.lending = new Lending(this.twin.owner.table);
+    this.lending = new Lending(this.twin.owner.table, () => undefined);
     const { lending } = this;
     this.twin.owner.readers = {
       mayMove: () => lending.mayMove(),

@@ -31,6 +31,10 @@ function member(steps: number): Packable & { rounds: number; steps: number; hasM
   };
 }
 
+function unexpected(error: unknown): void {
+  throw error;
+}
+
 class Scene {
   readonly clock: FakeClock = new WorkingClock();
   readonly rounds: PackingRounds;
@@ -63,7 +67,7 @@ describe('rounds of packing', () => {
     const { clock, rounds } = scene;
     const one = member(3);
     one.hasMore = true;
-    rounds.add(one);
+    rounds.add(one, unexpected);
     scene.change();
     clock.advance(1999);
     assert.equal(one.rounds, 0);
@@ -78,8 +82,8 @@ describe('rounds of packing', () => {
     const scene = new Scene();
     const { clock, rounds } = scene;
     const [one, other] = [member(0), member(0)];
-    rounds.add(one);
-    rounds.add(other);
+    rounds.add(one, unexpected);
+    rounds.add(other, unexpected);
     assert.equal(clock.pending, 0, 'nothing was merged');
     scene.change();
     one.hasMore = true;
@@ -100,7 +104,7 @@ describe('rounds of packing', () => {
     const scene = new Scene();
     const { clock, rounds } = scene;
     const one = member(10);
-    rounds.add(one);
+    rounds.add(one, unexpected);
     scene.change();
     clock.advance(2000);
     assert.equal(scene.ended, 0);
@@ -118,8 +122,8 @@ describe('rounds of packing', () => {
       const scene = new Scene();
       const { clock, rounds } = scene;
       const [one, other] = [member(10), member(10)];
-      rounds.add(one);
-      rounds.add(other);
+      rounds.add(one, unexpected);
+      rounds.add(other, unexpected);
       const others = isBusy ? 9 : 8;
       scene.change(others);
       clock.advance(2000);
@@ -142,8 +146,8 @@ describe('rounds of packing', () => {
     const scene = new Scene();
     const { clock, rounds } = scene;
     const [one, other] = [member(3), member(3)];
-    rounds.add(one);
-    rounds.add(other);
+    rounds.add(one, unexpected);
+    rounds.add(other, unexpected);
     scene.change();
     rounds.remove(one);
     other.hasMore = true;
@@ -153,15 +157,38 @@ describe('rounds of packing', () => {
     assert.equal(clock.pending, 0);
     clock.advance(10_000);
     assert.equal(other.rounds, 1);
-    rounds.add(one);
+    rounds.add(one, unexpected);
     scene.change();
     clock.advance(2000);
     assert.equal(one.rounds, 1);
   });
 
+  it('go on without a member whose round has thrown', () => {
+    const scene = new Scene();
+    const { clock, rounds } = scene;
+    const errors: unknown[] = [];
+    const broken: Packable = {
+      *round() {
+        yield;
+        throw new RangeError('defect');
+      },
+    };
+    const other = member(3);
+    other.hasMore = true;
+    rounds.add(broken, (error) => errors.push(error));
+    rounds.add(other, unexpected);
+    scene.change();
+    clock.advance(2000);
+    while (scene.ended === 0) clock.advance(2);
+    assert.deepEqual(errors, [new RangeError('defect')]);
+    assert.deepEqual([other.rounds, scene.ended], [1, 1]);
+    clock.advance(2000);
+    assert.deepEqual([other.rounds, errors.length], [2, 1]);
+  });
+
   it('never run when `packAfterMs` is Infinity', () => {
     const scene = new Scene(Infinity);
-    scene.rounds.add(member(1));
+    scene.rounds.add(member(1), unexpected);
     scene.change();
     assert.equal(scene.clock.pending, 0);
   });
