@@ -41,6 +41,13 @@ export interface ControllerParts {
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
 
+interface Signals {
+  /** Aborted when no further key is taken. */
+  readonly stop: AbortSignal;
+  /** Aborted when the reconciliations have to end. */
+  readonly work: AbortSignal;
+}
+
 /** A write of a reconciliation, with the server's answer. */
 type Written = readonly [resource: ResourceRef, answer: KubeObject];
 
@@ -160,8 +167,9 @@ export class ManagedController implements ControllerBuilder {
    * progress have ended.
    *
    * @param workSignal signal of the reconciliations
+   * @param fence ends the writes of their client, as soon as its time has come; undefined without an election
    */
-  async run(signal: AbortSignal, workSignal: AbortSignal = signal): Promise<void> {
+  async run(signal: AbortSignal, workSignal: AbortSignal = signal, fence?: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter, onError } = this.#options;
     const threads = this.#startThreads();
@@ -173,8 +181,10 @@ export class ManagedController implements ControllerBuilder {
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
       const options = { signal, clock, ...(onError ? { onError } : {}) };
+      const client = fence ? this.#parts.client.until(fence) : this.#parts.client;
+      const signals = { stop: signal, work: workSignal };
       const reconcile = (key: string): Promise<ReconcileResult> =>
-        this.#reconcile(key, signal, workSignal, threads);
+        this.#reconcile(key, signals, client, threads);
       await runWorkers(queue, threads?.threads ?? concurrency, reconcile, options);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -208,27 +218,29 @@ export class ManagedController implements ControllerBuilder {
 
   async #reconcile(
     key: string,
-    stopSignal: AbortSignal,
-    signal: AbortSignal,
+    signals: Signals,
+    client: ObjectClient,
     threads: ControllerThreads | undefined,
   ): Promise<ReconcileResult> {
     this.#inWork.add(key);
     try {
-      return await (threads ? threads.reconcile(key, signal) : this.#reconcileHere(key, stopSignal, signal));
+      return await (threads
+        ? threads.reconcile(key, signals.work)
+        : this.#reconcileHere(key, signals, client));
     } finally {
       this.#inWork.delete(key);
     }
   }
 
-  async #reconcileHere(key: string, stopSignal: AbortSignal, signal: AbortSignal): Promise<ReconcileResult> {
+  async #reconcileHere(key: string, { stop, work }: Signals, all: ObjectClient): Promise<ReconcileResult> {
     const { reconcile } = this.#state;
     assert(typeof reconcile === 'function', 'a controller runs after its start');
     const written: Written[] = [];
-    const client = this.#parts.client.observed((resource, answer) => written.push([resource, answer]));
+    const client = all.observed((resource, answer) => written.push([resource, answer]));
     try {
-      return await reconcile(key, { cache: this.#parts.cache, client, signal });
+      return await reconcile(key, { cache: this.#parts.cache, client, signal: work });
     } finally {
-      await this.#catchUp(written, stopSignal);
+      await this.#catchUp(written, stop);
     }
   }
 

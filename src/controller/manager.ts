@@ -106,15 +106,20 @@ export class Manager {
     await this.#set.fill(signal, failed, this.#options.cacheSyncTimeoutMs);
     if (signal.aborted) return;
     this.#options.onReady?.();
-    const run = async (controllers: readonly ManagedController[], until: AbortSignal): Promise<void> => {
-      await Promise.all(controllers.map((controller) => controller.run(until).catch(failed)));
+    const run = async (
+      controllers: readonly ManagedController[],
+      until: AbortSignal,
+      fence?: AbortSignal,
+    ): Promise<void> => {
+      await Promise.all(controllers.map((controller) => controller.run(until, until, fence).catch(failed)));
     };
     const { leaderElector } = this.#options;
     const isLed = (controller: ManagedController): boolean => !!leaderElector && controller.needsLeadership;
     const all = this.#set.controllers;
     const led = all.filter(isLed);
     const free = all.filter((controller) => !isLed(controller));
-    const leading = led.length > 0 ? leaderElector?.run(signal, (until) => run(led, until)) : undefined;
+    const lead = (until: AbortSignal, fence = until): Promise<void> => run(led, until, fence);
+    const leading = led.length > 0 ? leaderElector?.run(signal, lead) : undefined;
     await Promise.all([run(free, signal), leading?.catch(failed)]);
   }
 

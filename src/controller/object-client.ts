@@ -54,8 +54,10 @@ export class ObjectClient {
   readonly #source: ServerSource;
   #api: ApiClient;
   #onWritten: WriteListener | undefined;
-  /** Aborted when nothing may be written any more; undefined without a fence. */
-  #fence: AbortSignal | undefined;
+  /** Signals of every write. */
+  #signals: readonly AbortSignal[] = [];
+  /** Whether writes need a precondition. */
+  #isFenced = false;
 
   /** @throws ERR_KUBELOOM_OPTION when the source is neither a KubeConfig nor a connection */
   constructor(source: ServerSource) {
@@ -71,17 +73,25 @@ export class ObjectClient {
   }
 
   /**
-   * Returns a client on the same connections for the owner of a partition or lease, which sends no write after the signal was
-   * aborted, and none without a precondition: `metadata.resourceVersion` in an update or patch, or `uid` or
-   * `resourceVersion` in a deletion. A process that is frozen between the look at the signal and the sending writes late; the
-   * precondition makes that write a conflict if its successor has changed the object. A `create` has no precondition but the name.
+   * Returns a client on the same connections for the owner of a partition or lease. It sends no write after the signal was aborted: the
+   * signal is asked when the bytes of a write are about to be sent, and again when they are repeated. And it sends no write
+   * without a precondition: a `resourceVersion` that was read, in the metadata of an update or patch or in the options of a
+   * deletion. A write that is on its way when a successor begins is then a conflict if the successor has changed the object. A
+   * `create` has no precondition but the name.
    *
    * Its writes throw the signal's reason, or ERR_KUBELOOM_OPTION without a precondition.
    */
   fenced(signal: AbortSignal): ObjectClient {
-    const fenced = this.#sibling();
-    fenced.#fence = signal;
+    const fenced = this.until(signal);
+    fenced.#isFenced = true;
     return fenced;
+  }
+
+  /** @internal Returns a client on the same connections that sends no write after the signal was aborted. */
+  until(signal: AbortSignal): ObjectClient {
+    const until = this.#sibling();
+    until.#signals = [...this.#signals, signal];
+    return until;
   }
 
   /** Reads an object from the server, past every cache. */
@@ -170,8 +180,11 @@ export class ObjectClient {
 
   async #send<T>(resource: ResourceRef, request: SendRequest, options: RequestOptions): Promise<T> {
     wantOptions('options of a request', options, REQUEST_CHECKS);
-    if (this.#fence && request.method !== 'GET') wantFenced(resource, request, this.#fence);
-    const answer = await this.#api.send({ ...request, ...options });
+    const own = request.method === 'GET' ? [] : this.#signals;
+    for (const each of own) each.throwIfAborted();
+    if (this.#isFenced) wantPrecondition(resource, request);
+    const signals = options.signal ? [...own, options.signal] : own;
+    const answer = await this.#api.send({ ...request, signals });
     if (request.method !== 'GET') this.#onWritten?.(resource, answer as KubeObject);
     return answer as T;
   }
@@ -180,32 +193,27 @@ export class ObjectClient {
     const sibling = new ObjectClient(this.#source);
     sibling.#api = this.#api;
     sibling.#onWritten = this.#onWritten;
-    sibling.#fence = this.#fence;
+    sibling.#signals = this.#signals;
+    sibling.#isFenced = this.#isFenced;
     return sibling;
   }
 }
 
-/** Refuses a write that is too late, or that would overwrite the successor's. */
-function wantFenced(
-  { resource }: ResourceRef,
-  { method, body, path }: SendRequest,
-  fence: AbortSignal,
-): void {
-  fence.throwIfAborted();
-  if (method === 'POST') return;
-  const { resourceVersion, uid }: Preconditions =
-    method === 'DELETE' ? Object(body).preconditions : metadataOf(body);
-  if (resourceVersion || (uid && method === 'DELETE')) return;
-  const missing = method === 'DELETE' ? 'the option uid or resourceVersion' : 'metadata.resourceVersion';
+/** Refuses a write that would overwrite a successor's. A version of 0 is none to a server: it updates unconditionally. */
+function wantPrecondition({ resource }: ResourceRef, { method, body, path }: SendRequest): void {
+  if (method === 'GET' || method === 'POST') return;
+  const isDeletion = method === 'DELETE';
+  const { resourceVersion = '' }: Preconditions = isDeletion ? Object(body).preconditions : metadataOf(body);
+  if (resourceVersion !== '' && resourceVersion !== '0') return;
+  const missing = isDeletion ? 'the option resourceVersion' : 'metadata.resourceVersion';
   throw new KubeloomError(
     'ERR_KUBELOOM_OPTION',
-    `a ${method} of ${resource} (${path}) has no precondition: the owner of a partition writes with ${missing} of the object that it has read`,
+    `a ${method} of ${resource} (${path}) has no precondition: the owner of a partition or lease writes with ${missing} of the object that it has read`,
   );
 }
 
 interface Preconditions {
   readonly resourceVersion?: string;
-  readonly uid?: string;
 }
 
 interface ObjectMetadata extends Preconditions {

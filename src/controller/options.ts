@@ -30,9 +30,10 @@ export interface LeaderGate {
    * Waits for leadership and calls `lead` once. Resolves when `signal` is aborted, the promise of `lead` has settled and
    * the leadership is given back. Rejects when the leadership was lost, with the error of `lead` when that failed.
    *
-   * @param lead work of the leader; its signal is aborted when the work has to end
+   * @param lead work of the leader; its signal is aborted when the work has to end. Writes end with `fence`, which a stop does
+   *   not abort; without a fence, with the signal
    */
-  run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void>;
+  run(signal: AbortSignal, lead: (leading: AbortSignal, fence?: AbortSignal) => Promise<void>): Promise<void>;
 }
 
 export interface ManagerOptions {

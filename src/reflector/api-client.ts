@@ -16,6 +16,7 @@ import type { HttpExchange, HttpMethod, HttpTransport, ResponseSink } from './tr
 import { KubeStatusError, objectAdvice, statusError } from '../kube/status.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { parseJson } from '../base/parse-json.ts';
+import { LinkedController } from '../shared/fence.ts';
 import type { ConnectionOptions } from '../shared/protocol.ts';
 
 const OK = 200;
@@ -55,7 +56,8 @@ export interface SendRequest {
   readonly path: string;
   /** Sent as JSON; the body of a PATCH is a merge patch. */
   readonly body?: object;
-  readonly signal?: AbortSignal;
+  /** Each of them ends the request. They are asked when its bytes are about to be written, and before every wait. */
+  readonly signals?: readonly AbortSignal[];
 }
 
 interface WholeRequest extends Omit<GetRequest, 'verb'> {
@@ -136,14 +138,15 @@ export class ApiClient {
    * @throws ERR_KUBELOOM_OPTION for a body that is no JSON
    * @throws KubeStatusError with the code of the server's refusal: nothing was written
    * @throws ERR_KUBELOOM_WRITE_UNCONFIRMED when a write was sent and its answer is missing: it may have happened or not
-   * @throws the signal's reason when it is aborted: a write may have happened as well
+   * @throws the reason of a signal that is aborted: a write may have happened as well, unless the signal was aborted before it was sent
    */
-  async send({ method, path, body, signal = NEVER }: SendRequest): Promise<unknown> {
+  async send({ method, path, body, signals = [] }: SendRequest): Promise<unknown> {
+    using linked = new LinkedController(...signals);
     const request: WholeRequest = {
       method,
       path,
       verb: method,
-      signal,
+      signal: linked.signal,
       silenceMaxMs: SEND_SILENCE_MAX_MS,
       ...(body === undefined ? {} : { body: jsonOf(body) }),
     };
@@ -171,8 +174,6 @@ function jsonOf(body: object): Buffer {
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message, { cause });
   }
 }
-
-const NEVER = new AbortController().signal;
 
 function parsed(body: Buffer, verb: string, path: string): unknown {
   const json = parseJson(body.toString());
@@ -231,7 +232,7 @@ class ApiExchange implements ResponseSink, HttpExchange {
   readonly #events: ExchangeEvents;
   readonly #http: HttpExchange;
   readonly #watchdog: Watchdog | undefined;
-  readonly #unlisten: () => void;
+  #unlisten: () => void = () => undefined;
   #errorBody: ErrorBody | undefined;
   #isSent = false;
   #isOver = false;
@@ -251,14 +252,15 @@ class ApiExchange implements ResponseSink, HttpExchange {
     this.#events = events;
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const content = body === undefined ? {} : { headers: { 'content-type': type }, body };
-    this.#http = transport.request({ method, path, ...content }, this);
+    this.#http = transport.request({ method, path, signal, ...content }, this);
+    if (silenceMaxMs !== undefined) {
+      this.#watchdog = new Watchdog(clock, silenceMaxMs, () => {
+        transport.closeIdle();
+        const message = `${where}: the server has sent nothing for ${silenceMaxMs / 1000} s`;
+        this.#lost(new KubeloomError('ERR_KUBELOOM_STALLED', message));
+      });
+    }
     this.#unlisten = onAbort(signal, () => this.#end(reasonOf(signal)));
-    if (silenceMaxMs === undefined) return;
-    this.#watchdog = new Watchdog(clock, silenceMaxMs, () => {
-      transport.closeIdle();
-      const message = `${where}: the server has sent nothing for ${silenceMaxMs / 1000} s`;
-      this.#lost(new KubeloomError('ERR_KUBELOOM_STALLED', message));
-    });
   }
 
   pause(): void {

@@ -30,7 +30,13 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C230: ['.leaseTransitions + 1', '.leaseTransitions'],
   },
   'src/controller/object-client.ts': {
-    C232: ['fence.throwIfAborted();', ''],
+    C232: ["resourceVersion !== '0'", 'true'],
+  },
+  'src/reflector/transport/http1-connection.ts': {
+    C232: ['if (this.#isRefused())', 'if (false)'],
+  },
+  'src/shared/fence.ts': {
+    C310: ['if (remainingMs <= 0 &&', 'if (remainingMs <= -Infinity &&'],
   },
   'src/partitions/partition-state.ts': {
     C233: ['+ rules.coverAfterMs', '+ 9 * rules.coverAfterMs'],

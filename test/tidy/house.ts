@@ -22,9 +22,9 @@ export const ROOMS: readonly Room[] = [
   { name: 'client-node', imports: ['index.ts', 'base'] },
 
   // Controllers whose keys the members of a group share.
-  { name: 'partitions', imports: ['controller', 'index.ts', 'reflector', 'kube', 'base'] },
+  { name: 'partitions', imports: ['controller', 'index.ts', 'reflector', ...GROUND] },
   // Controllers: users of the surface that write, too.
-  { name: 'controller', imports: ['index.ts', 'reflector', 'kube', 'base'] },
+  { name: 'controller', imports: ['index.ts', 'reflector', ...GROUND] },
 
   { name: 'index.ts', imports: ['thread', 'informer', 'client-go', 'reflector', 'replica', ...GROUND] },
 

@@ -1,9 +1,10 @@
 /** One run of an elector: carries out what the rules ask for, with one timer and at most one call in progress. */
 import type { Clock, Random } from '../../base/clock.ts';
-import { KubeloomError, firstLineOf, withCode, wrapped } from '../../base/errors.ts';
+import { KubeloomError, assert, firstLineOf, withCode, wrapped } from '../../base/errors.ts';
 import { isAbortOf, onAbort } from '../../base/on-abort.ts';
 import { registerMetrics } from '../../base/metrics/collect.ts';
 import type { AddSample, MetricSource } from '../../base/metrics/collect.ts';
+import { Fence, LinkedController } from '../../shared/fence.ts';
 import { dueMs, newCandidate } from './election-state.ts';
 import type {
   ElectionEffect,
@@ -15,11 +16,13 @@ import type {
 } from './election-state.ts';
 import { step } from './election-step.ts';
 import { LeaseCalls } from './lease-calls.ts';
-import { signalWithCheck } from './leader-signal.ts';
 import type { ResourceLock } from './resource-lock.ts';
 
-/** The work of a leader, with the signal that asks it to end. */
-export type OnLeading = (leaderSignal: AbortSignal) => Promise<void>;
+/**
+ * The work of a leader, with the signal that asks it to end. `fence` is aborted when the leadership is lost, and not when the
+ * election is stopped: `client.fenced(fence)` lets the work finish what it has begun.
+ */
+export type OnLeading = (leaderSignal: AbortSignal, fence: AbortSignal) => Promise<void>;
 
 /** @internal */
 export interface ElectionParts {
@@ -39,7 +42,8 @@ export class Election implements MetricSource {
   readonly metricsName: string;
   readonly #parts: ElectionParts;
   readonly #onLeading: OnLeading;
-  readonly #work = new AbortController();
+  /** Set from the election of this candidate on. */
+  #leadership: { readonly fence: Fence; readonly work: LinkedController } | undefined;
   readonly #outcome: Promise<void>;
   #resolve: () => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
@@ -100,6 +104,8 @@ export class Election implements MetricSource {
     const { state, effects } = this.#parts.step(this.#state, event, moment, rules);
     this.#state = state;
     for (const effect of effects) this.#perform(effect);
+    if (this.#state.kind === 'leading') this.#leadership?.fence.extend(this.#state.untilMs);
+    else this.#leadership?.fence.abort(this.#lossError);
     this.#cancelTimer();
     const due = dueMs(this.#state, rules);
     if (due === undefined) return;
@@ -122,20 +128,26 @@ export class Election implements MetricSource {
       case 'lead':
         return void this.#lead();
       case 'end-work':
-        return this.#work.abort(effect.loss && this.#lost(effect.loss));
+        return this.#leadership?.work.abort(effect.loss && this.#lost(effect.loss));
       default:
         return this.#end(effect.loss, effect.failure);
     }
   }
 
   async #lead(): Promise<void> {
-    const signal = signalWithCheck(this.#work, () => this.#check());
+    assert(this.#state.kind === 'leading', 'a candidate that was elected leads');
+    const fence = new Fence(this.#parts.clock, this.#state.untilMs, () => {
+      this.#check();
+      return this.#lossError;
+    });
+    const work = new LinkedController(fence.signal);
+    this.#leadership = { fence, work };
     this.#isWorking = true;
-    const failure = await failureOf(this.#onLeading, signal);
+    const failure = await failureOf((signal) => this.#onLeading(signal, fence.signal), work.signal);
     this.#isWorking = false;
-    const { kind } = this.#state;
+    const isOver = !this.isBusy;
     this.#happened({ type: 'worked', failure });
-    if (kind === 'ended' && failure) this.#parts.onError(withCode(failure.error));
+    if (isOver && failure) this.#parts.onError(withCode(failure.error));
   }
 
   #reportLeader(identity: string): void {
@@ -168,7 +180,10 @@ export class Election implements MetricSource {
 }
 
 /** Runs the work, after the turn in which it was elected. Ending because of the signal is no failure. */
-export async function failureOf(onLeading: OnLeading, signal: AbortSignal): Promise<Failure | undefined> {
+export async function failureOf(
+  onLeading: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<Failure | undefined> {
   try {
     await Promise.resolve();
     await onLeading(signal);

@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Bytes behind the headers, which have their type. */
   readonly body?: Buffer;
+  /** Asked when the bytes are about to be written, each time: an aborted signal ends the request before. */
+  readonly signal?: AbortSignal;
   /** The limit from sending the request to the end of the response's headers. */
   readonly timeoutMs?: number;
 }

@@ -170,13 +170,21 @@ export interface Connections {
   forget(exchange: Http1Exchange): void;
 }
 
+/** When a request may be sent. */
+interface SendingRules {
+  /** True when the request may be sent twice, because it changes nothing. */
+  readonly isRepeatable: boolean;
+  /** Asked before each time. */
+  readonly signal: AbortSignal | undefined;
+}
+
 export class Http1Exchange implements HttpExchange {
   readonly #url: string;
   readonly #headersTimeoutMs: number;
   readonly #sink: ResponseSink;
   readonly #connections: Connections;
   readonly #parser: ResponseParser = new ResponseParser();
-  readonly #isRepeatable: boolean;
+  readonly #rules: SendingRules;
   /** The request, a text in Latin 1. */
   #request: string | Buffer = '';
   #connection: Http1Connection | undefined;
@@ -198,20 +206,19 @@ export class Http1Exchange implements HttpExchange {
 
   /**
    * @param url used in error messages
-   * @param isRepeatable true when the request may be sent twice, because it changes nothing
    */
   constructor(
     url: string,
     headersTimeoutMs: number,
     sink: ResponseSink,
     connections: Connections,
-    isRepeatable: boolean,
+    rules: SendingRules,
   ) {
     this.#url = url;
     this.#headersTimeoutMs = headersTimeoutMs;
     this.#sink = sink;
     this.#connections = connections;
-    this.#isRepeatable = isRepeatable;
+    this.#rules = rules;
   }
 
   start(request: string | Buffer, isFresh = false): void {
@@ -225,12 +232,22 @@ export class Http1Exchange implements HttpExchange {
 
   /** Called when the connection is open, TLS included. */
   connected(): void {
+    if (this.#isRefused()) return;
     this.#connection?.socket.write(this.#request, 'latin1');
     this.#cancelTimeout = realClock.schedule(this.#headersTimeoutMs, () => {
       this.#connections.closeIdle();
       this.fail(new TransportFailure('HTTP_HEADERS_TIMEOUT', 'no answer in time'));
     });
     this.#sink.sent?.();
+  }
+
+  /** The signal may look at a clock: the wait for the connection was long, or the process was frozen. */
+  #isRefused(): boolean {
+    const { signal } = this.#rules;
+    if (!signal?.aborted) return false;
+    // Deferred: a connection that was kept calls before the caller has its exchange.
+    queueMicrotask(() => this.fail(signal.reason));
+    return true;
   }
 
   pause(): void {
@@ -268,7 +285,7 @@ export class Http1Exchange implements HttpExchange {
   /** Called when the connection has ended: with undefined when the other side closed it, else with the error. */
   over(cause: unknown): void {
     this.#connection = undefined;
-    if (this.#isReused && this.#isRepeatable && this.#parser.isUntouched) this.#startAnew();
+    if (this.#isReused && this.#rules.isRepeatable && this.#parser.isUntouched) this.#startAnew();
     else this.#ending = { cause };
     this.#settle();
   }

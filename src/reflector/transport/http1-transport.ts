@@ -59,8 +59,11 @@ export class Http1Transport implements HttpTransport, Connections {
   }
 
   request(request: HttpRequest, sink: ResponseSink): HttpExchange {
-    const { path, method = 'GET', timeoutMs = this.#options.headersTimeoutMs } = request;
-    const exchange = new Http1Exchange(this.#server.urlOf(path), timeoutMs, sink, this, method === 'GET');
+    const { path, method = 'GET', timeoutMs = this.#options.headersTimeoutMs, signal } = request;
+    const exchange = new Http1Exchange(this.#server.urlOf(path), timeoutMs, sink, this, {
+      isRepeatable: method === 'GET',
+      signal,
+    });
     this.#exchanges.add(exchange);
     try {
       if (this.#isDisposed) throw new TransportFailure('HTTP_DISPOSED', 'disposed');

@@ -5,6 +5,7 @@ import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import type { ReconcileResult } from '../../client-go/workqueue/reconcile-result.ts';
 import type { SharedCache } from '../../informer/share/shared-cache.ts';
+import { fenceMemoryOf } from '../../shared/fence.ts';
 import { abortable } from '../../base/on-abort.ts';
 import { WaitCondition } from '../../informer/wait-condition.ts';
 import { errorOf } from './messages.ts';
@@ -54,7 +55,8 @@ export class PoolSlot {
     this.#isReconciling = true;
     try {
       const { resourceVersions } = this.#settings.cache;
-      return await this.#run(thread, { type: 'reconcile', number, key, resourceVersions }, signal);
+      const fence = signal && fenceMemoryOf(signal);
+      return await this.#run(thread, { type: 'reconcile', number, key, fence, resourceVersions }, signal);
     } finally {
       this.#isReconciling = false;
       unlisten?.();
@@ -82,8 +84,15 @@ export class PoolSlot {
     }
     this.#restartMs = 0;
     if (answer.outcome === 'failed') throw errorOf(answer.failure);
-    if (answer.outcome === 'aborted') throw signal?.reason;
+    if (answer.outcome === 'aborted') throw this.#abortReason(task.key, signal);
     return answer.requeueAfterMs === undefined ? undefined : { requeueAfterMs: answer.requeueAfterMs };
+  }
+
+  /** The thread's look at a fence may come before the main thread's. */
+  #abortReason(key: string, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted) return signal.reason;
+    const message = `the right to reconcile ${key} had ended when its thread looked: it comes again`;
+    return new KubeloomError('ERR_KUBELOOM_LEADER_LOST', message);
   }
 
   async #open(): Promise<ReconcilerThread> {

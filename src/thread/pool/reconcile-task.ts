@@ -5,6 +5,7 @@ import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { isAbortOf } from '../../base/on-abort.ts';
 import { requeueDelayMs } from '../../client-go/workqueue/reconcile-result.ts';
 import type { ReconcileResult } from '../../client-go/workqueue/reconcile-result.ts';
+import { followFence } from '../../shared/fence.ts';
 import { openCache } from '../open-cache.ts';
 import type { ThreadCache } from '../open-cache.ts';
 import { failureOf } from './messages.ts';
@@ -14,7 +15,10 @@ import type { Answer, PoolTask, ReconcileTask } from './messages.ts';
 export interface ThreadContext<Types extends Readonly<Record<string, unknown>>> {
   /** The shared cache. It has everything that the main thread's caches had when the key was handed to this thread. */
   readonly cache: ThreadCache<Types>;
-  /** Aborted with the signal of the workers: pass it to every request. */
+  /**
+   * Aborted with the signal of the workers: pass it to every request. It ends with the lease or partition of the workers also while the
+   * main thread is blocked, because it looks at a time in shared memory when it is asked.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -48,9 +52,10 @@ export class ThreadReconciler {
     });
   }
 
-  async reconcile({ number, key, resourceVersions }: ReconcileTask): Promise<Answer> {
+  async reconcile({ number, key, fence, resourceVersions }: ReconcileTask): Promise<Answer> {
     const controller = new AbortController();
     const { signal } = controller;
+    const unfollow = fence && followFence(fence, controller);
     this.#current = { number, controller };
     if (this.#aborted === number) controller.abort();
     let hasBegun = false;
@@ -66,6 +71,8 @@ export class ThreadReconciler {
       // A cache that ends before it has reached the main thread's never does: another thread has to take over.
       const isCacheStopped = !hasBegun && failure.details['code'] === 'ERR_KUBELOOM_STOPPED';
       return { outcome: isCacheStopped ? 'unusable' : 'failed', failure };
+    } finally {
+      unfollow?.();
     }
   }
 }

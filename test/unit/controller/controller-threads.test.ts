@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setEnvironmentData } from 'node:worker_threads';
 import { resources } from '../../../src/index.ts';
+import { LeaderElector } from '../../../src/controller/index.ts';
+import { MemoryLease, MemoryLock } from './leader-election/memory-lock.ts';
 import { Gate, Scene, managerOf, object } from './scene.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;
@@ -54,6 +56,25 @@ it('the stop of a manager aborts the reconciliations in threads, and ends the th
     failures.filter((error) => !(error as Error).message.startsWith('another')),
     [],
   );
+});
+
+it('C310 the signal of a former leader is aborted in threads while its main thread is blocked', async () => {
+  await using scene = await Scene.start();
+  await scene.create('deployments.apps', object('asks'));
+  const lock = new MemoryLock(new MemoryLease(), 'first');
+  const times = { leaseDurationMs: 600, renewDeadlineMs: 400, retryPeriodMs: 80 };
+  await using running = managerOf(scene, { leaderElector: new LeaderElector({ lock, ...times }) });
+  const words = new Int32Array(new SharedArrayBuffer(8));
+  setEnvironmentData('asking', words);
+  running.manager
+    .controllerFor(deployments, { concurrency: 1, onError: () => undefined })
+    .owns(replicaSets)
+    .reconcile(MODULE);
+  const run = running.run();
+  while (Atomics.load(words, 0) === 0) await new Promise((resolve) => setImmediate(resolve));
+  // The limit of a failure: the thread ends the wait when it sees its signal.
+  assert.notEqual(Atomics.wait(words, 1, 0, 20_000), 'timed-out');
+  await assert.rejects(run, { code: 'ERR_KUBELOOM_LEADER_LOST' });
 });
 
 it('kinds with several namespaces, and kinds with the same name, end the manager with a code', async () => {

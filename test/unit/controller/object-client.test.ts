@@ -57,6 +57,13 @@ describe('ObjectClient', () => {
     await assert.rejects(fenced.patch(deployments, KEY, { spec: { replicas: 2 } }), bare);
     await assert.rejects(fenced.patchStatus(deployments, KEY, { status: {} }), bare);
     await assert.rejects(fenced.delete(deployments, KEY), bare);
+    // The uid does not protect what a successor has changed.
+    await assert.rejects(fenced.delete(deployments, KEY, { uid }), bare);
+    // A server takes it for an unconditional update.
+    const zero = { metadata: { ...metadata, resourceVersion: '0' } };
+    await assert.rejects(fenced.update(deployments, { ...WEB, ...zero }), bare);
+    await assert.rejects(fenced.patch(deployments, KEY, zero), bare);
+    await assert.rejects(fenced.delete(deployments, KEY, { resourceVersion: '0' }), bare);
     await client.patch(deployments, KEY, { spec: { replicas: 3 } });
     const conflict = { code: 'ERR_KUBELOOM_CONFLICT' };
     const late = { metadata: { resourceVersion }, spec: { replicas: 2 } };

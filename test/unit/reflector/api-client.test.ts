@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
+import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import { ApiClient } from '../../../src/reflector/api-client.ts';
+import { Fence } from '../../../src/shared/fence.ts';
 import { FakeClock } from '../../../src/apiserver/testing/index.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 
@@ -179,10 +181,54 @@ describe('a write', () => {
     await assert.rejects(client.send({ ...POST, body: { big: 1n } }), { code: 'ERR_KUBELOOM_OPTION' });
   });
 
+  it('C232 does not happen when a signal is aborted before its bytes are written: while it waits for credentials, and after 401', async () => {
+    const methods: unknown[] = [];
+    const clock = new FakeClock();
+    const over = new Error('the lease is over');
+    const fence = new Fence(clock, clock.now() + 1000, () => over);
+    await using server = await scene((request, response) => {
+      methods.push(request.method);
+      // The time passes while the process waits, and no event says so.
+      clock.advance(1000);
+      response.writeHead(401).end('{"kind":"Status","code":401,"reason":"Unauthorized"}');
+    });
+    await assert.rejects(server.client.send({ ...POST, signals: [fence.signal] }), over);
+    assert.deepEqual(methods, ['POST']);
+    await assert.rejects(server.client.send({ ...POST, signals: [fence.signal] }), over);
+    const late = new Fence(clock, clock.now() + 1000, () => over);
+    const asking = server.client.send({ ...POST, signals: [new AbortController().signal, late.signal] });
+    clock.advance(1000);
+    await assert.rejects(asking, over);
+    assert.deepEqual(methods, ['POST']);
+  });
+
+  it('C232 does not happen when a signal is aborted while its connection is made: TLS takes its time', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const clock = new FakeClock();
+    const over = new Error('the lease is over');
+    const fence = new Fence(clock, clock.now() + 1000, () => over);
+    // No event says that the time has passed.
+    const network = createTcpServer((down) => {
+      clock.advance(1000);
+      const up = connect(server.port, '127.0.0.1');
+      for (const socket of [up, down]) socket.on('error', () => undefined);
+      down.pipe(up).pipe(down);
+    }).listen(0, '127.0.0.1');
+    await once(network, 'listening');
+    after(() => network.close());
+    const { port } = network.address() as AddressInfo;
+    const client = new ApiClient({ ...server.connection, server: `https://127.0.0.1:${port}` });
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'late' } };
+    const path = '/api/v1/namespaces/default/configmaps';
+    const request = { method: 'POST', path, body: object, signals: [fence.signal] } as const;
+    await assert.rejects(client.send(request), over);
+    await assert.rejects(client.getBody(`${path}/late`, NEVER), { code: 'ERR_KUBELOOM_NOT_FOUND' });
+  });
+
   it('ends with the reason of its signal', async () => {
     const asked = new AbortController();
     const reason = new Error('no longer needed');
     await using server = await scene(() => asked.abort(reason));
-    await assert.rejects(server.client.send({ ...POST, signal: asked.signal }), reason);
+    await assert.rejects(server.client.send({ ...POST, signals: [asked.signal] }), reason);
   });
 });

@@ -48,9 +48,9 @@ export class Scene {
   /** Starts the election; by default, the work ends with its signal. */
   async start(work: OnLeading = aborted): Promise<{ readonly run: Promise<string> }> {
     const run = this.elector
-      .run(this.stop.signal, (signal) => {
+      .run(this.stop.signal, (signal, fence) => {
         this.leaderSignal = signal;
-        return work(signal);
+        return work(signal, fence);
       })
       .then(
         () => 'resolved',

@@ -1,0 +1,136 @@
+/**
+ * A fence ends the right to act: of a leader, or of the owner of a partition. It is a time, and not a message: code that asks its signal
+ * compares that time with a clock, so a process that was frozen, and threads whose main thread is blocked, find it ended by themselves.
+ *
+ *   renewal ──► Fence.extend ──► deadline in shared memory ──┬─► signals of the main thread and their descendants (LinkedController)
+ *                                                            └─► signals of other threads (followFence)
+ */
+import type { Clock } from '../base/clock.ts';
+import { backgroundClock } from '../base/clock.ts';
+import { onAbort } from '../base/on-abort.ts';
+import { Deadline } from './ring/deadline.ts';
+
+/** The memory behind the signals of fences and their descendants. */
+const memories = new WeakMap<AbortSignal, SharedArrayBuffer>();
+
+/** Returns the memory of the fence that ends this signal, for `followFence` in another thread; undefined without a fence. */
+export function fenceMemoryOf(signal: AbortSignal): SharedArrayBuffer | undefined {
+  return memories.get(signal);
+}
+
+export class Fence {
+  /** Aborted when the time has come, and by `abort`. Timers and answers that are older than any timer find it aborted, too. */
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #deadline = new Deadline();
+  readonly #clock: Clock;
+  readonly #over: () => unknown;
+  #untilMs: number;
+
+  /**
+   * A fence has no timer: its owner has one.
+   *
+   * @param untilMs time of the clock
+   * @param over called by the first look after the time has come. It may call `abort`; else its result is the reason
+   */
+  constructor(clock: Clock, untilMs: number, over: () => unknown) {
+    this.#clock = clock;
+    this.#over = over;
+    this.#untilMs = untilMs;
+    this.signal = lookingSignal(this.#controller, () => this.#look());
+    memories.set(this.signal, this.#deadline.memory);
+    this.#publish();
+  }
+
+  /** Moves the time forward, after a renewal. Without effect on a fence that is over: it does not open again. */
+  extend(untilMs: number): void {
+    if (untilMs <= this.#untilMs || this.signal.aborted) return;
+    this.#untilMs = untilMs;
+    this.#publish();
+  }
+
+  abort(reason: unknown): void {
+    this.#deadline.end();
+    this.#controller.abort(reason);
+  }
+
+  #publish(): void {
+    this.#deadline.move(() => this.#untilMs - this.#clock.now());
+  }
+
+  #look(): void {
+    if (this.#clock.now() < this.#untilMs) return;
+    this.#untilMs = Infinity;
+    this.abort(this.#over());
+  }
+}
+
+/**
+ * A controller whose signal is aborted with each of its parents, and by itself. The signal asks its parents when it is asked, as
+ * `AbortSignal.any` does not: a fence looks at a clock then.
+ */
+export class LinkedController implements Disposable {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #unlisten: readonly (() => void)[];
+
+  constructor(...parents: readonly AbortSignal[]) {
+    this.signal = lookingSignal(this.#controller, () => {
+      for (const parent of parents) if (parent.aborted) this.abort(parent.reason);
+    });
+    const memory = parents.map(fenceMemoryOf).find((found) => found !== undefined);
+    if (memory) memories.set(this.signal, memory);
+    this.#unlisten = parents.map((parent) => onAbort(parent, () => this.abort(parent.reason)));
+  }
+
+  abort(reason?: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  /** Forgets the parents. */
+  [Symbol.dispose](): void {
+    for (const unlisten of this.#unlisten) unlisten();
+  }
+}
+
+/**
+ * Lets the controller's signal end with a fence of another thread, whose memory this is: whenever the signal is asked, and by a timer
+ * of this thread. @returns a function that ends the timer
+ */
+export function followFence(memory: SharedArrayBuffer, controller: AbortController): () => void {
+  const deadline = new Deadline(memory);
+  const look = (): number => {
+    const { remainingMs } = deadline;
+    if (remainingMs <= 0 && !isAborted(controller.signal)) controller.abort();
+    return remainingMs;
+  };
+  let cancel = (): void => undefined;
+  const arm = (): void => {
+    const remainingMs = look();
+    if (remainingMs > 0) cancel = backgroundClock.schedule(Math.ceil(remainingMs), arm);
+  };
+  lookingSignal(controller, look);
+  memories.set(controller.signal, memory);
+  arm();
+  return () => cancel();
+}
+
+/** Returns the controller's signal, on which `aborted` and `throwIfAborted` call `look` first, which may abort it. */
+function lookingSignal({ signal }: AbortController, look: () => void): AbortSignal {
+  const looked = (): boolean => {
+    if (!isAborted(signal)) look();
+    return isAborted(signal);
+  };
+  const throwIfAborted = (): void => {
+    if (looked()) throw signal.reason;
+  };
+  return Object.defineProperties(signal, {
+    aborted: { get: looked },
+    throwIfAborted: { value: throwIfAborted },
+  });
+}
+
+/** Returns whether the signal is aborted, without a look. */
+function isAborted(signal: AbortSignal): boolean {
+  return Reflect.get<AbortSignal, 'aborted'>(AbortSignal.prototype, 'aborted', signal);
+}

@@ -1,0 +1,108 @@
+/** Fences, their descendants and their view from another thread. Their clocks are the test's; the shared time is the machine's. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { Fence, LinkedController, fenceMemoryOf, followFence } from '../../../src/shared/fence.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('a fence', () => {
+  it('C310 is over when its time has come and its signal is asked: no timer and no message is needed', () => {
+    const clock = new FakeClock();
+    const fence = new Fence(clock, clock.now() + 1000, () => 'over');
+    clock.advance(999);
+    assert.equal(fence.signal.aborted, false);
+    fence.extend(clock.now() + 1000);
+    clock.advance(999);
+    assert.equal(fence.signal.aborted, false);
+    clock.advance(1);
+    assert.throws(() => fence.signal.throwIfAborted(), /over/);
+    assert.equal(fence.signal.reason, 'over');
+  });
+
+  it('never opens again: a renewal that comes after its end has no effect, nor has an earlier time', () => {
+    const clock = new FakeClock();
+    const fence = new Fence(clock, clock.now() + 1000, () => 'over');
+    fence.extend(clock.now() + 500);
+    clock.advance(500);
+    assert.equal(fence.signal.aborted, false);
+    clock.advance(500);
+    fence.extend(clock.now() + 9000);
+    assert.equal(fence.signal.aborted, true);
+  });
+
+  it('has the reason of the abort that its owner makes when asked', () => {
+    const clock = new FakeClock();
+    const fence: Fence = new Fence(clock, clock.now() + 1000, () => fence.abort('lost'));
+    clock.advance(1000);
+    fence.signal.addEventListener('abort', () => assert.equal(fence.signal.reason, 'lost'));
+    assert.throws(() => fence.signal.throwIfAborted(), /lost/);
+  });
+});
+
+describe('a linked controller', () => {
+  it('C310 asks its parents, so a descendant of a fence ends with the time as well', () => {
+    const clock = new FakeClock();
+    const fence = new Fence(clock, clock.now() + 1000, () => 'over');
+    const quiet = new AbortController();
+    using child = new LinkedController(quiet.signal, fence.signal);
+    using grandchild = new LinkedController(child.signal);
+    assert.equal(fenceMemoryOf(grandchild.signal), fenceMemoryOf(fence.signal));
+    clock.advance(1000);
+    assert.equal(grandchild.signal.aborted, true);
+    assert.equal(grandchild.signal.reason, 'over');
+  });
+
+  it('is aborted with any parent at once, by itself, and by no parent after its end', () => {
+    const parent = new AbortController();
+    const reasons: unknown[] = [];
+    using first = new LinkedController(parent.signal);
+    first.signal.addEventListener('abort', () => reasons.push(first.signal.reason));
+    const second = new LinkedController(parent.signal);
+    second[Symbol.dispose]();
+    parent.abort('parent');
+    using third = new LinkedController(parent.signal);
+    using fourth = new LinkedController();
+    fourth.abort('itself');
+    assert.deepEqual([...reasons, third.signal.reason, fourth.signal.reason], ['parent', 'parent', 'itself']);
+  });
+});
+
+describe('the signal of another thread', () => {
+  it('C310 ends with the time in shared memory, which renewals move', () => {
+    const clock = new FakeClock();
+    const fence = new Fence(clock, clock.now() + HOUR_MS, () => 'over');
+    const memory = fenceMemoryOf(fence.signal);
+    assert.ok(memory);
+    const there = new AbortController();
+    const unfollow = followFence(memory, there);
+    assert.equal(there.signal.aborted, false);
+    fence.extend(clock.now() + 2 * HOUR_MS);
+    assert.equal(there.signal.aborted, false);
+    // As much later as the machine's clock is: the time has come.
+    new BigInt64Array(memory)[0] = process.hrtime.bigint();
+    assert.throws(() => there.signal.throwIfAborted(), { name: 'AbortError' });
+    unfollow();
+    const late = new AbortController();
+    followFence(memory, late);
+    assert.equal(late.signal.aborted, true);
+  });
+
+  it('is aborted by an end of the fence before its time, and its listeners are called without a question', async () => {
+    const clock = new FakeClock();
+    const fence = new Fence(clock, clock.now() + 1, () => 'over');
+    const memory = fenceMemoryOf(fence.signal);
+    assert.ok(memory);
+    const there = new AbortController();
+    followFence(memory, there);
+    // The timer of the fence keeps no process alive.
+    const alive = setInterval(() => undefined, HOUR_MS);
+    await new Promise((resolve) => there.signal.addEventListener('abort', resolve));
+    clearInterval(alive);
+    const lost = new Fence(clock, clock.now() + HOUR_MS, () => 'over');
+    lost.abort('lost');
+    const late = new AbortController();
+    followFence(fenceMemoryOf(lost.signal) ?? memory, late);
+    assert.equal(late.signal.aborted, true);
+  });
+});
