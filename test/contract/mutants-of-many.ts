@@ -49,6 +49,6 @@ export const MANY_MUTANTS: readonly Mutant[] = inFiles({
     C171: ['Buffer.from(chunk.subarray(input.position))', 'chunk.subarray(input.position)'],
   },
   'src/reflector/transport/http1-connection.ts': {
-    C172: ['this.#isRepeatable && this.#parser.isUntouched', 'this.#isRepeatable'],
+    C172: ['this.#rules.isRepeatable && this.#parser.isUntouched', 'this.#rules.isRepeatable'],
   },
 });
