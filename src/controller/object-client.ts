@@ -2,14 +2,13 @@
 import { KubeloomError } from '../base/errors.ts';
 import { oneOf, signal, text, integer, wantOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
-import { parseObjectName } from '../kube/keys.ts';
-import { apiVersionOf, resourcePath } from '../kube/resource.ts';
 import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import type { KubeObject } from '../kube/wire.ts';
 import type { ObjectKey } from '../index.ts';
 import { ApiClient } from '../reflector/api-client.ts';
 import type { SendRequest } from '../reflector/api-client.ts';
+import { collectionOf, complete, metadataOf, pathOf, pathOfObject, wantPatch } from './object-arguments.ts';
 
 export interface RequestOptions {
   /** Ends the wait for the answer; a write may have happened nevertheless. */
@@ -109,13 +108,8 @@ export class ObjectClient {
     object: Sent<T>,
     options: RequestOptions = {},
   ): Promise<T> {
-    const { namespace = '' } = metadataOf(object);
-    if (resource.isNamespaced && namespace === '') throw unnamed(resource, 'metadata.namespace');
-    return this.#send<T>(
-      resource,
-      { method: 'POST', path: resourcePath(resource, namespace), body: complete(resource, object) },
-      options,
-    );
+    const path = collectionOf(resource, object);
+    return this.#send<T>(resource, { method: 'POST', path, body: complete(resource, object) }, options);
   }
 
   /**
@@ -127,7 +121,7 @@ export class ObjectClient {
     object: Sent<T>,
     options: RequestOptions = {},
   ): Promise<T> {
-    const path = pathOf(resource, keyOf(resource, object));
+    const path = pathOfObject(resource, object);
     return this.#send<T>(resource, { method: 'PUT', path, body: complete(resource, object) }, options);
   }
 
@@ -137,7 +131,7 @@ export class ObjectClient {
     object: Sent<T>,
     options: RequestOptions = {},
   ): Promise<T> {
-    const path = `${pathOf(resource, keyOf(resource, object))}/status`;
+    const path = `${pathOfObject(resource, object)}/status`;
     return this.#send<T>(resource, { method: 'PUT', path, body: complete(resource, object) }, options);
   }
 
@@ -151,7 +145,8 @@ export class ObjectClient {
     patch: object,
     options: RequestOptions = {},
   ): Promise<T> {
-    return this.#send<T>(resource, { method: 'PATCH', path: pathOf(resource, key), body: patch }, options);
+    const path = pathOf(resource, key);
+    return this.#send<T>(resource, { method: 'PATCH', path, body: wantPatch(resource, patch) }, options);
   }
 
   /** Changes the status of an object by a merge patch, which has the status as its member `status`. */
@@ -161,11 +156,8 @@ export class ObjectClient {
     patch: object,
     options: RequestOptions = {},
   ): Promise<T> {
-    return this.#send<T>(
-      resource,
-      { method: 'PATCH', path: `${pathOf(resource, key)}/status`, body: patch },
-      options,
-    );
+    const path = `${pathOf(resource, key)}/status`;
+    return this.#send<T>(resource, { method: 'PATCH', path, body: wantPatch(resource, patch) }, options);
   }
 
   /** Deletes an object. It is gone when its grace period is over and its finalizers are removed. */
@@ -214,40 +206,4 @@ function wantPrecondition({ resource }: ResourceRef, { method, body, path }: Sen
 
 interface Preconditions {
   readonly resourceVersion?: string;
-}
-
-interface ObjectMetadata extends Preconditions {
-  readonly name?: string;
-  readonly namespace?: string;
-}
-
-function metadataOf(object: unknown): ObjectMetadata {
-  const metadata: unknown = Object(object).metadata;
-  return typeof metadata === 'object' && metadata !== null ? metadata : {};
-}
-
-function keyOf<T>(resource: ResourceOf<T>, object: unknown): ObjectKey {
-  const { namespace = '', name = '' } = metadataOf(object);
-  if (name === '') throw unnamed(resource, 'metadata.name');
-  return { namespace, name };
-}
-
-/** Returns the object with its type: the objects of a list have none, and a server needs it. */
-function complete<T>(resource: ResourceOf<T>, object: unknown): object {
-  return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...(object as object) };
-}
-
-function pathOf<T>(resource: ResourceOf<T>, key: ObjectKey): string {
-  const { namespace = '', name } = typeof key === 'string' ? parseObjectName(key) : key;
-  if (resource.isNamespaced && !namespace) throw unnamed(resource, 'a namespace');
-  if (typeof name !== 'string' || name === '' || name === '.' || name === '..')
-    throw unnamed(resource, 'a name');
-  return `${resourcePath(resource, namespace)}/${encodeURIComponent(name)}`;
-}
-
-function unnamed({ resource }: { readonly resource: string }, missing: string): KubeloomError {
-  return new KubeloomError(
-    'ERR_KUBELOOM_OPTION',
-    `an object of ${resource} cannot be addressed: it needs ${missing}`,
-  );
 }

@@ -315,19 +315,3 @@ export function wantSource(source: unknown): void {
     ['list', 'watch'].every((name) => typeof Reflect.get(source, name) === 'function');
   if (!isOwn) assertServerSource(source);
 }
-
-const REF = '{ group, version, resource, kind, isNamespaced }, such as resources.core.v1.pods';
-
-/** Checks a resource. @throws ERR_KUBELOOM_OPTION when it does not name a collection of a server */
-export function wantResource(resource: unknown): asserts resource is ResourceRef {
-  if (typeof resource !== 'object' || resource === null) refuse('resource', resource, REF);
-  for (const name of ['group', 'version', 'resource', 'kind'] as const) {
-    const value: unknown = Reflect.get(resource, name);
-    if (typeof value !== 'string') refuse(`resource.${name}`, value, `text: a resource is ${REF}`);
-  }
-  const isNamespaced: unknown = Reflect.get(resource, 'isNamespaced');
-  if (typeof isNamespaced !== 'boolean') {
-    refuse('resource.isNamespaced', isNamespaced, `true or false: a resource is ${REF}`);
-  }
-  resourcePath(resource as ResourceRef);
-}

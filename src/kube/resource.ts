@@ -1,5 +1,6 @@
 /** The names of a collection of an apiserver, and its URL. */
 import { KubeloomError } from '../base/errors.ts';
+import { refuse } from '../base/option-checks.ts';
 
 export interface ResourceRef {
   /** Empty for the core group. */
@@ -54,4 +55,20 @@ export function resourcePath(
 
 function refusePart(part: string, what: string): never {
   throw new KubeloomError('ERR_KUBELOOM_OPTION', `${JSON.stringify(part)} is no ${what}`);
+}
+
+const REF = '{ group, version, resource, kind, isNamespaced }, such as resources.core.v1.pods';
+
+/** Checks a resource. @throws ERR_KUBELOOM_OPTION when it does not name a collection of a server */
+export function wantResource(resource: unknown): asserts resource is ResourceRef {
+  if (typeof resource !== 'object' || resource === null) refuse('resource', resource, REF);
+  for (const name of ['group', 'version', 'resource', 'kind'] as const) {
+    const value: unknown = Reflect.get(resource, name);
+    if (typeof value !== 'string') refuse(`resource.${name}`, value, `text: a resource is ${REF}`);
+  }
+  const isNamespaced: unknown = Reflect.get(resource, 'isNamespaced');
+  if (typeof isNamespaced !== 'boolean') {
+    refuse('resource.isNamespaced', isNamespaced, `true or false: a resource is ${REF}`);
+  }
+  resourcePath(resource as ResourceRef);
 }

@@ -132,7 +132,7 @@ export class ApiClient {
   }
 
   /**
-   * Sends a request for one object and returns the JSON of the answer. After an answer of 401 it is sent once more with
+   * Sends a request for one object and returns the JSON of the answer, `{}` for a deletion without a body. After an answer of 401 it is sent once more with
    * fresh credentials; nothing else is repeated.
    *
    * @throws ERR_KUBELOOM_OPTION for a body that is no JSON
@@ -151,10 +151,10 @@ export class ApiClient {
       ...(body === undefined ? {} : { body: jsonOf(body) }),
     };
     try {
-      return parsed(await this.#whole(request), method, path);
+      return answerOf(request, await this.#whole(request));
     } catch (error) {
       if (!(error instanceof KubeStatusError) || error.code !== 'ERR_KUBELOOM_UNAUTHORIZED') throw error;
-      return parsed(await this.#whole(request), method, path);
+      return answerOf(request, await this.#whole(request));
     }
   }
 
@@ -173,6 +173,11 @@ function jsonOf(body: object): Buffer {
     const message = `the body of a request must be JSON: ${messageOf(cause)}`;
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message, { cause });
   }
+}
+
+/** Some servers answer a deletion with 204, without a body. */
+function answerOf({ method, verb, path }: WholeRequest, body: Buffer): unknown {
+  return method === 'DELETE' && body.length === 0 ? {} : parsed(body, verb, path);
 }
 
 function parsed(body: Buffer, verb: string, path: string): unknown {

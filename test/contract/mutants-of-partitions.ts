@@ -38,6 +38,9 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/shared/fence.ts': {
     C310: ['if (remainingMs <= 0 &&', 'if (remainingMs <= -Infinity &&'],
   },
+  'src/controller/object-arguments.ts': {
+    C272: ['Object.values(patch).every((value) => value === undefined)', 'false'],
+  },
   'src/partitions/partition-state.ts': {
     C233: ['+ rules.coverAfterMs', '+ 9 * rules.coverAfterMs'],
   },

@@ -4,8 +4,9 @@ import { describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import { ObjectClient } from '../../../src/controller/index.ts';
-import { resources } from '../../../src/index.ts';
+import { KubeloomError, SharedIndexInformer, resources } from '../../../src/index.ts';
 import type { ResourceOf, WireOf } from '../../../src/index.ts';
+import { ScriptedServer } from '../../kit/scripted-server.ts';
 
 const { deployments } = resources.apps.v1;
 const KEY = 'default/web';
@@ -124,6 +125,84 @@ describe('ObjectClient', () => {
     await assert.rejects(client.get(deployments, KEY, { timeout: 1 } as object), refused);
     await assert.rejects(client.delete(deployments, KEY, { gracePeriodSeconds: -1 }), refused);
     assert.throws(() => new ObjectClient({} as never), refused);
+  });
+
+  it('C272 says what to pass in place of arguments that lead to no object, and sends nothing', async () => {
+    await using cluster = await startEmbeddedApiServer({ isolation: 'none' });
+    await clientOf(cluster).create(deployments, WEB);
+    const { url, token, ca } = cluster;
+    await using informer = new SharedIndexInformer({ server: url, token, ca }, deployments, {
+      threads: { shards: 0 },
+    });
+    void informer.run();
+    await informer.waitForSync();
+    const entry: unknown = informer.getStore().getByKey(KEY);
+    await using server = await ScriptedServer.start((request) => request.answer(200, '{}'));
+    const client = new ObjectClient({ server: server.url });
+    type Call = (argument: never) => Promise<unknown>;
+    const onResource: Call[] = [
+      (resource) => client.get(resource, KEY),
+      (resource) => client.create<object>(resource, WEB),
+      (resource) => client.update<object>(resource, WEB),
+      (resource) => client.patch(resource, KEY, { spec: {} }),
+      (resource) => client.delete(resource, KEY),
+    ];
+    const onKey: Call[] = [
+      (key) => client.get(deployments, key),
+      (key) => client.patch(deployments, key, { spec: {} }),
+      (key) => client.patchStatus(deployments, key, { status: {} }),
+      (key) => client.delete(deployments, key),
+    ];
+    const onObject: Call[] = [
+      (object) => client.create(deployments, object),
+      (object) => client.update(deployments, object),
+      (object) => client.updateStatus(deployments, object),
+    ];
+    const onPatch: Call[] = [
+      (patch) => client.patch(deployments, KEY, patch),
+      (patch) => client.patchStatus(deployments, KEY, patch),
+    ];
+    const nothing: unknown[] = [undefined, null, 7, true, [], 'x/y/z', Promise.resolve(WEB)];
+    for (const [calls, values, advice] of [
+      [
+        onResource,
+        [...nothing, {}, { resource: 'pods' }, deployments.resource],
+        /such as resources\.core\.v1\.pods/,
+      ],
+      [onKey, [...nothing, {}, { name: 7 }, WEB], /pass 'namespace\/name'/],
+      [onObject, nothing, /pass an object|needs metadata/],
+      [onObject, [entry], /pass entry\.copy\(\)/],
+      [
+        onPatch,
+        [...nothing, {}, { spec: undefined }, entry, [{ op: 'add' }]],
+        /pass an? (?:merge patch|object)/,
+      ],
+    ] as const) {
+      for (const [index, value] of values.entries()) {
+        for (const call of calls) {
+          await assert.rejects(call(value as never), (error: unknown) => {
+            assert.ok(error instanceof KubeloomError, `${index}: ${String(error)}`);
+            assert.match(error.code, /^ERR_KUBELOOM_(?:OPTION|KEY)$/);
+            if (!(value instanceof Promise)) assert.match(error.message, advice);
+            return true;
+          });
+        }
+      }
+    }
+    assert.deepEqual(server.requests, []);
+  });
+
+  it('deletes from servers that answer 204, or with nothing', async () => {
+    await using server = await ScriptedServer.start((request, number) =>
+      request.answer(number === 0 ? 204 : 200, ''),
+    );
+    const client = new ObjectClient({ server: server.url });
+    const answers: unknown[] = [];
+    const observed = client.observed((_resource, answer) => answers.push(answer));
+    await observed.delete(deployments, KEY);
+    await observed.delete(deployments, KEY);
+    assert.deepEqual(answers, [{}, {}]);
+    await assert.rejects(client.get(deployments, KEY), { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' });
   });
 
   it('has the types of the resource', async () => {
