@@ -32,6 +32,7 @@ import type { Indexers } from '../replica/store/index-functions.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
 import type { InformerIndexer } from '../replica/store/indexer.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
+import { DeltaKind } from '../shared/record/delta.ts';
 import { Replica } from '../replica/store/replica.ts';
 
 /** Health of an informer's cache in this thread. Whether the main thread follows the server is in that informer's health. */
@@ -73,6 +74,7 @@ export class ThreadInformer<T = unknown> {
   readonly #waiters: VersionWaiters;
   readonly #changed: WaitCondition = new WaitCondition();
   readonly #lagMs: () => number;
+  readonly #kick: () => void;
   /** @internal */
   readonly merge: StateMerge;
   #isStopped = false;
@@ -85,6 +87,7 @@ export class ThreadInformer<T = unknown> {
     this.resource = resource;
     this.#fields = fields;
     this.#lagMs = parts.lagMs;
+    this.#kick = () => thread.kick();
     this.#waiters = new VersionWaiters(name);
     const table = new EntryTable();
     const borrowChecks = defaultBorrowChecks();
@@ -219,7 +222,16 @@ export class ThreadInformer<T = unknown> {
     this.#failure = failure;
     this.#waiters.close();
     this.#changed.changed();
+    this.#abortList();
     await this.#handlers.close(true);
+  }
+
+  /** Ends a list whose rest does not come: nothing can read the part that has come. */
+  #abortList(): void {
+    const { epoch } = this.#replica;
+    if (epoch === undefined) return;
+    this.#replica.control(DeltaKind.ReplaceAbort, epoch, '');
+    this.#kick();
   }
 
   #stoppedError(what: string): KubeloomError {

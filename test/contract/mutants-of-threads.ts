@@ -37,6 +37,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C291: ['slab.rows[slab.sizeClass.chunkAt(this.#table.offsetOf(row))] = former;', ''],
   },
   'src/replica/store/store-memory.ts': {
+    C293: ['for (const reader of this.readers) reader.collect();', ''],
     C292: ['        failed(error);\n', '        throw error;\n'],
   },
   'src/replica/deliver/processor-listener.ts': {
@@ -57,6 +58,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/thread/thread-informer.ts': {
     C210: ['this.#waiters.close();', ''],
+    C294: ['this.#abortList();\n', '\n'],
   },
   'src/thread/pool/reconciler-pool.ts': {
     C217: ['const slot = this.#idle.pop();', 'const [slot] = this.#idle;'],

@@ -23,6 +23,10 @@ import { Tasks } from './tasks.ts';
 /** Start of the u32 counters, close enough to their wrap to pass it. */
 const NEAR_WRAP = 2 ** 32 - 256;
 
+/** Pauses between two rounds of packing below which a run is dense. */
+const DENSE_REST_MS = 1000;
+const DENSE_SLAB_BYTES = 2048;
+
 const INDICES: IndexValues = {
   namespace: ({ namespace }) => [namespace],
   app: ({ labels }) => (labels['app'] === undefined ? [] : [labels['app']]),
@@ -62,11 +66,14 @@ export class Scenery {
     this.writer = new Writer(this.server, chance);
     const memory = randomMemory(chance);
     const drainBudgetMs = chance.magnitude(0.2, 10);
-    const packAfterMs = chance.magnitude(100, 10_000);
+    const restMs = chance.magnitude(100, 10_000);
+    // With tiny slabs and rounds without a pause, packing and compaction move objects all the time.
+    const isDense = restMs < DENSE_REST_MS;
     this.threads = new InformerThreads(
-      { shards: 0, drainBudgetMs, packAfterMs, restartsMax: 1000 },
+      { shards: 0, drainBudgetMs, packAfterMs: isDense ? 1 : restMs, restartsMax: 1000 },
       {
         packBytesMin: 0,
+        ...(isDense ? { slabBytes: DENSE_SLAB_BYTES } : {}),
         memory,
         clock: { now: () => this.#workTime(), schedule: (ms, callback) => this.clock.schedule(ms, callback) },
         timers: this.tasks.timersOn(this.clock),

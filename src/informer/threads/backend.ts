@@ -43,4 +43,6 @@ export interface ThreadsParts {
   readonly timers?: LoopTimers;
   /** Total bytes of an informer's objects below which they are not packed. */
   readonly packBytesMin?: number;
+  /** Length of a slab. */
+  readonly slabBytes?: number;
 }

@@ -80,6 +80,7 @@ export class InformerThreads {
     this.storeMemory = new StoreMemory({
       ...this.options,
       packBytesMin: parts.packBytesMin,
+      slabBytes: parts.slabBytes,
       clock: this.#clock,
       merged: () => this.#processor.merged,
       afterNextMerge: (callback) => this.#afterNextMerge(callback),

@@ -34,7 +34,7 @@ export interface ThreadsOptions {
   readonly drainBudgetMs?: number;
   /**
    * Heap for remembered parsed objects that listers have returned, from the second time on that they are parsed, and for metadata that
-   * later states of an object share. Default 64 MiB.
+   * later states of an object share. Default 64 MiB, and not more than an eighth of the limit of V8's heap.
    */
   readonly decodedCacheBytes?: number;
   /**
@@ -118,7 +118,7 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
     ringBytes: options.ringBytes ?? 4 * 2 ** 20,
     objectBytesMax: options.objectBytesMax ?? logBytes / 4,
     drainBudgetMs: options.drainBudgetMs ?? 1,
-    decodedCacheBytes: options.decodedCacheBytes ?? 64 * 2 ** 20,
+    decodedCacheBytes: options.decodedCacheBytes ?? defaultDecodedCacheBytes(),
     packAfterMs: options.packAfterMs ?? 2000,
     stallTimeoutMs: options.stallTimeoutMs ?? 5000,
     restartsMax: options.restartsMax ?? 10,
@@ -131,6 +131,11 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
     refuse('ringBytes', resolved.ringBytes, 'a power of two');
   wantInteger('objectBytesMax', resolved.objectBytesMax, 4096, logBytes / 4);
   return resolved;
+}
+
+/** Threads that read a cache may have small heaps. */
+export function defaultDecodedCacheBytes(heapBytes: number = getHeapStatistics().heap_size_limit): number {
+  return Math.min(64 * 2 ** 20, Math.floor(heapBytes / 8));
 }
 
 /** Returns a part of the memory inside and outside of V8's heap, because a backlog needs both. */

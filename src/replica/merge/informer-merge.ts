@@ -15,7 +15,7 @@ import { NONE } from '../store/columns.ts';
 import type { EntryOwner } from '../store/entry-owner.ts';
 import { EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { ObjectBytes } from '../store/entry.ts';
-import { ObjectFacts, SharedFields } from '../store/extracted-fields.ts';
+import { ObjectFacts, RecentMap, SharedFields } from '../store/extracted-fields.ts';
 import type { Identity } from '../store/extracted-fields.ts';
 import type { Replica, UsedId } from '../store/replica.ts';
 import type { MainTransform } from './main-transform.ts';
@@ -24,7 +24,7 @@ const SLASH = 0x2f;
 /** Initial size: names in Kubernetes have at most 253 characters, namespaces 63. It grows for longer ones. */
 const KEY_BYTES = 512;
 /** Most clusters have fewer; with more, some namespaces have two equal strings. */
-const NAMESPACES_MAX = 4096;
+const NAMESPACES_MIN = 4096;
 
 /** Report of a shard about the object with this key. */
 type Warning = ErrorMessage & { readonly key: string };
@@ -235,7 +235,7 @@ export class IdentityReader {
   #bytes: Buffer = Buffer.alloc(KEY_BYTES);
   #namespace = '';
   /** The latest namespaces, the oldest first. */
-  readonly #namespaces: Map<string, string> = new Map();
+  readonly #namespaces: RecentMap<string> = new RecentMap(NAMESPACES_MIN);
 
   read(
     {
@@ -271,7 +271,6 @@ export class IdentityReader {
     const known = namespaces.get(namespace);
     if (known !== undefined) return known;
     namespaces.set(namespace, namespace);
-    if (namespaces.size > NAMESPACES_MAX) namespaces.delete(namespaces.keys().next().value ?? '');
     return namespace;
   }
 }

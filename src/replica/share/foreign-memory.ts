@@ -7,12 +7,14 @@ import { EntryFlag } from '../store/entry.ts';
 import type { ForeignBytes, ObjectBytes } from '../store/entry.ts';
 import { unpack } from '../store/pack.ts';
 import { OBJECT_BYTES_MAX } from '../store/packed-objects.ts';
+import { ForgottenMemory } from '../store/store-memory.ts';
 import type { ToReader } from './messages.ts';
 
 export class ForeignMemory {
   readonly #receive: () => boolean;
   readonly #memories: Map<number, Buffer> = new Map();
   readonly #decoders: Map<number, MsgpackDecoder> = new Map();
+  readonly #forgotten: ForgottenMemory = new ForgottenMemory();
   #isClosed = false;
 
   /** @param receive takes one of the messages that were sent so far, and passes it to `take`; false without one */
@@ -27,7 +29,11 @@ export class ForeignMemory {
         this.#memories.set(message.number, Buffer.from(message.memory, 0, message.memory.byteLength));
         break;
       case 'forget':
+        this.#forgotten.add(this.#memories.get(message.number)?.length ?? 0);
         this.#memories.delete(message.number);
+        break;
+      case 'collect':
+        this.#forgotten.collect();
         break;
       case 'structures':
         this.decoder(message.decoder).update(message.record);

@@ -15,6 +15,8 @@ export type ToReader =
   | { readonly type: 'memory'; readonly number: number; readonly memory: SharedArrayBuffer }
   /** No row is in the memory any more. */
   | { readonly type: 'forget'; readonly number: number }
+  /** The thread makes its V8 collect the memory that it has forgotten. */
+  | { readonly type: 'collect' }
   | { readonly type: 'structures'; readonly decoder: number; readonly record: Uint8Array }
   /** The cache changes no more. */
   | { readonly type: 'stopped'; readonly informer: number; readonly error: ErrorMessage | undefined }

@@ -116,6 +116,10 @@ export class ReaderLink implements MemoryReader {
     if (!this.#isClosed) this.post({ type: 'forget', number });
   }
 
+  collect(): void {
+    if (!this.#isClosed) this.post({ type: 'collect' });
+  }
+
   /** Returns the number of this decoder, whose structures the thread has when it reads the next record. */
   decoderNumberOf(decoder: MsgpackDecoder): number {
     let known = this.#decoders.get(decoder);

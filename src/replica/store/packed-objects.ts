@@ -187,6 +187,7 @@ export class PackedObjects {
     dictionary.savedBytes += bytes;
     if (dictionary.savedBytes > 0) return;
     this.#dictionaries.delete(dictionary.number);
+    this.slabs.memory.dropped(dictionary.bytes.length);
     if (dictionary.isShared) this.#readers()?.dropped(dictionary);
   }
 

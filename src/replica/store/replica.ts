@@ -12,6 +12,7 @@ import { NONE } from './columns.ts';
 import { Difference } from './deliveries.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
+import { RecentMap } from './extracted-fields.ts';
 import type { Identity } from './extracted-fields.ts';
 import { ReplicaState } from './replica-state.ts';
 import type { IndexSet, IndexValues } from './replica-state.ts';
@@ -51,7 +52,7 @@ interface Disposal {
 
 const DISPOSED_PER_CALL = 512;
 /** A server that repeats an event repeats one of the latest. */
-const DELETIONS_MAX = 256;
+const DELETIONS_MIN = 256;
 
 export class Replica {
   readonly table: EntryTable;
@@ -63,10 +64,10 @@ export class Replica {
   #shadow: Shadow | undefined;
   #hasSynced = false;
   /**
-   * Versions of the latest deletions by key, the oldest first: a repeated DELETED event is dropped instead of delivered
+   * Versions of the latest deletions by key: a repeated DELETED event is dropped instead of delivered
    * as the deletion of an object that was never seen. The replica keeps nothing else about deleted objects.
    */
-  readonly #deletions: Map<string, number | string> = new Map();
+  readonly #deletions: RecentMap<number | string> = new RecentMap(DELETIONS_MIN);
 
   constructor(table: EntryTable, shards: number, indexes: IndexSet, listener: ReplicaListener) {
     this.table = table;
@@ -258,10 +259,7 @@ export class Replica {
     const version = this.table.versionOf(last);
     const slot = this.#live.get(key);
     if (slot === NONE && isRepeated(version, this.#deletions.get(key))) return;
-    this.#deletions.delete(key);
     this.#deletions.set(key, version);
-    if (this.#deletions.size > DELETIONS_MAX)
-      this.#deletions.delete(this.#deletions.keys().next().value ?? '');
     const row = this.#live.rowAt(slot);
     if (slot !== NONE) this.#live.remove(slot);
     // Handlers are also called for the deletion of an object that was never seen, as in client-go.

@@ -12,6 +12,8 @@ export interface StoreMemoryOptions {
   readonly packAfterMs: number;
   /** Informers whose objects have less than this in total are not packed. */
   readonly packBytesMin?: number | undefined;
+  /** Length of a slab; shorter in tests. */
+  readonly slabBytes?: number | undefined;
   readonly clock: Clock;
   /** Number of merged changes, a u32 that wraps. */
   readonly merged: () => number;
@@ -21,12 +23,13 @@ export interface StoreMemoryOptions {
 
 export class StoreMemory {
   readonly decodedCache: DecodedCache;
-  readonly slabMemory: SlabMemory = new SlabMemory();
+  readonly slabMemory: SlabMemory;
   readonly packBytesMin: number | undefined;
   readonly packing: PackingRounds;
 
   constructor(options: StoreMemoryOptions) {
     this.decodedCache = new DecodedCache(options.decodedCacheBytes);
+    this.slabMemory = new SlabMemory(options.slabBytes);
     this.packBytesMin = options.packBytesMin;
     this.packing = new PackingRounds(options, () => this.slabMemory.tidy());
   }
@@ -37,6 +40,8 @@ export const SLAB_BYTES: number = 512 * 2 ** 10;
 const FREE_SLABS_MAX = 32;
 /** Dropped bytes after which V8 is made to collect: twice the amount that makes it collect the whole heap. */
 const DROPPED_BYTES_MAX = 2 ** 27;
+/** Shorter memory is not worth a mapping of its own, of which the system allows some ten thousand. */
+const MAPPED_BYTES_MIN = 2 ** 16;
 /** Bytes below which a collection costs more than it frees. */
 const WORTH_BYTES_MIN = 2 ** 23;
 
@@ -45,9 +50,9 @@ const WORTH_BYTES_MIN = 2 ** 23;
  * ArrayBuffers against its heap and would collect the whole heap repeatedly while a cache fills, at a ninth or more of
  * the CPU time of a sync (docs/decisions/0016). Empty slabs are kept for reuse.
  *
- * V8 frees memory late when it does not count it. So after many dropped slabs an allocation of the same size that V8
- * does count makes it collect. The freed memory must also return to the system: growable memory is mapped separately,
- * while malloc kept 500 MB of other slabs (docs/decisions/0018).
+ * V8 frees memory late when it does not count it. So all dropped bytes that V8 does not count are counted here, whatever
+ * they were for, and after many of them V8 collects, in this thread and in those that read them. The freed memory must also
+ * return to the system: growable memory is mapped separately, while malloc kept 500 MB of other slabs (docs/decisions/0018).
  */
 export class SlabMemory {
   /** Threads that know memory by number. They know it while it is free, too: a slab begins every few hundred changes. */
@@ -72,12 +77,19 @@ export class SlabMemory {
 
   /** Takes back memory that no code reads or writes any more. Returns whether it is kept for other slabs. */
   give(memory: Buffer): boolean {
-    if (memory.length !== this.slabBytes) return false;
+    if (memory.length !== this.slabBytes) {
+      if (memory.buffer instanceof SharedArrayBuffer) this.dropped(memory.length);
+      return false;
+    }
     this.#free.push(memory);
-    if (this.#free.length <= FREE_SLABS_MAX) return true;
-    this.#drop(FREE_SLABS_MAX / 2);
-    if (this.#droppedBytes >= DROPPED_BYTES_MAX) this.#collect();
+    if (this.#free.length > FREE_SLABS_MAX) this.#drop(FREE_SLABS_MAX / 2);
     return true;
+  }
+
+  /** Counts dropped bytes of shared memory. */
+  dropped(bytes: number): void {
+    this.#droppedBytes += bytes;
+    if (this.#droppedBytes >= DROPPED_BYTES_MAX) this.#collect();
   }
 
   /** Ends the numbers of memory in which no row is. */
@@ -96,7 +108,7 @@ export class SlabMemory {
     if (this.#droppedBytes + this.freeBytes < WORTH_BYTES_MIN) return false;
     if (!isQuiet) return true;
     this.#drop(this.#free.length);
-    this.#collect();
+    if (this.#droppedBytes > 0) this.#collect();
     return false;
   }
 
@@ -106,17 +118,43 @@ export class SlabMemory {
 
   #drop(count: number): void {
     for (const memory of this.#free.splice(this.#free.length - count)) this.forget(memory);
-    this.#droppedBytes += count * this.slabBytes;
+    this.dropped(count * this.slabBytes);
   }
 
-  /** Makes V8 collect. The array is never written to, so it takes no memory; V8 collects before it refuses one. */
   #collect(): void {
     this.#droppedBytes = 0;
-    try {
-      void new ArrayBuffer(DROPPED_BYTES_MAX);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-    }
+    collectGarbage();
+    for (const reader of this.readers) reader.collect();
+  }
+}
+
+/** Makes V8 collect. The array is never written to, so it takes no memory; V8 collects before it refuses one. */
+function collectGarbage(): void {
+  try {
+    void new ArrayBuffer(DROPPED_BYTES_MAX);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+}
+
+/** The memory that a thread has forgotten: it is freed when V8 has collected in every thread that has read it. */
+export class ForgottenMemory {
+  readonly #collectGarbage: () => void;
+  #bytes = 0;
+
+  constructor(collect: () => void = collectGarbage) {
+    this.#collectGarbage = collect;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** Makes V8 collect in this thread if that frees much. */
+  collect(): void {
+    if (this.#bytes < WORTH_BYTES_MIN) return;
+    this.#bytes = 0;
+    this.#collectGarbage();
   }
 }
 
@@ -137,6 +175,8 @@ export interface SharedMemory {
 export interface MemoryReader {
   /** Ends the number of memory in which no row is. */
   forget(memory: ArrayBufferLike): void;
+  /** Makes V8 collect in that thread, which still has the memory that it has forgotten. */
+  collect(): void;
 }
 
 /** The threads that read the bytes of rows. */
@@ -156,7 +196,8 @@ export interface BytesReaders {
 export function shareMemory(memory: SharedMemory): void {
   memory.isShared = true;
   if (memory.bytes.buffer instanceof SharedArrayBuffer) return;
-  const bytes = Buffer.from(new SharedArrayBuffer(memory.bytes.length));
+  const { length } = memory.bytes;
+  const bytes = length < MAPPED_BYTES_MIN ? Buffer.from(new SharedArrayBuffer(length)) : mapped(length);
   memory.bytes.copy(bytes);
   memory.bytes = bytes;
 }

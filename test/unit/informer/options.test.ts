@@ -7,6 +7,7 @@ import type { InformerOptions } from '../../../src/informer/options.ts';
 import { drop, transformModule } from '../../../src/informer/transform.ts';
 import {
   defaultBacklogBytesMax,
+  defaultDecodedCacheBytes,
   defaultBorrowChecks,
   defaultThreads,
   resolveThreadsOptions,
@@ -71,6 +72,11 @@ describe('options of the threads', () => {
     };
     assert.deepEqual(resolveThreadsOptions(smallest), smallest);
     assert.equal(resolveThreadsOptions({ packAfterMs: Infinity }).packAfterMs, Infinity);
+  });
+
+  test('the cache of parsed objects has 64 MiB, and not more than an eighth of the heap, which may be small in a thread', () => {
+    assert.equal(defaultDecodedCacheBytes(4 * 2 ** 30), 64 * 2 ** 20);
+    assert.equal(defaultDecodedCacheBytes(48 * 2 ** 20), 6 * 2 ** 20);
   });
 
   test('C179 give backlogs a quarter of the memory that there is least of', () => {

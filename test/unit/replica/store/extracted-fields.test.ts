@@ -147,6 +147,7 @@ describe('shared fields', () => {
     const first = shared.of(text('first'));
     for (let index = 1; index < 4096; index++) shared.of(text(`app-${index}`));
     assert.equal(shared.of(text('first')), first);
+    for (let index = 0; index < 3 * 4096; index++) shared.of(text(`later-${index}`));
     const last = shared.of(text('last'));
     assert.notEqual(shared.of(text('first')), first);
     assert.equal(shared.of(text('last')), last);

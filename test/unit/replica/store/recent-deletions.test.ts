@@ -35,22 +35,22 @@ describe('a deletion', () => {
     assert.deepEqual(replica.takeLog(), ['delete a@4']);
   });
 
-  test('C3 is remembered until 256 later ones', () => {
+  test('C3 is remembered for 256 later ones, and forgotten after twice as many', () => {
     const replica = new ScriptedReplica();
     replica.relist();
-    const names = Array.from({ length: 256 }, (_, number) => `key-${number}`);
-    for (const [number, name] of names.entries()) replica.remove({ name, version: number + 1 });
-    replica.remove({ name: 'key-0', version: 5000 });
-    replica.remove({ name: 'one more', version: 5001 });
+    const remove = (name: string, version: number): void => replica.remove({ name, version });
+    remove('first', 1);
+    for (let version = 2; version < 256; version++) remove(`key-${version}`, version);
     replica.takeLog();
-    replica.remove({ name: 'key-0', version: 5000 });
-    replica.remove({ name: 'key-2', version: 3 });
+    remove('first', 1);
     assert.deepEqual(replica.takeLog(), []);
-    replica.remove({ name: 'key-1', version: 2 });
-    replica.remove({ name: 'key-3', version: 5 });
+    for (let version = 256; version < 513; version++) remove(`key-${version}`, version);
+    replica.takeLog();
+    remove('first', 1);
+    remove('key-500', 600);
     assert.deepEqual(
       replica.takeLog(),
-      ['delete key-1@2', 'delete key-3@5'],
+      ['delete first@1', 'delete key-500@600'],
       'forgotten, and another deletion',
     );
   });

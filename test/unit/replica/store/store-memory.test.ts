@@ -1,7 +1,12 @@
 /** Packing runs after changes, in small pieces, and never without members or when it is off. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PackingRounds, SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/store-memory.ts';
+import {
+  ForgottenMemory,
+  PackingRounds,
+  SLAB_BYTES,
+  SlabMemory,
+} from '../../../../src/replica/store/store-memory.ts';
 import type { Packable } from '../../../../src/replica/store/store-memory.ts';
 import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
 
@@ -195,6 +200,33 @@ describe('rounds of packing', () => {
 });
 
 describe('the memory of slabs', () => {
+  it('C293 is collected in each thread that has read it after 128 MiB of it, whatever the length of a slab', () => {
+    const memory = new SlabMemory();
+    let collections = 0;
+    memory.readers.add({ forget: () => undefined, collect: () => collections++ });
+    const one = Buffer.from(new SharedArrayBuffer(2 ** 21));
+    for (let given = 0; given < 63; given++) memory.give(one);
+    // V8 counts what is not shared.
+    for (let given = 0; given < 63; given++) memory.give(Buffer.allocUnsafeSlow(2 ** 21));
+    assert.equal(collections, 0);
+    memory.give(one);
+    assert.equal(collections, 1);
+    memory.give(one);
+    assert.equal(collections, 1);
+  });
+
+  it('C293 that a thread has forgotten is collected on request, when it is worth it', () => {
+    let collections = 0;
+    const forgotten = new ForgottenMemory(() => collections++);
+    forgotten.add(2 ** 22);
+    forgotten.collect();
+    assert.equal(collections, 0);
+    forgotten.add(2 ** 22);
+    forgotten.collect();
+    forgotten.collect();
+    assert.equal(collections, 1);
+  });
+
   it('is tidied once more after a call that found memory in use, until the free memory is dropped', () => {
     const memory = new SlabMemory();
     assert.equal(memory.tidy(), false, 'nothing to drop');
@@ -209,7 +241,7 @@ describe('the memory of slabs', () => {
   it('is forgotten by threads when it is dropped, and not while it waits for another slab', () => {
     const memory = new SlabMemory();
     const forgotten: unknown[] = [];
-    memory.readers.add({ forget: (buffer) => forgotten.push(buffer) });
+    memory.readers.add({ forget: (buffer) => forgotten.push(buffer), collect: () => undefined });
     const slabs = Array.from({ length: 20 }, () => memory.take(SLAB_BYTES));
     for (const slab of slabs) assert.equal(memory.give(slab), true);
     assert.equal(memory.take(SLAB_BYTES), slabs.pop());

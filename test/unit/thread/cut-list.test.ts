@@ -1,0 +1,44 @@
+/** An informer of a thread that ends in the middle of a list. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { KubeloomError } from '../../../src/base/errors.ts';
+import { BacklogBudget } from '../../../src/replica/deliver/backlog-budget.ts';
+import { Drain } from '../../../src/replica/merge/drain.ts';
+import { ForeignMemory } from '../../../src/replica/share/foreign-memory.ts';
+import { DecodedCache } from '../../../src/replica/store/decoded-cache.ts';
+import { StateKind, StateRecord } from '../../../src/shared/record/state.ts';
+import { resolveThreadsOptions } from '../../../src/informer/threads/options.ts';
+import { ThreadInformer } from '../../../src/thread/thread-informer.ts';
+import { PODS } from '../informer/scene.ts';
+
+test('C294 a list that is cut by the end of the informer holds no state', async () => {
+  const clock = new FakeClock();
+  let kicks = 0;
+  const kick = (): void => void kicks++;
+  const merger = { merge: () => 0, publish: () => undefined, hasWork: () => false };
+  const budget = new BacklogBudget({ clock, limits: resolveThreadsOptions(), kick });
+  const drain = new Drain(merger, clock, 1, budget);
+  const memory = new ForeignMemory(() => false);
+  memory.take({ type: 'memory', number: 1, memory: new SharedArrayBuffer(64) });
+  const lent = { key: 'pods', resource: PODS, name: 'pods', fields: [], indexers: {}, objectBytesMax: 4096 };
+  const decodedCache = new DecodedCache(0);
+  const thread = { drain, kick };
+  const parts = { thread, clock, lagMs: () => 0, memory, decodedCache, onError: undefined };
+  const informer = new ThreadInformer(lent, parts);
+  const { merge } = informer;
+  const record = new StateRecord();
+  record.kind = StateKind.ListBegin;
+  merge.take(record, Buffer.alloc(0));
+  record.kind = StateKind.Put;
+  record.memory = 1;
+  record.nameLength = 5;
+  for (record.row = 0; record.row < 3; record.row++) merge.take(record, Buffer.from(`pod-${record.row}`));
+  drain.turn();
+  assert.equal(merge.table.takeEnded(), undefined);
+  await informer.stop(new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow'));
+  assert.ok(kicks > 0, 'a turn was requested');
+  while (drain.turn());
+  const rows = [merge.table.takeEnded(), merge.table.takeEnded(), merge.table.takeEnded()];
+  assert.deepEqual(new Set(rows), new Set([0, 1, 2]));
+});
