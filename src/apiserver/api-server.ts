@@ -4,7 +4,7 @@
  */
 
 import { ACCESS_REVIEWS } from './access-review.ts';
-import { realTimers } from '../base/clock.ts';
+import { sleep } from '../base/sleep.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { DEFINITIONS } from './crd/definition.ts';
@@ -133,7 +133,7 @@ export class ApiServer {
     expireWatches: (): number => this.#services.watches.expire(),
     restart: async (downMs: number): Promise<void> => {
       await this.#services.listener.stop();
-      await new Promise((resolve) => realTimers.setTimeout(resolve, downMs));
+      await sleep(downMs);
       await this.#services.listener.listen();
     },
     setFaults: (scenario: FaultScenario): void => this.#services.engine.set(scenario),

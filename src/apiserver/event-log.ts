@@ -3,7 +3,7 @@
  * WATCH, conflicts and 410s follow from this one order, as in etcd.
  */
 
-import { realTimers } from '../base/clock.ts';
+import { realClock, realTimers } from '../base/clock.ts';
 import { History } from './history.ts';
 import type { ChangeType, HistoryLimits, LogEvent } from './history.ts';
 import { Journal } from './journal.ts';
@@ -80,14 +80,14 @@ export class EventLog {
     if (this.#revision >= revision) return Promise.resolve(true);
     return new Promise((resolve) => {
       const finish = (reached: boolean): void => {
-        realTimers.clearTimeout(timer);
+        cancel();
         this.#waiting.delete(check);
         resolve(reached);
       };
       const check = (): void => {
         if (this.#revision >= revision) finish(true);
       };
-      const timer = realTimers.setTimeout(finish, timeoutMs, false);
+      const cancel = realClock.schedule(timeoutMs, () => finish(false));
       this.#waiting.add(check);
     });
   }

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
-import { realTimers } from '../base/clock.ts';
+import { sleep } from '../base/sleep.ts';
 import type { LogView } from './event-log.ts';
 import type { ArmedRule, FaultEngine, RequestAction, RequestFacts } from './fault-rules.ts';
 import { sendJson, sendStatus } from './http-io.ts';
@@ -49,7 +49,7 @@ async function held(armed: ArmedRule<RequestAction>): Promise<void> {
   if (action.type !== 'hold') return;
   const { holdMs } = action;
   const ends: Promise<unknown>[] = [armed.whenHealed];
-  if (holdMs !== undefined) ends.push(new Promise((resolve) => realTimers.setTimeout(resolve, holdMs)));
+  if (holdMs !== undefined) ends.push(sleep(holdMs));
   await Promise.race(ends);
 }
 

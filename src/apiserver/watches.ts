@@ -1,6 +1,6 @@
 /** All open watches of the server: opens them as their options say, sends bookmarks, and breaks them on request. */
 
-import { realTimers } from '../base/clock.ts';
+import { backgroundClock, realClock, scheduleEvery } from '../base/clock.ts';
 import type { Collection, LogView } from './event-log.ts';
 import { FaultStream } from './fault-stream.ts';
 import { acceptsPartial } from './http-io.ts';
@@ -48,13 +48,13 @@ export class Watches {
   readonly #listener: Listener;
   readonly #open = new Set<OpenWatch>();
   readonly #waiting = new Set<() => void>();
-  readonly #bookmarks: NodeJS.Timeout;
+  readonly #endBookmarks: () => void;
 
   constructor(options: WatchesOptions, listener: Listener) {
     this.#listener = listener;
     this.#options = options;
-    this.#bookmarks = realTimers.setInterval(() => this.sendBookmarks(), options.bookmarkIntervalMs);
-    this.#bookmarks.unref();
+    const send = (): void => void this.sendBookmarks();
+    this.#endBookmarks = scheduleEvery(backgroundClock, options.bookmarkIntervalMs, send);
   }
 
   async open(call: Call): Promise<void> {
@@ -143,7 +143,7 @@ export class Watches {
   }
 
   close(): void {
-    realTimers.clearInterval(this.#bookmarks);
+    this.#endBookmarks();
     this.drop('close');
   }
 
@@ -176,10 +176,10 @@ export class Watches {
 
   #start(call: Call, options: WatchOptions, plan: WatchPlan): void {
     const { response } = call;
-    const timers: NodeJS.Timeout[] = [];
+    const cancels: (() => void)[] = [];
     const stream = new FaultStream(call, this.#listener);
     const watch = new Watch(plan, stream, () => {
-      for (const timer of timers) realTimers.clearTimeout(timer);
+      for (const cancel of cancels) cancel();
       this.#open.delete(open);
     });
     const open: OpenWatch = { watch, call };
@@ -192,10 +192,10 @@ export class Watches {
     const { timeoutSeconds = 0 } = options;
     const lifeMs =
       timeoutSeconds > 0 ? timeoutSeconds * 1000 : this.#options.watchTimeoutMs * (1 + Math.random());
-    timers.push(realTimers.setTimeout(() => watch.close(), lifeMs));
+    cancels.push(realClock.schedule(lifeMs, () => watch.close()));
     const lastMs = lifeMs - BOOKMARK_BEFORE_END_MS;
     const { log } = call.collection;
-    if (lastMs > 0) timers.push(realTimers.setTimeout(() => watch.bookmark(log.revision), lastMs));
+    if (lastMs > 0) cancels.push(realClock.schedule(lastMs, () => watch.bookmark(log.revision)));
     stream.open(watch);
     watch.pump();
     for (const check of this.#waiting) check();

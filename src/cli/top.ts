@@ -1,5 +1,5 @@
 /** `kubeloom top`: a live view of informers of this process, or of a program that calls `serveStats`. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../base/sleep.ts';
 import { InformerThreads, SharedIndexInformer, loadKubeConfig } from '../index.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { statsSnapshot } from '../base/metrics/snapshot.ts';
@@ -82,7 +82,7 @@ async function show(
   using view = topView(title, isJson, interruption);
   view.show(first);
   for (;;) {
-    await delay(PERIOD_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(PERIOD_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
     try {
       view.show(await source());

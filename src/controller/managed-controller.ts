@@ -14,12 +14,13 @@ import type {
   ReconcileResult,
   ResourceRef,
 } from '../index.ts';
+import { awaitedResource } from './awaited-resource.ts';
 import { ControllerThreads } from './controller-threads.ts';
 import type { ObjectClient } from './object-client.ts';
 import { WATCH_CHECKS } from './options.ts';
 import type { ControllerBuilder, ControllerOptions, MapToKeys, Reconcile, WatchOptions } from './options.ts';
 import type { Predicate } from './predicates.ts';
-import { controllerKeys, keysOfPartition, queueingHandler } from './queueing.ts';
+import { controllerKeys, keysOfPartition, mappedKeys, queueingHandler } from './queueing.ts';
 import type { KeysOf } from './queueing.ts';
 
 /** A kind whose changes queue keys. The types of its objects are known to the caller of the builder only. */
@@ -78,6 +79,8 @@ export class ManagedController implements ControllerBuilder {
   /** The caches that are filled, also when those of other kinds are not. */
   readonly #handles: InformerHandle<KubeObject>[] = [];
   readonly #inWork: Set<string> = new Set();
+  /** Waits for the writes of reconciliations that have just ended. */
+  readonly #catchingUp: Map<string, Promise<void>> = new Map();
   /** Undefined until the keys of the initial lists are in the queue. */
   #queue: QueueFigures | undefined;
 
@@ -116,7 +119,7 @@ export class ManagedController implements ControllerBuilder {
     wantOptions('options of watches', options, WATCH_CHECKS);
     callback('map', map);
     const mapTo = map as MapToKeys<KubeObject>;
-    return this.#watch(kind, options, (_owner, cache) => (object) => mapTo(object, cache));
+    return this.#watch(kind, options, (owner, cache) => mappedKeys(owner, (object) => mapTo(object, cache)));
   }
 
   reconcile(reconcile: Reconcile | URL): void {
@@ -146,10 +149,11 @@ export class ManagedController implements ControllerBuilder {
    * @throws NotSyncedError when the signal is aborted first; the errors of `informerFor`
    */
   async fill(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
-    const { cache } = this.#parts;
+    const { cache, clock } = this.#parts;
     this.#followed = await Promise.all(
       this.#sources.map(async (source) => {
-        const handle = await cache.informerFor(source.kind, { signal });
+        const resource = await awaitedResource(source.kind, cache, signal, clock);
+        const handle = await cache.informerFor(resource, { signal });
         this.#handles.push(handle);
         void handle.failed.then(failed);
         return [source, handle] as const;
@@ -180,7 +184,8 @@ export class ManagedController implements ControllerBuilder {
       const initialLists = registrations.map(({ registration }) => registration.hasSyncedChecker);
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
-      const options = { signal, clock, ...(onError ? { onError } : {}) };
+      const hold = (key: string): Promise<void> | undefined => this.#caughtUp(key);
+      const options = { signal, clock, hold, ...(onError ? { onError } : {}) };
       const client = fence ? this.#parts.client.until(fence) : this.#parts.client;
       const signals = { stop: signal, work: workSignal };
       const reconcile = (key: string): Promise<ReconcileResult> =>
@@ -240,13 +245,20 @@ export class ManagedController implements ControllerBuilder {
     try {
       return await reconcile(key, { cache: this.#parts.cache, client, signal: work });
     } finally {
-      await this.#catchUp(written, stop);
+      if (written.length > 0) this.#catchingUp.set(key, this.#catchUp(written, stop));
     }
   }
 
+  /** Returns the end of the wait for the writes of the last reconciliation of a key. */
+  #caughtUp(key: string): Promise<void> | undefined {
+    const caughtUp = this.#catchingUp.get(key);
+    this.#catchingUp.delete(key);
+    return caughtUp;
+  }
+
   /**
-   * Waits until the caches have these writes, so that the next reconciliation of the key does not repeat them. Goes on
-   * without a write that does not arrive: a cache with a selector may never have it.
+   * Waits until the caches have these writes, so that the next reconciliation of the key does not repeat them. The key waits
+   * alone: a cache with a selector may never have the write, and other keys must not wait for that.
    */
   async #catchUp(written: readonly Written[], signal: AbortSignal): Promise<void> {
     const cached = written.flatMap(([resource, answer]) => {

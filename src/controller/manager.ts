@@ -2,6 +2,7 @@
  * Controllers of one program: they share caches and a client, start together and stop together. In controller-runtime:
  * Manager. Caches are filled before the election, so that another process takes over at once.
  */
+import { callGuarded } from '../base/callbacks.ts';
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
@@ -105,7 +106,8 @@ export class Manager {
   async #runAll(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
     await this.#set.fill(signal, failed, this.#options.cacheSyncTimeoutMs);
     if (signal.aborted) return;
-    this.#options.onReady?.();
+    const { onReady } = this.#options;
+    if (onReady) callGuarded('onReady', onReady);
     const run = async (
       controllers: readonly ManagedController[],
       until: AbortSignal,

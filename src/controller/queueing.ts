@@ -1,4 +1,5 @@
 /** Handlers that turn changes of objects into keys in a work queue. */
+import { refuse } from '../base/option-checks.ts';
 import { parseObjectName } from '../kube/keys.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
 import type { Borrowed, KubeObject, PriorityQueue, ResourceEventHandler, ResourceRef } from '../index.ts';
@@ -10,17 +11,31 @@ export type KeysOf<T> = (object: Borrowed<T>) => readonly string[];
 /** Priority of objects that have not changed: the initial list, resyncs, objects that a relist found again. */
 export const LOW_PRIORITY = -100;
 
-/** An update queues the keys of both states: an object may move from one owner to another. */
+/**
+ * Returns a handler that queues the keys of a change, of an update those of both states: an object may move from one owner
+ * to another. What a function of the program throws is thrown when everything else is done, for the informer to report: the
+ * change counts when its predicate throws, and the keys of one state are queued when those of the other cannot be found.
+ */
 export function queueingHandler<T>(
   queue: PriorityQueue<string>,
   keysOf: KeysOf<T>,
   predicate: Predicate<T> = () => true,
 ): ResourceEventHandler<T> {
   const changed = (change: ObjectChange<T>): void => {
-    if (!predicate(change)) return;
-    const before = change.type === 'update' ? keysOf(change.previous) : [];
-    const keys = new Set([...before, ...keysOf(change.object)]);
+    const faults: unknown[] = [];
+    const attempt = <R>(call: () => R, otherwise: R): R => {
+      try {
+        return call();
+      } catch (fault) {
+        faults.push(fault);
+        return otherwise;
+      }
+    };
+    if (!attempt(() => predicate(change), true)) return;
+    const states = change.type === 'update' ? [change.previous, change.object] : [change.object];
+    const keys = new Set(states.flatMap((state) => attempt(() => keysOf(state), [])));
     queue.addWithOptions({ priority: isOld(change) ? LOW_PRIORITY : 0 }, ...keys);
+    if (faults.length > 0) throw faults[0];
   };
   return {
     onAdd: (object, isInInitialList) => changed({ type: 'add', object, isInInitialList }),
@@ -53,8 +68,29 @@ export function controllerKeys(owner: ResourceRef): KeysOf<KubeObject> {
     if (controllerUid === undefined) return [];
     const controller = metadata.ownerReferences?.find((reference) => reference.controller);
     if (controller?.kind !== owner.kind || groupOf(controller.apiVersion) !== owner.group) return [];
-    return [owner.isNamespaced ? `${namespace}/${controller.name}` : controller.name];
+    const key = owner.isNamespaced ? `${namespace}/${controller.name}` : controller.name;
+    // A cluster-scoped object that names a namespaced owner leads nowhere.
+    return isKeyOf(owner, key) ? [key] : [];
   };
+}
+
+/** Returns keys from a function of the program. A text, or a key of the wrong form, would be queued and fail for ever. */
+export function mappedKeys(owner: ResourceRef, map: KeysOf<KubeObject>): KeysOf<KubeObject> {
+  const want = (isRight: boolean, found: unknown): void => {
+    const form = owner.isNamespaced ? 'namespace/name' : 'name';
+    if (!isRight)
+      refuse(`what map returns for ${owner.resource}`, found, `a list of keys in the form ${form}`);
+  };
+  return (object) => {
+    const keys: unknown = map(object);
+    want(Array.isArray(keys), keys);
+    for (const key of keys as readonly unknown[]) want(isKeyOf(owner, key), key);
+    return keys as readonly string[];
+  };
+}
+
+function isKeyOf({ isNamespaced }: ResourceRef, key: unknown): boolean {
+  return typeof key === 'string' && (isNamespaced ? /^[^/]+\/[^/]+$/ : /^[^/]+$/).test(key);
 }
 
 function groupOf(apiVersion: string): string {

@@ -3,7 +3,7 @@
  * that thread. Sockets drive it, so it never blocks. While it holds a backlog it polls for room in a ring or in the log.
  */
 import type { MessagePort } from 'node:worker_threads';
-import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
+import { backgroundClock, realClock } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import { LogWriter } from '../shared/log/log.ts';
 import { sequenceAt } from '../shared/record/delta.ts';
@@ -145,13 +145,13 @@ export function runReflector(task: ReflectorTask): void {
   }
 
   function lookAfter(napMs: number): void {
-    realTimers.setTimeout(() => {
+    realClock.schedule(napMs, () => {
       const hasWorked = reflector.doWork() > 0;
       if (isClosed || !reflector.hasBacklog) isWatching = false;
       else if (hasWorked) lookAfter(NAP_MS);
       else if (napMs < NAP_MS_MAX) lookAfter(napMs * 2);
       else waitForBell();
-    }, napMs);
+    });
   }
 
   function waitForBell(): void {

@@ -97,6 +97,16 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   'src/base/clock.ts': {
     C284: ['const isLong = restMs > TIMER_MS_MAX;', 'const isLong = false;'],
   },
+  'src/controller/queueing.ts': {
+    C281: ['attempt(() => predicate(change), true)', 'attempt(() => predicate(change), false)'],
+    C285: ['return isKeyOf(owner, key) ? [key] : [];', 'return [key];'],
+  },
+  'src/controller/awaited-resource.ts': {
+    C286: ['FINAL.has(error.code)', 'true'],
+  },
+  'src/controller/managed-controller.ts': {
+    C287: ['this.#catchingUp.set(key, this.#catchUp(written, stop));', 'await this.#catchUp(written, stop);'],
+  },
   'src/client-go/workqueue/time-heap.ts': {
     C151: ['Math.min(atMs, known.atMs)', 'atMs'],
   },

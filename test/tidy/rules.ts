@@ -108,7 +108,13 @@ const QUOTING = 'its error quotes the text, which may be a Secret: use parseJson
 /** Calls that only one file makes, and the reason. */
 const ONE_PLACE: readonly (readonly [RegExp, string, string])[] = [
   [/\.addEventListener\(\s*'abort'/g, 'src/base/on-abort.ts', 'a signal may be aborted already: use onAbort'],
+  [/from 'node:timers\/promises'/g, '', 'its pauses end after 1 ms beyond 31 bits: use sleep'],
   [/\bAbortSignal\.timeout\(/g, 'src/base/time-limit.ts', 'Node may collect it: use TimeLimit'],
+  [
+    /\bset(?:Timeout|Interval)\((?:[^()]|\([^()]*\))*?,\s*(?![A-Z][A-Z_]*[,)])[\w.#]+\s*,?\s*(?:false\s*)?\)/g,
+    'src/base/clock.ts',
+    'a delay that is no constant may exceed 31 bits: use a clock',
+  ],
   [/\bJSON\.parse\(/g, 'src/base/parse-json.ts', QUOTING],
   [
     /\bconsole\.(?:log|error)\(|\bprocess\.std(?:out|err)\.write\((?!\s*escapeControls\()/g,

@@ -33,6 +33,8 @@ export interface RunWorkersOptions<T> {
   readonly retriesMax?: number;
   /** Clock of the metrics. Default: the real one. */
   readonly clock?: Clock;
+  /** @internal Keeps an item in work after its reconciliation, until the promise is fulfilled; its worker goes on. */
+  readonly hold?: (item: T) => Promise<void> | undefined;
 }
 
 const WORKERS_CHECKS: OptionChecks<RunWorkersOptions<unknown>> = {
@@ -40,6 +42,7 @@ const WORKERS_CHECKS: OptionChecks<RunWorkersOptions<unknown>> = {
   onError: callback,
   retriesMax: number(0, Infinity),
   clock: aClock,
+  hold: callback,
 };
 
 /** Reconciles items elsewhere: a `ReconcilerPool` does it in other threads. */
@@ -97,10 +100,11 @@ async function work<T>(
   options: RunWorkersOptions<T>,
   metrics: ControllerMetrics | undefined,
 ): Promise<void> {
-  const { signal, clock = realClock } = options;
+  const { signal, clock = realClock, hold } = options;
+  const holds = new Set<Promise<void>>();
   for (;;) {
     const item = await next(queue, signal);
-    if (item === undefined) return;
+    if (item === undefined) return void (await Promise.all(holds));
     metrics?.began();
     const startMs = clock.now();
     let reconciled: Reconciled = { outcome: 'error' };
@@ -110,7 +114,15 @@ async function work<T>(
         : reconcileOne(queue, item, reconcile, options));
     } finally {
       metrics?.reconciled(reconciled, clock.now() - startMs);
-      queue.done(item);
+      const held = hold?.(item);
+      if (!held) queue.done(item);
+      else {
+        const end = held.finally(() => {
+          queue.done(item);
+          holds.delete(end);
+        });
+        holds.add(end);
+      }
     }
   }
 }

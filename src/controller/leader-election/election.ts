@@ -1,6 +1,7 @@
 /** One run of an elector: carries out what the rules ask for, with one timer and at most one call in progress. */
+import { callGuarded } from '../../base/callbacks.ts';
 import type { Clock, Random } from '../../base/clock.ts';
-import { KubeloomError, assert, firstLineOf, withCode, wrapped } from '../../base/errors.ts';
+import { KubeloomError, assert, firstLineOf, withCode } from '../../base/errors.ts';
 import { isAbortOf, onAbort } from '../../base/on-abort.ts';
 import { registerMetrics } from '../../base/metrics/collect.ts';
 import type { AddSample, MetricSource } from '../../base/metrics/collect.ts';
@@ -151,11 +152,8 @@ export class Election implements MetricSource {
   }
 
   #reportLeader(identity: string): void {
-    try {
-      this.#parts.onNewLeader(identity);
-    } catch (cause) {
-      this.#parts.onError(wrapped('ERR_KUBELOOM_HANDLER', 'onNewLeader threw', cause));
-    }
+    const { onNewLeader, onError } = this.#parts;
+    callGuarded('onNewLeader', () => onNewLeader(identity), onError);
   }
 
   #end(loss: Loss | undefined, failure: Failure | undefined): void {

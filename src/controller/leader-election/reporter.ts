@@ -1,6 +1,6 @@
 /** The errors of elections and partitions on their way to the caller. */
-import { wrapped } from '../../base/errors.ts';
-import type { KubeloomError } from '../../base/errors.ts';
+import { callGuarded, warn } from '../../base/callbacks.ts';
+import { KubeloomError } from '../../base/errors.ts';
 
 type OnError = (error: KubeloomError) => void;
 
@@ -11,13 +11,6 @@ type OnError = (error: KubeloomError) => void;
  * @param what names the election in warnings
  */
 export function reporterOf(what: string, onError: OnError | undefined): OnError {
-  const warn: OnError = ({ code, message }) =>
-    process.emitWarning(`${what}: ${message}`, { type: 'KubeloomWarning', code });
-  return (error) => {
-    try {
-      (onError ?? warn)(error);
-    } catch (thrown) {
-      warn(wrapped('ERR_KUBELOOM_HANDLER', 'onError threw', thrown));
-    }
-  };
+  const warned: OnError = ({ code, message }) => warn(new KubeloomError(code, `${what}: ${message}`));
+  return onError ? (error) => callGuarded('onError', () => onError(error), warned) : warned;
 }

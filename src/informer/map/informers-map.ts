@@ -77,6 +77,11 @@ export class InformersMap implements AsyncDisposable {
     this.restMapper = options.restMapper ?? new RestMapper({ getJson, clock });
   }
 
+  /** @internal Reports an error of a kind that has no informer yet. */
+  report(error: KubeloomError): void {
+    this.#reports.report(error, 'list');
+  }
+
   /**
    * Starts the informers of a kind, if they do not run yet, and resolves when they have synced. The informers run until
    * every returned handle is released.

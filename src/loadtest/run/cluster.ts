@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../base/sleep.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
@@ -187,7 +187,7 @@ export class TestCluster {
       } catch (error) {
         // The server serves the resource a moment after its definition.
         if (performance.now() > deadline || signal.aborted) throw error;
-        await delay(POLL_MS);
+        await sleep(POLL_MS);
       }
     }
   }

@@ -1,6 +1,6 @@
 /** Carries out the phases of a workload, one after the other, and keeps what each of them wrote. */
 import { execFile } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../base/sleep.ts';
 import { promisify } from 'node:util';
 import { KubeloomError, firstLineOf, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
@@ -145,7 +145,7 @@ export class Phases {
   async #wait(durationMs: number): Promise<void> {
     const { signal } = this.#tools;
     try {
-      await delay(Math.max(0, durationMs), undefined, { signal });
+      await sleep(Math.max(0, durationMs), signal);
     } catch (error) {
       if (!signal.aborted) throw error;
     }

@@ -1,5 +1,5 @@
 /** One informer of a watcher, from its first list to its end: its notifications, its requests, its cache. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../base/sleep.ts';
 import { SharedIndexInformer } from '../../index.ts';
 import type { HandlerRegistration } from '../../index.ts';
 import type { ListMessage } from '../../base/metrics/channels.ts';
@@ -83,7 +83,7 @@ export class InformerLife implements Life, AsyncDisposable {
     }
     this.#isSynced = true;
     // The watch after the first list is expected.
-    while (this.#informer.health.state !== 'connected' && !signal.aborted) await delay(POLL_MS);
+    while (this.#informer.health.state !== 'connected' && !signal.aborted) await sleep(POLL_MS);
   }
 
   hasReached(revision: number): boolean {

@@ -2,7 +2,7 @@
  * A handler that records its notifications. It may be slow: then it waits at regular intervals, so that it falls behind
  * but finishes.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../base/sleep.ts';
 import type { Borrowed, DeletedFinalStateUnknown, ResourceEventHandler } from '../../index.ts';
 
 /** The kind of a notification, with the name of the server's log where it has one. */
@@ -126,6 +126,6 @@ export class RecordingHandler implements ResourceEventHandler<unknown> {
   #record(kind: NotificationKind, key: string, version: string, previous?: string): unknown {
     this.history.record(kind, key, version, previous);
     const slowness = this.#slowness;
-    return slowness && this.history.length % slowness.every === 0 ? delay(slowness.waitMs) : undefined;
+    return slowness && this.history.length % slowness.every === 0 ? sleep(slowness.waitMs) : undefined;
   }
 }

@@ -1,5 +1,5 @@
 /** The wait for the last notifications after a load. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../base/sleep.ts';
 
 const POLL_MS = 20;
 /** The wait after which those that received nothing receive no more. */
@@ -22,9 +22,9 @@ export async function settle(
   let before = received();
   for (let stalledMs = 0; stalledMs < STALL_MS && isBehind();) {
     if (signal.aborted) return;
-    await delay(POLL_MS);
+    await sleep(POLL_MS);
     stalledMs = received() === before ? stalledMs + POLL_MS : 0;
     before = received();
   }
-  await delay(LINGER_MS);
+  await sleep(LINGER_MS);
 }

@@ -1,5 +1,5 @@
 /** A process with watchers of one group. The main process says what they do, and asks for their verdicts. */
-import { realTimers } from '../../base/clock.ts';
+import { realClock, scheduleEvery } from '../../base/clock.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
 import { withCode } from '../../base/errors.ts';
 import { escapeControls } from '../../base/printable.ts';
@@ -123,9 +123,9 @@ answerCalls<WatcherProcessCalls>({
     raw = sockets;
     watchers = tasks.map((task) => newWatcher(task, context, sockets));
     if (reconnectEveryMs === undefined) return;
-    realTimers.setInterval(() => {
+    scheduleEvery(realClock, reconnectEveryMs, () => {
       for (const watcher of watchers) watcher.dropConnection();
-    }, reconnectEveryMs);
+    });
   },
   sync: ({ timeoutMs }) =>
     all(timeoutMs, async (watcher, signal) => {

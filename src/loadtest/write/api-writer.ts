@@ -2,7 +2,7 @@
  * Writes to an apiserver, for the load test: at most 64 requests at a time, so that a slow server makes later writes wait
  * here and not in thousands of connections. Repeats what a busy server refused, after the delay that it asks for.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../base/sleep.ts';
 import { KubeStatusError } from '../../kube/status.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
@@ -49,7 +49,7 @@ export class ApiWriter {
       } catch (error) {
         if (!(error instanceof KubeStatusError) || !BUSY.has(error.httpStatus) || tries === TRIES_MAX)
           throw error;
-        await delay(error.retryAfterSeconds * 1000 || PATIENCE_MS * tries);
+        await sleep(error.retryAfterSeconds * 1000 || PATIENCE_MS * tries);
       } finally {
         this.#requests--;
         this.#waiting.shift()?.();

@@ -1,5 +1,5 @@
 /** Writes objects: all of a kind at once, or at a rate in open loop. It keeps the times of every write. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../base/sleep.ts';
 import type { Random } from '../../base/clock.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import { KubeStatusError } from '../../kube/status.ts';
@@ -152,7 +152,7 @@ export class Generator {
 
   /** Resolves at once for a time in the past, so that late writes are sent together. */
   async #until(dueUs: number): Promise<void> {
-    while (nowUs() < dueUs && !this.#stopping.signal.aborted) await delay(TICK_MS);
+    while (nowUs() < dueUs && !this.#stopping.signal.aborted) await sleep(TICK_MS);
   }
 
   async #attempt(write: PendingWrite, dueUs: number): Promise<void> {

@@ -96,9 +96,13 @@ describe('a controller', () => {
     running.manager
       .controllerFor(deployments, { predicate: generationChanged })
       .owns(replicaSets, { predicate: ({ type }) => type !== 'delete' })
-      .watches(configMaps, ({ object: { data = {} } }) => Object.keys(data), {
-        predicate: ({ object: { name } }) => name === 'wanted',
-      })
+      .watches(
+        configMaps,
+        ({ object: { data = {} } }) => Object.keys(data).map((name) => `default/${name}`),
+        {
+          predicate: ({ object: { name } }) => name === 'wanted',
+        },
+      )
       .reconcile(done.reconcile);
     void running.run();
     await scene.create('deployments.apps', object('a'));
@@ -113,7 +117,7 @@ describe('a controller', () => {
       await scene.create('configmaps', { metadata: { name, namespace: 'default' }, data } as never);
     }
     await done.count(4);
-    assert.deepEqual(done.keys, ['default/a', 'default/b', 'x.y', 'z']);
+    assert.deepEqual(done.keys, ['default/a', 'default/b', 'default/x.y', 'default/z']);
   });
 
   it('tries a failed key again with growing delays until it succeeds, and reports every failure', async () => {
@@ -175,6 +179,8 @@ describe('a reconciliation', () => {
     void running.run();
     await done.count(1);
     while ((await scene.server.revision()) < 2) await turns();
+    await turns();
+    clock.advance(1);
     await turns();
     assert.equal(done.keys.length, 1);
     await scene.server.healFaults();

@@ -1,7 +1,12 @@
 /** controller-runtime's event handlers: the keys, and their priorities, that a change puts into the queue. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LOW_PRIORITY, controllerKeys, queueingHandler } from '../../../src/controller/queueing.ts';
+import {
+  LOW_PRIORITY,
+  controllerKeys,
+  mappedKeys,
+  queueingHandler,
+} from '../../../src/controller/queueing.ts';
 import type { KeysOf } from '../../../src/controller/queueing.ts';
 import type { Predicate } from '../../../src/controller/index.ts';
 import { DeletedFinalStateUnknown, PriorityQueue, resources } from '../../../src/index.ts';
@@ -82,6 +87,57 @@ describe('a change', () => {
   });
 });
 
+describe('functions of the program that throw', () => {
+  const keyed = state({ labels: { of: 'a/b' }, identity: { key: 'default/web' } });
+  const throwing = (): never => {
+    throw new TypeError('wrong');
+  };
+
+  it('C281 let a change count whose predicate throws, and the informer reports it', () => {
+    const { handler, added } = queueing(({ labels }) => [labels['of'] ?? ''], throwing);
+    assert.throws(() => handler.onAdd?.(keyed, false), /wrong/);
+    assert.deepEqual(added, [['a/b', 0]]);
+  });
+
+  it('C281 let the keys of the other state be queued', () => {
+    const other = state({ labels: {}, identity: { key: 'default/web' } });
+    const { handler, added } = queueing(({ labels }) => (labels['of'] ? [labels['of']] : throwing()));
+    assert.throws(() => handler.onUpdate?.(keyed, other), /wrong/);
+    assert.throws(() => handler.onUpdate?.(other, keyed), /wrong/);
+    assert.deepEqual(added, [
+      ['a/b', LOW_PRIORITY],
+      ['a/b', LOW_PRIORITY],
+    ]);
+  });
+
+  const { deployments } = resources.apps.v1;
+  const ANSWERS: Readonly<Record<string, unknown>> = {
+    nothing: undefined,
+    text: 'a/b',
+    'a key without a namespace': ['b'],
+    'a key with too much': ['a/b/c'],
+    'an empty key': ['a/b', ''],
+    'an object': [{ namespace: 'a', name: 'b' }],
+  };
+  for (const [what, answer] of Object.entries(ANSWERS)) {
+    it(`C281 are refused with a code when a mapping function returns ${what}`, () => {
+      const { handler, added } = queueing(mappedKeys(deployments, () => answer as readonly string[]));
+      const error = {
+        code: 'ERR_KUBELOOM_OPTION',
+        message: /^what map returns for deployments must be a list of/,
+      };
+      assert.throws(() => handler.onAdd?.(keyed, false), error);
+      assert.deepEqual(added, []);
+    });
+  }
+
+  it('may map to names of cluster-scoped objects', () => {
+    const { handler, added } = queueing(mappedKeys(resources.core.v1.nodes, () => ['n1']));
+    handler.onAdd?.(keyed, false);
+    assert.deepEqual(added, [['n1', 0]]);
+  });
+});
+
 describe('controllerKeys', () => {
   const controller = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'u1', controller: true };
   const { deployments } = resources.apps.v1;
@@ -107,6 +163,14 @@ describe('controllerKeys', () => {
   it('has no namespace for an owner that is cluster-scoped', () => {
     const node = { ...controller, apiVersion: 'v1', kind: 'Node', name: 'n1' };
     assert.deepEqual(controllerKeys(resources.core.v1.nodes)(owned(node)), ['n1']);
+  });
+
+  it('C285 has no key for a cluster-scoped object that names a namespaced owner, nor for a name that is none', () => {
+    const references = { metadata: { ownerReferences: [controller] } };
+    const child = state({ key: 'x', namespace: '', name: 'x', controllerUid: 'u1', ...references });
+    assert.deepEqual(controllerKeys(deployments)(child), []);
+    assert.deepEqual(keys({ ...controller, name: 'a/b' }), []);
+    assert.deepEqual(keys({ ...controller, name: '' }), []);
   });
 
   it('has no key without an owner that controls the object', () => {

@@ -326,7 +326,7 @@ describe('an elector reports', () => {
     await scene.start();
     assert.deepEqual(
       scene.errors.map(({ code, message }) => `${code} ${message}`),
-      ['ERR_KUBELOOM_HANDLER onNewLeader threw: not interested'],
+      ['ERR_KUBELOOM_ERROR_LISTENER onNewLeader threw: not interested'],
     );
     assert.ok(scene.elector.isLeader());
     scene.stop.abort();

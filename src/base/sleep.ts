@@ -1,0 +1,20 @@
+/** A pause of any length: Node's own ones end after 1 ms beyond 24.8 days. */
+import { realClock } from './clock.ts';
+import type { Clock } from './clock.ts';
+import { onAbort } from './on-abort.ts';
+
+/** Resolves after the delay; rejects with the signal's reason when the signal is aborted first. */
+export function sleep(delayMs: number, signal?: AbortSignal, clock: Clock = realClock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let unlisten = (): void => undefined;
+    const cancel = clock.schedule(delayMs, () => {
+      unlisten();
+      resolve();
+    });
+    if (!signal) return;
+    unlisten = onAbort(signal, () => {
+      cancel();
+      reject(signal.reason as Error);
+    });
+  });
+}
