@@ -36,10 +36,12 @@ export async function awaitedResource(
 ): Promise<ResourceRef> {
   const { restMapper } = cache;
   let failure: KubeloomError | undefined;
-  for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
+  let pauseMs = PAUSE_MS_MIN;
+  for (;;) {
     try {
       if (failure) {
         await sleep(pauseMs, signal, clock);
+        pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
         await abortable(restMapper.refresh(), signal);
       }
       return await abortable(restMapper.resourceFor(kind), signal);

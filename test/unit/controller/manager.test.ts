@@ -96,13 +96,6 @@ describe('a manager', () => {
     assert.deepEqual(done.keys, []);
   });
 
-  it('rejects for a kind that the server does not have', async () => {
-    await using scene = await Scene.start();
-    await using running = managerOf(scene);
-    running.manager.controllerFor('foos.example.com').reconcile(() => undefined);
-    assert.equal((await rejection(running.run())).code, 'ERR_KUBELOOM_UNKNOWN_RESOURCE');
-  });
-
   it('ends without an error when it is stopped before, and while, the caches are filled', async () => {
     await using scene = await Scene.start();
     await failRequests(scene.server, 'hang', 1000);
