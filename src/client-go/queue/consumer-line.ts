@@ -4,6 +4,8 @@
  * another pop of the same queue waits forever. Producers never wait.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { realClock } from '../../base/clock.ts';
+import { LoopTurns } from '../../base/loop-turns.ts';
 import { abortable } from '../../base/on-abort.ts';
 
 export class ConsumerLine {
@@ -11,6 +13,7 @@ export class ConsumerLine {
   /** Settles when all consumers in the line are done. */
   #last: Promise<void> = Promise.resolve();
   #wake: () => void = () => {};
+  readonly #turns: LoopTurns = new LoopTurns(realClock);
   #isClosed = false;
 
   /** @param what name of the queue in the error after its end */
@@ -53,6 +56,8 @@ export class ConsumerLine {
     this.#last = before.then(() => left);
     try {
       await abortable(before, signal);
+      const turn = this.#turns.next();
+      if (turn) await abortable(turn, signal);
       return await process(await this.#next(take, signal));
     } finally {
       leave();

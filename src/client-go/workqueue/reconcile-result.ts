@@ -31,7 +31,8 @@ export function requeueDelayMs(result: unknown): number | undefined {
   const delayMs: unknown = Reflect.get(result, MEMBER);
   if (delayMs === undefined) return undefined;
   if (typeof delayMs !== 'number' || !Number.isFinite(delayMs)) {
-    throw wrongResult(`{ ${MEMBER}: ${shown(delayMs)} }`, 'the delay is a finite number of milliseconds');
+    const message = `the reconcile function returned { ${MEMBER}: ${shown(delayMs)} }: the delay must be a finite number of milliseconds`;
+    throw new KubeloomError('ERR_KUBELOOM_RESULT', message);
   }
   return delayMs > 0 ? delayMs : undefined;
 }

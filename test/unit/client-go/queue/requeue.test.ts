@@ -138,3 +138,13 @@ test('a RealFIFO throws an ErrRequeue like any other error, because putting back
   await assert.rejects(queue.pop(requeue), { code: 'ERR_KUBELOOM_REQUEUE' });
   assert.equal(queue.size, 0);
 });
+
+test('C282 a loop that pops and puts back for ever lets the event loop have its turns', async () => {
+  const queue = new FIFO<TestObject>();
+  queue.add(object('a@1'));
+  let isOver = false;
+  setImmediate(() => (isOver = true));
+  let pops = 0;
+  while (!isOver && pops++ < 100_000) await queue.pop(requeue).catch(() => undefined);
+  assert.ok(pops < 1000, String(pops));
+});
