@@ -62,14 +62,14 @@ export class KeyVersions {
     this.#listed?.restore(id, listed);
   }
 
-  /** @param text the version, if it is no number below 2^53 */
-  set(id: number, number: number, text: string | undefined): void {
-    (this.#listed ?? this.#live).set(id, number, text);
+  /** @param version a number below 2^53, or any other text */
+  set(id: number, version: number | string): void {
+    (this.#listed ?? this.#live).set(id, version);
   }
 
   /** Compares a version with the live one of the id. Counts an opaque version that differs as newer. */
-  orderOf(id: number, number: number, text: string | undefined): VersionOrder {
-    return this.#live.orderOf(id, number, text);
+  orderOf(id: number, version: number | string): VersionOrder {
+    return this.#live.orderOf(id, version);
   }
 }
 
@@ -78,26 +78,25 @@ class VersionTable {
   #numbers: Float64Array = new Float64Array(NUMBERS_MIN);
   readonly #texts = new Map<number, string>();
 
-  set(id: number, number: number, text: string | undefined): void {
+  set(id: number, version: number | string): void {
     if (id >= this.#numbers.length) this.#grow(id);
-    this.#numbers[id] = number;
-    if (text !== undefined) this.#texts.set(id, text);
+    this.#numbers[id] = typeof version === 'number' ? version : -1;
+    if (typeof version === 'string') this.#texts.set(id, version);
     else if (this.#texts.size > 0) this.#texts.delete(id);
   }
 
   restore(id: number, version: number | string | undefined): void {
-    if (typeof version === 'number') this.set(id, version, undefined);
-    else if (version !== undefined) this.set(id, -1, version);
+    if (version !== undefined) this.set(id, version);
   }
 
-  orderOf(id: number, number: number, text: string | undefined): VersionOrder {
+  orderOf(id: number, version: number | string): VersionOrder {
     const known = this.#numbers[id] ?? -1;
-    if (text === undefined && known >= 0) {
-      if (number === known) return 'same';
-      return number < known ? 'older' : 'newer';
+    if (typeof version === 'number' && known >= 0) {
+      if (version === known) return 'same';
+      return version < known ? 'older' : 'newer';
     }
     const before = this.#texts.get(id) ?? String(known);
-    const now = text ?? String(number);
+    const now = String(version);
     if (now === before) return 'same';
     return isOlderResourceVersion(now, before) ? 'older' : 'newer';
   }

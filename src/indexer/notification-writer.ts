@@ -4,14 +4,13 @@
  * output is bounded by the records that one input record can cause.
  *
  * ```
- *  prefixes (Structures, Warning) ─► swept ids of a relist ─► Parts of a long object ─► terminal record
+ *  prefixes (Structures, Warning) ─► swept ids of a relist ─► Texts, Parts of a long object ─► terminal record
  * ```
  *
  * Waiting copies nothing: the text, the object's bytes and the relist's marks belong to steps that do not continue
  * before this output is done.
  */
 import type { ErrorCode } from '../base/error-codes/table.ts';
-import { assert } from '../base/errors.ts';
 import { BYTES_RECORD_FIXED_BYTES, writeControl } from '../shared/record/delta.ts';
 import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
 import {
@@ -23,7 +22,7 @@ import {
   writeNotification,
   writePrefix,
 } from '../shared/record/notification.ts';
-import type { PrefixRecord } from '../shared/record/notification.ts';
+import type { NotificationText, PrefixRecord } from '../shared/record/notification.ts';
 import type { RingProducer } from '../shared/ring/ring.ts';
 import { NO_ID } from './key-table.ts';
 import { PASS_DONE, PASS_PAUSED } from './relist-marks.ts';
@@ -39,6 +38,7 @@ export interface Warning {
 export type FlushResult = 'done' | 'full' | 'paused';
 
 const NO_BYTES = Buffer.alloc(0);
+const NO_TEXT: NotificationText = { words: new Int32Array(0), length: 0 };
 /** Ids of a relist's pass in one call: a fraction of a millisecond. */
 const PASS_IDS_PER_FLUSH = 4096;
 const NOTHING = Object.assign(new Notification(), { flags: NotificationFlag.Nothing });
@@ -51,8 +51,8 @@ export class NotificationWriter {
   readonly notification: Notification = new Notification();
   /** Its variable part in a row: namespace, name, resourceVersion's text, extracted fields. */
   readonly text: ByteScratch = new ByteScratch();
-  /** Limit of the text with which the terminal record fits into the ring. */
-  readonly textBytesMax: number;
+  /** Limit of the text and the object's bytes that the terminal record can have. A longer text precedes it. */
+  readonly #textBytesMax: number;
   /** Limit of the bytes of one prefix record. */
   readonly prefixBytesMax: number;
   readonly #ring: RingProducer;
@@ -62,13 +62,15 @@ export class NotificationWriter {
   #sweptId: number = NO_ID;
   #inline: Buffer = NO_BYTES;
   #inlineAt = 0;
+  /** Bytes of a text too long for the terminal record that are written. */
+  #textAt = 0;
   #terminal: 'none' | 'notification' | ControlRecord = 'none';
   /** Bytes of the record that did not fit; 0 when all records fitted. */
   #neededBytes = 0;
 
   constructor(ring: RingProducer) {
     this.#ring = ring;
-    this.textBytesMax = ring.payloadBytesMax - NOTIFICATION_FIXED_BYTES;
+    this.#textBytesMax = ring.payloadBytesMax - NOTIFICATION_FIXED_BYTES;
     this.prefixBytesMax = ring.payloadBytesMax - BYTES_RECORD_FIXED_BYTES;
   }
 
@@ -120,13 +122,9 @@ export class NotificationWriter {
    * @param inline the object's bytes if they are not in the log
    */
   openNotification(inline: Buffer = NO_BYTES): void {
-    assert(
-      this.text.length <= this.textBytesMax,
-      'too many bytes of text in one notification',
-      this.text.length,
-    );
     this.#inline = inline;
     this.#inlineAt = 0;
+    this.#textAt = 0;
     this.#terminal = 'notification';
   }
 
@@ -145,7 +143,7 @@ export class NotificationWriter {
       if (swept !== 'done') return swept;
       this.#marks = undefined;
       if (!this.#writeControl(this.#terminal)) return 'full';
-    } else if (!this.#flushParts() || !this.#writeNotification()) return 'full';
+    } else if (!this.#flushText() || !this.#flushParts() || !this.#writeNotification()) return 'full';
     this.#terminal = 'none';
     this.#inline = NO_BYTES;
     return 'done';
@@ -172,10 +170,26 @@ export class NotificationWriter {
     return 'paused';
   }
 
+  get #isTextLong(): boolean {
+    return this.text.length > this.#textBytesMax;
+  }
+
+  /** Writes a text that does not fit into the terminal record. */
+  #flushText(): boolean {
+    const { sequence, informer, id } = this.notification;
+    const { bytes: text, length } = this.text;
+    while (this.#isTextLong && this.#textAt < length) {
+      const bytes = text.subarray(this.#textAt, Math.min(length, this.#textAt + this.prefixBytesMax));
+      if (!this.#writePrefix({ sequence, informer, kind: PrefixKind.Text, id, bytes })) return false;
+      this.#textAt += bytes.length;
+    }
+    return true;
+  }
+
   /** Writes the object's bytes except for the rest that fits into the terminal record. */
   #flushParts(): boolean {
     const { sequence, informer, id } = this.notification;
-    const restBytesMax = this.textBytesMax - this.text.length;
+    const restBytesMax = this.#textBytesMax - (this.#isTextLong ? 0 : this.text.length);
     while (this.#inline.length - this.#inlineAt > restBytesMax) {
       const end = Math.min(this.#inline.length, this.#inlineAt + this.prefixBytesMax);
       const bytes = this.#inline.subarray(this.#inlineAt, end);
@@ -193,8 +207,9 @@ export class NotificationWriter {
 
   #writeNotification(): boolean {
     const rest = this.#inlineAt === 0 ? this.#inline : this.#inline.subarray(this.#inlineAt);
-    if (writeNotification(this.#ring, this.notification, this.text, rest)) return true;
-    this.#neededBytes = NOTIFICATION_FIXED_BYTES + this.text.length + rest.length;
+    const text = this.#isTextLong ? NO_TEXT : this.text;
+    if (writeNotification(this.#ring, this.notification, text, rest)) return true;
+    this.#neededBytes = NOTIFICATION_FIXED_BYTES + text.length + rest.length;
     return false;
   }
 

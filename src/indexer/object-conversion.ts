@@ -49,7 +49,6 @@ export class ConvertedObject {
   }
 }
 
-const CODE_TOO_LARGE = 'ERR_KUBELOOM_FIELDS_TOO_LARGE';
 /** Bytes of a Structures record besides its keys. A structure that does not fit stays a map. */
 const STRUCTURES_FRAME_BYTES = 64;
 const ROOM_BYTES = 1024;
@@ -60,26 +59,20 @@ export class ObjectConversion {
   readonly #dropped: PathNode | undefined;
   readonly #transform: ModuleFunction | undefined;
   readonly #extractor: Extractor;
-  /** Writer without the declared fields. */
-  readonly #fixed: Extractor = new Extractor([]);
-  readonly #absentFields: string;
   readonly #encoder: MsgpackEncoder | undefined;
   readonly #indexes: LoadedModules['indexes'];
   readonly #scratch: ByteScratch = new ByteScratch();
-  /** The notification's text, to which the extracted fields are appended, and its limit. */
+  /** The notification's text, to which the extracted fields are appended. */
   readonly #text: ByteScratch;
-  readonly #textBytesMax: number;
 
   constructor(spec: ShardSpec, modules: LoadedModules, output: NotificationWriter) {
     this.#dropped = spec.drop.length > 0 ? pathTrie(spec.drop) : undefined;
     this.#transform = modules.transform;
     this.#extractor = new Extractor(spec.fields);
-    this.#absentFields = ',null'.repeat(spec.fields.length);
     if (spec.codec === 'msgpack')
       this.#encoder = new MsgpackEncoder(output.prefixBytesMax - STRUCTURES_FRAME_BYTES);
     this.#indexes = modules.indexes;
     this.#text = output.text;
-    this.#textBytesMax = output.textBytesMax;
   }
 
   /**
@@ -100,7 +93,7 @@ export class ObjectConversion {
       object.use(bytes, start, end, false);
       object.flags |= failure;
     }
-    if (!this.#extract(object)) object.flags |= Malformed;
+    if (!extract(this.#extractor, object, this.#text)) object.flags |= Malformed;
     const needsParsed = this.#encoder !== undefined || this.#indexes.length > 0;
     if (needsParsed && (object.flags & (Malformed | TooLarge)) === 0 && !this.#useParsed(object)) {
       object.use(bytes, start, end, false);
@@ -139,30 +132,6 @@ export class ObjectConversion {
     return 0;
   }
 
-  /**
-   * Appends the extracted fields; returns false and appends nothing when the object is malformed. They must fit into one
-   * record (a quarter of the ring). Otherwise the declared fields are omitted and reported; labels and the controller's
-   * uid stay exact, so the store stays correct.
-   */
-  #extract(object: ConvertedObject): boolean {
-    const text = this.#text;
-    const start = text.length;
-    if (!extract(this.#extractor, object, text)) return false;
-    if (text.length <= this.#textBytesMax) return true;
-    object.warnings.push({
-      code: CODE_TOO_LARGE,
-      message:
-        `the extracted fields take ${text.length - start} bytes, more than the limit of a record ` +
-        `(${this.#textBytesMax}), so they are omitted; declare smaller fields or raise ringBytes`,
-    });
-    text.length = start;
-    if (!extract(this.#fixed, object, text)) return false;
-    text.length--;
-    text.appendText(`${this.#absentFields}]`);
-    if (text.length > this.#textBytesMax) text.length = start;
-    return true;
-  }
-
   /** Runs the steps that need a parsed object; returns false when its bytes are not JSON. */
   #useParsed(object: ConvertedObject): boolean {
     const json = textOf(object);
@@ -176,26 +145,22 @@ export class ObjectConversion {
       object.structures = this.#encoder.takeNewStructures();
     }
     if (this.#indexes.length > 0)
-      this.#appendIndexValues(callIndexes(this.#indexes, parsed, object.warnings), object);
+      this.#appendIndexValues(callIndexes(this.#indexes, parsed, object.warnings));
     return true;
   }
 
   /** Adds the values of module indexes, given as JSON, as one more element of the extracted fields. */
-  #appendIndexValues(values: string, object: ConvertedObject): void {
+  #appendIndexValues(values: string): void {
     const text = this.#text;
     const end = text.length;
     // Without extracted fields there is no array to add to.
     if (text.bytes[end - 1] !== CLOSE_BRACKET) return;
     text.length = end - 1;
     text.appendText(`,${values}]`);
-    if (text.length <= this.#textBytesMax) return;
-    text.length = end;
-    text.bytes[end - 1] = CLOSE_BRACKET;
-    const message = `the values of the module indexes take ${values.length} bytes, so the object is in none of these indexes`;
-    object.warnings.push({ code: CODE_TOO_LARGE, message });
   }
 }
 
+/** Appends the extracted fields; returns false and appends nothing when the object is malformed. */
 function extract(extractor: Extractor, object: ConvertedObject, text: ByteScratch): boolean {
   const goHead = object.isInline ? undefined : object.goHead;
   for (let room = ROOM_BYTES; ; room *= 2) {

@@ -2,6 +2,7 @@
  * One informer in one shard: its keys and ids, its relists, and the conversion of its objects. It fills the output for
  * one record; the shard writes it.
  */
+import { decodeStringContent } from '../kube/json/read.ts';
 import type { GoHead } from '../kube/json/extraction.ts';
 import type { KeySeed, ShardSpec } from '../shared/protocol.ts';
 import { DeltaFlag, DeltaKind } from '../shared/record/delta.ts';
@@ -18,6 +19,8 @@ import { RelistMarks } from './relist-marks.ts';
 
 /** Words of one key in a `KeySeed`. */
 const SEED_WORDS = 4;
+/** Characters of a version in a message. */
+const QUOTED_VERSION_MAX = 96;
 
 const QUARANTINE: Warning = {
   code: 'ERR_KUBELOOM_QUARANTINED',
@@ -85,7 +88,7 @@ export class ShardInformer {
   quarantined(delta: ObjectLocation): void {
     const { notification, text } = this.#output;
     this.#output.begin(delta);
-    this.#identify(delta, this.#keys.find(this.#log, delta), this.#numberOf(delta));
+    this.#identify(delta, this.#keys.find(this.#log, delta), this.#versionOf(delta));
     this.#fingerprints.delete(notification.id);
     const json = identityJson(this.#log, delta);
     const fieldsStart = text.length;
@@ -105,7 +108,7 @@ export class ShardInformer {
     const { notification, text } = this.#output;
     this.#output.begin(delta);
     const id = this.#keys.find(this.#log, delta);
-    const version = this.#numberOf(delta);
+    const version = this.#versionOf(delta);
     if (this.#isOld(delta, id, version)) {
       this.#output.openNothing(delta);
       return;
@@ -174,9 +177,16 @@ export class ShardInformer {
     else this.#fingerprints.delete(id);
   }
 
-  /** Returns the object's version as a number, or -1. */
-  #numberOf({ offset, resourceVersionOffset, resourceVersionLength }: ObjectLocation): number {
-    return canonicalDecimal(this.#log, offset + resourceVersionOffset, resourceVersionLength);
+  /** Returns the object's version: a number below 2^53, or else its text. */
+  #versionOf({ offset, resourceVersionOffset, resourceVersionLength }: ObjectLocation): number | string {
+    const start = offset + resourceVersionOffset;
+    const number = canonicalDecimal(this.#log, start, resourceVersionLength);
+    if (number >= 0) return number;
+    const text = decodeStringContent(this.#log, start, start + resourceVersionLength) ?? '';
+    const bytes = Buffer.from(text);
+    // An escape may stand for a digit.
+    const decoded = canonicalDecimal(bytes, 0, bytes.length);
+    return decoded >= 0 ? decoded : text;
   }
 
   /**
@@ -184,12 +194,11 @@ export class ShardInformer {
    * server may be restored from a backup. So is a deletion with the latest version: some servers send it with the last
    * state's.
    */
-  #isOld(delta: ObjectLocation, id: number, version: number): boolean {
+  #isOld(delta: ObjectLocation, id: number, version: number | string): boolean {
     if (id === NO_ID || delta.kind === DeltaKind.Replaced || this.#marks.isListing) return false;
-    const text = version < 0 ? this.#versionText(delta) : undefined;
-    const order = this.#versions.orderOf(id, version, text);
+    const order = this.#versions.orderOf(id, version);
     if (order === 'newer' || (order === 'same' && delta.kind === DeltaKind.Deleted)) return false;
-    if (order === 'older') this.#warnOfOrder(delta, text ?? String(version));
+    if (order === 'older') this.#warnOfOrder(delta, excerptOf(String(version)));
     return true;
   }
 
@@ -202,7 +211,7 @@ export class ShardInformer {
   }
 
   /** Assigns an id to a new key, and writes the texts before the extracted fields. */
-  #identify(delta: ObjectLocation, known: number, version: number): void {
+  #identify(delta: ObjectLocation, known: number, version: number | string): void {
     const { notification, text } = this.#output;
     const { offset, namespaceLength, nameLength } = delta;
     const isNew = known === NO_ID;
@@ -219,24 +228,19 @@ export class ShardInformer {
     // The id is free before the record is written, but no other record is read before that.
     if (delta.kind !== DeltaKind.Deleted) this.#marks.mark(id);
     else if (this.#marks.unmark(id)) this.#keys.remove(id);
-    const isText = version < 0;
-    this.#versions.set(id, version, isText ? this.#versionText(delta) : undefined);
-    notification.resourceVersion = isText ? 0 : version;
-    notification.resourceVersionTextLength = isText ? delta.resourceVersionLength : 0;
-    if (!isText) return;
+    this.#versions.set(id, version);
+    notification.resourceVersion = typeof version === 'number' ? version : 0;
+    notification.resourceVersionTextLength = 0;
+    if (typeof version === 'number') return;
     notification.flags |= NotificationFlag.ResourceVersionText;
-    text.append(this.#log, offset + delta.resourceVersionOffset, delta.resourceVersionLength);
+    const textStart = text.length;
+    text.appendText(version);
+    notification.resourceVersionTextLength = text.length - textStart;
   }
 
-  /**
-   * Writes the extracted fields of an unreadable object: its uid. The record has room for it (`RING_BYTES_MIN`), unless
-   * JSON needs more bytes than the wire, e.g. for bytes that are not UTF-8. Then no field is written.
-   */
+  /** Writes the extracted fields of an unreadable object: its uid. */
   #appendUid(delta: ObjectLocation): void {
-    const { text, textBytesMax } = this.#output;
-    const start = text.length;
-    text.appendText(uidFields(this.#log, delta));
-    if (text.length > textBytesMax) text.length = start;
+    this.#output.text.appendText(uidFields(this.#log, delta));
   }
 
   /** Fills the head's place. The delta's offsets are inside the quotes. */
@@ -264,10 +268,6 @@ export class ShardInformer {
     warnings.length = 0;
   }
 
-  #versionText(delta: ObjectLocation): string {
-    return this.#text(delta, delta.resourceVersionOffset, delta.resourceVersionLength);
-  }
-
   #keyText(delta: ObjectLocation): string {
     const name = this.#text(delta, delta.nameOffset, delta.nameLength);
     if (delta.namespaceLength === 0) return name;
@@ -277,4 +277,9 @@ export class ShardInformer {
   #text({ offset }: ObjectLocation, from: number, length: number): string {
     return this.#log.toString('utf8', offset + from, offset + from + length);
   }
+}
+
+/** Returns a version for a message. An opaque version may be as long as its object. */
+function excerptOf(version: string): string {
+  return version.length <= QUOTED_VERSION_MAX ? version : `${version.slice(0, QUOTED_VERSION_MAX)}…`;
 }

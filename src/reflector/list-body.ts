@@ -7,9 +7,8 @@ import { DeltaKind } from '../shared/record/delta.ts';
 import { ListItems } from './transport/list-items.ts';
 import type { ItemSink } from './transport/list-items.ts';
 import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
-import { malformed, torn } from './rules/failure.ts';
+import { malformed, torn, versionTooLong } from './rules/failure.ts';
 import { excerpt, frameBytesMax } from './object-writer.ts';
-import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
 
 export class ListBody implements Body, ItemSink {
   readonly #owner: ExchangeOwner;
@@ -37,11 +36,11 @@ export class ListBody implements Body, ItemSink {
     try {
       if (error) throw error;
       const { resourceVersion, continue: continueToken = '', ...meta } = this.#items.finish();
-      if (Buffer.byteLength(resourceVersion) > RESOURCE_VERSION_BYTES_MAX) {
-        const quoted = JSON.stringify(resourceVersion.slice(0, RESOURCE_VERSION_BYTES_MAX));
-        this.#owner.fail(malformed('a list with an unusable resourceVersion', this.#where, quoted));
+      const { meter, writer } = this.#owner;
+      const versionBytes = Buffer.byteLength(resourceVersion);
+      if (versionBytes > writer.versionBytesMax) {
+        this.#owner.fail(versionTooLong(this.#where, versionBytes, writer.versionBytesMax));
       } else {
-        const { meter, writer } = this.#owner;
         meter.page(meta.remainingItemCount);
         writer.shards?.page(meta.isShardEchoed === true);
         if (continueToken === '') {

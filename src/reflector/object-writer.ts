@@ -10,7 +10,7 @@ import { KeySpans, scanKey, scanMetadata } from '../kube/json/key-spans.ts';
 import { decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
 import { bytesEqual, validValueEnd } from '../kube/json/skip.ts';
 import type { DeltaKind } from '../shared/record/delta.ts';
-import { NAME_BYTES_MAX, RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
+import { NAME_BYTES_MAX } from '../shared/record/limits.ts';
 import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { ListHead } from './transport/list-skeleton.ts';
 import { typeMetaOf } from './router.ts';
@@ -109,8 +109,22 @@ export class ObjectWriter {
       return this.#refuseStranger(bytes, start, end);
     }
     if (fault === 'ambiguous') return this.#refuseName(bytes, start, end);
+    const versionBytes = spans.resourceVersionEnd - spans.resourceVersionStart;
+    if (versionBytes > this.#target.objectBytesMax) {
+      return this.#skip(
+        'ERR_KUBELOOM_OBJECT_TOO_LARGE',
+        `the resourceVersion of an object has ${versionBytes} bytes, more than objectBytesMax, and the object was ` +
+          'skipped; raise objectBytesMax above the size of the object',
+        excerpt(bytes, start, end),
+      );
+    }
     if (this.shards?.admits(bytes, spans) === false) return 'written';
     return this.#router.offerIdentity(this.#target, kind, bytes, spans) ? 'written' : 'no-room';
+  }
+
+  /** Limit of the version of a list or bookmark, in bytes. */
+  get versionBytesMax(): number {
+    return Math.min(this.#target.objectBytesMax, this.#router.controlTextBytesMax);
   }
 
   /** Finds the value of metadata in an object with one of the usual beginnings. @returns its index, or -1 */
@@ -198,8 +212,7 @@ function hasSaneLengths(spans: KeySpans): boolean {
   return (
     spans.nameEnd - spans.nameStart <= NAME_BYTES_MAX &&
     spans.namespaceEnd - spans.namespaceStart <= NAME_BYTES_MAX &&
-    spans.uidEnd - spans.uidStart <= NAME_BYTES_MAX &&
-    spans.resourceVersionEnd - spans.resourceVersionStart <= RESOURCE_VERSION_BYTES_MAX
+    spans.uidEnd - spans.uidStart <= NAME_BYTES_MAX
   );
 }
 

@@ -102,6 +102,11 @@ export class Router {
     return this.#log.unreadBytes;
   }
 
+  /** Limit of the text of a control record. */
+  get controlTextBytesMax(): number {
+    return Math.min(...this.#rings.map(({ payloadBytesMax }) => payloadBytesMax)) - CONTROL_FIXED_BYTES;
+  }
+
   /** The last sequence that was given out. */
   get sequence(): number {
     return this.#sequence;

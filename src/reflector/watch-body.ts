@@ -9,7 +9,8 @@
  * client-go.
  */
 import { KubeloomError } from '../base/errors.ts';
-import { decodeStringContent } from '../kube/json/read.ts';
+import { decodeStringContent, decodeUtf8 } from '../kube/json/read.ts';
+import { hasEscape } from '../kube/json/skip.ts';
 import { ActivityCounter } from '../shared/activity.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import type { Query } from '../shared/protocol.ts';
@@ -29,13 +30,13 @@ import {
   noEndBookmark,
   outOfOrder,
   truncated,
+  versionTooLong,
   unreadable,
   wentBack,
 } from './rules/failure.ts';
 import { excerpt, frameBytesMax, textOf } from './object-writer.ts';
 import { beginsWithSyntheticEvents } from './rules/queries.ts';
 import type { Progress } from './rules/state.ts';
-import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
 import { InitialEventsDeadline } from './watchdog.ts';
 
 /** The meaning of an ADDED event. */
@@ -48,6 +49,9 @@ type Stage =
 
 /** The silence after which a server that has sent bookmarks is taken for dead: it sends one a minute. */
 export const BOOKMARK_SILENCE_MAX_MS = 150_000;
+
+/** Initial size of a position. It grows for longer versions. */
+const POSITION_BYTES = 96;
 
 const END_ANNOTATION = 'metadata.annotations.k8s\\.io/initial-events-end';
 const RESOURCE_VERSION = 'metadata.resourceVersion';
@@ -227,15 +231,21 @@ export class WatchBody implements Body, FrameSink {
     if (this.#stage === 'initial-events') return true;
     this.#stage = 'live';
     const resourceVersion = textOf(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
-    if (isUsable(resourceVersion)) this.#position.startAt(resourceVersion);
+    if (resourceVersion !== '') this.#position.startAt(resourceVersion);
     return true;
   }
 
   #bookmark(bytes: Buffer): boolean {
     const { objectStart, objectEnd } = this.#event;
     const resourceVersion = textOf(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
-    if (!isUsable(resourceVersion)) {
+    if (resourceVersion === '') {
       return this.#fail('a bookmark without a usable resourceVersion', bytes, objectStart, objectEnd);
+    }
+    const versionBytes = Buffer.byteLength(resourceVersion);
+    const { versionBytesMax } = this.#owner.writer;
+    if (versionBytes > versionBytesMax) {
+      this.#owner.fail(versionTooLong(this.#where, versionBytes, versionBytesMax));
+      return true;
     }
     if (this.#stage === 'initial-events') {
       this.#position.events++;
@@ -279,7 +289,7 @@ export class WatchBody implements Body, FrameSink {
 /** The progress of a watch, kept without allocating: the resourceVersion as bytes, a count and a start time. */
 class WatchPosition {
   events = 0;
-  readonly #bytes = Buffer.alloc(RESOURCE_VERSION_BYTES_MAX);
+  #bytes = Buffer.alloc(POSITION_BYTES);
   #length = 0;
   /**
    * The version up to which the server has sent every event: a bookmark said so, or the watch began after
@@ -302,12 +312,24 @@ class WatchPosition {
    * @returns false when it is older than the position
    */
   moveTo(source: Uint8Array, start: number, end: number): boolean {
+    if (hasEscape(source, start, end)) return this.#moveToText(decodeStringContent(source, start, end) ?? '');
     const length = end - start;
     if (this.#seemsOlder(source, start, length) && this.#isOlder(Buffer.from(source.subarray(start, end)))) {
       return false;
     }
+    this.#reserve(length);
     for (let index = 0; index < length; index++) this.#bytes[index] = source[start + index] ?? 0;
     this.#length = length;
+    return true;
+  }
+
+  #reserve(length: number): void {
+    if (length > this.#bytes.length) this.#bytes = Buffer.alloc(2 * length);
+  }
+
+  #moveToText(resourceVersion: string): boolean {
+    if (this.isAhead(resourceVersion)) return false;
+    this.#set(resourceVersion);
     return true;
   }
 
@@ -336,10 +358,12 @@ class WatchPosition {
   }
 
   get #text(): string {
-    return decodeStringContent(this.#bytes, 0, this.#length) ?? '';
+    return decodeUtf8(this.#bytes, 0, this.#length);
   }
 
   #set(resourceVersion: string): void {
+    const length = Buffer.byteLength(resourceVersion);
+    this.#reserve(length);
     this.#length = this.#bytes.write(resourceVersion);
   }
 
@@ -354,7 +378,7 @@ class WatchPosition {
   }
 
   #isOlder(source: Buffer): boolean {
-    return isOlderResourceVersion(decodeStringContent(source, 0, source.length) ?? '', this.#text);
+    return isOlderResourceVersion(decodeUtf8(source, 0, source.length), this.#text);
   }
 }
 
@@ -363,10 +387,6 @@ const OBJECT_EVENTS: ReadonlyMap<WatchEventType, DeltaKind> = new Map([
   [WatchEventType.Modified, DeltaKind.Modified],
   [WatchEventType.Deleted, DeltaKind.Deleted],
 ]);
-
-function isUsable(resourceVersion: string): boolean {
-  return resourceVersion !== '' && Buffer.byteLength(resourceVersion) <= RESOURCE_VERSION_BYTES_MAX;
-}
 
 function unknownType(where: string, bytes: Buffer, start: number, end: number): KubeloomError {
   const type = decodeStringContent(bytes, start, end) ?? '?';

@@ -24,6 +24,18 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
       "return hasMark(object, Mark.Entry) || object['finalStateUnknown'] === false;",
     ],
   },
+  'src/indexer/notification-writer.ts': {
+    C261: ['this.#textAt += bytes.length;', 'this.#textAt = length;'],
+  },
+  'src/reflector/watch-body.ts': {
+    C262: ['if (length > this.#bytes.length)', 'if (false)'],
+  },
+  'src/indexer/shard-informer.ts': {
+    C263: [
+      'return decoded >= 0 ? decoded : text;',
+      "return Buffer.from(this.#log.subarray(start, start + resourceVersionLength)).toString('latin1');",
+    ],
+  },
   'src/kube/keys.ts': {
     C99: ['if (isTombstone(object))', 'if (false)'],
   },

@@ -11,7 +11,10 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     ],
     C209: ['this.#loans.begin(former);', ''],
     C211: ['this.#sendControl(StateKind.Position, version);', ''],
-    C212: ['this.#hasFailed = true;', 'this.close();'],
+    C212: [
+      'if (!this.#writer.write(record, text))',
+      'if (!this.#writer.write(record, text)) return true; if (false)',
+    ],
   },
   'src/replica/share/state-merge.ts': {
     C205: ['(this.#freeIds.pop() ?? this.#idEnd++)', '0'],

@@ -32,13 +32,8 @@ export const OBJECT_ERRORS = {
   ],
   ERR_KUBELOOM_OBJECT_TOO_LARGE: [
     ['thrown', 'onError', 'health'],
-    'An object is larger than `objectBytesMax`. Only its identity is kept, and a read of its content throws.',
-    'Raise `objectBytesMax` above the size of the object.',
-  ],
-  ERR_KUBELOOM_FIELDS_TOO_LARGE: [
-    ['onError'],
-    'The declared fields or index values of an object are too large for a record, and are left out.',
-    'Declare smaller fields, or raise `ringBytes`.',
+    'An object is larger than `objectBytesMax`: only its identity is kept, and a read of its content throws. Or a version is.',
+    'Raise `objectBytesMax` above the size of the object; for the version of a list `ringBytes`, too.',
   ],
   ERR_KUBELOOM_MALFORMED_OBJECT: [
     ['thrown'],

@@ -76,6 +76,17 @@ export function malformed(what: string, where: string, quoted: string): Failure 
   );
 }
 
+/** Classifies a version of a list or bookmark that no record of a ring can have. */
+export function versionTooLong(where: string, bytes: number, bytesMax: number): Failure {
+  return failure(
+    'malformed',
+    'decode',
+    'ERR_KUBELOOM_OBJECT_TOO_LARGE',
+    `${where}: the resourceVersion of the answer has ${bytes} bytes, and the limit is ${bytesMax}: a quarter of ringBytes, ` +
+      'and objectBytesMax; raise the lower one',
+  );
+}
+
 /** Classifies a line of a watch that is too long: the watch resumes from the last good position. */
 export function unreadable(error: KubeloomError): Failure {
   return { kind: 'malformed', during: 'decode', error, retryAfterMs: 0 };

@@ -201,7 +201,7 @@ interface State {
 function versionOf(record: Notification, text: Buffer): number | string {
   if (!(record.flags & NotificationFlag.ResourceVersionText)) return record.resourceVersion;
   const start = record.textOffset + record.namespaceLength + record.nameLength;
-  return text.toString('latin1', start, start + record.resourceVersionTextLength);
+  return text.toString('utf8', start, start + record.resourceVersionTextLength);
 }
 
 function entryFlags(flags: number): number {

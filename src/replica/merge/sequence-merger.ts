@@ -42,7 +42,10 @@ interface Source {
   readonly shard: number;
   readonly ring: RingConsumer;
   readonly bell: Bell;
+  /** The ring's memory. */
   readonly text: Buffer;
+  /** Texts of a record too long for it. */
+  readonly texts: Buffer[];
   readonly parts: Buffer[];
   /** Warnings of records whose terminal record has not come: a shard that dies before it repeats them. */
   readonly warnings: PrefixRecord[];
@@ -72,7 +75,7 @@ export class SequenceMerger {
     this.#sources = options.shards.map(({ ring, bell }, shard) => {
       const { buffer, byteOffset, byteLength } = ring.bytes;
       const text = Buffer.from(buffer, byteOffset, byteLength);
-      return { shard, ring, bell, text, parts: [], warnings: [], hasAnswered: false };
+      return { shard, ring, bell, text, texts: [], parts: [], warnings: [], hasAnswered: false };
     });
   }
 
@@ -125,7 +128,8 @@ export class SequenceMerger {
 
   /** Drops the beginning of a record that a shard, which has ended, did not finish. */
   discardUnfinished(shard: number): void {
-    const { parts = [], warnings = [] } = this.#sources[shard] ?? {};
+    const { texts = [], parts = [], warnings = [] } = this.#sources[shard] ?? {};
+    texts.length = 0;
     parts.length = 0;
     warnings.length = 0;
   }
@@ -182,15 +186,16 @@ export class SequenceMerger {
     }
   }
 
-  #takePrefix({ shard, ring, parts, warnings }: Source): void {
+  #takePrefix({ shard, ring, texts, parts, warnings }: Source): void {
     const record = readPrefix(ring);
     this.#takenBytes += record.bytes.length;
     if (record.kind === PrefixKind.Part) parts.push(record.bytes);
+    else if (record.kind === PrefixKind.Text) texts.push(record.bytes);
     else if (record.kind === PrefixKind.Warning) warnings.push(record);
     else this.#informers.get(record.informer)?.prefix(shard, record);
   }
 
-  #takeNotification({ shard, ring, text, parts, warnings }: Source): void {
+  #takeNotification({ shard, ring, text, texts, parts, warnings }: Source): void {
     const record = this.#record;
     readNotification(ring, record);
     const informer = this.#informers.get(record.informer);
@@ -200,19 +205,26 @@ export class SequenceMerger {
     }
     if (informer && record.flags & NotificationFlag.Nothing) informer.ignored++;
     else if (informer) {
-      this.#locate(text, parts);
+      this.#locate(text, texts.length > 0, parts);
       this.#takenBytes += record.length;
       const { stamps, clock } = this.#options;
       const stamp = isSampled(record.sequence) ? stamps.read(record.sequence) : undefined;
       if (stamp) informer.latency.begin(stamp, clock);
-      informer.notification(shard, record, text, this.#object);
+      informer.notification(shard, record, texts.length > 0 ? this.#textOf(texts) : text, this.#object);
       if (stamp) informer.latency.end();
     }
+    texts.length = 0;
     parts.length = 0;
   }
 
+  /** Returns the text that came before the record. */
+  #textOf(texts: readonly Buffer[]): Buffer {
+    this.#record.textOffset = 0;
+    return Buffer.concat(texts);
+  }
+
   /** Sets `#object` to the place of the record's object: in the log, in the ring, or in parts and ring. */
-  #locate(text: Buffer, parts: readonly Buffer[]): void {
+  #locate(text: Buffer, isTextBefore: boolean, parts: readonly Buffer[]): void {
     const record = this.#record;
     const object = this.#object;
     object.length = record.length;
@@ -221,12 +233,9 @@ export class SequenceMerger {
       object.start = record.logOffset;
       return;
     }
-    const inlineStart =
-      record.textOffset +
-      record.namespaceLength +
-      record.nameLength +
-      record.resourceVersionTextLength +
-      record.extractedLength;
+    const textLength =
+      record.namespaceLength + record.nameLength + record.resourceVersionTextLength + record.extractedLength;
+    const inlineStart = record.textOffset + (isTextBefore ? 0 : textLength);
     object.bytes = text;
     object.start = inlineStart;
     if (parts.length === 0) return;

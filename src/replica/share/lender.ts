@@ -2,8 +2,9 @@
  * One informer's cache for one other thread, on the main thread: a handler whose calls write records. While the ring is
  * full a call is a promise, so a thread that does not read is a slow handler, with all that follows.
  */
-import { KubeloomError, assert, toErrorMessage } from '../../base/errors.ts';
-import { StateKind, StateRecord, stateBytes, writeState } from '../../shared/record/state.ts';
+import { assert, toErrorMessage } from '../../base/errors.ts';
+import type { KubeloomError } from '../../base/errors.ts';
+import { StateKind, StateRecord, StateWriter } from '../../shared/record/state.ts';
 import type { ResourceEventHandler } from '../deliver/handler.ts';
 import type { CacheWriter } from '../deliver/processor-listener.ts';
 import { NONE } from '../store/columns.ts';
@@ -43,16 +44,16 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   readonly link: ReaderLink;
   readonly #loans: Loans;
   readonly #record: StateRecord = new StateRecord();
+  readonly #writer: StateWriter;
   readonly #text: TextWriter = new TextWriter();
   /** The last version that was written. */
   #version: number | string = '';
-  /** True when the informer has ended for the thread. Its rows stay readable there until the link ends. */
-  #hasFailed = false;
   #isClosed = false;
 
   constructor(informer: number, link: ReaderLink, options: LenderOptions) {
     this.#informer = informer;
     this.link = link;
+    this.#writer = new StateWriter(link.ring);
     this.#options = options;
     this.#loans = new Loans(options.table);
   }
@@ -68,7 +69,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   }
 
   changed(oldRow: number, newRow: number): boolean {
-    if (this.#isEnded) return true;
+    if (this.#isClosed) return true;
     if (this.link.isWaiting) return false;
     return newRow === NONE
       ? this.#write(oldRow, StateKind.Deleted, NONE)
@@ -100,7 +101,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   writePosition(): void {
     const { replica, isIdle } = this.#options;
     const { version } = replica.live;
-    if (this.#isEnded || !replica.hasSynced || version === this.#version || !isIdle()) return;
+    if (this.#isClosed || !replica.hasSynced || version === this.#version || !isIdle()) return;
     this.#sendControl(StateKind.Position, version);
   }
 
@@ -126,7 +127,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
 
   /** Called when the last call has returned: the cache of the thread changes no more. @param failure the reason */
   ended(failure: KubeloomError | undefined): void {
-    if (this.#isEnded) return;
+    if (this.#isClosed) return;
     this.link.turn();
     const error = failure && toErrorMessage(failure);
     this.link.post({ type: 'stopped', informer: this.#informer, error });
@@ -136,16 +137,12 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (!this.#hasFailed) this.#options.remove();
+    this.#options.remove();
   }
 
   /** Ends some of the loans of a closed lender; true while there are more. */
   release(): boolean {
     return this.#loans.endAll();
-  }
-
-  get #isEnded(): boolean {
-    return this.#isClosed || this.#hasFailed;
   }
 
   #send(
@@ -156,18 +153,18 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     const { link } = this;
     const { row } = entry as Entry;
     const previousRow = previous ? (previous as Entry).row : NONE;
-    if (this.#isEnded || (!link.isWaiting && this.#write(row, kind, previousRow))) return undefined;
-    return link.send(() => this.#isEnded || this.#write(row, kind, previousRow));
+    if (this.#isClosed || (!link.isWaiting && this.#write(row, kind, previousRow))) return undefined;
+    return link.send(() => this.#isClosed || this.#write(row, kind, previousRow));
   }
 
   #sendControl(kind: StateKind, version: number | string): void {
     this.#version = version;
-    void this.link.send(() => this.#isEnded || this.#writeControl(kind, version));
+    void this.link.send(() => this.#isClosed || this.#writeControl(kind, version));
   }
 
   #writeControl(kind: StateKind, version: number | string): boolean {
     const record = this.#record;
-    const text = Buffer.from(String(version), 'latin1');
+    const text = Buffer.from(String(version));
     record.informer = this.#informer;
     record.kind = kind;
     record.row = NONE;
@@ -176,14 +173,13 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     record.nameLength = 0;
     record.resourceVersionTextLength = text.length;
     record.extractedLength = 0;
-    return writeState(this.link.ring, record, text);
+    return this.#writer.write(record, text);
   }
 
   /** Writes the record with the place that the row has now; the thread has the row from then on. */
   #write(row: number, kind: StateKind, previousRow: number): boolean {
     const record = this.#record;
     const { table } = this.#options;
-    const { ring } = this.link;
     record.informer = this.#informer;
     record.row = row;
     record.namespaceLength = 0;
@@ -192,7 +188,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     record.extractedLength = 0;
     if (this.#loans.has(row)) {
       record.kind = kind === StateKind.Put ? StateKind.Kept : kind;
-      return writeState(ring, record, NO_TEXT);
+      return this.#writer.write(record, NO_TEXT);
     }
     record.kind = kind;
     this.#locate(record, row);
@@ -200,26 +196,10 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     const previous = previousRow === NONE ? undefined : table.factsOf(previousRow);
     const text = this.#text.write(record, facts, record.version, previous);
     record.previousRow = previousRow;
-    if (stateBytes(text) > ring.payloadBytesMax) {
-      this.#fail(facts, text.length);
-      return true;
-    }
-    if (!writeState(ring, record, text)) return false;
+    if (!this.#writer.write(record, text)) return false;
     this.#loans.begin(row);
     this.#version = record.version;
     return true;
-  }
-
-  /** Ends the informer for the thread, which would lack the object. What it has stays readable, so it learns of moves. */
-  #fail({ key }: ObjectFacts, bytes: number): void {
-    const bytesMax = this.link.ring.payloadBytesMax;
-    const message =
-      `${key}: its name, labels and declared fields have ${bytes} bytes, and other threads receive up to ${bytesMax}; ` +
-      'declare fields with shorter values';
-    const error = toErrorMessage(new KubeloomError('ERR_KUBELOOM_OBJECT_TOO_LARGE', message));
-    this.link.post({ type: 'stopped', informer: this.#informer, error });
-    this.#hasFailed = true;
-    this.#options.remove();
   }
 
   #writeMoved(row: number, former: number): boolean {
@@ -234,7 +214,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     record.resourceVersionTextLength = 0;
     record.extractedLength = 0;
     record.version = 0;
-    return writeState(this.link.ring, record, NO_TEXT);
+    return this.#writer.write(record, NO_TEXT);
   }
 
   #locate(record: StateRecord, row: number): void {
@@ -285,7 +265,7 @@ class TextWriter {
       end = record.namespaceLength = bytes.write(namespace, 0, 'utf8');
       end += record.nameLength = bytes.write(name, end, 'utf8');
     }
-    if (isText) end += record.resourceVersionTextLength = bytes.write(versionText, end, 'latin1');
+    if (isText) end += record.resourceVersionTextLength = bytes.write(versionText, end, 'utf8');
     const hasArray = !record.hasSameFields && (uid !== '' || fields.text !== '');
     if (hasArray) {
       const start = end;

@@ -1,6 +1,6 @@
 /** The reading thread's end of the link: takes the records of all informers, and returns the rows that have ended. */
 import { KubeloomError } from '../../base/errors.ts';
-import { StateRecord, readState, writeReturned } from '../../shared/record/state.ts';
+import { StateReader, StateRecord, writeReturned } from '../../shared/record/state.ts';
 import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.ts';
 import { Word } from '../../shared/ring/word.ts';
 import type { Merger } from '../merge/drain.ts';
@@ -24,7 +24,7 @@ export interface StatesMergerOptions {
 export class StatesMerger implements Merger {
   readonly #options: StatesMergerOptions;
   readonly #states: RingConsumer;
-  readonly #text: Buffer;
+  readonly #reader: StateReader;
   readonly #returned: RingProducer;
   readonly #waiting: Word;
   readonly #merges: Map<number, StateMerge> = new Map();
@@ -40,8 +40,7 @@ export class StatesMerger implements Merger {
     const { states, returned, words } = options.memory;
     this.#options = options;
     this.#states = new RingConsumer(new RingMemory(states));
-    const { buffer, byteOffset, byteLength } = this.#states.bytes;
-    this.#text = Buffer.from(buffer, byteOffset, byteLength);
+    this.#reader = new StateReader(this.#states);
     this.#returned = new RingProducer(new RingMemory(returned));
     this.#waiting = new Word(new Int32Array(words), WAITING_LINE);
   }
@@ -54,8 +53,8 @@ export class StatesMerger implements Merger {
     let taken = 0;
     try {
       while (taken < count && !this.#isBroken && this.#states.peek()) {
-        readState(this.#states, this.#text, this.#record);
-        this.#merges.get(this.#record.informer)?.take(this.#record, this.#text);
+        const text = this.#reader.read(this.#record);
+        if (text) this.#merges.get(this.#record.informer)?.take(this.#record, text);
         this.#states.advance();
         taken++;
       }

@@ -17,8 +17,9 @@
  * 10  length of the extracted fields; -1: same as in the previous state
  * 11… namespace, name, resourceVersion's text, extracted fields, and with Inline the object's bytes
  *
- *  prefix payload (words): Part carries bytes of an object too long for one record, Structures a msgpack
- *  table, Swept the id of an object that a relist did not contain, Warning a JSON error report
+ *  prefix payload (words): Text carries a part of the text of word 11…, from its first byte on, when all of it is too
+ *  long for one record, and then the record has none of it; Part carries bytes of an object too long for one record,
+ *  Structures a msgpack table, Swept the id of an object that a relist did not contain, Warning a JSON error report
  *  0  sequence   1  informer │ kind │ flags   2  id   3  length   4… bytes
  * ```
  *
@@ -53,7 +54,7 @@ export const NotificationFlag = {
   Quarantined: 136,
 } as const;
 
-export const PrefixKind = { Part: 1, Structures: 2, Swept: 3, Warning: 4 } as const;
+export const PrefixKind = { Part: 1, Structures: 2, Swept: 3, Warning: 4, Text: 5 } as const;
 export type PrefixKind = (typeof PrefixKind)[keyof typeof PrefixKind];
 
 const FIXED_WORDS = 11;

@@ -12,16 +12,21 @@
  *  5  length there                               14  length of name
  *  6  length of the object, not packed           15  length of the resourceVersion's text
  *  7  number of the dictionary's memory, or -1   16  length of the extracted fields; -1: those of the previous state
- *  8  0                                          17… namespace, name, resourceVersion's text, extracted fields
+ *  8  1 when the text is in the records before    17… namespace, name, resourceVersion's text, extracted fields
  *
+ *  A text that is too long for a record comes before it, in parts, and the record has none of it.
+ *
+ *  text payload (words): 0  informer   1  length   2… bytes
  *  returned payload (words): 0  informer   1… rows
  * ```
  */
+import { assert } from '../../base/errors.ts';
 import { INSUFFICIENT_CAPACITY } from '../ring/ring.ts';
 import type { RingConsumer, RingProducer } from '../ring/ring.ts';
 
 export const RECORD_TYPE_STATE = 6;
 export const RECORD_TYPE_RETURNED = 7;
+export const RECORD_TYPE_TEXT = 8;
 
 export const StateKind = {
   /** A state that the thread does not have. */
@@ -71,18 +76,105 @@ export class StateRecord {
   extractedLength = 0;
   /** True when the previous state has the same extracted fields. */
   hasSameFields = false;
-  /** Where the text begins in the ring's memory, valid until `release`. */
+  /** True when the record has no text, and records before it have all of it. */
+  isTextBefore = false;
+  /** Where the text begins in the bytes that `StateReader.read` returned. */
   textOffset = 0;
 }
 
-/** Returns the length of a record with this text. */
-export function stateBytes(text: Buffer): number {
-  return FIXED_WORDS * 4 + text.length;
+const TEXT_FIXED_BYTES = 8;
+const NO_TEXT: Buffer = Buffer.alloc(0);
+
+/** Writes the states of one informer, also those whose text is too long for a record. */
+export class StateWriter {
+  readonly #ring: RingProducer;
+  /** Bytes of a long text that are written. */
+  #textAt = 0;
+
+  constructor(ring: RingProducer) {
+    this.#ring = ring;
+  }
+
+  /**
+   * Writes the record with `text`, all of its variable part. Returns false when the ring has no room; the same record must
+   * be the next one.
+   */
+  write(record: StateRecord, text: Buffer): boolean {
+    const ring = this.#ring;
+    const isLong = FIXED_WORDS * 4 + text.length > ring.payloadBytesMax;
+    if (isLong && !this.#writeText(record.informer, text)) return false;
+    record.isTextBefore = isLong;
+    if (!writeState(ring, record, isLong ? NO_TEXT : text)) return false;
+    this.#textAt = 0;
+    return true;
+  }
+
+  #writeText(informer: number, text: Buffer): boolean {
+    const ring = this.#ring;
+    while (this.#textAt < text.length) {
+      const end = this.#textAt + ring.payloadBytesMax - TEXT_FIXED_BYTES;
+      const bytes = text.subarray(this.#textAt, end);
+      const at = ring.tryClaim(RECORD_TYPE_TEXT, TEXT_FIXED_BYTES + bytes.length);
+      if (at === INSUFFICIENT_CAPACITY) return false;
+      ring.words[at >> 2] = informer;
+      ring.words[(at >> 2) + 1] = bytes.length;
+      ring.bytes.set(bytes, at + TEXT_FIXED_BYTES);
+      ring.commit(TEXT_FIXED_BYTES + bytes.length);
+      this.#textAt += bytes.length;
+    }
+    return true;
+  }
 }
 
-/** Writes the record with `text`, all of its variable part. Returns false when the ring has no room. */
-export function writeState(ring: RingProducer, record: StateRecord, text: Buffer): boolean {
-  const payload = stateBytes(text);
+/** Reads the states of all informers. */
+export class StateReader {
+  readonly #ring: RingConsumer;
+  readonly #memory: Buffer;
+  /** Text of the next record, if that is too long for it. */
+  #texts: Buffer[] = [];
+  #textInformer = NOTHING;
+
+  constructor(ring: RingConsumer) {
+    const { buffer, byteOffset, byteLength } = ring.bytes;
+    this.#ring = ring;
+    this.#memory = Buffer.from(buffer, byteOffset, byteLength);
+  }
+
+  /**
+   * Reads the record that `ring.peek()` found into `out`. Returns the bytes with its text, valid until `release`; undefined
+   * when it is a part of the text of a record to come.
+   */
+  read(out: StateRecord): Buffer | undefined {
+    if (this.#ring.type === RECORD_TYPE_TEXT) {
+      this.#takeText();
+      return undefined;
+    }
+    readState(this.#ring, this.#memory, out);
+    if (!out.isTextBefore) return this.#memory;
+    const { namespaceLength, nameLength, resourceVersionTextLength, extractedLength } = out;
+    const textLength = namespaceLength + nameLength + resourceVersionTextLength + extractedLength;
+    const text = Buffer.concat(this.#texts);
+    this.#texts = [];
+    assert(text.length === textLength, 'a record without its text', out.row);
+    readState(this.#ring, text, out, 0);
+    return text;
+  }
+
+  #takeText(): void {
+    const ring = this.#ring;
+    const word = ring.offset >> 2;
+    const informer = ring.words[word] ?? 0;
+    // The rest of a text is missing when its informer was closed.
+    if (informer !== this.#textInformer) this.#texts = [];
+    this.#textInformer = informer;
+    const start = ring.offset + TEXT_FIXED_BYTES;
+    // A private copy.
+    this.#texts.push(Buffer.from(this.#memory.subarray(start, start + (ring.words[word + 1] ?? 0))));
+  }
+}
+
+function writeState(ring: RingProducer, record: StateRecord, text: Buffer): boolean {
+  const payload = FIXED_WORDS * 4 + text.length;
   const at = ring.tryClaim(RECORD_TYPE_STATE, payload);
   if (at === INSUFFICIENT_CAPACITY) return false;
   const { words } = ring;
@@ -96,7 +188,7 @@ export function writeState(ring: RingProducer, record: StateRecord, text: Buffer
   words[word + 5] = record.storedBytes;
   words[word + 6] = record.length;
   words[word + 7] = record.dictionary;
-  words[word + 8] = 0;
+  words[word + 8] = record.isTextBefore ? 1 : 0;
   words[word + 9] = record.decoder;
   words[word + 10] = record.flags;
   words[word + 11] = isNumber ? Number(record.version) | 0 : 0;
@@ -110,8 +202,13 @@ export function writeState(ring: RingProducer, record: StateRecord, text: Buffer
   return true;
 }
 
-/** Reads the record that `ring.peek()` found into `out`. @param text the ring's memory */
-export function readState(ring: RingConsumer, text: Buffer, out: StateRecord): void {
+/** @param text the bytes with the text, at `textOffset` */
+function readState(
+  ring: RingConsumer,
+  text: Buffer,
+  out: StateRecord,
+  textOffset: number = ring.offset + FIXED_WORDS * 4,
+): void {
   const { words } = ring;
   const word = ring.offset >> 2;
   const head = words[word] ?? 0;
@@ -124,6 +221,7 @@ export function readState(ring: RingConsumer, text: Buffer, out: StateRecord): v
   out.storedBytes = words[word + 5] ?? 0;
   out.length = words[word + 6] ?? 0;
   out.dictionary = words[word + 7] ?? NOTHING;
+  out.isTextBefore = words[word + 8] === 1;
   out.decoder = words[word + 9] ?? 0;
   out.flags = words[word + 10] ?? 0;
   out.namespaceLength = words[word + 13] ?? 0;
@@ -132,12 +230,12 @@ export function readState(ring: RingConsumer, text: Buffer, out: StateRecord): v
   const extractedLength = words[word + 16] ?? 0;
   out.hasSameFields = extractedLength === NOTHING;
   out.extractedLength = out.hasSameFields ? 0 : extractedLength;
-  out.textOffset = ring.offset + FIXED_WORDS * 4;
+  out.textOffset = textOffset;
   const high = words[word + 12] ?? 0;
   const versionAt = out.textOffset + out.namespaceLength + out.nameLength;
   out.version =
     high === NOTHING
-      ? text.toString('latin1', versionAt, versionAt + out.resourceVersionTextLength)
+      ? text.toString('utf8', versionAt, versionAt + out.resourceVersionTextLength)
       : ((words[word + 11] ?? 0) >>> 0) + high * TWO_POW_32;
 }
 

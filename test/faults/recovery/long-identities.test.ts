@@ -4,14 +4,13 @@ import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import type { ListerWatcher } from '../../../src/index.ts';
-import {
-  NAME_BYTES_MAX,
-  RESOURCE_VERSION_BYTES_MAX,
-  RING_BYTES_MIN,
-} from '../../../src/shared/record/limits.ts';
+import { NAME_BYTES_MAX, RING_BYTES_MIN } from '../../../src/shared/record/limits.ts';
 import { FakeWatch } from '../../../src/apiserver/testing/fake-controller-source.ts';
 import { PODS } from '../../kit/objects.ts';
 import { PERFORM, asking } from './asking.ts';
+
+/** Longer than a ring of the smallest size. */
+const VERSION_BYTES = 100_000;
 
 /** An object whose name parts have the maximal length; its version is not a number and is sent as text. */
 function longest(object: V1Pod, tail: string): V1Pod {
@@ -20,7 +19,7 @@ function longest(object: V1Pod, tail: string): V1Pod {
     namespace: 'n'.repeat(NAME_BYTES_MAX),
     name: tail.padStart(NAME_BYTES_MAX, 'm'),
     uid: tail.padStart(NAME_BYTES_MAX, 'u'),
-    resourceVersion: tail.padStart(RESOURCE_VERSION_BYTES_MAX, 'v'),
+    resourceVersion: tail.padStart(VERSION_BYTES, 'v'),
   };
   return { ...object, metadata };
 }

@@ -61,6 +61,7 @@ export class MainModel {
   readonly #text: Buffer;
   readonly #notification = new Notification();
   #parts: Buffer[] = [];
+  #texts: Buffer[] = [];
   #live: Map<number, Held> = new Map();
   #shadow: Map<number, Held> | undefined;
 
@@ -150,6 +151,9 @@ export class MainModel {
   #takePrefix(): void {
     const record = readPrefix(this.#ring);
     switch (record.kind) {
+      case PrefixKind.Text:
+        this.#texts.push(record.bytes);
+        break;
       case PrefixKind.Part:
         this.#parts.push(record.bytes);
         this.partsTotal++;
@@ -174,20 +178,24 @@ export class MainModel {
     readNotification(this.#ring, record);
     const parts = this.#parts;
     this.#parts = [];
+    const texts = this.#texts;
+    this.#texts = [];
     if (record.flags & NotificationFlag.Nothing) return;
-    const nameStart = record.textOffset + record.namespaceLength;
+    const text = texts.length === 0 ? this.#text : Buffer.concat(texts);
+    const textStart = texts.length === 0 ? record.textOffset : 0;
+    const nameStart = textStart + record.namespaceLength;
     const versionStart = nameStart + record.nameLength;
     const extractedStart = versionStart + record.resourceVersionTextLength;
     const end = extractedStart + record.extractedLength;
-    const namespace = this.#text.toString('utf8', record.textOffset, nameStart);
-    const name = this.#text.toString('utf8', nameStart, versionStart);
+    const namespace = text.toString('utf8', textStart, nameStart);
+    const name = text.toString('utf8', nameStart, versionStart);
     const key = this.#keyOf(record.id, record.flags, namespace === '' ? name : `${namespace}/${name}`);
     const extracted = record.hasSameFields
       ? this.#extractedBefore(record.id)
-      : this.#text.toString('utf8', extractedStart, end);
+      : text.toString('utf8', extractedStart, end);
     const isText = (record.flags & NotificationFlag.ResourceVersionText) !== 0;
-    const versionText = this.#text.toString('utf8', versionStart, extractedStart);
-    const bytes = this.#bytesOf(parts, end);
+    const versionText = text.toString('utf8', versionStart, extractedStart);
+    const bytes = this.#bytesOf(parts, texts.length === 0 ? end : record.textOffset);
     this.history.push({
       kind: record.kind,
       flags: record.flags,

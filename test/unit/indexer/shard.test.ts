@@ -157,16 +157,32 @@ for (const { title, spec, json, flags, fields } of AS_RECEIVED) {
   });
 }
 
-test('extracted fields that do not fit into a record are sent without declared fields, and reported', async () => {
-  const twin = await ShardTwin.attached({ fields: ['spec.a', 'spec.b'] }, { outBytes: 16384 });
+test('C261 texts that do not fit into a record are sent before it, whole, and the object after them', async () => {
+  const labels = Object.fromEntries(
+    Array.from({ length: 300 }, (_, index) => [`label-${index}`, 'é'.repeat(20)]),
+  );
   const json = JSON.stringify({
-    metadata: { name: 'a', uid: 'u', labels: { app: 'x' } },
-    spec: { a: 'y'.repeat(5000), b: 1 },
+    metadata: { name: 'a', uid: 'u', labels },
+    spec: { a: 'y'.repeat(50_000), b: 1 },
   });
-  twin.deliver({ kind: DeltaKind.Added, namespace: 'n', name: 'a', resourceVersion: '1', json });
-  assert.deepEqual(twin.main.last.extracted, ['u', null, null, null, { app: 'x' }, null, null]);
-  assert.equal(twin.main.last.bytes.toString(), json);
-  const [warning] = twin.main.warnings;
-  assert.equal(warning?.code, 'ERR_KUBELOOM_FIELDS_TOO_LARGE');
-  assert.equal(warning?.key, 'n/a');
+  for (const codec of ['json', 'msgpack'] as const) {
+    const twin = await ShardTwin.attached({ codec, fields: ['spec.a', 'spec.b'] }, { outBytes: 16384 });
+    const version = 'v'.repeat(30_000);
+    twin.deliver({ kind: DeltaKind.Added, namespace: 'n', name: 'a', resourceVersion: version, json });
+    const { extracted, resourceVersion, key, bytes } = twin.main.last;
+    assert.deepEqual(extracted, ['u', null, null, null, labels, 'y'.repeat(50_000), 1]);
+    assert.equal(resourceVersion, version);
+    assert.equal(key, 'n/a');
+    if (codec === 'json') assert.equal(bytes.toString(), json);
+    assert.deepEqual(twin.main.warnings, []);
+  }
+});
+
+test('C263 a version with escapes is read as its text, also when that is a number', async () => {
+  const twin = await ShardTwin.attached({});
+  const json = '{"metadata":{"name":"a","uid":"u"}}';
+  twin.deliver({ name: 'a', resourceVersion: String.raw`1\u0037`, json });
+  assert.equal(twin.main.last.resourceVersion, 17);
+  twin.deliver({ name: 'b', resourceVersion: String.raw`a\/b`, json });
+  assert.equal(twin.main.last.resourceVersion, 'a/b');
 });
