@@ -63,7 +63,8 @@ export function labelSelectorAsSelector(selector: LabelSelectorObject | undefine
   const equalities = Object.entries(selector.matchLabels ?? {}).map(([key, value]) =>
     checked({ key, operator: 'In', values: [value] }),
   );
-  const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
+  const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values: given }) => {
+    const values = given ?? [];
     if (!isSetOperator(operator)) throw selectorError(`"${operator}" is not a valid label selector operator`);
     const wantsValues = operator === 'In' || operator === 'NotIn';
     if (wantsValues !== values.length > 0) {

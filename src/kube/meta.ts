@@ -118,9 +118,29 @@ export function listAccessor(list: unknown): ListAccessor {
   return viewOfList(recordSource({}, list));
 }
 
-/** Returns whether the value has items, as every list has. */
-export function isListType(value: unknown): value is { readonly items: readonly unknown[] } {
-  return isRecord(value) && Array.isArray(value['items']);
+/** Returns whether the value is a list. The items of an empty list may be null or absent. */
+export function isListType(value: unknown): value is { readonly items?: readonly unknown[] | null } {
+  return itemsOf(value) !== undefined;
+}
+
+/**
+ * Returns the items of a list; undefined for any other value, such as a Status, a Table or a single object. Taking such a
+ * value for an empty list would delete every object.
+ */
+export function itemsOf<T>(list: { readonly items?: readonly T[] | null }): readonly T[] | undefined;
+export function itemsOf(list: unknown): readonly unknown[] | undefined;
+export function itemsOf(list: unknown): readonly unknown[] | undefined {
+  if (!isRecord(list)) return undefined;
+  const { items, kind, metadata } = list;
+  if (Array.isArray(items)) return items;
+  if (items === null) return [];
+  if (items !== undefined || !isRecord(metadata) || metadata['name'] !== undefined) return undefined;
+  const isList = kind === undefined ? typeof metadata['resourceVersion'] === 'string' : isListKind(kind);
+  return isList ? [] : undefined;
+}
+
+function isListKind(kind: unknown): kind is string {
+  return typeof kind === 'string' && kind.endsWith('List');
 }
 
 /**
@@ -144,11 +164,12 @@ export function eachListItem<T extends object>(
 ): void;
 export function eachListItem(list: unknown, visit: (item: object) => void): void;
 export function eachListItem(list: unknown, visit: (item: object) => void): void {
-  if (!isListType(list)) throw notAList();
-  const { kind, apiVersion }: Fields = list;
-  const isTyped = typeof kind === 'string' && kind.endsWith('List') && kind !== 'List';
+  const items = itemsOf(list);
+  if (!items) throw notAList();
+  const { kind, apiVersion } = list as Fields;
+  const isTyped = isListKind(kind) && kind !== 'List';
   const itemKind = isTyped ? kind.slice(0, -'List'.length) : undefined;
-  for (const [index, item] of list.items.entries()) {
+  for (const [index, item] of items.entries()) {
     if (!isRecord(item)) {
       throw new KubeloomError('ERR_KUBELOOM_OPTION', `items[${index}] of the list is not an object`);
     }

@@ -46,6 +46,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
     C101: ['(order === 0 || known.uid === written.uid)', 'order === 0'],
   },
   'src/kube/meta.ts': {
+    C264: ['if (items === null)', 'if (false)'],
     C102: ['typeMeta, item, typeMeta)', 'typeMeta, item)'],
   },
   'src/client-go/queue/known-objects.ts': {

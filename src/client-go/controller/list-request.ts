@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { KubeList, ListerWatcher } from '../../kube/list-watch.ts';
+import { itemsOf } from '../../kube/meta.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Failure, Progress, ReflectorEvent } from '../../reflector/rules/state.ts';
 import type { Query } from '../../shared/protocol.ts';
@@ -75,7 +76,7 @@ export async function runList<T>(
   }
   if (attempt.isClosed) return;
   context.opened();
-  context.writer.append(goodItems(list.items, where, context.reports));
+  context.writer.append(goodItems(itemsOf(list) ?? [], where, context.reports));
   const { resourceVersion = '', continue: continueToken = '' } = list.metadata ?? {};
   context.dispatch({ type: 'page', resourceVersion, continueToken });
 }
@@ -86,14 +87,12 @@ function requireList(list: unknown, where: string): void {
     const message = `${where} returned a Table instead of a list: request plain objects (without as=Table)`;
     throw new KubeloomError('ERR_KUBELOOM_UNEXPECTED_OBJECT', message);
   }
-  const items = isRecord(list) ? list['items'] : undefined;
-  if (Array.isArray(items) || items === null) return;
+  if (itemsOf(list)) return;
   throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', `${where} returned no list: it has no items`);
 }
 
-/** Returns the items that are objects; the store checks their keys. The items of an empty list may be null. */
-function goodItems<T>(items: readonly T[] | null, where: string, reports: ErrorReports): readonly T[] {
-  const all = items ?? [];
+/** Returns the items that are objects; the store checks their keys. */
+function goodItems<T>(all: readonly T[], where: string, reports: ErrorReports): readonly T[] {
   const good = all.filter(isRecord);
   const bad = all.length - good.length;
   if (bad === 0) return all;

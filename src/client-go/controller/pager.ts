@@ -4,6 +4,7 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import type { KubeList, ListOptions } from '../../kube/list-watch.ts';
+import { itemsOf } from '../../kube/meta.ts';
 import type { ListFunction } from './list-watch.ts';
 import { answerIn } from './lister-watcher-errors.ts';
 
@@ -55,7 +56,7 @@ export class ListPager<T> {
       if (!first || !this.#fullListIfExpired) throw error;
       if (answerIn('list', error, 'LIST')?.kind !== 'expired') throw error;
       const { limit: _limit, continue: _continue, ...everything } = options;
-      return { list: await this.#page(everything, signal), isPaginated: true };
+      return { list: pageOf(await this.#page(everything, signal)), isPaginated: true };
     }
     const { continue: _continue, remainingItemCount: _remaining, ...metadata } = first?.metadata ?? {};
     return { list: { ...first, metadata, items }, isPaginated: true };
@@ -109,7 +110,7 @@ export class ListPager<T> {
     let asked: ListOptions = { ...options, limit };
     for (;;) {
       signal.throwIfAborted();
-      const page = await this.#page(asked, signal);
+      const page = pageOf(await this.#page(asked, signal));
       yield page;
       const token = page.metadata?.continue;
       if (!token) return;
@@ -120,4 +121,12 @@ export class ListPager<T> {
       asked = { ...others, limit, continue: token };
     }
   }
+}
+
+/** Returns the page with its items; those of an empty one may be null or absent. */
+function pageOf<T>(page: KubeList<T>): KubeList<T> {
+  const items = itemsOf(page);
+  if (items) return items === page.items ? page : { ...page, items };
+  const message = 'the page function of a ListPager returned no list: it has no items';
+  throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message);
 }

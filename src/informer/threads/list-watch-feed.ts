@@ -3,6 +3,7 @@
  * and formats their results as the apiserver would. It serialises every object here, which takes about as long as
  * parsing it: the price of functions on the main thread.
  */
+import { itemsOf } from '../../kube/meta.ts';
 import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
 import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
@@ -140,7 +141,7 @@ function unanswered(response: FeedResponse, verb: 'list' | 'watch', error: unkno
 }
 
 function checkList(list: KubeList<unknown>): void {
-  if (!Array.isArray(list?.items))
+  if (!itemsOf(list))
     throw listerWatcherError('list() of the ListerWatcher returned no list: `items` is not an array');
   if (!list.metadata?.resourceVersion) {
     throw missingVersion('the list', 'no watch can go on from where it was made');
@@ -148,11 +149,11 @@ function checkList(list: KubeList<unknown>): void {
 }
 
 async function writeList(response: FeedResponse, list: KubeList<unknown>): Promise<void> {
-  const { items, ...head } = list;
+  const { items: _items, ...head } = list;
   // `head` is a non-empty object, so `items` can follow as one more member.
   response.write(`${JSON.stringify(head).slice(0, -1)},"items":[`);
   let separator = '';
-  for (const item of items) {
+  for (const item of itemsOf(list) ?? []) {
     if (response.isFull) await response.room();
     if (response.isOver) return;
     response.write(separator + textOf(item));
