@@ -18,6 +18,7 @@ import {
   namesSaySomething,
   noImportCycles,
   nothingIsSwitchedOff,
+  waitsInTheirPlace,
 } from './rules.ts';
 import type { Rule } from './rules.ts';
 import { proseViolations, withoutCode } from './prose.ts';
@@ -232,4 +233,25 @@ test('the prose of a document is checked, at its line, and its code is not', () 
     proseViolations('a.md', withoutCode(document)).map(({ path, line }) => `${path}:${line}`),
     ['a.md:7'],
   );
+});
+
+describe('waits in their place', () => {
+  const count = (code: string, path = 'src/a/b.ts'): number =>
+    violations(waitsInTheirPlace, { [path]: `/** A file. */\n${code}\n` }).length;
+
+  test('are timers of a constant delay, and clocks for the others', () => {
+    assert.equal(count('realTimers.setTimeout(resolve, PAUSE_MS);'), 0);
+    assert.equal(count('clock.schedule(delayMs, tick);'), 0);
+    assert.equal(count('realTimers.setTimeout(resolve, delayMs);'), 1);
+    assert.equal(count('realTimers.setInterval(() => tick(), options.intervalMs);'), 1);
+    assert.equal(count('realTimers.setTimeout(resolve, delayMs);', 'src/base/clock.ts'), 0);
+    assert.equal(count("import { setTimeout as delay } from 'node:timers/promises';"), 1);
+    assert.equal(count('const signal = AbortSignal.timeout(5000);'), 1);
+  });
+
+  test('are listeners that cannot come too late', () => {
+    assert.equal(count("signal.addEventListener('abort', stop);"), 1);
+    assert.equal(count("signal.addEventListener('abort', stop);", 'src/base/on-abort.ts'), 0);
+    assert.equal(count('onAbort(signal, stop);'), 0);
+  });
 });
