@@ -58,9 +58,10 @@ export { compareResourceVersions, isComparableResourceVersion } from './kube/res
 export type { AnyKubeConfig, ServerConnection, ServerSource } from './kube/server-source.ts';
 export { LoadedKubeConfig } from './kube/loaded-kube-config.ts';
 export type { KubeConfigData } from './kube/loaded-kube-config.ts';
+export type { KubeConfigCluster, KubeConfigUser } from './kube/confirm-usable.ts';
 export { loadKubeConfig } from './reflector/transport/credentials.ts';
-export { restrictCredentialPlugins } from './reflector/transport/plugin-policy.ts';
-export type { CredentialPluginPolicy } from './reflector/transport/plugin-policy.ts';
+export { restrictCredentialPlugins } from './kube/plugin-policy.ts';
+export type { CredentialPluginPolicy } from './kube/plugin-policy.ts';
 export { InformerThreads } from './informer/threads/informer-threads.ts';
 export type { RoleStats } from './informer/threads/threads-metrics.ts';
 export type { Codec, ThreadsOptions } from './informer/threads/options.ts';

@@ -2,12 +2,21 @@
  * A kubeconfig that kubeloom has read: clusters, users and contexts as client-node's KubeConfig has them, without client-node,
  * whose models take a third of a second and 57 MB. Only `makeApiClient` and `toClientNode` load them.
  */
-import type { Cluster, Context, KubeConfig, User } from '@kubernetes/client-node';
+import { inspect } from 'node:util';
+import type { Context, KubeConfig, User } from '@kubernetes/client-node';
 import { clientNode as installedClientNode } from './client-node.ts';
 import type { ClientNode } from './client-node.ts';
+import { hasOwnCredentials } from './confirm-usable.ts';
+import type { KubeConfigCluster, KubeConfigUser } from './confirm-usable.ts';
+import { pluginPolicyOf, restrictCredentialPlugins } from './plugin-policy.ts';
 
 /** A kubeconfig as data; threads and processes can send it to each other. */
-export type KubeConfigData = Pick<KubeConfig, 'clusters' | 'users' | 'contexts' | 'currentContext'>;
+export interface KubeConfigData {
+  clusters: KubeConfigCluster[];
+  users: KubeConfigUser[];
+  contexts: Context[];
+  currentContext: string;
+}
 
 type Shared =
   | keyof KubeConfigData
@@ -25,8 +34,8 @@ type Shared =
 
 /** Clusters, users and contexts, and the context in use: what `loadKubeConfig` returns. */
 export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
-  clusters: Cluster[];
-  users: User[];
+  clusters: KubeConfigCluster[];
+  users: KubeConfigUser[];
   contexts: Context[];
   currentContext: string;
   /** Makes an API object of client-node: `makeApiClient(CoreV1Api)`. */
@@ -39,11 +48,11 @@ export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
     this.currentContext = currentContext;
   }
 
-  getClusters(): Cluster[] {
+  getClusters(): KubeConfigCluster[] {
     return this.clusters;
   }
 
-  getUsers(): User[] {
+  getUsers(): KubeConfigUser[] {
     return this.users;
   }
 
@@ -63,19 +72,19 @@ export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
     return named(this.contexts, name);
   }
 
-  getCluster(name: string): Cluster | null {
+  getCluster(name: string): KubeConfigCluster | null {
     return named(this.clusters, name);
   }
 
-  getUser(name: string): User | null {
+  getUser(name: string): KubeConfigUser | null {
     return named(this.users, name);
   }
 
-  getCurrentCluster(): Cluster | null {
+  getCurrentCluster(): KubeConfigCluster | null {
     return this.getCluster(this.getContextObject(this.currentContext)?.cluster ?? '');
   }
 
-  getCurrentUser(): User | null {
+  getCurrentUser(): KubeConfigUser | null {
     return this.getUser(this.getContextObject(this.currentContext)?.user ?? '');
   }
 
@@ -88,10 +97,55 @@ export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
    */
   toClientNode(clientNode: ClientNode = installedClientNode()): KubeConfig {
     const kubeConfig = new clientNode.KubeConfig();
-    const { clusters, users, contexts, currentContext } = this;
-    kubeConfig.loadFromOptions({ clusters, users, contexts, currentContext });
+    const { clusters, contexts, currentContext } = this;
+    kubeConfig.loadFromOptions({
+      clusters,
+      users: this.users.map(clientNodesUser),
+      contexts,
+      currentContext,
+    });
+    restrictCredentialPlugins(kubeConfig, pluginPolicyOf(this));
     return kubeConfig;
   }
+
+  /** Returns the names and servers only: what `JSON.stringify` writes has no credentials. */
+  toJSON(): object {
+    const { contexts, currentContext } = this;
+    return {
+      currentContext,
+      contexts,
+      clusters: this.clusters.map(({ name, server }) => ({ name, server: shownServer(server) })),
+      users: this.users.map(({ name }) => ({ name })),
+    };
+  }
+}
+
+Object.defineProperty(LoadedKubeConfig.prototype, inspect.custom, {
+  value: function shown(this: LoadedKubeConfig): string {
+    return `LoadedKubeConfig ${inspect(this.toJSON(), { depth: 4 })}`;
+  },
+});
+
+/** Returns the origin: the rest of a URL may contain a password. */
+function shownServer(server: string): string {
+  return URL.canParse(server) ? new URL(server).origin : '';
+}
+
+/**
+ * Returns the user in client-node's words, which has a provider for token files. What kubeloom would not use is left out: a
+ * plugin beside other credentials, and the programs and files of an auth-provider.
+ */
+function clientNodesUser(user: KubeConfigUser): User {
+  const { tokenFile, token, authProvider, exec, ...others } = user;
+  const { tokenFile: _tokenFile, exec: _exec, ...config } = authProvider?.config ?? {};
+  const provider = authProvider ? { authProvider: { ...authProvider, config } } : {};
+  return {
+    ...others,
+    ...(exec && !hasOwnCredentials(user) ? { exec } : {}),
+    ...(tokenFile
+      ? { authProvider: { name: 'tokenFile', config: { tokenFile } } }
+      : { ...(token ? { token } : {}), ...provider }),
+  };
 }
 
 function named<Named extends { readonly name: string }>(

@@ -1,6 +1,8 @@
 /** The address of an apiserver and the credentials for it: a kubeconfig, or the same values directly. */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../base/errors.ts';
+import { whyUnusable } from './confirm-usable.ts';
+import type { Target } from './confirm-usable.ts';
 import type { LoadedKubeConfig } from './loaded-kube-config.ts';
 
 /** The connection to an apiserver, in the place of a KubeConfig. */
@@ -86,6 +88,35 @@ function assertConnection(connection: object): asserts connection is ServerConne
   if (given.has('token') && given.has('tokenFile'))
     refuse('a connection has a token or a tokenFile, not both');
   if (given.has('cert') !== given.has('key')) refuse('a connection has cert and key together, or neither');
+  const why = whyUnusable(targetOfConnection(connection as ServerConnection));
+  if (why !== undefined) refuse(why);
+}
+
+/** Converts a directly given connection to a cluster and a user, so that the same rules hold for both. */
+export function targetOfConnection(connection: ServerConnection): Target {
+  const { server, proxyUrl, tlsServerName, ca, cert, key, token, tokenFile } = connection;
+  return {
+    cluster: {
+      name: new URL(server).host,
+      server,
+      skipTLSVerify: false,
+      ...(proxyUrl ? { proxyUrl } : {}),
+      ...(tlsServerName ? { tlsServerName } : {}),
+      ...(ca === undefined ? {} : { caData: base64(ca) }),
+    },
+    user: {
+      // Messages have the name in the place of a kubeconfig's user name.
+      name: 'of the given connection',
+      ...(token === undefined ? {} : { token }),
+      ...(tokenFile === undefined ? {} : { tokenFile }),
+      ...(cert === undefined ? {} : { certData: base64(cert) }),
+      ...(key === undefined ? {} : { keyData: base64(key) }),
+    },
+  };
+}
+
+function base64(pem: string): string {
+  return Buffer.from(pem).toString('base64');
 }
 
 function kindOf(value: unknown): string {

@@ -9,13 +9,14 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
       "(connection.rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0')",
     ],
     C185: ['this.proxy !== undefined && !this.isTls', 'this.proxy !== undefined'],
+    C253: ['allowPartialTrustChain: true', 'allowPartialTrustChain: false'],
     C190: ['`${method} ${target} HTTP/1.1`', '`POST ${target} HTTP/1.1`'],
   },
   'src/kube/status.ts': {
     C183: ["return 'ERR_KUBELOOM_REDIRECT'", "return 'ERR_KUBELOOM_HTTP_STATUS'"],
   },
   'src/reflector/transport/credentials.ts': {
-    C184: ["server.startsWith('https:') || isLoopbackHost(first.hostname)", 'true'],
+    C184: ['[cluster.server, ...(proxy === undefined ? [] : [proxy])]', '[proxy ?? cluster.server]'],
     C201: ['...identityHeaders(user)', '...{}'],
   },
   'src/reflector/transport/plugin-process.ts': {
@@ -25,8 +26,17 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
     C187: ['!good || !isFileToBlame(error)', 'true'],
   },
   'src/reflector/transport/kubeconfig.ts': {
-    C188: ['error instanceof YAMLException', 'false'],
-    C194: ['file.size > FILE_BYTES_MAX', 'false'],
+    C188: ['!(error instanceof YAMLException)', 'true'],
+  },
+  'src/kube/confirm-usable.ts': {
+    C250: ['hasCertificate(user) && !hasKey(user)', 'false'],
+  },
+  'src/reflector/transport/read-file.ts': {
+    C194: ['file.size > bytesMax', 'false'],
+    C251: ['!file.isFile() && !isPipe', 'false'],
+  },
+  'src/reflector/transport/exec-credentials.ts': {
+    C252: ['...added, KUBERNETES_EXEC_INFO: this.#info', 'KUBERNETES_EXEC_INFO: this.#info, ...added'],
   },
   'src/apiserver/json.ts': {
     C271: [

@@ -127,8 +127,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   'src/reflector/transport/exec-credentials.ts': {
     C114: ['this.#run ??= this.#start(command, request)', 'this.#run = this.#start(command, request)'],
   },
-  'src/reflector/transport/kubeconfig-file.ts': {
-    C115: ['...(tokenFile === undefined', '...(true'],
+  'src/reflector/transport/credentials.ts': {
+    C115: ['if (!tokenFile) return', 'if (!tokenFile || token) return'],
   },
   'src/reflector/reports.ts': {
     C120: ['>= PROGRESS_INTERVAL_MS', '>= 0'],

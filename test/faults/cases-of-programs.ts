@@ -250,7 +250,9 @@ function plugin(scene: Scene, folder: TemporaryFolder): () => number {
   const script = `#!/bin/sh\necho run >> ${count}\ncat <<'END'\n${JSON.stringify(credential)}\nEND\n`;
   const command = folder.write('plugin', script, 0o755);
   const source = scene.informer.source as KubeConfig;
-  source.users = [{ name: source.users[0]?.name ?? '', exec: { apiVersion, command } }];
+  source.users = [
+    { name: source.users[0]?.name ?? '', exec: { apiVersion, interactiveMode: 'Never', command } },
+  ];
   return () => readFileSync(count, 'utf8').split('run').length - 1;
 }
 

@@ -220,15 +220,25 @@ test('C188 credentials that cannot be used are not in the error', async (context
   writeFileSync(plugin, `#!/bin/sh\necho ${CANARY}; echo ${CANARY} >&2; exit $1\n`, { mode: 0o755 });
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, `${CANARY}\r\nX: ${CANARY}`);
-  const apiVersion = 'client.authentication.k8s.io/v1';
+  const [apiVersion, interactiveMode] = ['client.authentication.k8s.io/v1', 'Never'];
   const cases: [user: object, cluster?: object][] = [
     [{ certData: data, keyData: data }],
     [{ token: `${CANARY}\r\nX-Injected: ${CANARY}` }],
     [{ token: `${CANARY}€` }],
     [{ username: CANARY, password: CANARY }],
-    [{ exec: { apiVersion, command: plugin, args: ['0'] } }],
-    [{ exec: { apiVersion, command: plugin, args: ['1'] } }],
-    [{ exec: { apiVersion, command: plugin, args: [`\0${CANARY}`], env: [{ name: 'X', value: CANARY }] } }],
+    [{ exec: { apiVersion, interactiveMode, command: plugin, args: ['0'] } }],
+    [{ exec: { apiVersion, interactiveMode, command: plugin, args: ['1'] } }],
+    [
+      {
+        exec: {
+          apiVersion,
+          interactiveMode,
+          command: plugin,
+          args: [`\0${CANARY}`],
+          env: [{ name: 'X', value: CANARY }],
+        },
+      },
+    ],
     [{ authProvider: { name: 'tokenFile', config: { tokenFile } } }],
     [{ authProvider: { name: 'gcp', config: { 'access-token': CANARY } } }],
     [{ token: CANARY }, { proxyUrl: `http://u:${CANARY}@127.0.0.1:1` }],

@@ -11,6 +11,8 @@ import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import { ConnectProxy } from '../unit/reflector/transport/connect-proxy.ts';
 import { kubeConfigOf, PODS } from '../unit/informer/pipeline/harness.ts';
 import { failRequests } from '../unit/apiserver/fail-requests.ts';
+import { connectionFor } from '../../src/reflector/transport/credentials.ts';
+import { setEnvironment } from '../unit/reflector/transport/credentials-scene.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
 
 test('C190 an informer sends nothing but list and watch of its resource, whatever happens', async () => {
@@ -100,7 +102,7 @@ test('a plugin that runs when its informer stops is ended', async (context) => {
   writeFileSync(command, `#!/bin/sh\necho $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}\nsleep 600\n`, {
     mode: 0o755,
   });
-  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command };
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never', command };
   await using threads = new InformerThreads({ shards: 0 });
   const informer = new SharedIndexInformer(kubeConfigFor('https://127.0.0.1:1', { exec }), CONFIG_MAPS, {
     threads,
@@ -151,6 +153,33 @@ test('C184 credentials go over plain HTTP to this machine only', async () => {
       assert.equal(error.code, 'ERR_KUBELOOM_PLAIN_HTTP');
       assert.doesNotMatch(error.message, /canary/);
     }
+  }
+});
+
+test('C184 with a proxy credentials go in plain text only when it and the server are this machine', async (context) => {
+  const proxyUrl = 'http://127.0.0.1:1';
+  const plain = { code: 'ERR_KUBELOOM_PLAIN_HTTP' };
+  const user = { token: 'canary' };
+  for (const [server, proxy] of [
+    ['http://kubeloom.test', proxyUrl],
+    ['http://localhost', 'http://proxy.kubeloom.test'],
+    ['http://kubeloom.test', 'https://proxy.kubeloom.test'],
+  ] as const) {
+    await assert.rejects(connectionFor(kubeConfigFor(server, user, { proxyUrl: proxy })), plain);
+  }
+  assert.ok(await connectionFor(kubeConfigFor('http://localhost', user, { proxyUrl })));
+  assert.ok(await connectionFor(kubeConfigFor('https://kubeloom.test', user, { proxyUrl })));
+  setEnvironment(context, { HTTP_PROXY: proxyUrl, NO_PROXY: '' });
+  await assert.rejects(connectionFor({ server: 'http://kubeloom.test', token: 'canary' }), plain);
+});
+
+test('C184 a client certificate, which needs TLS, is not left out of a request over plain HTTP', async () => {
+  const [certData, keyData] = ['cert', 'key'].map((text) => Buffer.from(text).toString('base64'));
+  for (const server of ['http://localhost', 'http://kubeloom.test']) {
+    await assert.rejects(connectionFor(kubeConfigFor(server, { certData, keyData })), {
+      code: 'ERR_KUBELOOM_PLAIN_HTTP',
+      message: /are a certificate, which its http: server cannot ask for/,
+    });
   }
 });
 

@@ -4,6 +4,7 @@
  */
 import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { withoutBrackets } from '../../base/loopback.ts';
 import { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
 import { judgeLives } from '../verdict/judge-lives.ts';
 import type { Life } from '../verdict/judge-lives.ts';
@@ -124,7 +125,7 @@ function relayed(kubeConfig: AnyKubeConfig, relay: Relay): AnyKubeConfig {
     const message = 'connections through a proxy can be neither dropped nor slowed: use a direct one';
     throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message);
   }
-  const { hostname } = new URL(cluster.server);
+  const hostname = withoutBrackets(new URL(cluster.server).hostname);
   const tlsServerName = cluster.tlsServerName ?? (hostname === '127.0.0.1' ? undefined : hostname);
   const named = tlsServerName === undefined ? {} : { tlsServerName };
   return new LoadedKubeConfig({

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { realTimers } from '../../base/clock.ts';
+import { withoutBrackets } from '../../base/loopback.ts';
 
 const TICK_MS = 20;
 
@@ -29,10 +30,7 @@ export class Relay implements AsyncDisposable {
   /** @param server the URL of the server */
   static async start(server: string): Promise<Relay> {
     const { hostname, port, protocol } = new URL(server);
-    const relay = new Relay(
-      hostname.replaceAll(/[[\]]/g, ''),
-      Number(port || (protocol === 'https:' ? 443 : 80)),
-    );
+    const relay = new Relay(withoutBrackets(hostname), Number(port || (protocol === 'https:' ? 443 : 80)));
     relay.#server.listen(0, '127.0.0.1');
     await once(relay.#server, 'listening');
     return relay;

@@ -4,27 +4,29 @@
  * certificates, keys, CA) are read each time; plugins run when needed (exec-credentials.ts). A file that
  * cannot be used leaves its last good content in use (last-good.ts).
  *
- * From client-node's KubeConfig, `Credentials` calls `applyToHTTPSOptions` alone, which exists in 1.4 and 2.x. It ignores the
- * agent in the result, whose certificates may be old, and client-node's caches of token files and plugins.
+ * From client-node's KubeConfig, `Credentials` calls `applyToHTTPSOptions` alone, which exists in 1.4 and 2.x, for auth
+ * providers and for authenticators that the caller has added.
  */
-import { readFileSync, statSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError, firstLineOf } from '../../base/errors.ts';
-import { assertServerSource, isServerConnection } from '../../kube/server-source.ts';
-import type { AnyKubeConfig, ServerConnection, ServerSource } from '../../kube/server-source.ts';
-import type { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';
 import { escapeControls } from '../../base/printable.ts';
+import { hasCertificate, hasOwnCredentials } from '../../kube/confirm-usable.ts';
+import type { KubeConfigUser, Target } from '../../kube/confirm-usable.ts';
+import type { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
+import { pluginPolicyOf } from '../../kube/plugin-policy.ts';
+import { assertServerSource, isServerConnection, targetOfConnection } from '../../kube/server-source.ts';
+import type { AnyKubeConfig, ServerSource } from '../../kube/server-source.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
-import { execCredential, execPluginOf } from './exec-credentials.ts';
-import type { ExecCredential } from './exec-credentials.ts';
-import { identityHeaders, withoutIdentity } from './impersonation.ts';
-import { currentTarget, targetOfConnection } from './kubeconfig.ts';
-import { LastGood, UnusableFile } from './last-good.ts';
-import { pluginPolicyOf } from './plugin-policy.ts';
-import type { CredentialPluginPolicy } from './plugin-policy.ts';
+import { execCredential } from './exec-credentials.ts';
+import type { ExecCredential, ExecPlugin } from './exec-credentials.ts';
+import { identityHeaders } from './impersonation.ts';
+import { currentTarget, isClientNodes } from './kubeconfig.ts';
+import { LastGood } from './last-good.ts';
 import { proxyFor } from './proxy-choice.ts';
+import { UnusableFile, readSmallFile } from './read-file.ts';
+import { withoutEndingSlashes } from './server-address.ts';
 
 export { loadKubeConfig, type KubeConfigSource } from './kubeconfig.ts';
 
@@ -59,7 +61,7 @@ export class Credentials {
     signal: AbortSignal = this.#closing.signal,
   ): Promise<ConnectionOptions> {
     const how = { signal, ...(isUnauthorized && this.#last ? { refused: this.#last } : {}) };
-    this.#last = await this.#lastGood.of(() => connectionFor(this.#source, how));
+    this.#last = await this.#lastGood.of((hasGood) => connectionFor(this.#source, { ...how, hasGood }));
     return this.#last;
   }
 
@@ -70,6 +72,8 @@ export class Credentials {
 }
 
 export interface ConnectionRequest {
+  /** A failure to read a file has a substitute: the last good connection. */
+  readonly hasGood?: boolean;
   /** The credentials that the server refused: the plugin that gave them runs again. */
   readonly refused?: ConnectionOptions;
   /** Aborts the wait. */
@@ -79,7 +83,7 @@ export interface ConnectionRequest {
 /**
  * Returns the connection.
  *
- * @throws ERR_KUBELOOM_KUBECONFIG when the current context does not lead to a server,
+ * @throws ERR_KUBELOOM_KUBECONFIG when the current context does not lead to a usable server and user,
  *   ERR_KUBELOOM_CREDENTIALS when a file cannot be read or a plugin gives no token,
  *   ERR_KUBELOOM_PLUGIN_REFUSED, ERR_KUBELOOM_PLAIN_HTTP, ERR_KUBELOOM_PROXY
  */
@@ -87,23 +91,18 @@ export async function connectionFor(
   source: ServerSource,
   request: ConnectionRequest = {},
 ): Promise<ConnectionOptions> {
-  const { cluster, user } = isServerConnection(source) ? targetOfConnection(source) : currentTarget(source);
+  const target = isServerConnection(source) ? targetOfConnection(source) : currentTarget(source);
+  const { cluster, user } = target;
   const proxy = proxyFor(cluster.server, cluster.proxyUrl, process.env);
   try {
-    const own = await ownCredential(user, cluster, pluginPolicyOf(source), request);
-    const { exec: _exec, authProvider: _authProvider, ...withoutProviders } = user;
-    const options = isServerConnection(source)
-      ? optionsOfConnection(source)
-      : await optionsOf(source, cluster, withoutIdentity(own ? withoutProviders : user));
-    const connection: ConnectionOptions = {
-      server: cluster.server.replace(/\/+$/, ''),
-      ...tlsOptions(cluster, own?.cert && own.key ? { ...options, cert: own.cert, key: own.key } : options),
-      headers: { ...headersOf(options, own?.token), ...identityHeaders(user) },
+    const presented = await credentialsOf(target, source, request);
+    requirePrivacy(target, presented, proxy);
+    return {
+      server: withoutEndingSlashes(cluster.server),
+      ...tlsOptions(cluster, presented),
+      headers: { ...presented.headers, ...identityHeaders(user) },
       ...(proxy === undefined ? {} : { proxy }),
     };
-    requirePrivacy(connection, user, cluster);
-    requireCredentials(connection, user);
-    return connection;
   } catch (cause) {
     if (cause instanceof KubeloomError && cause.code !== 'ERR_KUBELOOM_CREDENTIALS') throw cause;
     throw new KubeloomError(
@@ -114,113 +113,151 @@ export async function connectionFor(
   }
 }
 
-/** Refuses to send credentials without TLS, where every host on the path can read and use them. */
-function requirePrivacy({ server, headers, proxy }: ConnectionOptions, user: User, cluster: Cluster): void {
-  const first = new URL(proxy ?? server);
-  const isPrivate = server.startsWith('https:') || isLoopbackHost(first.hostname);
-  if (isPrivate || headers['authorization'] === undefined) return;
-  throw new KubeloomError(
-    'ERR_KUBELOOM_PLAIN_HTTP',
-    `the credentials of user ${user.name} would go to cluster ${cluster.name} in plain text, as its server is ` +
-      'http: and not this machine: use https, or a context without a user',
+/** Refuses to send credentials without TLS where other hosts can read and use them, and to leave out what needs TLS. */
+function requirePrivacy(
+  { user, cluster }: Target,
+  { headers, cert }: Presented,
+  proxy: string | undefined,
+): void {
+  if (cluster.server.startsWith('https:')) return;
+  const hops = [cluster.server, ...(proxy === undefined ? [] : [proxy])];
+  const isPrivate = hops.every((hop) => isLoopbackHost(new URL(hop).hostname));
+  const refuse = (why: string): never => {
+    throw new KubeloomError(
+      'ERR_KUBELOOM_PLAIN_HTTP',
+      `the credentials of user ${user.name} ${why}: use https, or a context without a user`,
+    );
+  };
+  if (cert !== undefined)
+    refuse(`for cluster ${cluster.name} are a certificate, which its http: server cannot ask for`);
+  if (isPrivate || Object.keys(headers).length === 0) return;
+  refuse(
+    `would go to cluster ${cluster.name} in plain text, as its server is http: and the server or the proxy is not this machine`,
   );
+}
+
+/** The credentials that a request presents, except an impersonated identity. */
+interface Presented {
+  readonly headers: Record<string, string>;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** Decides the method once, in client-go's order; a certificate goes along with a token or a password. */
+async function credentialsOf(
+  target: Target,
+  source: ServerSource,
+  request: ConnectionRequest,
+): Promise<Presented> {
+  const { user } = target;
+  requireKnownProvider(user, source);
+  const pair = certificateOf(user);
+  const token = tokenOf(user, request.hasGood ?? false);
+  if (token !== undefined) return { headers: { authorization: bearer(token) }, ...pair };
+  if (user.username) return { headers: { authorization: basic(user.username, user.password) }, ...pair };
+  if (user.exec && !hasOwnCredentials(user)) return ofPlugin(target, source, request);
+  if (
+    user.authProvider ||
+    (!isServerConnection(source) && isClientNodes(source) && !hasOwnCredentials(user))
+  ) {
+    return { ...pair, ...(await ofProvider(target, source as AnyKubeConfig)) };
+  }
+  return { headers: {}, ...pair };
+}
+
+async function ofPlugin(
+  { cluster, user }: Target,
+  source: ServerSource,
+  { refused, signal = new AbortController().signal }: ConnectionRequest,
+): Promise<Presented> {
+  const isUnauthorized = (credential: ExecCredential): boolean => isSame(credential, refused);
+  const policy = pluginPolicyOf(source);
+  const { token, cert, key } = await execCredential(user.exec as ExecPlugin, {
+    cluster,
+    policy,
+    signal,
+    isUnauthorized,
+  });
+  return {
+    headers: token === undefined ? {} : { authorization: bearer(token) },
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+  };
 }
 
 function unusableProvider(message: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_CREDENTIALS', message);
 }
 
-/** Refuses an unknown auth provider: client-node ignores it and sends no credentials. */
-function requireCredentials({ headers, cert }: ConnectionOptions, { authProvider }: User): void {
-  if (!authProvider || headers['authorization'] !== undefined || cert !== undefined) return;
-  throw unusableProvider(
-    `the provider ${authProvider.name} is not known, or it gave none: use an exec plugin, or addAuthenticator`,
+/** The programs of `authenticators` are client-node's; other providers need its KubeConfig and `addAuthenticator`. */
+function requireKnownProvider({ authProvider }: User, source: ServerSource): void {
+  if (!authProvider) return;
+  const { name } = authProvider;
+  if (name === 'azure' || name === 'gcp') {
+    // client-node still supports them, but they run commands past the plugin policy.
+    throw unusableProvider(`the provider ${name} is gone from Kubernetes: use its exec plugin`);
+  }
+  if (name !== 'oidc' && !(!isServerConnection(source) && isClientNodes(source))) throw unknownProvider(name);
+}
+
+function unknownProvider(name: string): KubeloomError {
+  return unusableProvider(
+    `the provider ${name} is not known, or it gave none: use an exec plugin, or addAuthenticator`,
   );
 }
 
-type OwnCredential = Omit<ExecCredential, 'expiresAt'>;
+/** Asks client-node, which also calls the authenticators that the caller has added. */
+async function ofProvider({ cluster, user }: Target, source: AnyKubeConfig): Promise<Presented> {
+  const options: RequestOptions = {};
+  await viewOf(clientNodes(source), cluster, user).applyToHTTPSOptions(options);
+  const headers = headersOf(options);
+  const isGiven = headers['authorization'] !== undefined || options.cert !== undefined;
+  if (user.authProvider && !isGiven) throw unknownProvider(user.authProvider.name);
+  const { cert, key } = options;
+  return { headers, ...(cert && key ? { cert: pem(cert), key: pem(key) } : {}) };
+}
 
-/** Resolves the credential that client-node caches too long or not at all. */
-async function ownCredential(
-  user: User,
-  cluster: Cluster,
-  policy: CredentialPluginPolicy,
-  { refused, signal = new AbortController().signal }: ConnectionRequest,
-): Promise<OwnCredential | undefined> {
-  const provider = user.authProvider?.name ?? '';
-  if (provider === 'azure' || provider === 'gcp') {
-    // client-node still supports them, but they run commands past the plugin policy.
-    throw unusableProvider(`the provider ${provider} is gone from Kubernetes: use its exec plugin`);
+/** A token file takes precedence over a token, which is used while the file has never been readable. */
+function tokenOf({ token, tokenFile }: KubeConfigUser, hasGood: boolean): string | undefined {
+  if (!tokenFile) return token ? token.trim() : undefined;
+  try {
+    return readToken(tokenFile);
+  } catch (error) {
+    if (!token || hasGood) throw error;
+    return token.trim();
   }
-  const plugin = execPluginOf(user);
-  // The user's own token wins over the plugin, so the plugin need not run.
-  if (plugin && user.token) return { token: user.token };
-  if (plugin) {
-    const isUnauthorized = (credential: OwnCredential): boolean => isSame(credential, refused);
-    return execCredential(plugin, { cluster, policy, signal, isUnauthorized });
-  }
-  const tokenFile: unknown = user.authProvider?.config?.tokenFile;
-  if (typeof tokenFile !== 'string') return undefined;
-  return { token: readToken(tokenFile) };
 }
 
 /** Reads a token; errors never quote it. */
 function readToken(path: string): string {
-  const { size } = statSync(path);
-  if (size > TOKEN_BYTES_MAX)
-    throw new UnusableFile(`the token file ${path} has ${size} bytes: that is no token`);
-  const token = readFileSync(path, 'utf8').trim();
+  const token = readSmallFile(path, { bytesMax: TOKEN_BYTES_MAX }).toString('utf8').trim();
   if (token === '') throw new UnusableFile(`the token file ${path} is empty`);
   if (!/^[\x21-\x7e]+$/.test(token)) throw new UnusableFile(`the token file ${path} holds no token`);
   return token;
 }
 
-function isSame({ token, cert }: OwnCredential, refused: ConnectionOptions | undefined): boolean {
+function certificateOf(user: KubeConfigUser): Pick<Presented, 'cert' | 'key'> {
+  if (!hasCertificate(user)) return {};
+  const cert = contentOf(user.certData, user.certFile);
+  const key = contentOf(user.keyData, user.keyFile);
+  return cert === undefined || key === undefined ? {} : { cert, key };
+}
+
+function contentOf(data: string | undefined, file: string | undefined): string | undefined {
+  if (data) return Buffer.from(data, 'base64').toString('utf8');
+  if (!file) return undefined;
+  const content = readSmallFile(file).toString('utf8');
+  if (content.trim() === '') throw new UnusableFile(`the file ${file} is empty`);
+  return content;
+}
+
+function isSame({ token, cert }: ExecCredential, refused: ConnectionOptions | undefined): boolean {
   if (!refused) return false;
   const hasToken = token !== undefined && refused.headers['authorization'] === bearer(token);
   return hasToken || (cert !== undefined && refused.cert === cert);
 }
 
-/** Returns what a KubeConfig would put into the options of a request. */
-function optionsOfConnection({ ca, cert, key, tlsServerName, token }: ServerConnection): RequestOptions {
-  const headers = token === undefined ? {} : { authorization: bearer(token) };
-  return { ca, cert, key, servername: tlsServerName, headers };
-}
-
-/** Returns what the entries of a kubeconfig put into the options of a request. */
-async function optionsOf(source: AnyKubeConfig, cluster: Cluster, user: User): Promise<RequestOptions> {
-  if (!isClientNodes(source) && user.authProvider?.name !== 'oidc') return optionsOfEntries(cluster, user);
-  const options: RequestOptions = {};
-  await viewOf(clientNodes(source), cluster, user).applyToHTTPSOptions(options);
-  return options;
-}
-
-/** Data wins over a file beside it: kubectl's rule. */
-function optionsOfEntries(
-  { caData, caFile, tlsServerName }: Cluster,
-  { certData, certFile, keyData, keyFile, username, password = '', token }: User,
-): RequestOptions {
-  return {
-    ca: contentOf(caData, caFile),
-    cert: contentOf(certData, certFile),
-    key: contentOf(keyData, keyFile),
-    servername: tlsServerName,
-    headers: token ? { authorization: bearer(token) } : {},
-    ...(username ? { auth: `${username}:${password}` } : {}),
-  };
-}
-
-function contentOf(data: string | undefined, file: string | undefined): Buffer | undefined {
-  if (data) return Buffer.from(data, 'base64');
-  return file ? readFileSync(file) : undefined;
-}
-
 /** client-node keeps tokens that it has renewed, so it is made once. */
 const converted = new WeakMap<LoadedKubeConfig, KubeConfig>();
-
-function isClientNodes(source: AnyKubeConfig): source is KubeConfig {
-  return 'applyToHTTPSOptions' in source;
-}
 
 function clientNodes(source: AnyKubeConfig): KubeConfig {
   if (isClientNodes(source)) return source;
@@ -229,36 +266,31 @@ function clientNodes(source: AnyKubeConfig): KubeConfig {
   return known;
 }
 
-/**
- * Returns the same KubeConfig without two quirks of client-node. It refuses plain HTTP unless verification
- * is off (there is nothing to verify), and it omits the CA when the context has no user.
- */
-function viewOf(kubeConfig: KubeConfig, cluster: Cluster, user: User): KubeConfig {
-  const isPlain = cluster.server.startsWith('http:');
-  // The proxy is handled elsewhere; client-node would make an agent for it.
-  const { proxyUrl: _proxyUrl, ...direct } = cluster;
-  const seen = isPlain ? { ...direct, skipTLSVerify: true } : direct;
+/** Returns the same KubeConfig for its authenticators only: files, certificates, the proxy and the identity are read here. */
+function viewOf(kubeConfig: KubeConfig, { name, server }: Cluster, user: User): KubeConfig {
+  const seen: User = { name: user.name, ...(user.authProvider ? { authProvider: user.authProvider } : {}) };
+  // client-node refuses plain HTTP unless verification is off, and there is nothing to verify.
+  const cluster = { name, server, skipTLSVerify: server.startsWith('http:') };
   const view: KubeConfig = Object.create(kubeConfig, {
-    getCurrentCluster: { value: () => seen },
-    getCurrentUser: { value: () => user },
+    getCurrentCluster: { value: () => cluster },
+    getCurrentUser: { value: () => seen },
   });
   return view;
 }
 
 function tlsOptions(
   cluster: Cluster,
-  { ca, cert, key, servername }: RequestOptions,
+  { cert, key }: Presented,
 ): Omit<ConnectionOptions, 'server' | 'headers'> {
   if (cluster.server.startsWith('http:')) return {};
   if (cluster.skipTLSVerify === true) warnOfNoVerification(cluster);
+  const ca = contentOf(cluster.caData, cluster.caFile);
   return {
     // Always set from the kubeconfig: NODE_TLS_REJECT_UNAUTHORIZED must not switch verification off.
     rejectUnauthorized: cluster.skipTLSVerify !== true,
-    // Also an empty CA: replacing it by the default would trust every public CA.
-    ...(ca === undefined || ca === null ? {} : { ca: pem(ca) }),
-    ...(cert ? { cert: pem(cert) } : {}),
-    ...(key ? { key: pem(key) } : {}),
-    ...(servername ? { servername } : {}),
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+    ...(cluster.tlsServerName ? { servername: cluster.tlsServerName } : {}),
   };
 }
 
@@ -285,15 +317,16 @@ function bearer(token: string): string {
   return `Bearer ${token}`;
 }
 
-/** @param token used when the user has none */
-function headersOf({ headers = {}, auth }: RequestOptions, token?: string): Record<string, string> {
+function basic(username: string, password = ''): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+function headersOf({ headers = {}, auth }: RequestOptions): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || value === null) continue;
-    // Token files end with a line feed, which no header may contain.
     plain[name.toLowerCase()] = (Array.isArray(value) ? value.join(', ') : String(value)).trim();
   }
-  if (token !== undefined) plain['authorization'] ??= bearer(token);
   if (auth) plain['authorization'] ??= `Basic ${Buffer.from(auth).toString('base64')}`;
   return plain;
 }

@@ -3,25 +3,27 @@
  * none, when they have expired, and when the server has refused them; never for every request, never twice
  * at the same time. (client-node runs it for every request when the plugin names no expiry.)
  */
-import { readFileSync } from 'node:fs';
-import type { Cluster, User } from '@kubernetes/client-node';
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { parseJson } from '../../base/parse-json.ts';
+import { isToken } from '../../kube/confirm-usable.ts';
+import type { KubeConfigCluster } from '../../kube/confirm-usable.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
-import { isAllowed, resolveCommand } from './plugin-policy.ts';
-import type { CredentialPluginPolicy } from './plugin-policy.ts';
+import { requireCommand } from '../../kube/plugin-policy.ts';
+import type { CredentialPluginPolicy } from '../../kube/plugin-policy.ts';
 import { runPlugin } from './plugin-process.ts';
 import type { PluginOutcome } from './plugin-process.ts';
+import { readSmallFile } from './read-file.ts';
+import { secureContextOf } from './server-address.ts';
 
-/** The members of a user's `exec` that are used here. */
+/** The members of a user's `exec` that are used here; confirm-usable.ts has checked them. */
 export interface ExecPlugin {
-  readonly apiVersion?: string;
+  readonly apiVersion: string;
   readonly command: string;
   readonly args?: readonly string[] | null;
-  readonly env?: readonly { readonly name: string; readonly value: string }[] | null;
+  readonly env?: readonly { readonly name: string; readonly value?: string | null }[] | null;
   readonly installHint?: string;
   readonly interactiveMode?: string;
   readonly provideClusterInfo?: boolean;
@@ -41,16 +43,17 @@ export interface ExecCredential {
 /** The time limit of a plugin. It may call a cloud service; it cannot ask a person. */
 const RUN_MS_MAX = 60_000;
 const OUTPUT_BYTES_MAX = 1024 * 1024;
-const API_VERSION = 'client.authentication.k8s.io/v1';
-const API_VERSIONS: ReadonlySet<string> = new Set([API_VERSION, 'client.authentication.k8s.io/v1beta1']);
 
 const WHY_NOT_SHOWN = 'not shown because they may hold secrets: run it yourself';
 
-/** The runs by the plugin's entry in the kubeconfig: informers of one KubeConfig share one run. */
-const remembered = new WeakMap<ExecPlugin, ExecCredentials>();
+/**
+ * The runs by the plugin's entry in the kubeconfig and by what the plugin receives: informers of one KubeConfig share one run,
+ * and clusters of which the plugin is informed share none.
+ */
+const remembered = new WeakMap<ExecPlugin, Map<string, ExecCredentials>>();
 
 export interface ExecRequest {
-  readonly cluster: Cluster;
+  readonly cluster: KubeConfigCluster;
   /** Returns whether the server has refused these; then the plugin must give others. */
   readonly isUnauthorized: (credential: ExecCredential) => boolean;
   readonly policy: CredentialPluginPolicy;
@@ -60,20 +63,17 @@ export interface ExecRequest {
   readonly clock?: Clock;
 }
 
-/** Returns the plugin that supplies the user's credentials. */
-export function execPluginOf(user: User): ExecPlugin | undefined {
-  const exec: unknown = user.exec ?? user.authProvider?.config?.exec;
-  return typeof exec === 'object' && exec !== null ? (exec as ExecPlugin) : undefined;
-}
-
 /**
  * @throws ERR_KUBELOOM_PLUGIN_REFUSED when the policy forbids it, ERR_KUBELOOM_CREDENTIALS when it gives
  *   none
  */
 export async function execCredential(plugin: ExecPlugin, request: ExecRequest): Promise<ExecCredential> {
   const command = allowedCommand(plugin, request.policy);
-  const credentials = remembered.get(plugin) ?? new ExecCredentials(plugin);
-  remembered.set(plugin, credentials);
+  const info = execInfo(plugin, request.cluster);
+  const known = remembered.get(plugin) ?? new Map<string, ExecCredentials>();
+  remembered.set(plugin, known);
+  const credentials = known.get(info) ?? new ExecCredentials(plugin, info);
+  known.set(info, credentials);
   return credentials.current(command, request);
 }
 
@@ -85,11 +85,14 @@ interface Run {
 
 class ExecCredentials {
   readonly #plugin: ExecPlugin;
+  /** The variable from which the plugin reads the version of the protocol and the cluster. */
+  readonly #info: string;
   #last: ExecCredential | undefined;
   #run: Run | undefined;
 
-  constructor(plugin: ExecPlugin) {
+  constructor(plugin: ExecPlugin, info: string) {
     this.#plugin = plugin;
+    this.#info = info;
   }
 
   async current(command: string, request: ExecRequest): Promise<ExecCredential> {
@@ -99,7 +102,7 @@ class ExecCredentials {
     const run = (this.#run ??= this.#start(command, request));
     run.waiting++;
     try {
-      return await untilAborted(run.credential, request.signal);
+      return await untilAborted(run.credential, request.signal, this.#plugin);
     } finally {
       run.waiting--;
       if (run.waiting === 0) {
@@ -119,69 +122,62 @@ class ExecCredentials {
   }
 
   async #renew(command: string, request: ExecRequest, signal: AbortSignal): Promise<ExecCredential> {
-    this.#last = parse(await outputOf(this.#plugin, command, request, signal), this.#plugin);
+    const { clock = realClock } = request;
+    const { args, env: variables } = this.#plugin;
+    const added = Object.fromEntries((variables ?? []).map(({ name, value }) => [name, value ?? '']));
+    // Last: the kubeconfig's own variables cannot replace it.
+    const env = { ...process.env, ...added, KUBERNETES_EXEC_INFO: this.#info };
+    const limits = { timeoutMs: RUN_MS_MAX, outputBytesMax: OUTPUT_BYTES_MAX };
+    const outcome = await runPlugin({ command, args: args ?? [], env, clock, signal, ...limits });
+    if (outcome.kind !== 'done') throw failed(explain(outcome, this.#plugin));
+    this.#last = parse(outcome.output, this.#plugin);
     return this.#last;
   }
 }
 
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, { command }: ExecPlugin): Promise<T> {
   return new Promise((resolve, reject) => {
-    const unlisten = onAbort(signal, () => reject(failed('the request for the credentials was aborted')));
+    const unlisten = onAbort(signal, () =>
+      reject(failed(`the request for the credentials of the plugin ${command} was aborted`)),
+    );
     void promise.then(resolve, reject).finally(unlisten);
   });
 }
 
 /** @returns its absolute path */
 function allowedCommand(plugin: ExecPlugin, policy: CredentialPluginPolicy): string {
-  const { command, interactiveMode, apiVersion = API_VERSION, installHint } = plugin;
-  if (!command) throw failed('the exec entry of the kubeconfig has no command');
-  if (policy.policyType === 'DenyAll') throw refused(command, 'the policy is to run none');
-  if (!API_VERSIONS.has(apiVersion)) {
-    throw failed(
-      `the plugin ${command} is for ${apiVersion}: kubeloom speaks ${[...API_VERSIONS].join(', ')}`,
-    );
-  }
+  const { command, interactiveMode, installHint } = plugin;
+  const path = requireCommand(command, policy);
   if (interactiveMode === 'Always') {
     throw failed(`the plugin ${command} wants to ask a person (interactiveMode: Always): use another one`);
   }
-  const path = resolveCommand(command);
-  if (path === undefined) {
-    throw failed(`the plugin ${command} was not found${installHint ? `: ${installHint}` : ''}`);
+  if (path !== undefined) return path;
+  if (/[\\/]/.test(command)) {
+    throw failed(`the plugin ${command} has a path relative to the working directory: use an absolute path`);
   }
-  if (!isAllowed(path, policy)) throw refused(command, 'it is not on the list of those that may run');
-  return path;
-}
-
-async function outputOf(
-  plugin: ExecPlugin,
-  command: string,
-  { cluster, clock = realClock }: ExecRequest,
-  signal: AbortSignal,
-): Promise<string> {
-  const extra = Object.fromEntries((plugin.env ?? []).map(({ name, value }) => [name, value]));
-  const env = { ...process.env, KUBERNETES_EXEC_INFO: execInfo(plugin, cluster), ...extra };
-  const limits = { timeoutMs: RUN_MS_MAX, outputBytesMax: OUTPUT_BYTES_MAX };
-  const outcome = await runPlugin({ command, args: plugin.args ?? [], env, clock, signal, ...limits });
-  if (outcome.kind === 'done') return outcome.output;
-  throw failed(explain(outcome, plugin));
+  throw failed(`the plugin ${command} was not found${installHint ? `: ${installHint}` : ''}`);
 }
 
 /**
  * Returns the variable from which plugins read the protocol's version and, if they ask for it, the cluster.
  */
-function execInfo(plugin: ExecPlugin, cluster: Cluster): string {
-  const { apiVersion = API_VERSION, provideClusterInfo = false } = plugin;
-  const { server, caData, caFile, skipTLSVerify, tlsServerName } = cluster;
-  const ca = caData ?? (caFile ? readFileSync(caFile).toString('base64') : undefined);
+function execInfo(
+  { apiVersion, provideClusterInfo = false }: ExecPlugin,
+  cluster: KubeConfigCluster,
+): string {
+  const kind = 'ExecCredential';
+  if (!provideClusterInfo) return JSON.stringify({ kind, apiVersion, spec: { interactive: false } });
+  const { server, caData, caFile, skipTLSVerify, tlsServerName, execConfig } = cluster;
+  const ca = caData ?? (caFile ? readSmallFile(caFile).toString('base64') : undefined);
   const described = {
     server,
     ...(ca ? { 'certificate-authority-data': ca } : {}),
     ...(skipTLSVerify ? { 'insecure-skip-tls-verify': true } : {}),
     ...(tlsServerName ? { 'tls-server-name': tlsServerName } : {}),
     ...(cluster.proxyUrl ? { 'proxy-url': cluster.proxyUrl } : {}),
+    ...(execConfig === undefined ? {} : { config: execConfig }),
   };
-  const spec = { interactive: false, ...(provideClusterInfo ? { cluster: described } : {}) };
-  return JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
+  return JSON.stringify({ kind, apiVersion, spec: { interactive: false, cluster: described } });
 }
 
 /** Explains a failure without quoting the plugin's output: it may be a secret. */
@@ -207,36 +203,54 @@ function explain(
   }
 }
 
+/** A time as RFC 3339 has it. */
+const TIME = /^\d{4}-\d\d-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
 /** Parses the output; errors never quote it, because it is a secret. */
-function parse(output: string, { command, apiVersion = API_VERSION }: ExecPlugin): ExecCredential {
+function parse(output: string, { command, apiVersion }: ExecPlugin): ExecCredential {
+  const wrong = (what: string): KubeloomError => failed(`the plugin ${command} gave ${what}`);
   const answer = parseJson(output);
-  if (!isRecord(answer) || answer['kind'] !== 'ExecCredential') {
-    throw failed(`the plugin ${command} gave no ExecCredential`);
-  }
+  if (!isRecord(answer) || answer['kind'] !== 'ExecCredential') throw wrong('no ExecCredential');
   const { apiVersion: version, status } = answer;
-  if (version !== apiVersion) {
-    throw failed(
-      `the plugin ${command} gave an ExecCredential that is not of ${apiVersion}, as was asked for`,
-    );
+  if (version !== apiVersion) throw wrong(`an ExecCredential that is not of ${apiVersion}, as was asked for`);
+  if (!isRecord(status)) throw wrong('no ExecCredential with a status');
+  const given = ['token', 'clientCertificateData', 'clientKeyData', 'expirationTimestamp'] as const;
+  const [token = '', cert = '', key = '', expiry] = given.map((member) => status[member] ?? undefined);
+  if (typeof token !== 'string' || typeof cert !== 'string' || typeof key !== 'string') {
+    throw wrong('a token, certificate or key that is no text');
   }
-  if (!isRecord(status)) throw failed(`the plugin ${command} gave no ExecCredential with a status`);
-  const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
-  const hasPair = typeof cert === 'string' && typeof key === 'string';
-  if (!token && !hasPair)
-    throw failed(`the plugin ${command} gave neither a token nor a certificate and key`);
-  const expiresAt = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : NaN;
+  if (token === '' && cert === '' && key === '') throw wrong('neither a token nor a certificate and key');
+  if ((cert === '') !== (key === ''))
+    throw wrong('a certificate without a key, or a key without a certificate');
+  if (token !== '' && !isToken(token.trim())) throw wrong('a token that no header can carry');
+  if (cert !== '' && !isPair(cert, key))
+    throw wrong('a certificate and key that are no PEM or do not belong together');
+  const expiresAt = expiry === undefined ? Infinity : timeOf(expiry);
+  if (Number.isNaN(expiresAt)) throw wrong('an expirationTimestamp that is no time of RFC 3339');
   return {
-    ...(typeof token === 'string' && token !== '' ? { token } : {}),
-    ...(hasPair ? { cert, key } : {}),
-    expiresAt: Number.isNaN(expiresAt) ? Infinity : expiresAt,
+    ...(token === '' ? {} : { token: token.trim() }),
+    ...(cert === '' ? {} : { cert, key }),
+    expiresAt,
   };
 }
 
-function refused(command: string, why: string): KubeloomError {
-  return new KubeloomError(
-    'ERR_KUBELOOM_PLUGIN_REFUSED',
-    `the kubeconfig wants to run ${command}, and ${why} (restrictCredentialPlugins)`,
-  );
+function isPair(cert: string, key: string): boolean {
+  try {
+    secureContextOf({ cert, key });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns NaN for a value that is no time */
+function timeOf(value: unknown): number {
+  const [, day] = typeof value === 'string' ? (TIME.exec(value) ?? []) : [];
+  if (day === undefined) return Number.NaN;
+  const ms = Date.parse(String(value));
+  // Date.parse takes 30 February for 1 March.
+  const isDay = new Date(Date.parse(`${String(value).slice(0, 10)}T00:00:00Z`)).getUTCDate() === Number(day);
+  return isDay ? ms : Number.NaN;
 }
 
 function failed(message: string): KubeloomError {

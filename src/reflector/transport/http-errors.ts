@@ -43,8 +43,18 @@ const UNREACHABLE = new Map([
   ['EMFILE', 'this process has too many files and sockets open: raise the limit (ulimit -n)'],
 ]);
 
-const WRONG_CA =
-  'its certificate is not signed by the CA that the kubeconfig gives: check certificate-authority (or -data) of the cluster';
+const CHECK_CA =
+  'check certificate-authority (or -data) of the cluster in the kubeconfig; without one, the CAs of the system count';
+const UNKNOWN_ISSUER = `its certificate is not signed by the CA that is trusted here: ${CHECK_CA}`;
+const SELF_SIGNED = `its certificate is self-signed and not among the trusted ones: ${CHECK_CA}`;
+const SELF_SIGNED_CHAIN = `its certificate is not signed by the CA that is trusted here but by another root: ${CHECK_CA}`;
+const INCOMPLETE_CHAIN =
+  'a CA between its certificate and the trusted CA is missing: let the server send the intermediate certificates, ' +
+  'or add them to certificate-authority of the cluster';
+const WRONG_SIGNATURE =
+  'the CA of that name has not signed its certificate: was the CA made again with another key? Renew the certificate or the CA of the kubeconfig';
+const NO_CA =
+  'a certificate that signs in its chain is not that of a CA (basicConstraints CA:TRUE): renew it, or trust the server’s own certificate';
 const REFUSED_CLIENT =
   'the server refused the client certificate: check client-certificate and client-key of the user, they may have expired';
 const UNUSABLE_MATERIAL =
@@ -52,16 +62,27 @@ const UNUSABLE_MATERIAL =
 const NO_TLS = 'the server does not speak TLS on that port: check the port, or is it http:// ?';
 
 const TLS = new Map([
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', WRONG_CA],
-  ['SELF_SIGNED_CERT_IN_CHAIN', WRONG_CA],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', WRONG_CA],
-  ['UNABLE_TO_GET_ISSUER_CERT', WRONG_CA],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', WRONG_CA],
-  ['CERT_SIGNATURE_FAILURE', WRONG_CA],
-  ['INVALID_CA', WRONG_CA],
-  ['CERT_UNTRUSTED', WRONG_CA],
-  ['CERT_HAS_EXPIRED', 'its certificate has expired: renew it, or check the clock of this machine'],
-  ['CERT_NOT_YET_VALID', 'its certificate is not valid yet: check the clock of this machine'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', SELF_SIGNED],
+  ['SELF_SIGNED_CERT_IN_CHAIN', SELF_SIGNED_CHAIN],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNKNOWN_ISSUER],
+  ['UNABLE_TO_GET_ISSUER_CERT', INCOMPLETE_CHAIN],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', UNKNOWN_ISSUER],
+  ['CERT_SIGNATURE_FAILURE', WRONG_SIGNATURE],
+  ['INVALID_CA', NO_CA],
+  ['CERT_UNTRUSTED', UNKNOWN_ISSUER],
+  [
+    'CERT_HAS_EXPIRED',
+    'its certificate or that of its CA has expired: renew it, or check the clock of this machine',
+  ],
+  [
+    'CERT_NOT_YET_VALID',
+    'its certificate or that of its CA is not valid yet: check the clock of this machine',
+  ],
+  ['INVALID_PURPOSE', 'its certificate is not for servers (extendedKeyUsage serverAuth): renew it'],
+  [
+    'PATH_LENGTH_EXCEEDED',
+    'there are more CAs in its chain than one of them allows (pathlen): renew that CA',
+  ],
   ['CERT_REVOKED', 'its certificate has been revoked'],
   ['HOSTNAME_MISMATCH', 'its certificate is for another name: set tls-server-name in the kubeconfig'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS],
@@ -138,7 +159,7 @@ function explain(error: unknown, errno: string, url: string): Explanation {
 
 function tlsAdvice(error: unknown, errno: string): string | undefined {
   if (errno === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return `its certificate is for ${namesOf(error)}: use a name that it has, or set tls-server-name in the kubeconfig`;
+    return `its certificate ${namesOf(error)}`;
   }
   if (errno.includes('ALERT')) return REFUSED_CLIENT;
   const known = TLS.get(errno);
@@ -149,8 +170,12 @@ function tlsAdvice(error: unknown, errno: string): string | undefined {
 
 function namesOf(error: unknown): string {
   const certificate = error instanceof Error && 'cert' in error ? error.cert : undefined;
-  const hasNames = typeof certificate === 'object' && certificate !== null && 'subjectaltname' in certificate;
-  return hasNames ? `${String(certificate.subjectaltname)} and not for this server` : 'another name';
+  const isKnown = typeof certificate === 'object' && certificate !== null && 'subjectaltname' in certificate;
+  const names = isKnown ? certificate.subjectaltname : undefined;
+  if (typeof names !== 'string') {
+    return 'has no subject alternative name, and its common name does not count: renew it with the server’s name';
+  }
+  return `is for ${names} and not for this server: use a name that it has, or set tls-server-name in the kubeconfig`;
 }
 
 /** Returns the error's code; when several addresses were tried, the code of the first failure. */

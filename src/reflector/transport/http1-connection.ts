@@ -6,7 +6,7 @@
  */
 import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
-import { checkServerIdentity, connect as connectTls } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { realClock } from '../../base/clock.ts';
 import type { KubeloomError } from '../../base/errors.ts';
@@ -22,6 +22,7 @@ import { connectToProxy, openTunnel } from './proxy-tunnel.ts';
 import type { OnRead } from './proxy-tunnel.ts';
 import { ResponseParser } from './response-parser.ts';
 import type { ResponseHead } from './response-parser-head.ts';
+import { serverIdentityError } from './server-address.ts';
 import type { ProxyAddress, ServerAddress } from './server-address.ts';
 
 /** The kernel's probe finds a peer that vanished, even while a paused socket is not read. */
@@ -106,7 +107,7 @@ export class Http1Connection {
       secureContext,
       rejectUnauthorized,
       ALPNProtocols: ['http/1.1'],
-      checkServerIdentity: (_host, certificate) => checkServerIdentity(name, certificate),
+      checkServerIdentity: (_host, certificate) => serverIdentityError(name, certificate),
       ...(serverName === undefined ? {} : { servername: serverName }),
     };
   }

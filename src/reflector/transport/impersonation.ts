@@ -33,12 +33,6 @@ export function identityOfFile(user: object): Readonly<Record<string, unknown>> 
   return Object.fromEntries(found.map(([member, value]) => [MEMBERS.get(member) ?? member, value]));
 }
 
-/** Returns the user without the identity that it acts as. */
-export function withoutIdentity(user: User): User {
-  const others = Object.entries(user).filter(([member]) => !OF_IDENTITY.test(member));
-  return Object.fromEntries(others) as unknown as User;
-}
-
 /**
  * Returns the headers of the identity.
  *
@@ -79,7 +73,7 @@ function extraHeaders(user: User, extra: unknown): Headers {
   for (const [key, values] of Object.entries(extra)) {
     // Header names are case-insensitive: keys that differ only in case are one, as in client-go.
     const name = `impersonate-extra-${escapeKey(key)}`.toLowerCase();
-    const sent = texts(user, `as-user-extra ${JSON.stringify(key)}`, values);
+    const sent = texts(user, `as-user-extra ${JSON.stringify(key)}`, values ?? []);
     headers.set(name, [...(headers.get(name) ?? []), ...sent]);
   }
   return Object.fromEntries(headers);
@@ -96,7 +90,7 @@ function escapeKey(key: string): string {
 
 function texts(user: User, what: string, values: unknown): readonly string[] {
   if (!Array.isArray(values)) throw unsendable(user, `${what} is no list of texts`);
-  return values.map((value: unknown) => text(user, what, value));
+  return values.map((value: unknown) => text(user, what, value ?? ''));
 }
 
 /** Returns a header value whose characters are the bytes of the text in UTF-8, as Go sends it. */

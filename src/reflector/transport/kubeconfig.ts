@@ -2,19 +2,22 @@
  * Finds and loads a kubeconfig, without client-node. An unusable file is an error with its reason. It is never replaced
  * by the next file, nor by client-node's silent http://localhost:8080.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
+import type { KubeConfig, User } from '@kubernetes/client-node';
 import { YAMLException } from 'js-yaml';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import type { ClientNode } from '../../kube/client-node.ts';
+import { whyUnusable } from '../../kube/confirm-usable.ts';
+import type { KubeConfigUser, Target } from '../../kube/confirm-usable.ts';
 import { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
 import type { KubeConfigData } from '../../kube/loaded-kube-config.ts';
-import type { AnyKubeConfig, ServerConnection } from '../../kube/server-source.ts';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { identityHeaders } from './impersonation.ts';
 import { parseKubeConfig } from './kubeconfig-file.ts';
+import { UnusableKubeConfig } from './kubeconfig-shape.ts';
 import { podKubeConfig } from './pod-kubeconfig.ts';
+import { readSmallFile } from './read-file.ts';
 
 export interface KubeConfigSource {
   /**
@@ -25,9 +28,6 @@ export interface KubeConfigSource {
   /** Default: the file's current context. */
   readonly context?: string;
 }
-
-/** Far above any real kubeconfig. */
-const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 function kubeConfigError(message: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_KUBECONFIG', message);
@@ -47,50 +47,61 @@ export function loadKubeConfig({
   context,
   clientNode,
 }: KubeConfigSource & { readonly clientNode?: ClientNode } = {}): AnyKubeConfig {
-  const kubeConfig = new LoadedKubeConfig(path === undefined ? loadDefault() : loadFile(path));
-  if (context !== undefined) useContext(kubeConfig, context);
-  const { user } = currentTarget(kubeConfig);
+  const { data, origin } = path === undefined ? loadDefault() : loadFile(path);
+  const kubeConfig = new LoadedKubeConfig(data);
+  if (context !== undefined) useContext(kubeConfig, context, origin);
+  const { user } = currentTarget(kubeConfig, origin);
   // An identity that cannot be sent is refused here, before the first request.
   identityHeaders(user);
   return clientNode === undefined ? kubeConfig : kubeConfig.toClientNode(clientNode);
 }
 
-function loadFile(path: string): KubeConfigData {
-  requireFile(path, 'the kubeconfig');
-  return loadFiles([path]);
+interface Loaded {
+  readonly data: KubeConfigData;
+  /** The kubeconfig in a message, with its files. */
+  readonly origin: string;
 }
 
-function loadDefault(): KubeConfigData {
+function loadFile(path: string): Loaded {
+  if (path === '') throw kubeConfigError('the kubeconfig has an empty path: name a file');
+  const origin = `the kubeconfig ${path}`;
+  const data = read(path, origin);
+  if (data === undefined) throw kubeConfigError(`${origin} does not exist`);
+  return { data, origin };
+}
+
+function loadDefault(): Loaded {
   const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
-  if (listed.length > 0) return loadFiles(existingOf(listed));
+  if (listed.length > 0) return loadListed(listed);
   const inHome = join(homedir(), '.kube', 'config');
-  if (existsSync(inHome)) return loadFile(inHome);
-  const inPod = podKubeConfig(process.env);
-  if (inPod) return inPod;
+  const data = read(inHome, `the kubeconfig ${inHome}`);
+  const isEmpty = data === undefined || (data.contexts.length === 0 && data.currentContext === '');
+  const inPod = isEmpty ? podKubeConfig(process.env) : undefined;
+  if (inPod) return { data: inPod, origin: 'the kubeconfig of the pod' };
+  if (data) return { data, origin: `the kubeconfig ${inHome}` };
   throw kubeConfigError(
     'no kubeconfig was found: $KUBECONFIG is not set, there is no ~/.kube/config and this process runs in no pod with a service account; give the path of a file',
   );
 }
 
-/** Returns the files of $KUBECONFIG that exist; kubectl ignores the others as well. */
-function existingOf(listed: readonly string[]): readonly string[] {
-  const existing = listed.filter((path) => existsSync(path));
+/** Merges the files of $KUBECONFIG that exist; kubectl ignores the others as well. */
+function loadListed(listed: readonly string[]): Loaded {
+  const loaded = listed.map((path) => read(path, `the kubeconfig ${path} that $KUBECONFIG names`));
+  const existing = loaded.filter((data) => data !== undefined);
   if (existing.length === 0) {
     const which = listed.length === 1 ? 'which does not exist' : 'none of which exists';
     throw kubeConfigError(`$KUBECONFIG names ${listed.join(', ')}, ${which}`);
   }
-  for (const path of existing) requireFile(path, 'the kubeconfig that $KUBECONFIG names');
-  return existing;
+  return { data: merged(existing), origin: `the kubeconfig ${listed.join(delimiter)}` };
 }
 
 /** @param files the most important first: of duplicate definitions the first one counts, as for kubectl */
-function loadFiles(files: readonly string[]): KubeConfigData {
-  const loaded = files.map((file) => read(file, files.join(delimiter)));
+function merged(files: readonly KubeConfigData[]): KubeConfigData {
   return {
-    clusters: united(loaded.flatMap(({ clusters }) => clusters)),
-    users: united(loaded.flatMap(({ users }) => users)),
-    contexts: united(loaded.flatMap(({ contexts }) => contexts)),
-    currentContext: loaded.find(({ currentContext }) => currentContext !== '')?.currentContext ?? '',
+    clusters: united(files.flatMap(({ clusters }) => clusters)),
+    users: united(files.flatMap(({ users }) => users)),
+    contexts: united(files.flatMap(({ contexts }) => contexts)),
+    currentContext: files.find(({ currentContext }) => currentContext !== '')?.currentContext ?? '',
   };
 }
 
@@ -99,99 +110,76 @@ function united<Named extends { readonly name: string }>(entries: readonly Named
   return [...new Map(entries.toReversed().map((entry) => [entry.name, entry])).values()].toReversed();
 }
 
-function read(file: string, what: string): KubeConfigData {
+/** @returns undefined when there is no such file */
+function read(path: string, what: string): KubeConfigData | undefined {
   try {
-    return parseKubeConfig(readFileSync(file, 'utf8'), dirname(file));
+    return parseKubeConfig(textOf(readSmallFile(path, { isPipeAllowed: true })), dirname(path));
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     // Without the cause: a YAML error quotes the file, and with it tokens and keys.
     throw kubeConfigError(`${what} cannot be used: ${reasonOf(error)}`);
   }
 }
 
-function requireFile(path: string, what: string): void {
-  if (path === '') throw kubeConfigError(`${what} has an empty path: name a file`);
-  if (!existsSync(path)) throw kubeConfigError(`${what} ${path} does not exist`);
-  const file = statSync(path);
-  if (file.isDirectory()) throw kubeConfigError(`${what} ${path} is a directory: name a file`);
-  if (file.size > FILE_BYTES_MAX) {
-    throw kubeConfigError(`${what} ${path} has ${file.size} bytes: too large for a kubeconfig`);
-  }
-  if (isUtf16(readFileSync(path))) throw kubeConfigError(`${what} ${path} is UTF-16: save it as UTF-8`);
-}
-
-/** Detects UTF-16 by its byte order mark, or by the zero byte of every second position. */
-function isUtf16(bytes: Buffer): boolean {
+/** Returns the text of UTF-8 or, with its byte order mark, of UTF-16, as Windows' shells write it. */
+function textOf(bytes: Buffer): string {
   const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
-  return mark === 0xfeff || mark === 0xfffe || bytes.subarray(0, 64).includes(0);
+  if (mark === 0xfffe || mark === 0xfeff) {
+    return new TextDecoder(mark === 0xfffe ? 'utf-16le' : 'utf-16be').decode(bytes);
+  }
+  if (bytes.includes(0)) throw new UnusableKubeConfig('it is no text in UTF-8: save it as UTF-8');
+  return bytes.toString('utf8');
 }
 
+/** A reason of the YAML parser may quote the file, so only its line is named. */
 function reasonOf(error: unknown): string {
-  if (error instanceof YAMLException) return yamlReason(error);
-  return messageOf(error);
+  if (!(error instanceof YAMLException)) return messageOf(error);
+  const where = error.mark === undefined ? '' : ` (line ${error.mark.line + 1})`;
+  return `it is not valid YAML${where}`;
 }
 
-function yamlReason({ reason, mark }: YAMLException): string {
-  const where = mark === undefined ? '' : ` (line ${mark.line + 1})`;
-  // An alias or a tag may be a password that is not quoted.
-  return `it is not valid YAML: ${reason.replace(/"[^"]*"|!?<[^>]*>/g, '…')}${where}`;
-}
-
-function useContext(kubeConfig: LoadedKubeConfig, context: string): void {
+function useContext(kubeConfig: LoadedKubeConfig, context: string, origin: string): void {
   const known = kubeConfig.getContexts().map(({ name }) => name);
   if (!known.includes(context)) {
     const list = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
-    throw kubeConfigError(`the kubeconfig has no context ${quote(context)}: ${list}`);
+    throw kubeConfigError(`${origin} has no context ${quote(context)}: ${list}`);
   }
   kubeConfig.setCurrentContext(context);
-}
-
-export interface Target {
-  readonly cluster: Cluster;
-  readonly user: User;
 }
 
 /**
  * Returns the cluster and user of the current context.
  *
- * @throws ERR_KUBELOOM_KUBECONFIG when one of them is missing
+ * @param origin the kubeconfig, for messages
+ * @throws ERR_KUBELOOM_KUBECONFIG when one of them is missing or unusable
  */
-export function currentTarget(kubeConfig: AnyKubeConfig): Target {
+export function currentTarget(kubeConfig: AnyKubeConfig, origin = 'the kubeconfig'): Target {
   const context = kubeConfig.getCurrentContext();
   const entry = context ? kubeConfig.getContextObject(context) : null;
-  const missing = (what: string): KubeloomError => kubeConfigError(`the kubeconfig has no ${what}`);
+  const missing = (what: string): KubeloomError => kubeConfigError(`${origin} has no ${what}`);
   if (!context) throw missing('current context: set one with kubectl config use-context');
   if (!entry) throw missing(`context ${quote(context)}, which it names as the current one`);
   const cluster = kubeConfig.getCluster(entry.cluster);
   if (!cluster) throw missing(`cluster ${quote(entry.cluster)} (context ${quote(context)})`);
   const user = entry.user ? kubeConfig.getUser(entry.user) : { name: '' };
   if (!user) throw missing(`user ${quote(entry.user)} (context ${quote(context)})`);
-  requireServer(cluster);
-  return { cluster, user };
+  const target = { cluster, user: isClientNodes(kubeConfig) ? ofClientNode(user) : user };
+  const why = whyUnusable(target);
+  if (why !== undefined) throw kubeConfigError(`${origin} cannot be used: ${why}`);
+  return target;
 }
 
-/** Converts a directly given connection to a cluster and a user, so that the same rules hold for both. */
-export function targetOfConnection(connection: ServerConnection): Target {
-  const { server, proxyUrl, tokenFile } = connection;
-  const provider =
-    tokenFile === undefined ? {} : { authProvider: { name: 'tokenFile', config: { tokenFile } } };
-  return {
-    cluster: { name: new URL(server).host, server, skipTLSVerify: false, ...(proxyUrl ? { proxyUrl } : {}) },
-    // Messages have the name in the place of a kubeconfig's user name.
-    user: { name: 'of the given connection', ...provider },
-  };
+export function isClientNodes(source: AnyKubeConfig): source is KubeConfig {
+  return 'applyToHTTPSOptions' in source;
 }
 
-function requireServer(cluster: Cluster): void {
-  const name = quote(cluster.name);
-  if (!cluster.server) throw kubeConfigError(`cluster ${name} of the kubeconfig has no server`);
-  const wrong = (why: string): KubeloomError => kubeConfigError(`the server of cluster ${name} ${why}`);
-  // Not quoted: it may contain a password.
-  if (!URL.canParse(cluster.server)) throw wrong('is no http or https URL');
-  const { protocol, username, password } = new URL(cluster.server);
-  if (protocol !== 'https:' && protocol !== 'http:') throw wrong(`is no http or https URL but ${protocol}`);
-  if (username !== '' || password !== '') {
-    throw wrong('has a user name or password in its URL: put them into the user of the context');
-  }
+/** client-node has a provider for token files, which its `loadFromCluster` makes. */
+function ofClientNode(user: User): KubeConfigUser {
+  const { authProvider, ...others } = user;
+  const tokenFile: unknown = authProvider?.config?.tokenFile;
+  return authProvider?.name === 'tokenFile' && typeof tokenFile === 'string'
+    ? { ...others, tokenFile }
+    : user;
 }
 
 function quote(name: unknown): string {

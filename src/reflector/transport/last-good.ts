@@ -5,14 +5,9 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
+import { UnusableFile } from './read-file.ts';
 import { secureContextOf } from './server-address.ts';
 import type { TlsMaterial } from './server-address.ts';
-
-export class UnusableFile extends KubeloomError {
-  constructor(message: string) {
-    super('ERR_KUBELOOM_CREDENTIALS', message);
-  }
-}
 
 export class LastGood {
   readonly #report: (error: KubeloomError) => void;
@@ -24,11 +19,14 @@ export class LastGood {
     this.#report = report;
   }
 
-  /** @throws the error of `read` when there is no last good content, or when no file is at fault */
-  async of(read: () => Promise<ConnectionOptions>): Promise<ConnectionOptions> {
+  /**
+   * @param read receives whether there is a last good content, so that a failure has a substitute
+   * @throws the error of `read` when there is no last good content, or when no file is at fault
+   */
+  async of(read: (hasGood: boolean) => Promise<ConnectionOptions>): Promise<ConnectionOptions> {
     const good = this.#good;
     try {
-      const next = await read();
+      const next = await read(good !== undefined);
       const trouble = isSameMaterial(next, good) ? undefined : troubleWith(next);
       if (trouble === undefined) {
         this.#good = next;
@@ -69,8 +67,6 @@ function isSameMaterial(one: ConnectionOptions, other: ConnectionOptions | undef
 }
 
 function troubleWith(connection: ConnectionOptions): string | undefined {
-  const { cert, key } = connection;
-  if (cert === '' || key === '') return 'empty';
   try {
     secureContextOf(connection);
     return undefined;

@@ -3,6 +3,8 @@
  * all processes that it started are terminated at the time limit, or when no request waits for it.
  */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/on-abort.ts';
@@ -30,6 +32,11 @@ export type PluginOutcome =
 /** The plugin gets a process group, which can be terminated as a whole. Windows has none. */
 const HAS_GROUPS = process.platform !== 'win32';
 
+/** The variable by which the processes of one run are found, wherever they are: they inherit it. */
+const RUN_VARIABLE = 'KUBELOOM_PLUGIN_RUN';
+/** A process may start another one while the list is read. */
+const ROUNDS_MAX = 10;
+
 const running = new Set<PluginProcess>();
 const endAll = (): void => {
   for (const one of running) one.end();
@@ -55,6 +62,7 @@ class PluginProcess {
   readonly #cancelTimeout: () => void;
   #unlisten: () => void = () => undefined;
   readonly #output: Buffer[] = [];
+  readonly #mark = `${RUN_VARIABLE}=${randomUUID()}`;
   #outputBytes = 0;
   #stderrBytes = 0;
 
@@ -63,7 +71,7 @@ class PluginProcess {
     this.#resolve = resolve;
     const { command, args, env, signal } = run;
     this.#child = spawn(command, [...args], {
-      env,
+      env: { ...env, [RUN_VARIABLE]: this.#mark.slice(RUN_VARIABLE.length + 1) },
       // A plugin that reads its input gets an end of file at once instead of a hang.
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: HAS_GROUPS,
@@ -105,6 +113,7 @@ class PluginProcess {
     } catch {
       // It has already ended.
     }
+    if (process.platform === 'linux') killMarked(this.#mark);
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
     this.#finish(outcome);
@@ -117,5 +126,29 @@ class PluginProcess {
     running.delete(this);
     if (running.size === 0) process.removeListener('exit', endAll);
     this.#resolve(outcome);
+  }
+}
+
+/** Terminates the processes whose environment has the mark: those that have left the group, too. */
+function killMarked(mark: string): void {
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const marked = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && hasMark(name, mark));
+    if (marked.length === 0) return;
+    for (const pid of marked) {
+      try {
+        process.kill(Number(pid), 'SIGKILL');
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  }
+}
+
+function hasMark(pid: string, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark);
+  } catch {
+    // A process that has ended, or is of another user.
+    return false;
   }
 }

@@ -5,7 +5,7 @@
 import { BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { KubeloomError } from '../../base/errors.ts';
-import { isLoopbackHost } from '../../base/loopback.ts';
+import { isLoopbackHost, withoutBrackets } from '../../base/loopback.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -29,7 +29,7 @@ export function proxyFor(
   const { protocol, hostname, port } = new URL(server);
   const [name, value] = setting(protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY', environment);
   if (value === '' || isLoopbackHost(hostname)) return undefined;
-  const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  const host = withoutBrackets(hostname).toLowerCase();
   const portNumber = port === '' ? (DEFAULT_PORTS.get(protocol) ?? 0) : Number(port);
   const [, noProxy] = setting('NO_PROXY', environment);
   if (isExcluded(host, portNumber, noProxy)) return undefined;

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { ProxyFailure } from './http-errors.ts';
 import { HeadReader } from './response-parser-head.ts';
+import { serverIdentityError } from './server-address.ts';
 import type { ProxyAddress } from './server-address.ts';
 
 const MULTIPLE_CHOICES = 300;
@@ -27,6 +28,7 @@ export function connectToProxy({ host, port, isTls }: ProxyAddress, onread?: OnR
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
+    checkServerIdentity: (_host, certificate) => serverIdentityError(host, certificate),
     ...(isIP(host) === 0 ? { servername: host } : {}),
   });
 }

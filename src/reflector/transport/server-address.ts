@@ -1,8 +1,9 @@
 /** The address of one transport's requests and their text, derived once from the connection options. */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { createSecureContext } from 'node:tls';
-import type { SecureContext } from 'node:tls';
+import { checkServerIdentity, createSecureContext } from 'node:tls';
+import type { PeerCertificate, SecureContext } from 'node:tls';
+import { withoutBrackets } from '../../base/loopback.ts';
 import type { ConnectionOptions, Headers } from '../../shared/protocol.ts';
 import type { HttpRequest } from './http.ts';
 import { TransportFailure } from './http-errors.ts';
@@ -52,7 +53,7 @@ export class ServerAddress {
     const defaultPort = PORTS.get(url.protocol);
     if (defaultPort === undefined) throw new TypeError(`neither http: nor https: but ${url.protocol}`);
     this.origin = url.origin;
-    this.host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    this.host = withoutBrackets(url.hostname);
     this.port = url.port === '' ? defaultPort : Number(url.port);
     this.isTls = url.protocol === 'https:';
     // Always set, or NODE_TLS_REJECT_UNAUTHORIZED could switch verification off.
@@ -61,7 +62,7 @@ export class ServerAddress {
     this.serverName = isIP(this.name) === 0 ? this.name : undefined;
     this.proxy = connection.proxy === undefined ? undefined : new ProxyAddress(connection.proxy);
     this.authority = `${url.hostname}:${this.port}`;
-    this.#basePath = url.pathname.replace(/\/+$/, '');
+    this.#basePath = withoutEndingSlashes(url.pathname);
     this.#connection = connection;
     this.#headers = {
       host: url.host,
@@ -112,6 +113,13 @@ export class ServerAddress {
   }
 }
 
+/** Returns the text without the slashes at its end; an expression would take time quadratic in the slashes elsewhere. */
+export function withoutEndingSlashes(text: string): string {
+  let end = text.length;
+  while (text.endsWith('/', end)) end--;
+  return text.slice(0, end);
+}
+
 function lowerCased(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -130,7 +138,7 @@ export class ProxyAddress {
   constructor(url: string) {
     const { origin, hostname, port, protocol, username, password } = new URL(url);
     this.origin = origin;
-    this.host = hostname.replace(/^\[(.*)\]$/, '$1');
+    this.host = withoutBrackets(hostname);
     this.isTls = protocol === 'https:';
     this.port = port === '' ? (this.isTls ? 443 : 80) : Number(port);
     this.authorization = username === '' && password === '' ? undefined : basic(username, password);
@@ -156,6 +164,16 @@ export type TlsMaterial = Pick<ConnectionOptions, 'ca' | 'cert' | 'key'>;
 export function secureContextOf({ ca, cert, key }: TlsMaterial): SecureContext {
   // An empty CA would mean every public one; one that is no PEM would silently trust none.
   if (ca !== undefined) void new X509Certificate(ca);
+  // As in Go every given certificate is an anchor, intermediate ones and the server's own included.
+  const anchors = ca === undefined ? {} : { ca, allowPartialTrustChain: true };
   // The default of the version can be lowered from outside (--tls-min-v1.0).
-  return createSecureContext({ minVersion: 'TLSv1.2', ca, cert, key });
+  return createSecureContext({ minVersion: 'TLSv1.2', ...anchors, cert, key });
+}
+
+/**
+ * Returns why the certificate is not the one of the server, undefined when it is. As in Go only the subject alternative names
+ * count: the common name, which Node takes for certificates without any, is a text for people.
+ */
+export function serverIdentityError(name: string, certificate: PeerCertificate): Error | undefined {
+  return checkServerIdentity(name, { ...certificate, subject: { ...certificate.subject, CN: '' } });
 }

@@ -20,7 +20,12 @@ function plugin(first: readonly string[], then: string): { exec: object; runs: (
      console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token } }));`,
   );
   return {
-    exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: [script] },
+    exec: {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      interactiveMode: 'Never',
+      command: process.execPath,
+      args: [script],
+    },
     runs: () => readFileSync(log).length,
   };
 }

@@ -335,7 +335,7 @@ describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
       response.end(JSON.stringify(podList(1, [])));
     });
     const apiVersion = 'client.authentication.k8s.io/v1';
-    const exec = { apiVersion, command: process.execPath, args: [script] };
+    const exec = { apiVersion, interactiveMode: 'Never', command: process.execPath, args: [script] };
     const kubeConfig = new KubeConfig();
     const cluster = server.kubeConfig.getCurrentCluster();
     assert.ok(cluster);

@@ -6,11 +6,14 @@ import { test } from 'node:test';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { Credentials, loadKubeConfig } from '../../../../src/reflector/transport/credentials.ts';
 import { kubeConfigFor } from '../../../security/bare-server.ts';
+import { OTHER_NAME_CERTIFICATE, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
 import { failure, file, folder } from './credentials-scene.ts';
 
 function kubeConfig(user: object, cluster: object = {}): KubeConfig {
   return kubeConfigFor('https://host', user, cluster);
 }
+
+const VERSION = { apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' };
 
 interface Plugin {
   readonly exec: object;
@@ -30,7 +33,7 @@ function plugin(status: string, options: object = {}): Plugin {
   `);
   const apiVersion = 'client.authentication.k8s.io/v1';
   return {
-    exec: { apiVersion, command: process.execPath, args: [script], ...options },
+    exec: { apiVersion, interactiveMode: 'Never', command: process.execPath, args: [script], ...options },
     runs: () => readFileSync(log).length,
   };
 }
@@ -99,12 +102,16 @@ test('C114 a plugin runs again when its credentials were refused, once for all i
 });
 
 test('a plugin may give a certificate, which is refused and renewed like a token', async () => {
-  const { exec } = plugin('{ clientCertificateData: `cert ${n}`, clientKeyData: `key ${n}` }');
+  const [first, second] = [SERVER_CERTIFICATE, OTHER_NAME_CERTIFICATE].map((pem) => JSON.stringify(pem));
+  const clientKeyData = JSON.stringify(SERVER_KEY);
+  const { exec } = plugin(
+    `{ clientCertificateData: n === 1 ? ${first} : ${second}, clientKeyData: ${clientKeyData} }`,
+  );
   const credentials = new Credentials(kubeConfig({ exec }));
   const { cert, key, headers } = await credentials.connection(false);
-  assert.deepEqual([cert, key, headers['authorization']], ['cert 1', 'key 1', undefined]);
-  assert.equal((await credentials.connection(false)).cert, 'cert 1');
-  assert.equal((await credentials.connection(true)).cert, 'cert 2');
+  assert.deepEqual([cert, key, headers['authorization']], [SERVER_CERTIFICATE, SERVER_KEY, undefined]);
+  assert.equal((await credentials.connection(false)).cert, SERVER_CERTIFICATE);
+  assert.equal((await credentials.connection(true)).cert, OTHER_NAME_CERTIFICATE);
 });
 
 test('a plugin receives the protocol, the cluster if it asks for it, and its own environment', async () => {
@@ -137,9 +144,29 @@ test('a failing plugin is an error with its reason, is not cached and shows no s
     ],
     [plugin('undefined').exec, /no ExecCredential/],
     [plugin('{}').exec, /neither a token nor a certificate/],
-    [plugin('{ clientCertificateData: "topsecret" }').exec, /neither a token nor a certificate/],
-    [{ command: join(folder, 'missing'), installHint: 'install it' }, /not found: install it/],
-    [{ command: '' }, /no command/],
+    [plugin('{ clientCertificateData: "topsecret" }').exec, /a certificate without a key/],
+    [plugin('{ token: "t", clientKeyData: "topsecret" }').exec, /a key without a certificate/],
+    [
+      plugin('{ token: "t", clientCertificateData: "topsecret", clientKeyData: "x" }').exec,
+      /no PEM or do not belong/,
+    ],
+    [plugin('{ token: 5 }').exec, /that is no text/],
+    [plugin('{ token: "top\\nsecret" }').exec, /that no header can carry/],
+    [plugin('{ token: "  " }').exec, /that no header can carry/],
+    ...[
+      'soon',
+      '2099-01-01',
+      '',
+      '2099-01-01 00:00:00Z',
+      '2099-01-01T00:00:00',
+      '2099-02-30T00:00:00Z',
+      5,
+    ].map((expiry): [object, RegExp] => [
+      plugin(`{ token: "topsecret", expirationTimestamp: ${JSON.stringify(expiry)} }`).exec,
+      /expirationTimestamp that is no time of RFC 3339/,
+    ]),
+    [{ ...VERSION, command: join(folder, 'missing'), installHint: 'install it' }, /not found: install it/],
+    [{ ...VERSION, command: './plugin.sh' }, /relative to the working directory/],
     [plugin('{ token: "t" }', { interactiveMode: 'Always' }).exec, /ask a person/],
   ];
   for (const [exec, message] of cases) {
@@ -175,7 +202,7 @@ test('C115 tokenFile and a plugin of a kubeconfig file are found relative to tha
 clusters: [{name: c, cluster: {server: 'https://h:6443'}}]
 users:
 - {name: f, user: {tokenFile: ${basename(tokenFile)}, token: old}}
-- {name: p, user: {exec: {command: ./plugin.sh}}}
+- {name: p, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: ./plugin.sh}}}
 contexts:
 - {name: file, context: {cluster: c, user: f}}
 - {name: plugin, context: {cluster: c, user: p}}

@@ -19,11 +19,18 @@ export function file(text: string, name = `file-${++files}`, mode = 0o644): stri
   return path;
 }
 
+/** The variables that each test has set. */
+const changed = new WeakMap<TestContext, Set<string>>();
+
 /** Sets variables of the environment until the test has ended. */
 export function setEnvironment(context: TestContext, values: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(values)) {
     const saved = process.env[name];
     process.env[name] = value;
+    const names = changed.get(context) ?? new Set();
+    changed.set(context, names);
+    if (names.has(name)) continue;
+    names.add(name);
     context.after(() => {
       if (saved === undefined) delete process.env[name];
       else process.env[name] = saved;

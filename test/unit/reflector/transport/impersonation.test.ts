@@ -64,11 +64,11 @@ test('C201 an identity with a part that cannot be sent is refused when the kubec
   const cases: [string, RegExp][] = [
     ['{as-groups: [a]}', /a uid, groups or extra need a user to act as/],
     ["{as: '', as-uid: '1'}", /need a user to act as/],
-    ['{as: ada, as-groups: a}', /as-groups is no list of texts/],
-    ['{as: ada, as-groups: [1]}', /as-groups is no text/],
-    ['{as: ada, as-uid: 42}', /as-uid is no text/],
-    ['{as: ada, as-user-extra: [a]}', /as-user-extra is no map of lists/],
-    ['{as: ada, as-user-extra: {scope: view}}', /as-user-extra "scope" is no list of texts/],
+    ['{as: ada, as-groups: a}', /as-groups must be a list/],
+    ['{as: ada, as-groups: [1]}', /as-groups\[0\] is a number, where a text belongs/],
+    ['{as: ada, as-uid: 42}', /as-uid is a number, where a text belongs/],
+    ['{as: ada, as-user-extra: [a]}', /as-user-extra must be a map/],
+    ['{as: ada, as-user-extra: {scope: view}}', /a value of .*as-user-extra must be a list/],
     ['{as: "ada\\r\\nx: y"}', /as has control characters/],
     ['{as: " ada"}', /white space at an end/],
     ['{as: ada, as-roles: [a]}', /as-roles is not known/],
@@ -84,6 +84,10 @@ test('C201 unknown members of a KubeConfig that describe an identity are refused
     { 'as-groups': ['a'] },
     { impersonateUser: 'ada', impersonateRoles: ['a'] },
     { impersonateGroups: ['a'] },
+    { impersonateUser: 'ada', impersonateGroups: 'a' },
+    { impersonateUser: 'ada', impersonateUid: 42 },
+    { impersonateUser: 'ada', impersonateExtra: ['a'] },
+    { impersonateUser: 'ada', impersonateExtra: { scope: 'view' } },
   ]) {
     await assert.rejects(connectionFor(kubeConfigFor('https://h', user)), {
       code: 'ERR_KUBELOOM_KUBECONFIG',

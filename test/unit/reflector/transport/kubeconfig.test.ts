@@ -1,13 +1,15 @@
 /** Kubeconfigs that kubeloom reads itself: the same requests as with client-node's loader, which it does without. */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { connectionFor, loadKubeConfig } from '../../../../src/reflector/transport/credentials.ts';
 import { podKubeConfig } from '../../../../src/reflector/transport/pod-kubeconfig.ts';
+import { ServerAddress } from '../../../../src/reflector/transport/server-address.ts';
 import { LoadedKubeConfig } from '../../../../src/kube/loaded-kube-config.ts';
-import { file, folder } from './credentials-scene.ts';
+import { failure, file, folder, setEnvironment } from './credentials-scene.ts';
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');
@@ -34,7 +36,6 @@ test('a file gives the same connections as with client-node’s loader', async (
     configFile(`{client-certificate-data: ${base64('cert')}, client-key-data: ${base64('key')}}`),
     configFile('{username: me, password: secret}', 'insecure-skip-tls-verify: true'),
     configFile('{token: t, as: ada}', "proxy-url: 'http://proxy:3128'"),
-    configFile('{auth-provider: {name: tokenFile, config: {tokenFile: ' + join(folder, 'beside.pem') + '}}}'),
     configFile('~'),
   ];
   file('beside', 'beside.pem');
@@ -47,9 +48,7 @@ test('a file gives the same connections as with client-node’s loader', async (
   }
 });
 
-test('data win over a file beside them, and merge keys are read, as kubectl does', async () => {
-  const cluster = `certificate-authority: gone.pem, certificate-authority-data: ${base64('a CA')}`;
-  assert.equal((await connectionFor(loadKubeConfig({ path: configFile('{token: t}', cluster) }))).ca, 'a CA');
+test('merge keys are read, as kubectl does', async () => {
   const path = file(`
 shared: &shared {server: 'https://shared'}
 clusters: [{name: c, cluster: {<<: *shared}}]
@@ -96,4 +95,73 @@ test('a pod’s kubeconfig has the address of its environment and the files of i
   assert.equal(kubeConfig.getContextObject(kubeConfig.getCurrentContext())?.namespace, 'web');
   file('second\n', 'serviceaccount/token');
   assert.deepEqual((await connectionFor(kubeConfig)).headers, { authorization: 'Bearer second' });
+});
+
+test('C194 an empty file and one with comments only are files without entries, as for kubectl', (context) => {
+  const good = configFile('{token: t}');
+  const names = ['', '# nothing\n', '---\n', '~'].map((text) => file(text));
+  setEnvironment(context, { KUBECONFIG: [...names, good].join(delimiter) });
+  assert.equal(loadKubeConfig().getCurrentContext(), 'x');
+  assert.throws(
+    () => loadKubeConfig({ path: names[0] ?? '' }),
+    failure('ERR_KUBELOOM_KUBECONFIG', /no current context/, /#/),
+  );
+});
+
+test('the extension for plugins is read as data: rounded numbers and bombs of aliases are refused', () => {
+  const extension = (yaml: string): string =>
+    configFile(
+      '{token: t}',
+      `extensions: [~, {name: client.authentication.k8s.io/exec, extension: ${yaml}}]`,
+    );
+  const { execConfig } =
+    loadKubeConfig({
+      path: extension("{shoot: web, port: 0x10, on: yes, big: '12345678901234567890'}"),
+    }).getCurrentCluster() ?? {};
+  assert.deepEqual(execConfig, { shoot: 'web', port: 16, true: true, big: '12345678901234567890' });
+  const refused = (yaml: string, message: RegExp): void =>
+    assert.throws(
+      () => loadKubeConfig({ path: extension(yaml) }),
+      failure('ERR_KUBELOOM_KUBECONFIG', message, /1234567890/),
+    );
+  refused('{big: 12345678901234567890}', /number that would be rounded: write it in quotes/);
+  const levels = Array.from(
+    { length: 9 },
+    (_, level) => `&b${level + 1} [${Array(9).fill(`*b${level}`).join(', ')}]`,
+  );
+  refused(`[&b0 [x], ${levels.join(', ')}]`, /more than 10000 values/);
+});
+
+test('C188 a loaded kubeconfig prints and serialises without credentials', (context) => {
+  const user =
+    '{token: c4n4ry, username: c4n4ry-u, password: c4n4ry, client-key-data: YzRuNHJ5, as: ada, exec: {apiVersion: a, command: b, env: [{name: NAME, value: c4n4ry}]}, auth-provider: {name: oidc, config: {id-token: c4n4ry}}}';
+  const path = configFile('{token: t}', "proxy-url: 'http://u:c4n4ry@proxy'");
+  const other = file(
+    `users: [{name: v, user: ${user}}]\nclusters: [{name: d, cluster: {server: 'https://u:c4n4ry@h/c4n4ry?c4n4ry'}}]`,
+  );
+  setEnvironment(context, { KUBECONFIG: [path, other].join(delimiter) });
+  const kubeConfig = loadKubeConfig();
+  for (const text of [
+    inspect(kubeConfig),
+    inspect({ kubeConfig }, { depth: 9, showHidden: true }),
+    JSON.stringify({ kubeConfig }),
+  ]) {
+    assert.doesNotMatch(text, /c4n4ry|YzRuNHJ5/);
+  }
+  assert.match(inspect(kubeConfig), /LoadedKubeConfig .*https:\/\/h:6443/s);
+});
+
+test('in a pod the server has TLS at every port', () => {
+  file('first\n', 'token');
+  for (const port of ['443', '80', '8080', '8001']) {
+    const environment = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: port };
+    assert.equal(podKubeConfig(environment, folder)?.clusters[0]?.server, `https://10.0.0.1:${port}`);
+  }
+});
+
+test('a server with a million slashes in its path costs no time quadratic in them', async () => {
+  const server = `https://h/${'/'.repeat(1_000_000)}x`;
+  const connection = await connectionFor({ server: `${server}///` });
+  assert.equal(connection.server, server);
+  assert.equal(new ServerAddress(connection).urlOf('/api'), `${server}/api`);
 });

@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { RequestOptions } from 'node:https';
+import { CoreV1Api } from '@kubernetes/client-node';
 import type { Cluster } from '@kubernetes/client-node';
 import { FakeClock } from '../../../../src/apiserver/testing/fake-clock.ts';
 import { Credentials } from '../../../../src/reflector/transport/credentials.ts';
 import { execCredential } from '../../../../src/reflector/transport/exec-credentials.ts';
 import type { ExecPlugin, ExecRequest } from '../../../../src/reflector/transport/exec-credentials.ts';
-import {
-  resolveCommand,
-  restrictCredentialPlugins,
-} from '../../../../src/reflector/transport/plugin-policy.ts';
-import type { CredentialPluginPolicy } from '../../../../src/reflector/transport/plugin-policy.ts';
+import { resolveCommand, restrictCredentialPlugins } from '../../../../src/kube/plugin-policy.ts';
+import type { CredentialPluginPolicy } from '../../../../src/kube/plugin-policy.ts';
+import { LoadedKubeConfig } from '../../../../src/kube/loaded-kube-config.ts';
 import { kubeConfigFor } from '../../../security/bare-server.ts';
 import { failure, file, folder, setEnvironment } from './credentials-scene.ts';
 
@@ -36,7 +36,7 @@ function script(body: string, name?: string): string {
 }
 
 function pluginOf(body: string, more: Partial<ExecPlugin> = {}): ExecPlugin {
-  return { apiVersion: API_VERSION, command: script(body), ...more };
+  return { apiVersion: API_VERSION, interactiveMode: 'Never', command: script(body), ...more };
 }
 
 function isAlive(pid: number): boolean {
@@ -74,6 +74,22 @@ test('C186 a plugin that hangs is terminated at the time limit, with all process
   clock.advance(1);
   await assert.rejects(asked, { code: 'ERR_KUBELOOM_CREDENTIALS', message: /no answer within 60 s/ });
   await until(() => !pids().some(isAlive));
+});
+
+test('C186 on Linux a process that a plugin has started in a session of its own is terminated as well', async () => {
+  if (process.platform !== 'linux') return;
+  const list = join(folder, `pids-${++lists}`);
+  const plugin = pluginOf(
+    `setsid sh -c 'echo $$ > ${list}.new; mv ${list}.new ${list}; exec sleep 600' & wait`,
+  );
+  const abort = new AbortController();
+  const asked = execCredential(plugin, request({ signal: abort.signal }));
+  await until(() => existsSync(list));
+  const pid = Number(readFileSync(list, 'utf8'));
+  assert.ok(isAlive(pid));
+  abort.abort();
+  await assert.rejects(asked, /credentials of the plugin .* was aborted/);
+  await until(() => !isAlive(pid));
 });
 
 test('a plugin is terminated when the last waiting request is aborted, and not before', async () => {
@@ -126,8 +142,6 @@ test('C186 output that is no ExecCredential of the requested version is refused,
   }
   const beta = pluginOf(`echo '${other}'`, { apiVersion: API_VERSION.replace('v1', 'v1beta1') });
   assert.equal((await execCredential(beta, request())).token, 't');
-  const alpha = pluginOf(`echo '${ANSWER}'`, { apiVersion: API_VERSION.replace('v1', 'v1alpha1') });
-  await assert.rejects(execCredential(alpha, request()), /is for .*v1alpha1: kubeloom speaks/);
 });
 
 test('C186 no shell reads the command or its arguments, and invalid arguments are an error', async () => {
@@ -154,7 +168,7 @@ test('a bare name is never a file of the working directory, whatever $PATH conta
     setEnvironment(context, { PATH: path });
     assert.equal(resolveCommand(name), undefined, path);
     await assert.rejects(
-      execCredential({ command: name, installHint: 'get it' }, request()),
+      execCredential({ apiVersion: API_VERSION, command: name, installHint: 'get it' }, request()),
       /not found: get it/,
     );
   }
@@ -179,7 +193,7 @@ test('C186 the policy decides which plugins may run: all, none, or those of a li
     [command, listed('listed')],
   ];
   for (const [refused, policy] of refusals) {
-    await assert.rejects(execCredential({ command: refused }, request({ policy })), {
+    await assert.rejects(execCredential({ apiVersion: API_VERSION, command: refused }, request({ policy })), {
       code: 'ERR_KUBELOOM_PLUGIN_REFUSED',
       message: /wants to run .*(the policy is to run none|not on the list)/,
     });
@@ -191,7 +205,10 @@ test('C186 the policy decides which plugins may run: all, none, or those of a li
     ['listed-plugin', listed(command)],
     ['listed-plugin', { policyType: 'AllowAll' }],
   ] as const) {
-    assert.equal((await execCredential({ command: allowed }, request({ policy }))).token, 't');
+    assert.equal(
+      (await execCredential({ apiVersion: API_VERSION, command: allowed }, request({ policy }))).token,
+      't',
+    );
   }
 });
 
@@ -206,9 +223,70 @@ test('a policy holds for every use of its KubeConfig, also after a plugin has ru
     { policyType: 'Allowlist' },
     { policyType: 'Allowlist', allowlist: [] },
     { policyType: 'Allowlist', allowlist: [{ name: '' }] },
+    { policyType: 'Allowlist', allowlist: [{ name: './plugin' }] },
+    { policyType: 'Allowlist', allowlist: [{ name: 'folder/plugin' }] },
   ]) {
     assert.throws(() => restrictCredentialPlugins(config, policy as CredentialPluginPolicy), {
       code: 'ERR_KUBELOOM_OPTION',
     });
   }
+});
+
+test('C252 a policy holds for what is made of its KubeConfig: client-node’s KubeConfig and its API objects', async () => {
+  const ran = join(folder, 'ran-past-the-policy');
+  const exec = pluginOf(`touch ${ran}; echo '${ANSWER}'`);
+  const { clusters, contexts, currentContext } = kubeConfigFor('https://127.0.0.1:1');
+  const loaded = new LoadedKubeConfig({ clusters, users: [{ name: 'u', exec }], contexts, currentContext });
+  const theirs = kubeConfigFor('https://127.0.0.1:1', { exec });
+  const hidden = kubeConfigFor('https://127.0.0.1:1', { authProvider: { name: 'x', config: { exec } } });
+  for (const config of [loaded, theirs, hidden]) restrictCredentialPlugins(config, { policyType: 'DenyAll' });
+  const refusal = { code: 'ERR_KUBELOOM_PLUGIN_REFUSED' };
+  await assert.rejects(new Credentials(loaded.toClientNode()).connection(false), refusal);
+  await assert.rejects(loaded.makeApiClient(CoreV1Api).listNode(), refusal);
+  for (const config of [loaded.toClientNode(), theirs, hidden]) {
+    await assert.rejects(config.makeApiClient(CoreV1Api).listNode(), refusal);
+    await assert.rejects(config.applyToHTTPSOptions({}), refusal);
+    await assert.rejects(config.applyToFetchOptions({}), refusal);
+  }
+  assert.equal(existsSync(ran), false);
+  restrictCredentialPlugins(theirs, { policyType: 'Allowlist', allowlist: [{ name: exec.command }] });
+  await theirs.applyToHTTPSOptions({});
+  assert.ok(existsSync(ran));
+});
+
+test('C252 client-node does not run a plugin beside other credentials, nor one that stands in an auth-provider', async () => {
+  const ran = join(folder, 'ran-beside');
+  const exec = pluginOf(`touch ${ran}; echo '${ANSWER}'`);
+  const { clusters, contexts, currentContext } = kubeConfigFor('https://127.0.0.1:1');
+  const tokenFile = file('of-file');
+  for (const [user, authorization] of [
+    [{ tokenFile, exec }, 'Bearer of-file'],
+    [{ token: 'mine', exec }, 'Bearer mine'],
+    [{ authProvider: { name: 'x', config: { exec, tokenFile } } }, undefined],
+  ] as const) {
+    const loaded = new LoadedKubeConfig({
+      clusters,
+      users: [{ name: 'u', ...user }],
+      contexts,
+      currentContext,
+    });
+    const options: RequestOptions = {};
+    await loaded.toClientNode().applyToHTTPSOptions(options);
+    assert.equal((options.headers as Record<string, unknown>)['Authorization'], authorization);
+  }
+  assert.equal(existsSync(ran), false);
+});
+
+test('C252 what a plugin receives cannot be replaced by the kubeconfig, and has the settings of its cluster', async () => {
+  const seen = join(folder, 'seen');
+  const plugin = pluginOf(`printf '%s' "$KUBERNETES_EXEC_INFO" > ${seen}; echo '${ANSWER}'`, {
+    env: [{ name: 'KUBERNETES_EXEC_INFO', value: 'replaced' }],
+    provideClusterInfo: true,
+  });
+  const execConfig = { shoot: 'web', audience: '06e3' };
+  await execCredential(plugin, request({ cluster: { ...CLUSTER, execConfig } }));
+  const { spec } = JSON.parse(readFileSync(seen, 'utf8')) as { spec: object };
+  assert.deepEqual(spec, { interactive: false, cluster: { server: 'https://host', config: execConfig } });
+  await execCredential(plugin, request({ cluster: { ...CLUSTER, server: 'https://other' } }));
+  assert.match(readFileSync(seen, 'utf8'), /https:\/\/other/, 'another cluster has other credentials');
 });

@@ -9,11 +9,14 @@ import type { ConnectionOptions } from '../../../../src/shared/protocol.ts';
 import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 import {
   CA,
+  COMMON_NAME_CERTIFICATE,
   EXPIRED_CERTIFICATE,
+  INTERMEDIATE_CA,
   OTHER_CA,
   OTHER_NAME_CERTIFICATE,
   SERVER_CERTIFICATE,
   SERVER_KEY,
+  SIGNED_BY_INTERMEDIATE,
 } from './certificates.ts';
 import { setEnvironment } from './credentials-scene.ts';
 import { get, serve, serveTls } from './recording-sink.ts';
@@ -54,6 +57,32 @@ test('C182 wrong CA, no CA, expired and wrong name are refused with different co
     assert.match(error.message, message);
     assert.deepEqual(sink.calls, ['end']);
   }
+});
+
+test('C253 every given certificate is an anchor, as in Go: an intermediate CA, and the server’s own certificate', async (context) => {
+  const server = await serverWith(context, SIGNED_BY_INTERMEDIATE);
+  for (const ca of [INTERMEDIATE_CA, SIGNED_BY_INTERMEDIATE, `${OTHER_CA}${INTERMEDIATE_CA}`]) {
+    assert.equal((await ask(context, { server, ca, headers: {} })).text, 'hello');
+  }
+  const foreign = await ask(context, { server, ca: OTHER_CA, headers: {} });
+  assert.match(
+    (await foreign.failsWith('ERR_KUBELOOM_TLS')).message,
+    /not signed by the CA that is trusted here/,
+  );
+});
+
+test('C253 an anchor does not make a certificate valid for another name or after its end', async (context) => {
+  for (const cert of [EXPIRED_CERTIFICATE, OTHER_NAME_CERTIFICATE]) {
+    const server = await serverWith(context, cert);
+    await (await ask(context, { server, ca: cert, headers: {} })).failsWith('ERR_KUBELOOM_TLS');
+  }
+});
+
+test('C253 a certificate with a common name and no subject alternative name is refused, as in Go', async (context) => {
+  const server = await serverWith(context, COMMON_NAME_CERTIFICATE);
+  const sink = await ask(context, { server, ca: INTERMEDIATE_CA, servername: 'localhost', headers: {} });
+  const { message } = await sink.failsWith('ERR_KUBELOOM_TLS');
+  assert.match(message, /has no subject alternative name, and its common name does not count/);
 });
 
 test('C182 the server name of the kubeconfig is verified', async (context) => {
