@@ -118,7 +118,7 @@ export class InformerWatcher implements Watcher {
 const RELAYED = 'relayed';
 
 /** Returns the same credentials for the address of the relay; the server keeps its name in its certificate. */
-function relayed(kubeConfig: AnyKubeConfig, relay: Relay): AnyKubeConfig {
+export function relayed(kubeConfig: AnyKubeConfig, relay: Pick<Relay, 'addressOf'>): AnyKubeConfig {
   const cluster = kubeConfig.getCurrentCluster();
   const user = kubeConfig.getCurrentUser();
   if (!cluster || !user || cluster.proxyUrl) {

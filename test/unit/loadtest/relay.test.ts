@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { describe, it } from 'node:test';
+import { relayed } from '../../../src/loadtest/watch/informer-watcher.ts';
 import { Relay } from '../../../src/loadtest/watch/relay.ts';
+import { kubeConfigFor } from '../../security/bare-server.ts';
 
 interface Scene extends AsyncDisposable {
   readonly relay: Relay;
@@ -82,4 +84,11 @@ describe('the relay', () => {
     await whole;
     assert.equal(relay.receivedBytes, size);
   });
+});
+
+it('a relayed server with an IPv6 address has a name without brackets', () => {
+  const kubeConfig = kubeConfigFor('https://[fd00::1]:6443');
+  const { server, tlsServerName } =
+    relayed(kubeConfig, { addressOf: () => 'https://127.0.0.1:1' }).getCurrentCluster() ?? {};
+  assert.deepEqual([server, tlsServerName], ['https://127.0.0.1:1', 'fd00::1']);
 });
