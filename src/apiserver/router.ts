@@ -1,5 +1,7 @@
 /** One request: authenticates it, applies its faults, and passes it to the verb or to the discovery documents. */
 
+import { isLoopbackHost } from '../base/loopback.ts';
+import type { ResolvedOptions } from './options.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { documentAt } from './discovery.ts';
 import { applyFaults } from './fault-answers.ts';
@@ -8,7 +10,15 @@ import { sendStatus } from './http-io.ts';
 import { flag, parseResourcePath } from './request-info.ts';
 import type { ResourcePath } from './request-info.ts';
 import type { RequestRecord } from './request-log.ts';
-import { StatusError, forbidden, internalError, quote, unauthorized, unknownResource } from './status.ts';
+import {
+  StatusError,
+  forbidden,
+  internalError,
+  quote,
+  unauthorized,
+  unknownResource,
+  unsupportedMediaType,
+} from './status.ts';
 import type { Status } from './status.ts';
 import { serveResource } from './verbs.ts';
 import type { Services } from './verbs.ts';
@@ -33,6 +43,7 @@ async function serve(services: Services, request: IncomingMessage, response: Ser
     return;
   }
   const path = parseResourcePath(url.pathname);
+  if (options.token === '') refuseWebPages(options, request);
   authenticate(options.token, request, path, url);
   const query = url.searchParams;
   const facts: RequestFacts = {
@@ -95,6 +106,18 @@ function authenticate(
   if (authorization !== undefined) throw unauthorized();
   if (url.pathname === '/version') return;
   throw anonymousForbidden(authorizedVerbOf(request, path, url), path, url.pathname);
+}
+
+/**
+ * Without a token a web page could make a browser on this machine send requests: with another name for this address, or
+ * with a body of no type, which needs no permission of ours.
+ */
+function refuseWebPages({ allowRemote }: ResolvedOptions, { headers }: IncomingMessage): void {
+  const { host = '', 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  if (!allowRemote && !isLoopbackHost(host.replace(/:\d+$/, '')))
+    throw forbidden(`requests to ${quote(host)} are refused, as this server has no token`, {});
+  if ((length !== '0' || encoding !== undefined) && headers['content-type'] === undefined)
+    throw unsupportedMediaType();
 }
 
 /** The verb of the request in the wording of authorization. */

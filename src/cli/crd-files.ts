@@ -1,8 +1,10 @@
 /** `--crd FILE`: CustomResourceDefinitions as `kubectl apply -f` takes them, several in one file. */
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
+import type { Document } from 'yaml';
 import type { EmbeddedApiServer } from '../apiserver/embedded-server.ts';
-import { KubeloomError, messageOf } from '../base/errors.ts';
+import { KubeloomError, firstLineOf, messageOf } from '../base/errors.ts';
+import { contentOf } from '../loadtest/workload/yaml-content.ts';
 
 /** A document of a file. */
 export interface Definition {
@@ -20,11 +22,11 @@ export async function readDefinitions(file: string): Promise<Definition[]> {
     throw refused(file, messageOf(cause), { cause });
   });
   const definitions: Definition[] = [];
-  for (const [index, document] of parseAllDocuments(text).entries()) {
+  for (const [index, document] of documentsOf(text, file).entries()) {
     const place = `${file}, document ${index + 1}`;
     const [broken] = document.errors;
     if (broken !== undefined) throw refused(place, broken.message);
-    const object: unknown = document.toJS();
+    const object = contentOf(document, (reason) => refused(place, reason));
     // A file may end with a separator.
     if (object === null) continue;
     const { apiVersion, kind } = Object(object) as { apiVersion?: unknown; kind?: unknown };
@@ -35,6 +37,15 @@ export async function readDefinitions(file: string): Promise<Definition[]> {
   }
   if (definitions.length === 0) throw refused(file, `it has no ${KIND}`);
   return definitions;
+}
+
+function documentsOf(text: string, file: string): readonly Document[] {
+  try {
+    return parseAllDocuments(text);
+  } catch (error) {
+    // Nested so deep that the stack of the parser ends.
+    throw refused(file, firstLineOf(error));
+  }
 }
 
 /** Makes the server serve it. @throws ERR_KUBELOOM_USAGE when the server refuses it */

@@ -1,6 +1,8 @@
 /** The embedded apiserver serves this machine only, and limits the size of requests. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
@@ -88,4 +90,31 @@ test('C195 bodies, headers and addresses beyond their limits are refused, and th
   const after = await fetch(`${server.url}/version`);
   assert.equal(after.status, 200);
   await after.arrayBuffer();
+});
+
+test('C195 without a token, other host names and bodies without a type are refused, as web pages could send them', async () => {
+  await using server = await startEmbeddedApiServer({ tls: false, token: '' });
+  const { port } = new URL(server.url);
+  const send = async (headers: Record<string, string>, body?: string): Promise<number> => {
+    const path = '/api/v1/namespaces/default/configmaps';
+    const sent = request({
+      host: '127.0.0.1',
+      port,
+      path,
+      headers,
+      method: body === undefined ? 'GET' : 'POST',
+      agent: false,
+    });
+    sent.end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode ?? 0;
+  };
+  const body = '{"metadata":{"name":"a"}}';
+  assert.equal(await send({ host: 'attacker.example' }), 403);
+  assert.equal(await send({ host: `127.0.0.1.attacker.example:${port}` }), 403);
+  assert.equal(await send({}, body), 415);
+  assert.equal(await send({ 'content-type': 'text/plain' }, body), 415);
+  assert.equal(await send({ host: `localhost:${port}` }), 200);
+  assert.equal(await send({ 'content-type': 'application/json' }, body), 201);
 });

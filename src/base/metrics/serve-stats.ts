@@ -3,7 +3,9 @@
  * format, `GET /stats.json` with the last errors. It does not keep the process running.
  */
 import { once } from 'node:events';
+import { chmod, lstat, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { isLoopbackHost } from '../loopback.ts';
 import { integer, refuse, text, wantOptions } from '../option-checks.ts';
@@ -14,7 +16,7 @@ import { statsSnapshot } from './snapshot.ts';
 export interface ServeStatsOptions {
   /** Port on 127.0.0.1; 0: a free one. Either this or `socketPath`. */
   readonly port?: number;
-  /** Path of a Unix socket, which the file's folder protects. */
+  /** Path of a Unix socket, for this user only (mode 600). The socket of a process that was killed is replaced. */
   readonly socketPath?: string;
 }
 
@@ -23,6 +25,8 @@ export interface StatsServer extends AsyncDisposable {
   readonly address: string;
   close(): Promise<void>;
 }
+
+const OWNER_ONLY = 0o600;
 
 const CHECKS: OptionChecks<ServeStatsOptions> = { port: integer(0, 65_535), socketPath: text };
 
@@ -41,8 +45,10 @@ export async function serveStats(options: ServeStatsOptions): Promise<StatsServe
   // Loaded when it is needed: most programs that import kubeloom serve nothing.
   const { createServer } = await import('node:http');
   const server = createServer((request, response) => answer(request, response));
+  if (socketPath !== undefined) await removeDeadSocket(socketPath);
   server.listen(socketPath === undefined ? { host: '127.0.0.1', port } : { path: socketPath });
   await once(server, 'listening');
+  if (socketPath !== undefined) await chmod(socketPath, OWNER_ONLY);
   server.unref();
   const close = async (): Promise<void> => {
     if (!server.listening) return;
@@ -52,6 +58,20 @@ export async function serveStats(options: ServeStatsOptions): Promise<StatsServe
   };
   const address = socketPath ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { address, close, [Symbol.asyncDispose]: close };
+}
+
+/** Removes the socket of a process that was killed; one on which a process listens, and any other file, stay. */
+async function removeDeadSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSocket() !== true) return;
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') await rm(path);
+  } finally {
+    socket.destroy();
+  }
 }
 
 function answer({ method, url, headers, socket }: IncomingMessage, response: ServerResponse): void {

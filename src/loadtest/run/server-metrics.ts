@@ -28,7 +28,8 @@ const COUNTERS: readonly string[] = [
 export const GAUGES: readonly string[] = ['process_resident_memory_bytes', 'go_goroutines'];
 
 const LINE = /^(?<metric>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? (?<value>\S+)/;
-const LABEL = /(?<name>\w+)="(?<value>(?:[^"\\]|\\.)*)"/g;
+/** Sticky: labels follow each other, so no text is searched twice. */
+const LABEL = /\s*(?<name>\w+)="(?<value>(?:[^"\\]|\\.)*)"\s*,?/gy;
 
 /**
  * @param further names of metrics that are wanted too

@@ -9,12 +9,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { LineCounter, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, firstLineOf } from '../../base/errors.ts';
 import { nearest } from '../../base/option-checks.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { toWorkload } from './to-workload.ts';
 import type { Path, Problem } from './to-workload.ts';
 import type { WorkloadFile } from './workload-file.ts';
+import { contentOf } from './yaml-content.ts';
 import type { WatcherClient, Workload } from './workload.ts';
 
 /** A workload, and the file that repeats its run. */
@@ -43,7 +44,7 @@ export function readWorkload(
   randomSeed: number,
 ): ReadWorkload {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parsedDocument(text, file, lines);
   const [broken] = document.errors;
   if (broken) throw failure(file, lines, broken.pos[0], broken.message);
   check(file, document, lines);
@@ -59,9 +60,18 @@ export function readWorkload(
   return { workload, yaml: document.toString() };
 }
 
+function parsedDocument(text: string, file: string, lines: LineCounter): Document {
+  try {
+    return parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  } catch (error) {
+    // Nested so deep that the stack of the parser ends.
+    throw failure(file, lines, 0, firstLineOf(error));
+  }
+}
+
 /** Returns the content of the file with its defaults. */
 function check(file: string, document: Document, lines: LineCounter): WorkloadFile {
-  const data: unknown = document.toJS();
+  const data = contentOf(document, (reason) => failure(file, lines, 0, reason));
   if (isWorkloadFile(data)) return data as WorkloadFile;
   throw problemsAt(file, document, lines, schemaProblems(isWorkloadFile.errors ?? []));
 }
@@ -105,7 +115,13 @@ function expectedText({ keyword, params, parentSchema, data }: ErrorObject): str
   const { description = 'a workload' } = (parentSchema ?? {}) as { description?: string };
   if (keyword === 'required')
     return `${params['missingProperty'] as string} is missing; expected ${description}`;
-  return `expected ${description}, got ${JSON.stringify(data)}`;
+  return `expected ${description}, got ${shortened(JSON.stringify(data))}`;
+}
+
+const GOT_CHARACTERS_MAX = 200;
+
+function shortened(text: string): string {
+  return text.length > GOT_CHARACTERS_MAX ? `${text.slice(0, GOT_CHARACTERS_MAX)}…` : text;
 }
 
 function unknownText(name: string, { parentSchema, data }: ErrorObject): string {

@@ -41,10 +41,15 @@ const METRIC = /^[a-z][a-z0-9_]*_(?:total|count|sum)$/;
 const LINE =
   /^(?<what>.+?)(?: (?<statistic>p\d+|max|mean))? ?(?<operator>[<>=]+) ?(?<value>[\d.]+)(?<unit>[a-z]*)(?: in (?<phase>.+))?$/;
 
+/** The time of the expression grows with the square of the length. */
+const LINE_CHARACTERS_MAX = 500;
+
 const SUBJECTS = [...Object.keys(STEPS), 'sync', ...Object.keys(COUNTS)].join(', ');
 
 /** @throws ERR_KUBELOOM_WORKLOAD with the part that is wrong and what it may be */
 export function parseThreshold(line: string): Threshold {
+  if (line.length > LINE_CHARACTERS_MAX)
+    throw wrong(`a threshold has at most ${LINE_CHARACTERS_MAX} characters`);
   const text = line.trim().replaceAll('->', '→').replaceAll(/\s+/g, ' ');
   const { what = '', statistic, operator, value, unit = '', phase } = LINE.exec(text)?.groups ?? {};
   if (value === undefined) {

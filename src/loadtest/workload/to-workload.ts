@@ -44,6 +44,8 @@ class Reader {
   /** Groups that a `sync` phase has started. */
   readonly #started = new Set<string>();
   readonly #phaseNames = new Set<string>();
+  /** The number of the last name that was made for phases of a type. */
+  readonly #phaseNumbers = new Map<string, number>();
 
   constructor(file: NamedFile) {
     this.#file = file;
@@ -189,9 +191,11 @@ class Reader {
 
   /** steady, then steady-2 */
   #freeName(type: string): string {
-    for (let number = 1; ; number++) {
+    for (let number = (this.#phaseNumbers.get(type) ?? 0) + 1; ; number++) {
       const name = number === 1 ? type : `${type}-${number}`;
-      if (!this.#phaseNames.has(name)) return name;
+      if (this.#phaseNames.has(name)) continue;
+      this.#phaseNumbers.set(type, number);
+      return name;
     }
   }
 

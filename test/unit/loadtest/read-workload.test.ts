@@ -167,3 +167,33 @@ describe('the error of a workload file', () => {
     assert.match(errorOf(''), /^w\.yaml:1:1 expected a workload, got null$/);
   });
 });
+
+const BOMB = [
+  'a: &a [x, x, x, x, x, x, x, x, x, x]',
+  ...['b', 'c', 'd', 'e', 'f'].map((name, at) => {
+    const before = '*abcdef'.charAt(0) + 'abcdef'.charAt(at);
+    return `${name}: &${name} [${Array.from({ length: 10 }, () => before).join(', ')}]`;
+  }),
+].join('\n');
+
+describe('aliases and depth of a file', () => {
+  for (const [what, text] of [
+    ['a value inside itself', 'objects: &a [*a]\nphases: []\n'],
+    ['an alias without an anchor', 'objects: *a\nphases: []\n'],
+    ['aliases that multiply', `${BOMB}\n`],
+    ['a depth that no parser reads', '['.repeat(50_000)],
+  ] as const) {
+    it(`are an error with a code and a place: ${what}`, () => {
+      assert.throws(() => readWorkload(text, 'w.yaml', {}, 1), {
+        code: 'ERR_KUBELOOM_WORKLOAD',
+        message: /^w\.yaml:\d+:\d+ /,
+      });
+    });
+  }
+
+  it('allow 20,000 phases without names', { timeout: 60_000 }, () => {
+    const phases = 'phases:\n' + '- pause: {for: 1s}\n'.repeat(20_000);
+    const { workload } = readWorkload(`objects: [{kind: ConfigMap, count: 1}]\n${phases}`, 'w.yaml', {}, 1);
+    assert.equal(workload.phases.at(-1)?.name, 'pause-20000');
+  });
+});

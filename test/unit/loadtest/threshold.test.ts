@@ -58,3 +58,10 @@ describe('a threshold', () => {
     assert.deepEqual(['<', '<=', '==', '>=', '>'].map(kept), [[1], [1, 2], [2], [2, 3], [3]]);
   });
 });
+
+it('a line longer than 500 characters is refused unread', { timeout: 60_000 }, () => {
+  assert.throws(() => parseThreshold(`x${'<'.repeat(4_000_000)}`), {
+    code: 'ERR_KUBELOOM_WORKLOAD',
+    message: 'a threshold has at most 500 characters',
+  });
+});

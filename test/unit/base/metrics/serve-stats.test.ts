@@ -1,7 +1,8 @@
 /** The read-only server of metrics, over a port and over a socket file. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -42,6 +43,26 @@ describe('serveStats', () => {
       assert.equal((await ask(socketPath, { path: '/metrics' })).status, 200);
       await server.close();
       await assert.rejects(ask(socketPath, { path: '/metrics' }), { code: 'ENOENT' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('replaces the socket of a process that was killed, for its user only, and takes none that is alive', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kubeloom-stats-'));
+    try {
+      const socketPath = join(folder, 'stats.sock');
+      const dying = `require('node:net').createServer().listen(${JSON.stringify(socketPath)}, () => process.kill(process.pid, 'SIGKILL'))`;
+      spawnSync(process.execPath, ['-e', dying]);
+      assert.ok(lstatSync(socketPath).isSocket());
+      await using server = await serveStats({ socketPath });
+      assert.equal((await ask(server.address, { path: '/metrics' })).status, 200);
+      assert.equal(lstatSync(socketPath).mode & 0o777, 0o600);
+      await assert.rejects(serveStats({ socketPath }), { code: 'EADDRINUSE' });
+      const file = join(folder, 'a-file');
+      writeFileSync(file, 'kept');
+      await assert.rejects(serveStats({ socketPath: file }), { code: 'EADDRINUSE' });
+      assert.equal(readFileSync(file, 'utf8'), 'kept');
     } finally {
       rmSync(folder, { recursive: true });
     }
