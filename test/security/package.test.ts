@@ -13,6 +13,7 @@ const lock = readFileSync(`${ROOT}/package-lock.json`, 'utf8');
 
 interface LockedPackage {
   readonly resolved?: string;
+  readonly integrity?: string;
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
   readonly dev?: boolean;
@@ -51,4 +52,15 @@ test('the lock file names no registry', () => {
   );
   assert.deepEqual(resolved, []);
   assert.doesNotMatch(lock, /"resolved": "https?:/);
+});
+
+test('the lock file has the digest of every package, those of other platforms too', () => {
+  const { packages } = JSON.parse(lock) as { packages: Readonly<Record<string, LockedPackage>> };
+  const unchecked = Object.entries(packages).filter(
+    ([path, { link, integrity }]) => path !== '' && link !== true && !integrity?.startsWith('sha512-'),
+  );
+  assert.deepEqual(
+    unchecked.map(([path]) => path),
+    [],
+  );
 });

@@ -241,8 +241,13 @@ export class TestCluster {
   }
 
   #command(what: string, name: string): string {
-    return `kubectl --context ${this.#access.context} delete ${what} ${name}`;
+    return `kubectl --context ${quoted(this.#access.context)} delete ${what} ${quoted(name)}`;
   }
+}
+
+/** Quotes for a shell what is no plain word: a context of a kubeconfig and a name of a server may have any character. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function proofOfLife(): Readonly<Record<string, string>> {

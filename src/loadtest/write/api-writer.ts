@@ -18,6 +18,8 @@ export interface WrittenObject {
 const REQUESTS_MAX = 64;
 const TRIES_MAX = 8;
 const PATIENCE_MS = 250;
+/** A server may ask for any delay; a later repetition would seem to hang. */
+const WAIT_MS_MAX = 30_000;
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 export class ApiWriter {
@@ -39,6 +41,7 @@ export class ApiWriter {
     path: string,
     body?: object,
     onSent: () => void = () => {},
+    signal?: AbortSignal,
   ): Promise<WrittenObject> {
     for (let tries = 1; ; tries++) {
       await this.#turn();
@@ -49,7 +52,8 @@ export class ApiWriter {
       } catch (error) {
         if (!(error instanceof KubeStatusError) || !BUSY.has(error.httpStatus) || tries === TRIES_MAX)
           throw error;
-        await sleep(error.retryAfterSeconds * 1000 || PATIENCE_MS * tries);
+        const waitMs = Math.min(error.retryAfterSeconds * 1000 || PATIENCE_MS * tries, WAIT_MS_MAX);
+        await sleep(waitMs, signal);
       } finally {
         this.#requests--;
         this.#waiting.shift()?.();
