@@ -215,7 +215,7 @@ export class Board<Own extends object> implements AsyncDisposable {
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted();
       try {
-        await api.send('POST', pathOf(run), body);
+        await api.send('POST', pathOf(run), body, undefined, signal);
         return;
       } catch (cause) {
         if (cause instanceof KubeStatusError && cause.reason === 'AlreadyExists') {

@@ -30,11 +30,15 @@ const POLL_MS = 100;
 interface Listed {
   readonly metadata: {
     readonly name: string;
+    readonly uid?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
   };
 }
+
+/** A namespace or definition to remove. */
+type Owned = Pick<Left, 'what' | 'name' | 'uid'>;
 
 export interface ClusterAccess {
   readonly api: ApiWriter;
@@ -61,6 +65,8 @@ export class TestCluster {
   readonly #access: ClusterAccess;
   readonly #kinds: readonly ObjectKind[];
   readonly #name: string | undefined;
+  /** Undefined before `create`: only what this process has made is its own. */
+  #created: Owned[] | undefined;
 
   private constructor(
     access: ClusterAccess,
@@ -90,24 +96,34 @@ export class TestCluster {
 
   async create(): Promise<void> {
     const { run, namespaces } = this.place;
+    this.#created = [];
     for (const name of namespaces) await this.#createNamespace(name);
     if (this.#kinds.includes('Widget')) await this.#define();
     // Other indexes wait for it: everything else is there.
     if (this.#name !== undefined) await this.#createNamespace(boardNamespaceOf(run));
   }
 
-  /** Removes everything of this run; returns what is left. */
-  remove(): Promise<Leftover[]> {
-    const { run, namespaces } = this.place;
-    const all = this.#name === undefined ? namespaces : [...namespaces, boardNamespaceOf(run)];
-    return this.#remove(run, all, this.#kinds);
+  /** Removes everything of this run; returns what is left. A process that has created nothing finds it by its labels. */
+  async remove(): Promise<Leftover[]> {
+    const { run } = this.place;
+    return this.#remove(run, this.#created ?? (await this.#found()), this.#kinds);
+  }
+
+  async #found(): Promise<Owned[]> {
+    const left = [
+      ...(await this.#left('namespace', NAMESPACES)),
+      ...(await this.#left('customresourcedefinition', DEFINITIONS)),
+    ];
+    return left.filter(({ labels }) => labels?.[RUN_LABEL] === this.place.run);
   }
 
   async #createNamespace(name: string): Promise<void> {
     const labels = { [LABEL]: LABEL_VALUE, [RUN_LABEL]: this.place.run };
     const metadata = { name, labels, annotations: proofOfLife() };
     try {
-      await this.#access.api.send('POST', NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+      const body = { apiVersion: 'v1', kind: 'Namespace', metadata };
+      const created = await this.#access.api.send('POST', NAMESPACES, body);
+      this.#created?.push({ what: 'namespace', name, uid: created.metadata?.uid });
     } catch (cause) {
       const isTaken = cause instanceof KubeStatusError && cause.reason === 'AlreadyExists';
       if (!isTaken || this.#name === undefined) throw cause;
@@ -125,8 +141,7 @@ export class TestCluster {
     ];
     const { dead, others } = leftOfRuns(left, Date.now());
     for (const [run, its] of dead) {
-      const namespaces = its.flatMap(({ what, name }) => (what === 'namespace' ? [name] : []));
-      const rest = await this.#remove(run, namespaces, KINDS);
+      const rest = await this.#remove(run, its, KINDS);
       for (const { what, name } of its) {
         const failure = rest.find((each) => each.what === `${what} ${name}`);
         const outcome = failure ? `could not be removed (${failure.why}): ${failure.command}` : 'was removed';
@@ -174,7 +189,9 @@ export class TestCluster {
     const { api, client, signal } = this.#access;
     const { run } = this.place;
     try {
-      await api.send('POST', DEFINITIONS, definitionOf(run, proofOfLife()));
+      const created = await api.send('POST', DEFINITIONS, definitionOf(run, proofOfLife()));
+      const what = 'customresourcedefinition';
+      this.#created?.push({ what, name: definitionName(run), uid: created.metadata?.uid });
     } catch (cause) {
       const message = `Widgets need a server with custom resources: ${messageOf(cause)}`;
       throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });
@@ -193,26 +210,18 @@ export class TestCluster {
   }
 
   /** Deletes the objects first: a cluster without a namespace controller would keep them. */
-  async #remove(
-    run: string,
-    namespaces: readonly string[],
-    kinds: readonly ObjectKind[],
-  ): Promise<Leftover[]> {
+  async #remove(run: string, owned: readonly Owned[], kinds: readonly ObjectKind[]): Promise<Leftover[]> {
     const left: Leftover[] = [];
-    for (const namespace of namespaces) {
+    for (const { name: namespace, uid } of owned.filter(({ what }) => what === 'namespace')) {
       await this.#attempt(left, 'namespace', namespace, async () => {
         if (namespace === boardNamespaceOf(run))
           await this.#empty(namespace, 'ConfigMap', run, LABEL, LABEL_VALUE);
         else for (const kind of kinds) await this.#empty(namespace, kind, run);
-        await this.#delete(`${NAMESPACES}/${namespace}`);
+        await this.#delete(`${NAMESPACES}/${namespace}`, uid);
       });
     }
-    if (kinds.includes('Widget')) {
-      const name = definitionName(run);
-      await this.#attempt(left, 'customresourcedefinition', name, () =>
-        this.#delete(`${DEFINITIONS}/${name}`),
-      );
-    }
+    for (const { what, name, uid } of owned.filter((each) => each.what === 'customresourcedefinition'))
+      await this.#attempt(left, what, name, () => this.#delete(`${DEFINITIONS}/${name}`, uid));
     return left;
   }
 
@@ -223,12 +232,15 @@ export class TestCluster {
     return this.#delete(`${path}?labelSelector=${selector}&gracePeriodSeconds=0`);
   }
 
-  async #delete(path: string): Promise<void> {
+  /** @param uid an object of the same name with another uid is another object, and stays */
+  async #delete(path: string, uid?: string): Promise<void> {
+    const options = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } };
     try {
-      await this.#access.api.send('DELETE', path);
+      await this.#access.api.send('DELETE', path, uid === undefined ? undefined : options);
     } catch (error) {
-      // It was never created, or is gone already.
-      if (!(error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_NOT_FOUND')) throw error;
+      // It was never created, is gone already, or is another's.
+      const isGone = ['ERR_KUBELOOM_NOT_FOUND', uid === undefined ? '' : 'ERR_KUBELOOM_CONFLICT'];
+      if (!(error instanceof KubeloomError && isGone.includes(error.code))) throw error;
     }
   }
 

@@ -16,6 +16,7 @@ export const DEAD_AFTER_MS = 300_000;
 export interface Left {
   readonly what: 'namespace' | 'customresourcedefinition';
   readonly name: string;
+  readonly uid?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }

@@ -10,17 +10,22 @@ import type { HttpMethod } from '../../reflector/transport/http.ts';
 
 export type WriteVerb = Exclude<HttpMethod, 'GET'>;
 
-/** The part of an answer that the load test needs: the version of the write. */
+/** The part of an answer that the load test needs: the version of the write, and the identity of the object. */
 export interface WrittenObject {
-  readonly metadata?: { readonly name?: string; readonly resourceVersion?: string };
+  readonly metadata?: { readonly name?: string; readonly uid?: string; readonly resourceVersion?: string };
 }
 
 const REQUESTS_MAX = 64;
 const TRIES_MAX = 8;
 const PATIENCE_MS = 250;
 /** A server may ask for any delay; a later repetition would seem to hang. */
-const WAIT_MS_MAX = 30_000;
+const WAIT_MS_MAX = 10_000;
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
+
+/** @param tries the requests that were sent, from 1 */
+export function waitMsOf(retryAfterSeconds: number, tries: number): number {
+  return Math.min(retryAfterSeconds * 1000 || PATIENCE_MS * tries, WAIT_MS_MAX);
+}
 
 export class ApiWriter {
   readonly #client: ApiClient;
@@ -52,8 +57,7 @@ export class ApiWriter {
       } catch (error) {
         if (!(error instanceof KubeStatusError) || !BUSY.has(error.httpStatus) || tries === TRIES_MAX)
           throw error;
-        const waitMs = Math.min(error.retryAfterSeconds * 1000 || PATIENCE_MS * tries, WAIT_MS_MAX);
-        await sleep(waitMs, signal);
+        await sleep(waitMsOf(error.retryAfterSeconds, tries), signal);
       } finally {
         this.#requests--;
         this.#waiting.shift()?.();

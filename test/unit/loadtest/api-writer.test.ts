@@ -1,7 +1,7 @@
 /** Writes of the load test, against a server that sends exactly what the test says. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ApiWriter } from '../../../src/loadtest/write/api-writer.ts';
+import { ApiWriter, waitMsOf } from '../../../src/loadtest/write/api-writer.ts';
 import { ScriptedServer, status, wirePod } from '../../kit/scripted-server.ts';
 import { until } from './watchers.ts';
 
@@ -34,5 +34,21 @@ describe('a writer', () => {
     assert.equal((await writer.send('PUT', '/pods/a', {})).metadata?.resourceVersion, '7');
     await assert.rejects(writer.send('PUT', '/pods/a', {}), { httpStatus: 409 });
     assert.equal(server.requests.length, 3);
+  });
+
+  it('waits for a busy server until it is interrupted, and no longer than 10 s whatever it asks for', async () => {
+    await using server = await ScriptedServer.start((request, number) => {
+      if (number === 0) request.answer(429, status(429, 'TooManyRequests'), { 'retry-after': '99999999' });
+      else request.answer(200, wirePod('a', '7'));
+    });
+    const interruption = new AbortController();
+    const writer = new ApiWriter({ server: server.url });
+    const sent = writer.send('PUT', '/pods/a', {}, () => {}, interruption.signal);
+    await until(() => server.requests.length === 1);
+    interruption.abort();
+    await assert.rejects(sent, { name: 'AbortError' });
+    assert.equal(server.requests.length, 1);
+    assert.equal(waitMsOf(99_999_999, 1), 10_000);
+    assert.equal(waitMsOf(0, 2), 500);
   });
 });

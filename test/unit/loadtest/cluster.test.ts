@@ -67,11 +67,32 @@ describe('the place of a run', () => {
     const board = boardNamespaceOf(runIdOf('nightly'));
     const metadata = { name: 'index-0', labels: { 'app.kubernetes.io/managed-by': 'kubeloom-loadtest' } };
     await own.api.send('POST', `/api/v1/namespaces/${board}/configmaps`, { metadata });
+    // The run is another process's: a process that could not create it removes nothing of it.
     assert.deepEqual(await again.remove(), []);
+    assert.equal((await server.state('configmaps')).size, 1);
+    const collecting = await TestCluster.find(own, workload, 'nightly');
+    assert.deepEqual(await collecting.remove(), []);
     assert.equal((await server.state('configmaps')).size, 0);
     assert.deepEqual(
       [...(await server.state('namespaces')).keys()].filter((name) => name.includes('loadtest')),
       [],
     );
+  });
+
+  it('is removed by uid: what something else has made under a name of the run stays', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const own = { ...(await access(server, [])), context: "kind-a b'c" };
+    const cluster = await TestCluster.find(own, workload);
+    await cluster.create();
+    const [name = ''] = cluster.place.namespaces;
+    const path = `/api/v1/namespaces/${name}`;
+    await own.api.send('DELETE', path);
+    const labels = { 'app.kubernetes.io/managed-by': 'kubeloom-loadtest' };
+    await own.api.send('POST', '/api/v1/namespaces', { metadata: { name, labels } });
+    assert.deepEqual(await cluster.remove(), []);
+    assert.ok((await server.state('namespaces')).has(name));
+    await failRequests(server, 403, 1, { method: 'DELETE' });
+    const [left] = await cluster.remove();
+    assert.equal(left?.command, `kubectl --context 'kind-a b'\\''c' delete namespace ${name}`);
   });
 });
