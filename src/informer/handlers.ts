@@ -139,7 +139,7 @@ export class Handlers {
     const listener = this.#newListener(handler, name, durations, checker, (failure) => {
       registration.failure = failure;
       checker.fail(failure);
-      this.#end(listener, false);
+      this.#end(listener, false, failure);
     });
     const registration = new Registration({ name, label, durations }, checker, listener);
     this.#listeners.set(registration, listener);
@@ -147,7 +147,6 @@ export class Handlers {
       this.#listeners.delete(registration);
       this.#threads?.drain.remove(listener);
       this.#coalescedBefore += listener.coalesced;
-      if (handler instanceof Lender) handler.ended(registration.failure);
     });
     // The cache of another thread needs the unchanged objects of every relist, and no others twice.
     if (!(handler instanceof Lender)) this.#resync.add(listener, options.resyncPeriodMs);
@@ -288,8 +287,8 @@ export class Handlers {
     return listener;
   }
 
-  #end(listener: ProcessorListener, drain: boolean): void {
-    this.#options.processor.remove(listener, drain);
+  #end(listener: ProcessorListener, drain: boolean, failure?: KubeloomError): void {
+    this.#options.processor.remove(listener, drain, failure);
     this.#resync.remove(listener);
     this.#threads?.kick();
   }

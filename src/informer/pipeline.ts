@@ -166,6 +166,11 @@ export class InformerPipeline<T> {
     return this.#lending;
   }
 
+  /** The threads that fill the cache; undefined before `attach`. */
+  get threads(): InformerThreads | undefined {
+    return this.#attached?.threads;
+  }
+
   /** Figures of other threads; undefined while none has asked. */
   get lent(): LendingStats | undefined {
     return this.#lending?.stats;
@@ -321,7 +326,6 @@ export class InformerPipeline<T> {
     const { merge, owner } = this.#attached;
     if (merge.records !== this.#records) this.#merged(merge.records);
     const { slabs, packed } = owner;
-    this.#lending?.turn();
     const hasMore = compact(slabs) || compact(packed.slabs);
     return this.replica.dispose() || hasMore;
   };
@@ -329,6 +333,7 @@ export class InformerPipeline<T> {
   #merged(records: number): void {
     this.#records = records;
     this.mergedMs = this.#options.clock.now();
+    this.#lending?.merged();
     if (this.#onNextMerge.size === 0) return;
     const callbacks = [...this.#onNextMerge];
     this.#onNextMerge.clear();

@@ -23,7 +23,7 @@ import { Health } from './health.ts';
 import { InformerActivity } from './informer-activity.ts';
 import { lend, lentInformer } from './share/lend.ts';
 import { SharedCache } from './share/shared-cache.ts';
-import type { LentInformer } from './share/shared-cache.ts';
+import type { Lent, LentInformer } from './share/shared-cache.ts';
 import type { ReaderLink } from '../replica/share/reader-link.ts';
 import { InformerMetrics } from './informer-metrics.ts';
 import type { InformerStats } from './informer-stats.ts';
@@ -346,10 +346,10 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
   }
 
   /** @internal */
-  lend(link: ReaderLink, informer: number): () => void {
+  lend(link: ReaderLink, informer: number): Lent {
     return lend(link, informer, this.#pipeline, {
       addEventHandler: (lender, options) => this.addEventHandler(lender, options),
-      removeEventHandler: (registration) => this.removeEventHandler(registration),
+      removeEventHandler: (registration, options) => this.removeEventHandler(registration, options),
     });
   }
 

@@ -13,12 +13,12 @@ import { resolveThreadsOptions } from '../informer/threads/options.ts';
 import { BacklogBudget } from '../replica/deliver/backlog-budget.ts';
 import { Drain } from '../replica/merge/drain.ts';
 import { ForeignMemory } from '../replica/share/foreign-memory.ts';
-import { BELL_LINE, PORT_VERSION } from '../replica/share/messages.ts';
+import { BELL_LINE, OPENED_LINE, PORT_VERSION } from '../replica/share/messages.ts';
 import type { ToReader } from '../replica/share/messages.ts';
 import { StatesMerger } from '../replica/share/states-merger.ts';
 import { DecodedCache } from '../replica/store/decoded-cache.ts';
-import { BellWatch } from '../shared/ring/bell-watch.ts';
 import { Bell } from '../shared/ring/bell.ts';
+import { Word } from '../shared/ring/word.ts';
 import { ThreadInformer } from './thread-informer.ts';
 
 export interface OpenCacheOptions {
@@ -56,7 +56,8 @@ const CHECKS: OptionChecks<OpenCacheOptions> = { onError: callback };
  * deliver; wait for the sync of the informers then.
  *
  * @typeParam Types types of the objects by the names of the informers: `openCache<{ pods: V1Pod }>(workerData)`
- * @throws ERR_KUBELOOM_OPTION for a value that is no port; ERR_KUBELOOM_STOPPED when the main thread has closed it
+ * @throws ERR_KUBELOOM_OPTION for a value that is no port; ERR_KUBELOOM_STOPPED when the main thread has closed it;
+ *   ERR_KUBELOOM_STARTED when it was opened before
  */
 export async function openCache<Types extends Readonly<Record<string, unknown>>>(
   port: CachePort,
@@ -72,6 +73,13 @@ export async function openCache<Types extends Readonly<Record<string, unknown>>>
       isOther ? 'one of the same version of kubeloom' : 'what port() of a SharedCache returned',
     );
   }
+  // The word is in the port's memory: the thread may have several copies of this module.
+  const opened = new Word(new Int32Array(port.memory.words), OPENED_LINE);
+  if (opened.load() !== 0) {
+    const message = 'this cache port was opened before: open it once and share what openCache() returned';
+    throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
+  }
+  opened.store(1);
   const cache = new ThreadCache<Types>(port, options);
   await cache.opened;
   return cache;
@@ -79,7 +87,8 @@ export async function openCache<Types extends Readonly<Record<string, unknown>>>
 
 /** The caches of one port. */
 export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
-  readonly #port: MessagePort;
+  /** Keeps the value that the program may have forgotten: its port would be closed. */
+  readonly #cachePort: CachePort;
   readonly #parts: ThreadCacheParts;
   readonly #informers: Map<string, ThreadInformer> = new Map();
   readonly #numbered: readonly ThreadInformer[];
@@ -87,7 +96,6 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   readonly #merger: StatesMerger;
   /** It pauses after every record: until it parks again, the main thread need not wake it, which costs more than a record. */
   readonly #loop: MainLoop;
-  readonly #watch: BellWatch;
   #records = 0;
   /** Time at which this thread had everything that was written for it. */
   #levelMs: number;
@@ -99,13 +107,11 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   #closed: Promise<void> | undefined;
 
   /** @internal */
-  constructor(
-    { transferList: [port], memory, informers }: CachePort,
-    { onError }: OpenCacheOptions,
-    parts: ThreadCacheParts = REAL_PARTS,
-  ) {
+  constructor(cachePort: CachePort, { onError }: OpenCacheOptions, parts: ThreadCacheParts = REAL_PARTS) {
     const { clock, background } = parts;
-    this.#port = port;
+    const { memory, informers } = cachePort;
+    const [port] = cachePort.transferList;
+    this.#cachePort = cachePort;
     this.#parts = parts;
     this.#loop = new MainLoop(parts.timers, 0, PAUSES_MORE);
     this.#levelMs = clock.now();
@@ -114,6 +120,8 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     this.#merger = new StatesMerger({
       memory,
       progress: () => port.postMessage({ type: 'progress' }),
+      stopped: (informer, failure) => void this.#numbered[informer]?.stop(failure),
+      closed: () => void this.#shutDown(undefined),
       broken: (error) => void this.#shutDown(error),
     });
     const kick = this.#loop.wake;
@@ -138,10 +146,9 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     }
     drain.addUpkeep(() => this.#afterRound());
     const bell = new Bell(new Int32Array(memory.words), BELL_LINE);
-    this.#watch = new BellWatch(bell, background, () => this.#merger.hasWork());
     port.once('close', () => void this.#shutDown(undefined));
     port.on('message', (message: ToReader) => this.#take(message));
-    this.#loop.start({ drain, bell: parts.hasBell ? this.#watch : undefined, inProcess: undefined });
+    this.#loop.start({ drain, bell: parts.hasBell ? bell : undefined, inProcess: undefined });
     port.postMessage({ type: 'open' });
   }
 
@@ -153,8 +160,13 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     return informer as unknown as ThreadInformer<Types[Name]>;
   }
 
-  /** @internal Resolves when the cache of each informer has this version or a newer one; '' is every version. */
+  /**
+   * @internal Resolves when the cache of each informer has this version or a newer one; '' is every version.
+   *
+   * @throws ERR_KUBELOOM_STOPPED when one of them has ended, whatever its version
+   */
   async waitForResourceVersions(versions: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const informer of this.#numbered) informer.wantRunning();
     const behind = this.#numbered.flatMap((informer, number) => {
       const version = versions[number] ?? '';
       return version === '' || version === informer.lastSyncResourceVersion() ? [] : [{ informer, version }];
@@ -189,12 +201,14 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
       this.#records = this.#merger.records;
       for (const informer of this.#numbered) informer.merged();
     }
-    return this.#merger.giveBack();
+    this.#merger.giveBack();
+    return false;
   }
 
   /** Takes one of the messages that have come; false without one. */
   #receive(): boolean {
-    const received = this.#parts.receive(this.#port);
+    const [port] = this.#cachePort.transferList;
+    const received = this.#parts.receive(port);
     if (received) this.#take(received.message as ToReader);
     return received !== undefined;
   }
@@ -203,24 +217,15 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     if (message.type === 'opened') {
       this.#isOpened = true;
       this.#open.resolve();
-    } else if (message.type === 'stopped') {
-      void this.#stop(this.#numbered[message.informer], message.error && fromErrorMessage(message.error));
-    } else if (message.type === 'close') {
-      void this.close();
+    } else if (message.type === 'broken') {
+      void this.#shutDown(fromErrorMessage(message.error));
     } else {
       this.#memory.take(message);
     }
   }
 
-  /** Ends an informer when everything that the main thread wrote before is in its cache. */
-  async #stop(informer: ThreadInformer | undefined, failure: KubeloomError | undefined): Promise<void> {
-    while (this.#merger.hasWork() && !this.#closed) {
-      await new Promise((resolve) => void this.#parts.timers.setImmediate(resolve));
-    }
-    await informer?.stop(failure);
-  }
-
   #shutDown(failure: KubeloomError | undefined): Promise<void> {
+    this.#merger.end();
     return (this.#closed ??= this.#end(failure));
   }
 
@@ -232,9 +237,9 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     }
     await Promise.all(this.#numbered.map((informer) => informer.stop(failure)));
     this.#isClosed = true;
-    this.#watch.close();
     this.#loop.stop();
     this.#memory.close();
-    this.#port.close();
+    const [port] = this.#cachePort.transferList;
+    port.close();
   }
 }

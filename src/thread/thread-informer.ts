@@ -78,6 +78,7 @@ export class ThreadInformer<T = unknown> {
   /** @internal */
   readonly merge: StateMerge;
   #isStopped = false;
+  #stopped: Promise<void> | undefined;
   #failure: KubeloomError | undefined;
 
   /** @internal */
@@ -215,9 +216,19 @@ export class ThreadInformer<T = unknown> {
     this.#changed.changed();
   }
 
+  /** @internal @throws ERR_KUBELOOM_STOPPED when the cache changes no more */
+  wantRunning(): void {
+    if (this.#isStopped) throw this.#stoppedError('reconciles nothing more', this.#failure);
+  }
+
   /** @internal Ends the informer. Handlers receive what is pending. */
-  async stop(failure: KubeloomError | undefined): Promise<void> {
-    if (this.#isStopped) return;
+  stop(failure: KubeloomError | undefined): Promise<void> {
+    return (this.#stopped ??= this.#stop(failure));
+  }
+
+  async #stop(failure: KubeloomError | undefined): Promise<void> {
+    // The last records may be of this round.
+    this.merged();
     this.#isStopped = true;
     this.#failure = failure;
     this.#waiters.close();
@@ -234,8 +245,9 @@ export class ThreadInformer<T = unknown> {
     this.#kick();
   }
 
-  #stoppedError(what: string): KubeloomError {
-    return new KubeloomError('ERR_KUBELOOM_STOPPED', `${this.name} has stopped and ${what}`);
+  #stoppedError(what: string, cause?: KubeloomError): KubeloomError {
+    const message = `${this.name} has stopped and ${what}${cause ? `: ${cause.message}` : ''}`;
+    return new KubeloomError('ERR_KUBELOOM_STOPPED', message, cause ? { cause } : {});
   }
 
   /** Accepts functions, and data about fields that the shards extract. */

@@ -19,8 +19,8 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
     C136: ['this.#timers.setImmediate(this.#turn);', 'globalThis.setImmediate(this.#turn);'],
   },
   'src/replica/deliver/processor-listener.ts': {
-    C137: ["if (this.#state === 'open') this.#state = 'leaving';", 'this.remove();'],
-    C139: ['!this.#calls.isBusy && !this.#isHolding', '!this.#isHolding'],
+    C137: ["this.#state = 'leaving';", 'this.remove();'],
+    C139: ['this.#calls.isBusy || this.#isHolding', 'this.#isHolding'],
   },
   'src/informer/lifecycle.ts': {
     C138: ['handlers.close(this.#drain && !this.#failure)', 'handlers.close(false)'],

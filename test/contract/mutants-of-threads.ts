@@ -10,11 +10,20 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
       'this.#send(deleted.last, StateKind.Deleted, undefined)',
     ],
     C209: ['this.#loans.begin(former);', ''],
-    C211: ['this.#sendControl(StateKind.Position, version);', ''],
-    C212: [
-      'if (!this.#writer.write(record, text))',
-      'if (!this.#writer.write(record, text)) return true; if (false)',
+    C211: [
+      "if (!this.link.writeMark(this.#writer, StateKind.Position, this.#informer, version)) return 'no room';",
+      '',
     ],
+    C212: [
+      'if (!this.link.write(this.#writer, record, text)) return false;',
+      'if (!this.link.write(this.#writer, record, text)) return true;',
+    ],
+    C296: ['this.#loans.supersede(kind === StateKind.Put ? previousRow : row);', ''],
+    C297: ['call?.written();', ''],
+  },
+  'src/replica/share/lender-step.ts': {
+    C211: ["return { kind: 'removed', failure: event.failure };", 'return state;'],
+    C218: ["return { kind: 'removed', failure: event.failure };", 'return state;'],
   },
   'src/replica/share/state-merge.ts': {
     C205: ['(this.#freeIds.pop() ?? this.#idEnd++)', '0'],
@@ -22,7 +31,8 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C209: ['table.setFlag(row, EntryFlag.Packed, record.dictionary !== NONE);', ''],
   },
   'src/replica/share/reader-link.ts': {
-    C212: ['this.#writeWaiting();', ''],
+    C212: ['this.#writeAll();', ''],
+    C298: ['this.fail(withCode(error));', 'throw error;'],
     C216: ['if (known.end !== decoder.end)', 'if (known.end < 0)'],
   },
   'src/replica/share/foreign-memory.ts': {
@@ -49,19 +59,25 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
       'writer && writer.changed(oldRow, newRow)',
     ],
   },
+  'src/informer/share/lend.ts': {
+    C214: ['{ drain: true }', '{}'],
+  },
   'src/informer/share/shared-cache.ts': {
     C213: ['this.#link.close();', ''],
     C215: ['!informer.hasStarted()', 'false'],
+    C298: ['this.#link.end(informer, withCode(error));', 'throw error;'],
   },
   'src/thread/open-cache.ts': {
     C208: ['const kick = this.#loop.wake;', 'const kick = () => void drain.turn();'],
     C210: ['for (const informer of this.#numbered) informer.merged();', ''],
     C214: ['this.#memory.close();', ''],
-    C215: ['if (version !== PORT_VERSION)', 'if (false)'],
+    C215: ['if (opened.load() !== 0)', 'if (false)'],
+    C218: ['for (const informer of this.#numbered) informer.wantRunning();', ''],
   },
   'src/thread/thread-informer.ts': {
     C210: ['this.#waiters.close();', ''],
     C294: ['this.#abortList();\n', '\n'],
+    C295: ['this.merged();', ''],
   },
   'src/thread/pool/reconciler-pool.ts': {
     C217: ['const slot = this.#idle.pop();', 'const [slot] = this.#idle;'],
@@ -71,6 +87,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C217: ['await thread.run(task).catch', 'await abortable(thread.run(task), signal).catch'],
     C218: ['const { resourceVersions } = this.#settings.cache;', "const resourceVersions = [''];"],
     C220: ['void thread.exited.then((reason) => this.#exited(reason));', ''],
+    C299: ['isLate = true;', 'return;'],
   },
   'src/thread/pool/reconcile-task.ts': {
     C218: ['await this.#cache.waitForResourceVersions(resourceVersions, signal);', ''],
@@ -79,6 +96,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/thread/pool/messages.ts': {
     C219: ['return Object.assign(error, details);', 'return error;'],
+    C299: ['catch { return undefined; }', 'catch (error) { throw error; }'],
   },
   'src/client-go/workqueue/run-workers.ts': {
     C220: ['isGivenUp ? queue.forget(item) : queue.addRateLimited(item)', 'queue.forget(item)'],

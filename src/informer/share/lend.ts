@@ -4,18 +4,21 @@ import type { HandlerRegistration } from '../../replica/deliver/handler.ts';
 import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
 import { Lender } from '../../replica/share/lender.ts';
 import type { ReaderLink } from '../../replica/share/reader-link.ts';
-import type { HandlerOptions } from '../handlers.ts';
+import type { HandlerOptions, RemovalOptions } from '../handlers.ts';
 import type { InformerPipeline } from '../pipeline.ts';
-import type { LentInformer } from './shared-cache.ts';
+import type { Lent, LentInformer } from './shared-cache.ts';
+
+/** Share of `backlogBytesMax` that a thread may hold in old states before changes wait as a backlog. */
+const HELD_SHARE: number = 1 / 8;
 
 interface HandlerCalls {
   addEventHandler(lender: Lender, options: HandlerOptions): HandlerRegistration;
-  removeEventHandler(registration: HandlerRegistration): void;
+  removeEventHandler(registration: HandlerRegistration, options: RemovalOptions): void;
 }
 
 type LentPipeline = Pick<
   InformerPipeline<never>,
-  'replica' | 'owner' | 'lending' | 'extracted' | 'objectBytesMax'
+  'replica' | 'owner' | 'lending' | 'extracted' | 'objectBytesMax' | 'threads'
 >;
 
 /** Returns the settings that a thread needs; they are final after start. */
@@ -38,14 +41,20 @@ export function lentInformer(
   };
 }
 
-/** Delivers to the thread from now on; returns a function that ends it. */
+/**
+ * Delivers to the thread from now on.
+ *
+ * @throws ERR_KUBELOOM_STOPPED when the informer has stopped
+ */
 export function lend(
   link: ReaderLink,
   informer: number,
   pipeline: LentPipeline,
   handlers: HandlerCalls,
-): () => void {
-  const { replica, lending } = pipeline;
+): Lent {
+  const { replica, lending, threads } = pipeline;
+  assert(threads !== undefined, 'a cache of an informer that was not started');
+  const { drain, options } = threads;
   const lender = new Lender(informer, link, {
     table: replica.table,
     owner: () => {
@@ -53,11 +62,20 @@ export function lend(
       return pipeline.owner;
     },
     replica,
+    heldBytesMax: options.backlogBytesMax * HELD_SHARE,
     isIdle: () => registration.backlog.notifications === 0,
-    remove: () => handlers.removeEventHandler(registration),
+    remove: () => handlers.removeEventHandler(registration, {}),
   });
+  // It throws for an informer that has stopped. Before it the lender is in no list.
+  const registration = handlers.addEventHandler(lender, { name: `a thread's cache` });
   link.add(informer, lender);
   lending.add(lender);
-  const registration = handlers.addEventHandler(lender, { name: `a thread's cache` });
-  return () => lending.remove(lender);
+  drain.addUpkeep(link.turn);
+  return {
+    leave: () => handlers.removeEventHandler(registration, { drain: true }),
+    end: () => {
+      drain.removeUpkeep(link.turn);
+      lending.remove(lender);
+    },
+  };
 }

@@ -5,7 +5,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { realTimers } from '../../base/clock.ts';
-import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
+import { KubeloomError, withCode } from '../../base/errors.ts';
 import { refuse } from '../../base/option-checks.ts';
 import { PORT_VERSION, allocateLink } from '../../replica/share/messages.ts';
 import type { FromReader, LinkMemory } from '../../replica/share/messages.ts';
@@ -26,16 +26,28 @@ export interface LentInformer {
   readonly objectBytesMax: number;
 }
 
+/** @internal An informer's cache that is delivered to a thread. */
+export interface Lent {
+  /** Delivers what is pending, and nothing later. */
+  leave(): void;
+  /** Ends the delivery after the thread has ended. */
+  end(): void;
+}
+
 /** An informer whose cache other threads may read. */
 export interface Lendable {
   readonly name: string;
   hasStarted(): boolean;
+  isStopped(): boolean;
   lastSyncResourceVersion(): string;
   /** @internal */
   readonly lent: Omit<LentInformer, 'key'>;
-  /** @internal Delivers to the link from now on; returns a function that ends that. */
-  lend(link: ReaderLink, informer: number): () => void;
+  /** @internal Delivers to the link from now on. @throws ERR_KUBELOOM_STOPPED */
+  lend(link: ReaderLink, informer: number): Lent;
 }
+
+/** Closes the port of a program that has forgotten it: its other end is closed, too. One that was sent is not here any more. */
+const unsent: FinalizationRegistry<MessagePort> = new FinalizationRegistry((port) => port.close());
 
 /** A port for one thread. Send it once: as `workerData`, or with `postMessage`, and `transferList` beside it. */
 export interface CachePort {
@@ -76,6 +88,11 @@ export class SharedCache {
     return threads;
   }
 
+  /** @internal Number of ports, also of those that no thread has opened. */
+  get ports(): number {
+    return this.#readers.size;
+  }
+
   /** Number of states that threads have, summed over them: none of these is freed or packed meanwhile. */
   get lentStates(): number {
     let states = 0;
@@ -86,6 +103,14 @@ export class SharedCache {
   /** @internal The versions of the caches on this thread, in the order of a port's informers. */
   get resourceVersions(): readonly string[] {
     return Array.from(this.#informers.values(), (informer) => informer.lastSyncResourceVersion());
+  }
+
+  /** @internal @throws ERR_KUBELOOM_STOPPED when one of the caches changes no more */
+  wantRunning(): void {
+    const stopped = [...this.#informers.values()].filter((informer) => informer.isStopped());
+    if (stopped.length === 0) return;
+    const names = stopped.map(({ name }) => name).join(', ');
+    throw new KubeloomError('ERR_KUBELOOM_STOPPED', `${names} has stopped: its cache changes no more`);
   }
 
   /**
@@ -106,12 +131,14 @@ export class SharedCache {
       new Reader(port1, memory, [...this.#informers.values()], (reader) => this.#readers.delete(reader)),
     );
     const informers = Array.from(this.#informers, ([key, { lent }]) => ({ key, ...lent }));
-    return { kubeloomCache: PORT_VERSION, memory, informers, transferList: [port2] };
+    const port: CachePort = { kubeloomCache: PORT_VERSION, memory, informers, transferList: [port2] };
+    unsent.register(port, port2);
+    return port;
   }
 
   /**
-   * Ends all ports. The handlers in the threads receive what is pending; then their caches cannot be read any more.
-   * Resolves when no thread holds anything.
+   * Ends all ports. The handlers in the threads receive what is pending here and there; then their caches cannot be read
+   * any more. Resolves when no thread holds anything.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -128,7 +155,8 @@ export class Reader {
   readonly #port: MessagePort;
   readonly #link: ReaderLink;
   readonly #informers: readonly Lendable[];
-  #unlend: (() => void)[] = [];
+  #lent: Lent[] = [];
+  #hasOpened = false;
   isOpen = false;
   readonly #ended: Promise<void>;
 
@@ -140,10 +168,10 @@ export class Reader {
   ) {
     this.#port = port;
     this.#informers = informers;
-    this.#link = new ReaderLink(memory, (message) => port.postMessage(message));
+    this.#link = new ReaderLink(memory, { post: (message) => port.postMessage(message), broken: warn });
     this.#ended = new Promise((resolve) => {
       port.once('close', () => {
-        void this.#end().then(() => {
+        void this.#end().finally(() => {
           ended(this);
           resolve();
         });
@@ -164,19 +192,24 @@ export class Reader {
   close(): Promise<void> {
     this.#port.ref();
     // A thread that has opened the port may be reading: it closes the port when it reads no more.
-    if (this.isOpen) this.#link.post({ type: 'close' });
-    else this.#port.close();
+    if (this.isOpen) {
+      for (const lent of this.#lent) lent.leave();
+      this.#link.finish();
+    } else this.#port.close();
     return this.#ended;
   }
 
+  /** Delivers all informers. One that has stopped, or cannot be delivered, has stopped for the thread. */
   #open(): void {
+    if (this.#hasOpened) return;
+    this.#hasOpened = true;
     this.isOpen = true;
     this.#port.postMessage({ type: 'opened' });
     for (const [informer, lendable] of this.#informers.entries()) {
       try {
-        this.#unlend.push(lendable.lend(this.#link, informer));
+        this.#lent.push(lendable.lend(this.#link, informer));
       } catch (error) {
-        this.#link.post({ type: 'stopped', informer, error: toErrorMessage(error) });
+        this.#link.end(informer, withCode(error));
       }
     }
     this.#link.turn();
@@ -185,7 +218,11 @@ export class Reader {
   async #end(): Promise<void> {
     this.isOpen = false;
     this.#link.close();
-    for (const unlend of this.#unlend.splice(0)) unlend();
+    for (const lent of this.#lent.splice(0)) lent.end();
     while (this.#link.release()) await new Promise((resolve) => void realTimers.setImmediate(resolve));
   }
+}
+
+function warn({ code, message }: KubeloomError): void {
+  process.emitWarning(`the caches of a thread have ended: ${message}`, { type: 'KubeloomWarning', code });
 }

@@ -15,7 +15,7 @@ export function isCursor(pending: Pending): pending is DeliveryCursor {
 }
 
 /** Approximate bytes of a superseded row besides its JSON: its columns, its facts, its places in queues. */
-const SUPERSEDED_HEAP_BYTES = 512;
+export const SUPERSEDED_HEAP_BYTES = 512;
 
 /** Sums over single notifications; cursors count their own bytes. */
 export class PendingBytes {

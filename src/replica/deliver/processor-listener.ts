@@ -3,6 +3,7 @@
  * `ProcessorListener` is one handler with its pending notifications. A slow handler delays only itself. Its pending
  * entries keep their bytes, which are counted; all handlers together have a budget (backlog-budget.ts).
  */
+import type { KubeloomError } from '../../base/errors.ts';
 import { NONE } from '../store/columns.ts';
 import { SnapshotCursor, emptyDelivery } from '../store/deliveries.ts';
 import type { Delivery, DeliveryCursor, Difference } from '../store/deliveries.ts';
@@ -27,10 +28,14 @@ export class SharedProcessor implements ReplicaListener {
     if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica, 'join'), true);
   }
 
-  /** Drops pending notifications, or delivers them with `drain`. Returns false for an unknown listener. */
-  remove(listener: ProcessorListener, drain: boolean = false): boolean {
+  /**
+   * Drops pending notifications, or delivers them with `drain`. Returns false for an unknown listener.
+   *
+   * @param failure the reason, unless the user has removed the listener
+   */
+  remove(listener: ProcessorListener, drain: boolean = false, failure?: KubeloomError): boolean {
     if (drain) listener.leave();
-    else listener.remove();
+    else listener.remove(failure);
     return this.#listeners.delete(listener);
   }
 
@@ -73,6 +78,12 @@ export interface CacheWriter {
   listBegins(): void;
   /** @param version the server's version of the state that the handler has received then */
   listEnds(version: number | string): void;
+  /** Called when the handler receives what is pending, and no later change. */
+  leaves(): void;
+  /** Called when the handler receives nothing more; a call in progress ends. */
+  ended(failure: KubeloomError | undefined): void;
+  /** Bytes of old states that only the other thread needs. */
+  readonly heldBytes: number;
 }
 
 export interface ListenerOptions extends HandlerCallsOptions {
@@ -214,7 +225,7 @@ export class ProcessorListener {
   /** Upper bound of the bytes retained only for this handler. */
   get heldBytes(): number {
     if (this.#state === 'removed') return 0;
-    let bytes = this.#bytes.held;
+    let bytes = this.#bytes.held + (this.#options.writer?.heldBytes ?? 0);
     for (const cursor of this.#cursors) bytes += cursor.heldShareBytes;
     return bytes;
   }
@@ -270,13 +281,17 @@ export class ProcessorListener {
 
   /** Accepts nothing new; pending notifications are still delivered. */
   leave(): void {
-    if (this.#state === 'open') this.#state = 'leaving';
+    if (this.#state === 'open') {
+      this.#state = 'leaving';
+      this.#options.writer?.leaves();
+    }
     this.#checkEnded();
   }
 
   /** Drops all pending notifications; a call in progress finishes. */
-  remove(): void {
+  remove(failure?: KubeloomError): void {
     this.#state = 'removed';
+    this.#options.writer?.ended(failure);
     for (const cursor of this.#cursors) cursor.close();
     this.#cursors.clear();
     this.release();
@@ -357,7 +372,9 @@ export class ProcessorListener {
     if (this.#state === 'leaving' && this.pendingNotifications === 0) this.#state = 'removed';
     if (this.#state !== 'removed') return;
     this.#calls.unwatchAge();
-    if (!this.#calls.isBusy && !this.#isHolding) this.#end();
+    if (this.#calls.isBusy || this.#isHolding) return;
+    this.#options.writer?.ended(undefined);
+    this.#end();
   }
 
   #isBehind(): boolean {

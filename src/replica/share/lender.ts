@@ -1,8 +1,10 @@
 /**
  * One informer's cache for one other thread, on the main thread: a handler whose calls write records. While the ring is
- * full a call is a promise, so a thread that does not read is a slow handler, with all that follows.
+ * full, or the thread holds too many bytes of old states, the call is a promise. So a thread that does not read is a slow
+ * handler, with all that follows. Nothing is queued here: besides the call in progress there are the marks of a list and
+ * a version to be written.
  */
-import { assert, toErrorMessage } from '../../base/errors.ts';
+import { assert } from '../../base/errors.ts';
 import type { KubeloomError } from '../../base/errors.ts';
 import { StateKind, StateRecord, StateWriter } from '../../shared/record/state.ts';
 import type { ResourceEventHandler } from '../deliver/handler.ts';
@@ -14,8 +16,10 @@ import type { EntryTable } from '../store/entry-table.ts';
 import type { Borrowed, DeletedFinalStateUnknown, Entry } from '../store/entry.ts';
 import type { ObjectFacts } from '../store/extracted-fields.ts';
 import type { Replica } from '../store/replica.ts';
+import { OPEN, isWriting, stepLender } from './lender-step.ts';
+import type { LenderEvent, LenderState } from './lender-step.ts';
 import { Loans } from './loans.ts';
-import type { LinkedCache, ReaderLink } from './reader-link.ts';
+import type { LinkedCache, ReaderLink, Written } from './reader-link.ts';
 
 /** Flags of a row that are about its object, not about this thread. */
 const OBJECT_FLAGS: number =
@@ -32,10 +36,20 @@ export interface LenderOptions {
   /** Returns the storage of the rows, from the first delivery on. */
   readonly owner: () => EntryOwner;
   readonly replica: Pick<Replica, 'live' | 'hasSynced'>;
+  /** Bytes of old states that the thread may hold before changes wait. */
+  readonly heldBytesMax: number;
   /** Returns whether all notifications before now were delivered. */
   readonly isIdle: () => boolean;
   /** Ends the delivery to this lender. */
   readonly remove: () => void;
+}
+
+/** The call in progress, which waits for room. */
+interface Call {
+  readonly row: number;
+  readonly kind: StateKind;
+  readonly previousRow: number;
+  readonly written: () => void;
 }
 
 export class Lender implements ResourceEventHandler<unknown>, CacheWriter, LinkedCache {
@@ -46,14 +60,18 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   readonly #record: StateRecord = new StateRecord();
   readonly #writer: StateWriter;
   readonly #text: TextWriter = new TextWriter();
-  /** The last version that was written. */
+  #state: LenderState = OPEN;
+  #call: Call | undefined;
+  /** Marks of lists that wait for room: at most two. */
+  #marks: (typeof StateKind.ListBegin | typeof StateKind.ListEnd)[] = [];
+  #isInList = false;
+  /** The last version that was written, or that the last mark has. */
   #version: number | string = '';
-  #isClosed = false;
 
   constructor(informer: number, link: ReaderLink, options: LenderOptions) {
     this.#informer = informer;
     this.link = link;
-    this.#writer = new StateWriter(link.ring);
+    this.#writer = link.newWriter();
     this.#options = options;
     this.#loans = new Loans(options.table);
   }
@@ -68,9 +86,18 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     return this.#loans.bytes;
   }
 
+  get heldBytes(): number {
+    return this.#loans.supersededBytes;
+  }
+
+  /** Whether a row that the thread has may be moved: its record can be written at once. */
+  get mayMove(): boolean {
+    return this.link.hasRoomForMove && !this.#isHeld;
+  }
+
   changed(oldRow: number, newRow: number): boolean {
-    if (this.#isClosed) return true;
-    if (this.link.isWaiting) return false;
+    if (!isWriting(this.#state)) return true;
+    if (this.#mustWait) return false;
     return newRow === NONE
       ? this.#write(oldRow, StateKind.Deleted, NONE)
       : this.#write(newRow, StateKind.Put, oldRow);
@@ -90,19 +117,37 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   }
 
   listBegins(): void {
-    this.#sendControl(StateKind.ListBegin, '');
+    this.#mark(StateKind.ListBegin);
   }
 
   listEnds(version: number | string): void {
-    this.#sendControl(StateKind.ListEnd, version);
+    this.#version = version;
+    this.#mark(StateKind.ListEnd);
   }
 
-  /** Writes the version of the cache if it alone has changed. */
-  writePosition(): void {
-    const { replica, isIdle } = this.#options;
-    const { version } = replica.live;
-    if (this.#isClosed || !replica.hasSynced || version === this.#version || !isIdle()) return;
-    this.#sendControl(StateKind.Position, version);
+  /** Called after changes were merged: the version of the cache may be one that no record has. */
+  merged(): void {
+    if (this.#state.kind === 'open') this.link.want(this);
+  }
+
+  /** Accepts no later change. */
+  leaves(): void {
+    this.#apply({ type: 'leave' });
+  }
+
+  /** Called when the handler has ended: the cache of the thread changes no more. @param failure the reason */
+  ended(failure: KubeloomError | undefined): void {
+    this.#apply({ type: 'remove', failure });
+  }
+
+  /** Ends the cache of the thread. What the thread has stays readable. */
+  fail(failure: KubeloomError): void {
+    this.#apply({ type: 'fail', failure });
+  }
+
+  /** Ends all deliveries. Nothing is written from now on; `release` ends the loans. */
+  close(): void {
+    this.#apply({ type: 'close' });
   }
 
   /**
@@ -110,7 +155,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
    * only then. The thread reads the former row until it has taken the record.
    */
   moved(row: number, former: number): boolean {
-    if (this.#isClosed || !this.#loans.has(row)) return false;
+    if (this.#state.kind === 'closed' || !this.#loans.has(row)) return false;
     this.#loans.begin(former);
     this.link.formers++;
     assert(this.#writeMoved(row, former), 'a row was moved without room for its record', row);
@@ -125,24 +170,48 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     }
   }
 
-  /** Called when the last call has returned: the cache of the thread changes no more. @param failure the reason */
-  ended(failure: KubeloomError | undefined): void {
-    if (this.#isClosed) return;
-    this.link.turn();
-    const error = failure && toErrorMessage(failure);
-    this.link.post({ type: 'stopped', informer: this.#informer, error });
-  }
-
-  /** Ends all deliveries. Nothing is written from now on; `release` ends the loans. */
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#options.remove();
-  }
-
   /** Ends some of the loans of a closed lender; true while there are more. */
   release(): boolean {
     return this.#loans.endAll();
+  }
+
+  /** Writes what the thread lacks. */
+  write(): Written {
+    if (!this.#writeMarks()) return 'no room';
+    const call = this.#call;
+    if (call) {
+      if (this.#isHeld) return 'held';
+      if (!this.#write(call.row, call.kind, call.previousRow)) return 'no room';
+      this.#call = undefined;
+      call.written();
+    }
+    return this.#writePosition();
+  }
+
+  /** Takes the next state; what it does not need any more goes. */
+  #apply(event: LenderEvent): void {
+    const before = this.#state;
+    const state = (this.#state = stepLender(before, event));
+    if (state === before || isWriting(state)) return;
+    const call = this.#call;
+    this.#call = undefined;
+    this.#marks = [];
+    if (state.kind !== 'closed') this.link.end(this.#informer, state.failure);
+    if (isWriting(before) && state.kind !== 'removed') this.#options.remove();
+    call?.written();
+  }
+
+  /**
+   * Whether the thread holds so many bytes that changes wait until it returns some. During a list it cannot return what
+   * the list replaces.
+   */
+  get #isHeld(): boolean {
+    return !this.#isInList && this.#loans.supersededBytes > this.#options.heldBytesMax;
+  }
+
+  get #mustWait(): boolean {
+    const isPending = this.#call !== undefined || this.#marks.length > 0;
+    return isPending || this.link.isWaiting || this.#isHeld;
   }
 
   #send(
@@ -150,30 +219,42 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     kind: StateKind,
     previous: Borrowed<unknown> | undefined,
   ): Promise<void> | undefined {
-    const { link } = this;
     const { row } = entry as Entry;
     const previousRow = previous ? (previous as Entry).row : NONE;
-    if (this.#isClosed || (!link.isWaiting && this.#write(row, kind, previousRow))) return undefined;
-    return link.send(() => this.#isClosed || this.#write(row, kind, previousRow));
+    if (!isWriting(this.#state) || (!this.#mustWait && this.#write(row, kind, previousRow))) return undefined;
+    this.link.want(this);
+    return new Promise((written) => (this.#call = { row, kind, previousRow, written }));
   }
 
-  #sendControl(kind: StateKind, version: number | string): void {
+  /** Writes a mark, or adds it to those that wait. An empty list whose marks both wait behind a mark is left out. */
+  #mark(kind: typeof StateKind.ListBegin | typeof StateKind.ListEnd): void {
+    if (!isWriting(this.#state)) return;
+    this.#marks.push(kind);
+    if (this.#marks.length > 2) this.#marks.splice(0, 2);
+    if (this.link.isWaiting || !this.#writeMarks()) this.link.want(this);
+  }
+
+  /** Returns whether all of them are written. */
+  #writeMarks(): boolean {
+    for (let [mark] = this.#marks; mark !== undefined; [mark] = this.#marks) {
+      const isBegin = mark === StateKind.ListBegin;
+      if (!this.link.writeMark(this.#writer, mark, this.#informer, isBegin ? '' : this.#version))
+        return false;
+      this.#isInList = isBegin;
+      this.#marks.shift();
+    }
+    return true;
+  }
+
+  /** Writes the version of the cache if it alone has changed. */
+  #writePosition(): Written {
+    const { replica, isIdle } = this.#options;
+    const { version } = replica.live;
+    if (this.#state.kind !== 'open' || !replica.hasSynced || version === this.#version) return 'all';
+    if (!isIdle()) return 'later';
+    if (!this.link.writeMark(this.#writer, StateKind.Position, this.#informer, version)) return 'no room';
     this.#version = version;
-    void this.link.send(() => this.#isClosed || this.#writeControl(kind, version));
-  }
-
-  #writeControl(kind: StateKind, version: number | string): boolean {
-    const record = this.#record;
-    const text = Buffer.from(String(version));
-    record.informer = this.#informer;
-    record.kind = kind;
-    record.row = NONE;
-    record.version = String(version);
-    record.namespaceLength = 0;
-    record.nameLength = 0;
-    record.resourceVersionTextLength = text.length;
-    record.extractedLength = 0;
-    return this.#writer.write(record, text);
+    return 'all';
   }
 
   /** Writes the record with the place that the row has now; the thread has the row from then on. */
@@ -188,7 +269,10 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     record.extractedLength = 0;
     if (this.#loans.has(row)) {
       record.kind = kind === StateKind.Put ? StateKind.Kept : kind;
-      return this.#writer.write(record, NO_TEXT);
+      if (!this.link.write(this.#writer, record, NO_TEXT)) return false;
+      if (kind === StateKind.Put) this.#loans.keep(row);
+      else this.#loans.supersede(row);
+      return true;
     }
     record.kind = kind;
     this.#locate(record, row);
@@ -196,8 +280,9 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     const previous = previousRow === NONE ? undefined : table.factsOf(previousRow);
     const text = this.#text.write(record, facts, record.version, previous);
     record.previousRow = previousRow;
-    if (!this.#writer.write(record, text)) return false;
+    if (!this.link.write(this.#writer, record, text)) return false;
     this.#loans.begin(row);
+    this.#loans.supersede(kind === StateKind.Put ? previousRow : row);
     this.#version = record.version;
     return true;
   }
@@ -214,7 +299,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     record.resourceVersionTextLength = 0;
     record.extractedLength = 0;
     record.version = 0;
-    return this.#writer.write(record, NO_TEXT);
+    return this.link.write(this.#writer, record, NO_TEXT);
   }
 
   #locate(record: StateRecord, row: number): void {

@@ -44,13 +44,13 @@ export class Lending implements BytesReaders {
     return stats;
   }
 
-  /** Runs after each round of the drain. */
-  turn(): void {
-    for (const { link } of this.#lenders) link.turn();
+  /** Called after a round of the drain that merged something. */
+  merged(): void {
+    for (const lender of this.#lenders) lender.merged();
   }
 
   mayMove(): boolean {
-    for (const { link } of this.#lenders) if (!link.hasRoomForMove) return false;
+    for (const { mayMove } of this.#lenders) if (!mayMove) return false;
     return true;
   }
 

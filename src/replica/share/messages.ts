@@ -1,6 +1,6 @@
 /**
- * Messages between the main thread and a thread that reads its caches, for what is too rare or too large for the ring.
- * A record names memory only after the message about it was sent, and the reader takes messages when a record names
+ * Messages between the main thread and a thread that reads its caches: memory, and the two that begin and break the link.
+ * Everything else is a record in the ring, in its order. A record names memory only after the message about it was sent, and the reader takes messages when a record names
  * memory that it does not have.
  */
 import type { ErrorMessage } from '../../base/errors.ts';
@@ -9,7 +9,7 @@ import { allocateRing } from '../../shared/ring/ring.ts';
 import { allocateWords } from '../../shared/ring/word.ts';
 
 /** Version of the records and messages: both threads must have the same. */
-export const PORT_VERSION = 1;
+export const PORT_VERSION = 2;
 
 export type ToReader =
   | { readonly type: 'memory'; readonly number: number; readonly memory: SharedArrayBuffer }
@@ -18,16 +18,14 @@ export type ToReader =
   /** The thread makes its V8 collect the memory that it has forgotten. */
   | { readonly type: 'collect' }
   | { readonly type: 'structures'; readonly decoder: number; readonly record: Uint8Array }
-  /** The cache changes no more. */
-  | { readonly type: 'stopped'; readonly informer: number; readonly error: ErrorMessage | undefined }
   /** The main thread delivers from now on. */
   | { readonly type: 'opened' }
-  /** The thread shall close the port. */
-  | { readonly type: 'close' };
+  /** The link cannot go on: the thread shall close the port, whatever is in the ring. */
+  | { readonly type: 'broken'; readonly error: ErrorMessage };
 
 export type FromReader =
   | { readonly type: 'open' }
-  /** The ring has room again, or many rows were returned. */
+  /** The ring has room again, or rows were returned. */
   | { readonly type: 'progress' };
 
 /** Shared memory of one thread that reads. */
@@ -41,8 +39,10 @@ export interface LinkMemory {
 
 /** The reader's bell comes first. */
 export const BELL_LINE = 0;
-/** 1 while the main thread waits for room in the ring of states, or for former rows. */
+/** 1 while the main thread waits for room in the ring of states, or for rows that the thread returns. */
 export const WAITING_LINE: number = BELL_LINES;
+/** 1 since a thread has opened the port: a ring has one reader. */
+export const OPENED_LINE: number = BELL_LINES + 1;
 
 /** A state without its bytes takes about 400. */
 const STATES_BYTES: number = 2 ** 20;
@@ -52,6 +52,6 @@ export function allocateLink(statesBytes: number = STATES_BYTES): LinkMemory {
   return {
     states: allocateRing(statesBytes),
     returned: allocateRing(RETURNED_BYTES),
-    words: allocateWords(BELL_LINES + 1),
+    words: allocateWords(BELL_LINES + 2),
   };
 }

@@ -1,6 +1,8 @@
 /** The reading thread's end of the link: takes the records of all informers, and returns the rows that have ended. */
-import { KubeloomError } from '../../base/errors.ts';
-import { StateReader, StateRecord, writeReturned } from '../../shared/record/state.ts';
+import { KubeloomError, assert, fromErrorMessage } from '../../base/errors.ts';
+import type { ErrorMessage } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
+import { StateKind, StateReader, StateRecord, writeReturned } from '../../shared/record/state.ts';
 import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.ts';
 import { Word } from '../../shared/ring/word.ts';
 import type { Merger } from '../merge/drain.ts';
@@ -17,6 +19,10 @@ export interface StatesMergerOptions {
   readonly memory: LinkMemory;
   /** Wakes the main thread. */
   readonly progress: () => void;
+  /** Called when an informer's cache has everything that was written for it, and changes no more. */
+  readonly stopped: (informer: number, failure: KubeloomError | undefined) => void;
+  /** Called when nothing more comes. */
+  readonly closed: () => void;
   /** Called when a record is invalid; nothing more is merged. */
   readonly broken: (error: KubeloomError) => void;
 }
@@ -32,7 +38,7 @@ export class StatesMerger implements Merger {
   /** Rows that have ended and are not in the ring yet. */
   readonly #ended: number[] = [];
   #untold = 0;
-  #isBroken = false;
+  #hasEnded = false;
   /** Number of records merged so far. */
   records = 0;
 
@@ -52,15 +58,15 @@ export class StatesMerger implements Merger {
   merge(count: number): number {
     let taken = 0;
     try {
-      while (taken < count && !this.#isBroken && this.#states.peek()) {
+      while (taken < count && !this.#hasEnded && this.#states.peek()) {
         const text = this.#reader.read(this.#record);
-        if (text) this.#merges.get(this.#record.informer)?.take(this.#record, text);
+        if (text) this.#take(this.#record, text);
         this.#states.advance();
         taken++;
       }
     } catch (error) {
       if (!(error instanceof KubeloomError) || error.code !== 'ERR_KUBELOOM_ASSERTION') throw error;
-      this.#isBroken = true;
+      this.#hasEnded = true;
       this.#options.broken(error);
     }
     this.records += taken;
@@ -73,7 +79,12 @@ export class StatesMerger implements Merger {
   }
 
   hasWork(): boolean {
-    return !this.#isBroken && this.#states.hasRecord;
+    return !this.#hasEnded && this.#states.hasRecord;
+  }
+
+  /** Merges nothing more, and goes on to return rows. */
+  end(): void {
+    this.#hasEnded = true;
   }
 
   /** Whether this thread has everything that the main thread has written, or waits to write. */
@@ -81,8 +92,18 @@ export class StatesMerger implements Merger {
     return !this.#states.hasRecord && this.#waiting.load() === 0;
   }
 
+  #take(record: StateRecord, text: Buffer): void {
+    const { stopped, closed } = this.#options;
+    if (record.kind === StateKind.Closed) {
+      closed();
+      return;
+    }
+    if (record.kind === StateKind.Stopped) stopped(record.informer, failureOf(record, text));
+    else this.#merges.get(record.informer)?.take(record, text);
+  }
+
   /** Returns the rows that have ended; called after each round of the drain. */
-  giveBack(): boolean {
+  giveBack(): void {
     let isFull = false;
     for (const [informer, { table }] of this.#merges) isFull = !this.#giveBack(informer, table) || isFull;
     if (
@@ -92,7 +113,6 @@ export class StatesMerger implements Merger {
       this.#untold = 0;
       this.#options.progress();
     }
-    return false;
   }
 
   /** Returns whether all of them are in the ring. The others stay in the table's list. */
@@ -113,4 +133,12 @@ export class StatesMerger implements Merger {
       if (!isWritten) return false;
     }
   }
+}
+
+/** Returns the reason of an end. */
+function failureOf({ textOffset, extractedLength }: StateRecord, text: Buffer): KubeloomError | undefined {
+  if (extractedLength === 0) return undefined;
+  const error = parseJson(text.toString('utf8', textOffset, textOffset + extractedLength));
+  assert(error !== undefined, 'the reason of an end is not JSON');
+  return fromErrorMessage(error as ErrorMessage);
 }

@@ -43,6 +43,10 @@ export const StateKind = {
   Position: 7,
   /** The row is at another place. Its former place has the row number of a previous state. */
   Moved: 8,
+  /** The informer's cache changes no more. The extracted fields are the reason as JSON, or empty. */
+  Stopped: 9,
+  /** Everything has been written: the thread shall close its port. */
+  Closed: 10,
 } as const;
 export type StateKind = (typeof StateKind)[keyof typeof StateKind];
 
@@ -82,25 +86,33 @@ export class StateRecord {
   textOffset = 0;
 }
 
-const TEXT_FIXED_BYTES = 8;
+const TEXT_FIXED_BYTES = 12;
 const NO_TEXT: Buffer = Buffer.alloc(0);
 
-/** Writes the states of one informer, also those whose text is too long for a record. */
+/**
+ * Writes the states of one informer, also those whose text is too long for a record. A writer whose record has found no
+ * room may write another one: then the parts that were written are of no record, and the reader drops them.
+ */
 export class StateWriter {
   readonly #ring: RingProducer;
-  /** Bytes of a long text that are written. */
+  /** Bytes of a long text that are written, and the record that they belong to. */
   #textAt = 0;
+  #row = NOTHING;
+  #previousRow = NOTHING;
+  #kind: StateKind = StateKind.Put;
 
   constructor(ring: RingProducer) {
     this.#ring = ring;
   }
 
-  /**
-   * Writes the record with `text`, all of its variable part. Returns false when the ring has no room; the same record must
-   * be the next one.
-   */
+  /** Writes the record with `text`, all of its variable part. Returns false when the ring has no room. */
   write(record: StateRecord, text: Buffer): boolean {
     const ring = this.#ring;
+    const { row, previousRow, kind } = record;
+    if (row !== this.#row || previousRow !== this.#previousRow || kind !== this.#kind) this.#textAt = 0;
+    this.#row = row;
+    this.#previousRow = previousRow;
+    this.#kind = kind;
     const isLong = FIXED_WORDS * 4 + text.length > ring.payloadBytesMax;
     if (isLong && !this.#writeText(record.informer, text)) return false;
     record.isTextBefore = isLong;
@@ -118,6 +130,7 @@ export class StateWriter {
       if (at === INSUFFICIENT_CAPACITY) return false;
       ring.words[at >> 2] = informer;
       ring.words[(at >> 2) + 1] = bytes.length;
+      ring.words[(at >> 2) + 2] = this.#textAt;
       ring.bytes.set(bytes, at + TEXT_FIXED_BYTES);
       ring.commit(TEXT_FIXED_BYTES + bytes.length);
       this.#textAt += bytes.length;
@@ -130,9 +143,8 @@ export class StateWriter {
 export class StateReader {
   readonly #ring: RingConsumer;
   readonly #memory: Buffer;
-  /** Text of the next record, if that is too long for it. */
-  #texts: Buffer[] = [];
-  #textInformer = NOTHING;
+  /** Text of the next record of an informer, if that is too long for it. */
+  readonly #texts: Map<number, Buffer[]> = new Map();
 
   constructor(ring: RingConsumer) {
     const { buffer, byteOffset, byteLength } = ring.bytes;
@@ -153,8 +165,8 @@ export class StateReader {
     if (!out.isTextBefore) return this.#memory;
     const { namespaceLength, nameLength, resourceVersionTextLength, extractedLength } = out;
     const textLength = namespaceLength + nameLength + resourceVersionTextLength + extractedLength;
-    const text = Buffer.concat(this.#texts);
-    this.#texts = [];
+    const text = Buffer.concat(this.#texts.get(out.informer) ?? []);
+    this.#texts.delete(out.informer);
     assert(text.length === textLength, 'a record without its text', out.row);
     readState(this.#ring, text, out, 0);
     return text;
@@ -164,12 +176,13 @@ export class StateReader {
     const ring = this.#ring;
     const word = ring.offset >> 2;
     const informer = ring.words[word] ?? 0;
-    // The rest of a text is missing when its informer was closed.
-    if (informer !== this.#textInformer) this.#texts = [];
-    this.#textInformer = informer;
+    // A text that begins replaces one without its rest: the writer has written another record.
+    const isBegin = ring.words[word + 2] === 0;
+    const texts = isBegin ? [] : (this.#texts.get(informer) ?? []);
+    this.#texts.set(informer, texts);
     const start = ring.offset + TEXT_FIXED_BYTES;
     // A private copy.
-    this.#texts.push(Buffer.from(this.#memory.subarray(start, start + (ring.words[word + 1] ?? 0))));
+    texts.push(Buffer.from(this.#memory.subarray(start, start + (ring.words[word + 1] ?? 0))));
   }
 }
 

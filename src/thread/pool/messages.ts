@@ -49,16 +49,34 @@ export interface Failure {
 
 type Scalar = string | number | boolean;
 
-export function failureOf(error: unknown): Failure {
-  const isError = error instanceof Error;
-  const own = isError ? Object.entries(error) : [];
-  const isScalar = (entry: [string, unknown]): entry is [string, Scalar] =>
-    ['string', 'number', 'boolean'].includes(typeof entry[1]);
+/** Returns data for any value at all, and never throws: after it there is only the boundary. */
+export function failureOf(thrown: unknown): Failure {
+  const message = attempt((): unknown => messageOf(thrown));
+  const error = attempt(() => (thrown instanceof Error ? thrown : undefined));
+  const stack = attempt(() => error?.stack);
+  const details: Record<string, Scalar> = {};
+  for (const name of attempt(() => Object.keys(error ?? {})) ?? []) {
+    const value = attempt(() => Reflect.get(error ?? {}, name) as unknown);
+    if (isScalar(value)) Object.defineProperty(details, name, { value, enumerable: true });
+  }
   return {
-    message: messageOf(error),
-    stack: isError ? error.stack : undefined,
-    details: Object.fromEntries(own.filter(isScalar)),
+    message: typeof message === 'string' ? message : 'a value without a text was thrown',
+    stack: typeof stack === 'string' ? stack : undefined,
+    details,
   };
+}
+
+/** Returns undefined when the read throws: a getter, a trap of a proxy, a conversion. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function isScalar(value: unknown): value is Scalar {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
 /** Returns the error again: a `TerminalError`, an error of kubeloom, or an `Error`. */

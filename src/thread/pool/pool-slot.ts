@@ -7,9 +7,10 @@ import type { ReconcileResult } from '../../client-go/workqueue/reconcile-result
 import type { SharedCache } from '../../informer/share/shared-cache.ts';
 import { fenceMemoryOf } from '../../shared/fence.ts';
 import { abortable } from '../../base/on-abort.ts';
+import { START_TIMEOUT_MS } from '../../informer/threads/supervisor-step.ts';
 import { WaitCondition } from '../../informer/wait-condition.ts';
 import { errorOf } from './messages.ts';
-import type { ReconcileTask } from './messages.ts';
+import type { Answer, ReconcileTask } from './messages.ts';
 import type { ReconcilerThread, ThreadSettings } from './reconciler-thread.ts';
 
 /** Delays of the start of a thread after one that did not finish a key: doubled each time. */
@@ -48,6 +49,8 @@ export class PoolSlot {
 
   /** Reconciles a key; the call before has settled. */
   async reconcile(key: string, signal: AbortSignal | undefined): Promise<ReconcileResult> {
+    // A thread would refuse the key, too, and end: each key would start another one.
+    this.#settings.cache.wantRunning();
     const thread = await abortable((this.#opened ??= this.#open()), signal);
     signal?.throwIfAborted();
     const number = ++this.#number;
@@ -96,15 +99,11 @@ export class PoolSlot {
   }
 
   async #open(): Promise<ReconcilerThread> {
-    const { module, cache, resourceLimits } = this.#settings;
     try {
       await this.#delay();
       if (this.#isClosed) throw this.#endedError('before its start', undefined);
-      const thread = this.#parts.startThread({ module, cache: cache.port(), resourceLimits });
-      this.#thread = thread;
-      const answer = await thread.open().catch((cause: unknown) => {
-        throw this.#endedError('before it had loaded its module', cause);
-      });
+      const thread = (this.#thread = this.#start());
+      const answer = await this.#loaded(thread);
       if (answer.outcome === 'unusable') {
         await thread.end();
         throw errorOf(answer.failure);
@@ -114,6 +113,37 @@ export class PoolSlot {
     } catch (error) {
       this.#forget();
       throw error;
+    }
+  }
+
+  #start(): ReconcilerThread {
+    const { module, cache, resourceLimits } = this.#settings;
+    const port = cache.port();
+    try {
+      return this.#parts.startThread({ module, cache: port, resourceLimits });
+    } catch (error) {
+      for (const end of port.transferList) end.close();
+      throw error;
+    }
+  }
+
+  /** Loads the module and opens the cache; terminates a thread that cannot do so in time. */
+  async #loaded(thread: ReconcilerThread): Promise<Answer> {
+    let isLate = false;
+    const cancel = this.#parts.clock.schedule(START_TIMEOUT_MS, () => {
+      isLate = true;
+      void thread.end();
+    });
+    try {
+      return await thread.open();
+    } catch (cause) {
+      if (!isLate || this.#isClosed) throw this.#endedError('before it had loaded its module', cause);
+      const message =
+        `${this.#settings.module} was not loaded within ${START_TIMEOUT_MS} ms; look for an await at its top level, or at ` +
+        'the top level of a module that it imports';
+      throw new KubeloomError('ERR_KUBELOOM_MODULE', message, { cause });
+    } finally {
+      cancel();
     }
   }
 

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setEnvironmentData } from 'node:worker_threads';
-import { resources } from '../../../src/index.ts';
 import { LeaderElector } from '../../../src/controller/index.ts';
 import { MemoryLease, MemoryLock } from './leader-election/memory-lock.ts';
+import { InformerThreads, resources } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/apiserver/testing/index.ts';
 import { Gate, Scene, managerOf, object } from './scene.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;
@@ -75,6 +76,38 @@ it('C310 the signal of a former leader is aborted in threads while its main thre
   // The limit of a failure: the thread ends the wait when it sees its signal.
   assert.notEqual(Atomics.wait(words, 1, 0, 20_000), 'timed-out');
   await assert.rejects(run, { code: 'ERR_KUBELOOM_LEADER_LOST' });
+});
+
+it('C297 a thread that blocks, and is far behind, does not delay the end of a manager after shutdownTimeoutMs', async () => {
+  await using scene = await Scene.start();
+  await scene.create('deployments.apps', object('block'), object('a'));
+  // The thread may hold 8 KiB of old states.
+  await using threads = new InformerThreads({ shards: 0, backlogBytesMax: 2 ** 16 });
+  const clock = new FakeClock();
+  await using running = managerOf(scene, { clock, shutdownTimeoutMs: 1000, cache: { threads } });
+  const words = new Int32Array(new SharedArrayBuffer(8));
+  setEnvironmentData('waiting', words);
+  running.manager.controllerFor(deployments, { concurrency: 1 }).owns(replicaSets).reconcile(MODULE);
+  const ended = assert.rejects(running.run(), { code: 'ERR_KUBELOOM_STILL_RUNNING', message: /block/ });
+  while (Atomics.load(words, 0) === 0) await new Promise((resolve) => setImmediate(resolve));
+  const labelled = (version: string): ReturnType<typeof object> => {
+    const { metadata, ...rest } = object('a');
+    return { ...rest, metadata: Object.assign({ labels: { version } }, metadata) };
+  };
+  const [informer] = running.manager.informers;
+  const isBehind = (): boolean =>
+    (informer?.stats().handlers ?? []).some(
+      ({ name, notifications }) => name === `a thread's cache` && notifications > 0,
+    );
+  for (let version = 0; !isBehind(); version++) {
+    await scene.put('deployments.apps', labelled(`${version}`));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  running.stop.abort();
+  clock.advance(1000);
+  await ended;
+  Atomics.store(words, 1, 1);
+  Atomics.notify(words, 1);
 });
 
 it('kinds with several namespaces, and kinds with the same name, end the manager with a code', async () => {

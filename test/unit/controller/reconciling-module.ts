@@ -1,4 +1,4 @@
-/** The module of a controller in tests: it fails with what the caches of its thread have, except for the keys `wait` and `asks`. */
+/** The module of a controller in tests: it fails with what the caches of its thread have, except for the keys `wait`, `asks`, `block`. */
 import { getEnvironmentData, isMainThread } from 'node:worker_threads';
 import type { KubeObject } from '../../../src/index.ts';
 import { TerminalError } from '../../../src/thread/index.ts';
@@ -20,6 +20,12 @@ const reconcile: ThreadReconcile<{ deployments: KubeObject; replicasets: KubeObj
     while (!signal.aborted) await new Promise((resolve) => setImmediate(resolve));
     Atomics.store(words, 1, 1);
     Atomics.notify(words, 1);
+    return;
+  }
+  if (name === 'block') {
+    const words = getEnvironmentData('waiting') as Int32Array;
+    Atomics.store(words, 0, 1);
+    Atomics.wait(words, 1, 0);
     return;
   }
   const replicaSets = cache.informer('replicasets').getIndexer().size;

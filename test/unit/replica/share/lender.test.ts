@@ -1,6 +1,7 @@
 /** Single situations of a lender: limits, deaths with much to release, and what a slow thread makes of the main thread. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { KubeloomError } from '../../../../src/base/errors.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { Lending } from '../../../../src/replica/share/lending.ts';
 import { seededRandom } from '../../shared/ring/random.ts';
@@ -13,7 +14,7 @@ const STATES_BYTES = 4096;
 
 interface Scene {
   readonly main: ScriptedReplica;
-  readonly join: () => ReaderTwin;
+  readonly join: (heldBytesMax?: number) => ReaderTwin;
 }
 
 function scene(): Scene {
@@ -23,8 +24,14 @@ function scene(): Scene {
   const lending = new Lending(owner.table, () => undefined);
   owner.readers = lending;
   main.relist();
-  const join = (): ReaderTwin =>
-    new ReaderTwin({ owner, replica, processor, lending }, seededRandom(1), STATES_BYTES, () => undefined);
+  const join = (heldBytesMax?: number): ReaderTwin =>
+    new ReaderTwin(
+      { owner, replica, processor, lending },
+      seededRandom(1),
+      STATES_BYTES,
+      () => undefined,
+      heldBytesMax,
+    );
   return { main, join };
 }
 
@@ -34,7 +41,8 @@ async function level(reader: ReaderTwin): Promise<void> {
     await settled();
     reader.read(Infinity, Infinity);
   }
-  reader.link.turn();
+  reader.lend(Infinity);
+  reader.read(Infinity, Infinity);
   reader.checkErrors();
 }
 
@@ -63,7 +71,7 @@ test('C212 C261 an object whose fields or version do not fit into the ring reach
   assert.equal(reader.rows, 0);
 });
 
-test('C212 what a thread has stays readable, wherever the main thread moves it', async () => {
+test('C212 what a thread has stays readable after its informer has ended there, wherever the main thread moves it', async () => {
   const { main, join } = scene();
   const { owner, indexer } = main;
   const reader = join();
@@ -74,6 +82,7 @@ test('C212 what a thread has stays readable, wherever the main thread moves it',
   main.put({ ...at('large', 500), labels: { long: 'x'.repeat(STATES_BYTES) } });
   main.remove({ ...at('large', 501) });
   await level(reader);
+  reader.remove();
   for (let round = 0; round < 3; round++) for (const _ of owner.packed.round());
   assert.ok(owner.packed.slabs.liveBytes > 0, 'nothing was packed');
   for (let turn = 0; turn < 20; turn++) await level(reader);
@@ -112,6 +121,78 @@ test('C212 a thread that was far behind receives the merged notifications, and h
     ['pod-1@396', 'pod-2@397', 'pod-3@398', 'pod-4@399'],
   );
   assert.equal(reader.rows, 4);
+});
+
+test('C211 C218 a thread whose handler was removed receives the reason behind its last change, and no version of later', async () => {
+  const { main, join } = scene();
+  const reader = join();
+  await level(reader);
+  main.put(at('a', 1));
+  main.put(at('b', 2));
+  reader.remove(new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow'));
+  for (let version = 3; version <= 6; version++) {
+    main.put(at('a', version));
+    reader.lend(Infinity);
+    reader.read(Infinity, Infinity);
+  }
+  assert.equal(reader.stopped, 'ERR_KUBELOOM_HANDLER_OVERFLOW');
+  assert.equal(reader.indexer.lastStoreSyncResourceVersion(), '2');
+  assert.deepEqual(reader.indexer.listKeys(), ['a', 'b']);
+});
+
+test('C212 C297 the call of a removed handler ends, whatever the thread does, and nothing is kept for its ring', async () => {
+  const { main, join } = scene();
+  const reader = join();
+  for (let version = 1; version <= 200; version++) main.put(at('a', version));
+  reader.lend(Infinity);
+  assert.equal(reader.lent.isIdle, false, 'no call waits for room');
+  reader.remove();
+  await settled();
+  while (reader.lent.release());
+  await reader.lent.ended;
+  const before = reader.rows;
+  for (let version = 201; version <= 400; version++) {
+    main.put(at('a', version));
+    reader.lend(Infinity);
+  }
+  assert.equal(reader.rows, before);
+  while (reader.stopped === undefined) {
+    reader.read(1, 1);
+    reader.link.turn();
+  }
+  const version = Number(reader.indexer.lastStoreSyncResourceVersion());
+  assert.ok(version < 200, `${version}`);
+  assert.equal(reader.indexer.list()[0]?.resourceVersion, String(version));
+});
+
+test('C296 old states that a thread has not returned count as its backlog, and above its share changes wait', async () => {
+  const { main, join } = scene();
+  const text = 'x'.repeat(3000);
+  const reader = join(8192);
+  await level(reader);
+  for (let version = 1; version <= 20; version++) main.put({ ...at('a', version), spec: { text } });
+  reader.lend(Infinity);
+  // The ring has room for all of them: only the bytes are too many.
+  const { notifications } = reader.lent.backlog;
+  assert.ok(notifications >= 14, `${notifications} wait`);
+  assert.ok(reader.lent.heldBytes > 20 * text.length, `${reader.lent.heldBytes} bytes count`);
+  assert.ok(reader.rows <= 6, `${reader.rows} states`);
+  await level(reader);
+  assert.equal(reader.indexer.list()[0]?.resourceVersion, '20');
+  assert.equal(reader.lent.heldBytes, 0);
+  assert.equal(reader.rows, 1);
+});
+
+test('C206 C212 the marks of lists that find no room are two at most, and the thread has the last list then', async () => {
+  const { main, join } = scene();
+  const reader = join();
+  for (let version = 1; version <= 100; version++) main.put(at('a', version));
+  main.remove(at('a', 101));
+  for (let list = 0; list < 50; list++) main.relist();
+  main.relist(at('b', 200));
+  await level(reader);
+  assert.deepEqual(reader.indexer.listKeys(), ['b']);
+  assert.equal(reader.rows, 1);
 });
 
 test('C213 the references of a thread that has ended are dropped in steps', async () => {

@@ -1,5 +1,6 @@
 /** Both ends of a link in one thread: a reader's replica, with a handler, and its lender in the main thread's replica. */
 import assert from 'node:assert/strict';
+import type { KubeloomError } from '../../../../src/base/errors.ts';
 import type { Random } from '../../../../src/base/clock.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
@@ -53,16 +54,29 @@ export class ReaderTwin {
   lists = 0;
   /** Code of the error that ended the informer. */
   stopped: string | undefined;
+  isClosed = false;
 
-  constructor(main: SharedReplica, random: Random, statesBytes: number, check: (entry: Entry) => void) {
+  constructor(
+    main: SharedReplica,
+    random: Random,
+    statesBytes: number,
+    check: (entry: Entry) => void,
+    heldBytesMax: number = Infinity,
+  ) {
     this.#main = main;
     const memory = allocateLink(statesBytes);
-    this.link = new ReaderLink(memory, (message) => this.#messages.push(message));
+    this.link = new ReaderLink(memory, {
+      post: (message) => this.#messages.push(message),
+      broken: (error) => {
+        throw error;
+      },
+    });
     const { replica, owner, lending, processor } = main;
     this.#lender = new Lender(INFORMER, this.link, {
       table: owner.table,
       owner: () => owner,
       replica,
+      heldBytesMax,
       isIdle: () => this.lent.isIdle,
       remove: () => processor.remove(this.lent),
     });
@@ -95,6 +109,8 @@ export class ReaderTwin {
     this.merger = new StatesMerger({
       memory,
       progress: () => this.progress++,
+      stopped: (_, failure) => (this.stopped = failure?.code ?? 'no error'),
+      closed: () => (this.isClosed = true),
       broken: (error) => {
         throw error;
       },
@@ -114,6 +130,7 @@ export class ReaderTwin {
   /** Delivers to the link, and does what follows each round of the drain. */
   lend(count: number): void {
     this.lent.deliver(count);
+    this.#lender.merged();
     this.link.turn();
   }
 
@@ -124,6 +141,11 @@ export class ReaderTwin {
     this.handler.deliver(calls);
     while (this.replica.dispose());
     this.merger.giveBack();
+  }
+
+  /** Removes the handler on the main thread, as an overflow does. */
+  remove(failure?: KubeloomError): void {
+    this.#main.processor.remove(this.lent, false, failure);
   }
 
   /** Ends the reader at this moment: only the main thread's end is used from now on. */
@@ -172,7 +194,6 @@ export class ReaderTwin {
   /** Takes one message of those that were sent. */
   receive(): boolean {
     const message = this.#messages.shift();
-    if (message?.type === 'stopped') this.stopped = message.error?.code;
     if (message) this.#memory.take(message);
     return message !== undefined;
   }

@@ -5,6 +5,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Random } from '../../../../src/base/clock.ts';
+import { KubeloomError } from '../../../../src/base/errors.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { Lending } from '../../../../src/replica/share/lending.ts';
 import type { Difference } from '../../../../src/replica/store/deliveries.ts';
@@ -21,17 +22,26 @@ const READERS_MAX = 3;
 /** The smallest ring: few records fill it. */
 const STATES_BYTES = 4096;
 
+interface Each {
+  readonly reader: ReaderTwin;
+  /** Index of the last state in which its cache was. */
+  stateAt: number;
+  /** Version of the main thread's cache when the reader was removed. */
+  removedAt?: string;
+}
+
 class World {
   readonly processor: SharedProcessor = new SharedProcessor();
   readonly twin: ReplicaTwin;
   readonly lending: Lending;
   readonly random: Random;
-  readonly readers: { readonly reader: ReaderTwin; stateAt: number }[] = [];
+  readonly readers: Each[] = [];
   /** Contents of the cache after each commit. */
   readonly states: string[] = [''];
   /** JSON of each state that was ever in the cache, or the last of its object. */
   readonly objects: Map<string, string> = new Map();
   kills = 0;
+  removals = 0;
   fullRings = 0;
   moves = 0;
 
@@ -75,6 +85,8 @@ class World {
       this.random,
       STATES_BYTES,
       (entry) => this.checkObject(entry),
+      // Some threads have to return old states before they receive more.
+      this.random() < 0.5 ? wholeNumber(this.random, 0, 8192) : Infinity,
     );
     this.readers.push({ reader, stateAt: 0 });
   }
@@ -89,6 +101,31 @@ class World {
     assert.equal(killed.reader.rows, 0);
   }
 
+  /** The main thread removes the reader's handler at any moment. The reader goes on until it is killed. */
+  remove(each: Each | undefined): void {
+    if (!each || each.removedAt !== undefined) return;
+    this.removals++;
+    each.removedAt = this.twin.indexer.lastStoreSyncResourceVersion();
+    each.reader.remove(new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow'));
+  }
+
+  /** Ends the readers whose handler was removed. */
+  killRemoved(): void {
+    for (let at = this.readers.length - 1; at >= 0; at--) {
+      const each = this.readers[at];
+      if (each?.removedAt === undefined) continue;
+      const { reader } = each;
+      reader.link.turn();
+      reader.read(Infinity, Infinity);
+      this.checkReader(each);
+      reader.link.turn();
+      reader.read(Infinity, Infinity);
+      assert.equal(reader.stopped, 'ERR_KUBELOOM_HANDLER_OVERFLOW');
+      assert.equal(reader.lent.isReady, false);
+      this.kill(at);
+    }
+  }
+
   checkObject(entry: Pick<Entry, 'key' | 'resourceVersion' | 'bytes'>): void {
     const name = `${entry.key}@${entry.resourceVersion}`;
     assert.equal(entry.bytes().toString(), this.objects.get(name), name);
@@ -99,9 +136,12 @@ class World {
   }
 
   /** Checks that a reader's cache is a state that the main thread had, not older than the one before, byte for byte. */
-  checkReader(each: { readonly reader: ReaderTwin; stateAt: number }): void {
-    const { reader } = each;
+  checkReader(each: Each): void {
+    const { reader, removedAt } = each;
     reader.checkErrors();
+    const version = reader.indexer.lastStoreSyncResourceVersion();
+    if (removedAt !== undefined)
+      assert.ok(Number(version) <= Number(removedAt), `${version} after ${removedAt}`);
     if (!reader.replica.hasSynced) return;
     const objects = reader.indexer.list();
     const state = stateOf(objects);
@@ -124,6 +164,7 @@ class World {
     if (chance < 0.4) mainStep(twin, random);
     else if (chance < 0.42) this.join_();
     else if (chance < 0.43) this.kill(at);
+    else if (chance < 0.4335) this.remove(each);
     else if (each && chance < 0.7) {
       each.reader.lend(wholeNumber(random, 1, 40));
       if (each.reader.lent.pendingNotifications > 0 && !each.reader.lent.isReady) this.fullRings++;
@@ -145,7 +186,7 @@ class World {
         await settled();
         reader.read(Infinity, Infinity);
       }
-      reader.link.turn();
+      reader.lend(Infinity);
       reader.read(Infinity, Infinity);
       assert.ok(reader.isLevel, 'a reader did not become level');
       this.checkReader(each);
@@ -230,6 +271,7 @@ describe('readers of one cache through random histories', () => {
       twin.end();
       for (let count = 0; count < STEPS; count++) await world.step();
       twin.end();
+      world.killRemoved();
       world.join_();
       await world.level();
       twin.dispose();
@@ -252,8 +294,8 @@ describe('readers of one cache through random histories', () => {
       );
       assert.ok(world.moves > 20, `${world.moves} moves of rows that readers have`);
       assert.ok(
-        world.kills > 3 && world.fullRings > 3,
-        `${world.kills} kills, ${world.fullRings} full rings`,
+        world.kills > 3 && world.fullRings > 3 && world.removals > 0,
+        `${world.kills} kills, ${world.fullRings} full rings, ${world.removals} removals`,
       );
       while (world.readers.length > 0) world.kill(0);
       twin.clear();

@@ -129,6 +129,7 @@ export function fakeCache(ledger: KeyLedger): SharedCache {
   const cache = {
     port: () => ({ transferList: [] }),
     close: () => undefined,
+    wantRunning: () => undefined,
     get resourceVersions() {
       return [String(ledger.version)];
     },

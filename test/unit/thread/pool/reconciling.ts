@@ -13,7 +13,9 @@ export const OVERLAPS = 0;
 export const BEGUN = 1;
 /** 1: threads that had `background` throw. */
 export const THROW = 2;
-export const FIRST_OWNER = 3;
+/** `hold` and `fall` block their thread while it is 0. */
+export const RELEASED = 3;
+export const FIRST_OWNER = 4;
 
 const words = getEnvironmentData('reconciling') as Int32Array | undefined;
 
@@ -74,6 +76,11 @@ const reconcile: ThreadReconcile<{ pods: Pod }> = async (key, { cache, signal })
       case 'heap':
         fillHeap();
       // falls through
+      case 'hold':
+      case 'fall':
+        if (words) Atomics.wait(words, RELEASED, 0);
+        if (action === 'fall') process.exit(3);
+        return undefined;
       case 'block':
         for (;;);
       case 'wait':

@@ -1,0 +1,44 @@
+/** Every event in every state of a lender. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KubeloomError } from '../../../../src/base/errors.ts';
+import { OPEN, isWriting, stepLender } from '../../../../src/replica/share/lender-step.ts';
+import type { LenderEvent, LenderState } from '../../../../src/replica/share/lender-step.ts';
+
+const failure = new KubeloomError('ERR_KUBELOOM_OBJECT_TOO_LARGE', 'too large');
+const overflow = new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow');
+
+const STATES: readonly LenderState[] = [
+  OPEN,
+  { kind: 'leaving' },
+  { kind: 'failed', failure },
+  { kind: 'removed', failure: overflow },
+  { kind: 'closed' },
+];
+
+const EVENTS: readonly LenderEvent[] = [
+  { type: 'leave' },
+  { type: 'fail', failure },
+  { type: 'remove', failure: overflow },
+  { type: 'close' },
+];
+
+/** The state after each event of `EVENTS`. */
+const AFTER: Readonly<Record<LenderState['kind'], readonly LenderState['kind'][]>> = {
+  open: ['leaving', 'failed', 'removed', 'closed'],
+  leaving: ['leaving', 'failed', 'removed', 'closed'],
+  failed: ['failed', 'failed', 'failed', 'closed'],
+  removed: ['removed', 'removed', 'removed', 'closed'],
+  closed: ['closed', 'closed', 'closed', 'closed'],
+};
+
+test('a lender that has ended keeps the first reason, writes nothing more, and can only be closed', () => {
+  for (const state of STATES) {
+    for (const [at, event] of EVENTS.entries()) {
+      const next = stepLender(state, event);
+      assert.equal(next.kind, AFTER[state.kind][at], `${state.kind}, ${event.type}`);
+      if (next.kind === state.kind) assert.equal(next, state);
+      if (!isWriting(state)) assert.equal(isWriting(next), false);
+    }
+  }
+});

@@ -1,0 +1,240 @@
+/** The ends of a cache in a thread and what was written before them, with both ends in this thread. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { InformerThreads, SharedCache, SharedIndexInformer } from '../../../src/index.ts';
+import type { InformerOptions } from '../../../src/index.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import { openCache } from '../../../src/thread/index.ts';
+import type { CachePort } from '../../../src/thread/index.ts';
+import { PODS, Scene, pod } from '../informer/scene.ts';
+import type { Pod } from '../informer/scene.ts';
+import { HeldThread } from './held-thread.ts';
+
+interface Types extends Readonly<Record<string, unknown>> {
+  readonly pods: Pod;
+  readonly others: Pod;
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+async function started(
+  scene: Scene,
+  count: number,
+  options: InformerOptions<Pod> = {},
+): Promise<SharedIndexInformer<Pod>> {
+  for (let number = 0; number < count; number++) scene.source.add(pod(`pod-${number}`));
+  const informer = scene.informer(options);
+  await scene.started(informer);
+  return informer;
+}
+
+/** Changes that fill the ring of a thread that blocks, and then wait as a backlog. */
+async function behind(scene: Scene, informer: SharedIndexInformer<Pod>): Promise<void> {
+  for (let version = 0; version < 200; version++)
+    scene.source.modify(pod('pod-1', { version: `${version}` }));
+  while (informer.lastSyncResourceVersion() !== scene.source.resourceVersion) await turn();
+  const [backlog] = informer.stats().handlers;
+  assert.ok((backlog?.notifications ?? 0) > 50, `${backlog?.notifications} notifications wait`);
+}
+
+test('C214 C295 close() delivers what waits here and there: the handlers in the thread receive every change of before', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 3);
+  const thread = await HeldThread.open(informer);
+  const versions: string[] = [];
+  thread.pods.addEventHandler({ onUpdate: (_, updated) => versions.push(updated.labels['version'] ?? '') });
+  thread.block();
+  await behind(scene, informer);
+  const closed = thread.reader.close();
+  scene.source.modify(pod('pod-1', { version: 'later' }));
+  await turn();
+  thread.unblock();
+  await closed;
+  assert.deepEqual(
+    versions,
+    Array.from({ length: 200 }, (_, version) => `${version}`),
+  );
+  assert.equal(informer.stats().handlers.length, 0);
+});
+
+test('C295 the end of an informer comes behind the changes of before: a wait for their version resolves, and handlers receive them', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 3);
+  const thread = await HeldThread.open(informer);
+  const updated: string[] = [];
+  thread.pods.addEventHandler({ onUpdate: (_, { name }) => updated.push(name) });
+  await thread.pods.waitForResourceVersion(informer.lastSyncResourceVersion());
+  thread.block();
+  for (let number = 0; number < 3; number++) scene.source.modify(pod(`pod-${number}`, { app: 'web' }));
+  const waiting = thread.pods.waitForResourceVersion(scene.source.resourceVersion);
+  await settled(informer);
+  await informer.shutdown();
+  thread.unblock();
+  await waiting;
+  while (!thread.pods.isStopped()) await turn();
+  await thread.cache.close();
+  assert.deepEqual(updated, ['pod-0', 'pod-1', 'pod-2']);
+  await thread.ended;
+});
+
+test('C212 C297 the shutdown of an informer does not wait for a thread that blocks, which receives the end when it goes on', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 3);
+  const thread = await HeldThread.open(informer);
+  thread.block();
+  await behind(scene, informer);
+  const version = informer.lastSyncResourceVersion();
+  await informer.shutdown();
+  assert.equal(informer.stats().handlers.length, 0);
+  const waiting = assert.rejects(thread.pods.waitForResourceVersion(version), {
+    code: 'ERR_KUBELOOM_STOPPED',
+  });
+  thread.unblock();
+  await waiting;
+  assert.ok(Number(thread.pods.lastSyncResourceVersion()) < Number(version));
+  await thread.cache.close();
+  await thread.ended;
+});
+
+test('C211 C212 C218 a thread that was removed for its backlog ends at the state of before, with the reason', async () => {
+  const clock = new FakeClock();
+  const source = new FakeControllerSource<Pod>();
+  const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
+  await using threads = new InformerThreads({ shards: 0, ...limits }, { clock });
+  await using informer = new SharedIndexInformer<Pod>(source, PODS, {
+    threads,
+    clock,
+    onError: () => undefined,
+  });
+  for (let number = 0; number < 300; number++) source.add(pod(`pod-${number}`));
+  void informer.run();
+  await informer.waitForSync();
+  const thread = await HeldThread.open(informer);
+  thread.block();
+  for (let number = 0; number < 300; number++) source.modify(pod(`pod-${number}`, { text: 'x'.repeat(500) }));
+  while (informer.stats().handlers.length > 0) {
+    clock.advance(500);
+    await turn();
+  }
+  source.modify(pod('pod-1', { version: 'later' }));
+  await settled(informer);
+  const version = informer.lastSyncResourceVersion();
+  thread.unblock();
+  while (!thread.pods.isStopped()) await turn();
+  assert.equal(thread.pods.health.lastError?.code, 'ERR_KUBELOOM_HANDLER_OVERFLOW');
+  assert.notEqual(thread.pods.lastSyncResourceVersion(), version);
+  // Also a version that the cache has is refused: nothing more comes.
+  for (const asked of [version, '1', '']) {
+    await assert.rejects(thread.cache.waitForResourceVersions([asked], AbortSignal.timeout(60_000)), {
+      code: 'ERR_KUBELOOM_STOPPED',
+    });
+  }
+  await thread.cache.close();
+  await thread.ended;
+});
+
+test('C213 a list that was cut by a removal leaves no state behind, although the thread keeps its cache open', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 300);
+  const thread = new HeldThread(informer);
+  thread.block();
+  while (thread.reader.lentStates === 0) await turn();
+  await informer.shutdown();
+  thread.unblock();
+  while (!thread.pods.isStopped() || thread.reader.lentStates > 0) await turn();
+  assert.equal(thread.pods.hasSynced(), false);
+  await thread.cache.close();
+  await thread.ended;
+});
+
+test('C298 a cache with a stopped informer opens: that informer has stopped there, and the others follow', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 1);
+  await using other = new Scene();
+  const stopped = await started(other, 1);
+  const cache = new SharedCache({ others: stopped, pods: informer });
+  await stopped.shutdown();
+  const opened = await openCache<Types>(cache.port());
+  await opened.informer('pods').waitForSync();
+  const others = opened.informer('others');
+  while (!others.isStopped()) await turn();
+  assert.equal(others.health.lastError?.code, 'ERR_KUBELOOM_STOPPED');
+  scene.source.add(pod('later'));
+  await settled(informer);
+  await opened.informer('pods').waitForResourceVersion(informer.lastSyncResourceVersion());
+  await cache.close();
+  assert.equal(cache.threads, 0);
+});
+
+test('C298 an error in the link of a thread ends the caches of that thread with a warning, and nothing else', async (context) => {
+  const warned: string[] = [];
+  context.mock.method(process, 'emitWarning', (_: string, { code }: { code: string }) => warned.push(code));
+  await using scene = new Scene();
+  const informer = await started(scene, 3);
+  await using cache = informer.share();
+  const port = cache.port();
+  const broken = await openCache<Types>(port);
+  const whole = await openCache<Types>(cache.port());
+  await Promise.all([broken, whole].map((opened) => opened.informer('pods').waitForSync()));
+  // The thread returns a row that it does not have.
+  const { RingMemory, RingProducer } = await import('../../../src/shared/ring/ring.ts');
+  const { writeReturned } = await import('../../../src/shared/record/state.ts');
+  const returned = new RingProducer(new RingMemory(port.memory.returned));
+  assert.ok(writeReturned(returned, 0, [4000]));
+  returned.publish();
+  scene.source.modify(pod('pod-1', { app: 'web' }));
+  await settled(informer);
+  const version = informer.lastSyncResourceVersion();
+  await whole.informer('pods').waitForResourceVersion(version);
+  while (cache.threads > 1) await turn();
+  assert.deepEqual(warned, ['ERR_KUBELOOM_ASSERTION']);
+  assert.equal(broken.informer('pods').health.lastError?.code, 'ERR_KUBELOOM_ASSERTION');
+  assert.equal(informer.stats().handlers.length, 1);
+  await cache.close();
+  assert.equal(cache.lentStates, 0);
+});
+
+test('C215 a port that was opened before is refused, and its first cache goes on', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 2);
+  await using cache = informer.share();
+  const port = cache.port();
+  const first = await openCache<Types>(port);
+  await assert.rejects(openCache<Types>(port), { code: 'ERR_KUBELOOM_STARTED', message: /opened before/ });
+  await assert.rejects(openCache<Types>({ ...port }), { code: 'ERR_KUBELOOM_STARTED' });
+  // A program that has another copy of kubeloom in the thread might send the message.
+  port.transferList[0].postMessage({ type: 'open' });
+  await first.informer('pods').waitForSync();
+  scene.source.add(pod('later'));
+  await settled(informer);
+  await first.informer('pods').waitForResourceVersion(informer.lastSyncResourceVersion());
+  assert.equal(informer.stats().handlers.length, 1);
+  await first.close();
+  await cache.close();
+  assert.equal(informer.stats().handlers.length, 0);
+});
+
+test('C213 a port that the program forgets is closed, and one that is open is not', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await using scene = new Scene();
+  const informer = await started(scene, 1);
+  await using cache = informer.share();
+  const ports = new WeakRef<CachePort>(cache.port());
+  const opened = await openCache<Types>(cache.port());
+  const readers = (): number => cache.ports;
+  assert.equal(readers(), 2);
+  while (readers() > 1) {
+    await turn();
+    collect();
+  }
+  assert.equal(ports.deref(), undefined);
+  scene.source.add(pod('later'));
+  await settled(informer);
+  await opened.informer('pods').waitForResourceVersion(informer.lastSyncResourceVersion());
+  await opened.close();
+});
