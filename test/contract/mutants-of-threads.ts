@@ -22,7 +22,6 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C297: ['call?.written();', ''],
   },
   'src/replica/share/lender-step.ts': {
-    C211: ["return { kind: 'removed', failure: event.failure };", 'return state;'],
     C218: ["return { kind: 'removed', failure: event.failure };", 'return state;'],
   },
   'src/replica/share/state-merge.ts': {

@@ -4,10 +4,10 @@
  */
 import { EventEmitter } from 'node:events';
 import type { MessagePort } from 'node:worker_threads';
-import type { SharedIndexInformer } from '../../src/index.ts';
+import type { HandlerRegistration, SharedIndexInformer } from '../../src/index.ts';
 import { Reader } from '../../src/informer/share/shared-cache.ts';
 import { PORT_VERSION, allocateLink } from '../../src/replica/share/messages.ts';
-import type { CachePort } from '../../src/informer/share/shared-cache.ts';
+import type { CachePort, Lendable } from '../../src/informer/share/shared-cache.ts';
 import { ThreadCache } from '../../src/thread/open-cache.ts';
 import type { ThreadInformer } from '../../src/thread/thread-informer.ts';
 import type { Chance } from './chance.ts';
@@ -50,6 +50,11 @@ export class AttachedThreads {
     thread.end(this.#chance.happens(0.5));
   }
 
+  /** The main thread removes the handler of a thread, as it does with one that is too slow. The thread goes on. */
+  remove(): void {
+    this.#chance.pick(this.present)?.remove();
+  }
+
   /** Queues that have something to do: turns of threads, and messages. */
   get queues(): Tasks[] {
     const threads = [...this.present, ...this.#ended];
@@ -79,7 +84,10 @@ export class AttachedThread {
   readonly #pods: ThreadInformer;
   /** Resolves when the main thread has nothing of this thread any more. */
   readonly ended: Promise<void>;
+  /** The handler on the main thread; undefined before the port is open, and after the removal. */
+  #registration: HandlerRegistration | undefined;
   #hasJoined = false;
+  #isRemoved = false;
   #isDead = false;
 
   constructor(name: string, informer: SharedIndexInformer, scenery: Scenery, chance: Chance) {
@@ -92,7 +100,7 @@ export class AttachedThread {
     this.#port = thread;
     let reader: Reader | undefined;
     this.ended = new Promise((resolve) => {
-      reader = new Reader(main as unknown as MessagePort, memory, [informer], () => resolve());
+      reader = new Reader(main as unknown as MessagePort, memory, [this.#lendable()], () => resolve());
     });
     this.#reader = reader as unknown as Reader;
     const port: CachePort = {
@@ -138,9 +146,42 @@ export class AttachedThread {
     return this.#reader.lentStates;
   }
 
+  remove(): void {
+    const registration = this.#registration;
+    if (!registration) return;
+    this.#registration = undefined;
+    this.#isRemoved = true;
+    if (this.#hasJoined) this.#scenery.recorder.removed(this.#name);
+    this.#hasJoined = true;
+    this.#informer.removeEventHandler(registration);
+  }
+
+  /** Returns the informer, with the handler that it registers for the thread. */
+  #lendable(): Lendable {
+    const informer = this.#informer;
+    return {
+      name: informer.name,
+      lent: informer.lent,
+      hasStarted: () => informer.hasStarted(),
+      isStopped: () => informer.isStopped(),
+      lastSyncResourceVersion: () => informer.lastSyncResourceVersion(),
+      lend: (link, number) => {
+        const { addEventHandler } = informer;
+        informer.addEventHandler = (handler, options) =>
+          (this.#registration = addEventHandler.call(informer, handler, options));
+        try {
+          return informer.lend(link, number);
+        } finally {
+          informer.addEventHandler = addEventHandler;
+        }
+      },
+    };
+  }
+
   /** Returns whether the cache has this version, and its handler has received everything. */
   isCalm(version: string): boolean {
     const { health } = this.#pods;
+    if (this.#isRemoved) return health.state === 'stopped';
     const isServed = health.handlers.every(({ notifications }) => notifications === 0);
     return (
       this.#informer.isStopped() || (isServed && health.resourceVersion === version && health.lagMs === 0)
@@ -148,12 +189,13 @@ export class AttachedThread {
   }
 
   snapshot(): void {
-    if (this.#pods.hasSynced()) this.#scenery.recorder.snapshot(this.#pods);
+    if (this.#pods.hasSynced() && !this.#isRemoved) this.#scenery.recorder.snapshot(this.#pods);
   }
 
   end(isGraceful: boolean): void {
-    if (this.#hasJoined) this.#scenery.recorder.removed(this.#name);
+    if (this.#hasJoined && !this.#isRemoved) this.#scenery.recorder.removed(this.#name);
     this.#hasJoined = true;
+    this.#registration = undefined;
     if (isGraceful) {
       void this.#cache.close();
       return;

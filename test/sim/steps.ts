@@ -205,6 +205,7 @@ export class Steps {
       steps.push(
         { weight: 0.02, take: () => attached.attach() },
         { weight: 0.01, take: () => attached.end() },
+        { weight: 0.01, take: () => attached.remove() },
       );
     }
     add('handlers come and go', 0.05, () => {
