@@ -238,3 +238,21 @@ test('C213 a port that the program forgets is closed, and one that is open is no
   await opened.informer('pods').waitForResourceVersion(informer.lastSyncResourceVersion());
   await opened.close();
 });
+
+test('the drain turns the link of a thread once a round, however many informers the thread has', async (context) => {
+  await using scene = new Scene();
+  const informers: Record<string, SharedIndexInformer<Pod>> = {};
+  for (let number = 0; number < 5; number++) informers[`pods-${number}`] = await started(scene, 0);
+  const upkeeps = new Set<unknown>();
+  const { drain } = scene.threads;
+  const add = context.mock.method(drain, 'addUpkeep', (upkeep: () => boolean) => {
+    upkeeps.add(upkeep);
+  });
+  const cache = new SharedCache(informers);
+  const ports = [cache.port(), cache.port()];
+  const opened = await Promise.all(ports.map((port) => openCache(port)));
+  assert.equal(add.mock.callCount(), 2 * 5);
+  assert.equal(upkeeps.size, 2);
+  await Promise.all(opened.map((one) => one.close()));
+  await cache.close();
+});

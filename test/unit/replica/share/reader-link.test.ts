@@ -1,0 +1,164 @@
+/** A link: which caches a turn asks, what it does when the ring is full, and the order of ends. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KubeloomError } from '../../../../src/base/errors.ts';
+import { WAITING_LINE, allocateLink } from '../../../../src/replica/share/messages.ts';
+import type { LinkMemory } from '../../../../src/replica/share/messages.ts';
+import { ReaderLink } from '../../../../src/replica/share/reader-link.ts';
+import type { LinkedCache, Written } from '../../../../src/replica/share/reader-link.ts';
+import { StatesMerger } from '../../../../src/replica/share/states-merger.ts';
+import { StateKind } from '../../../../src/shared/record/state.ts';
+import { Word } from '../../../../src/shared/ring/word.ts';
+
+const RING_BYTES = 4096;
+
+class FakeCache implements LinkedCache {
+  readonly lentRows = 0;
+  asked = 0;
+  result: () => Written = () => 'all';
+
+  takeBack(): void {
+    throw new Error('no row was lent');
+  }
+
+  write(): Written {
+    this.asked++;
+    return this.result();
+  }
+
+  fail(): void {
+    this.asked = -1;
+  }
+
+  close(): void {
+    this.asked = -1;
+  }
+
+  release(): boolean {
+    return false;
+  }
+}
+
+interface Scene {
+  readonly link: ReaderLink;
+  readonly memory: LinkMemory;
+  readonly caches: readonly FakeCache[];
+  readonly broken: KubeloomError[];
+  /** Takes what is in the ring, as the thread does. */
+  readonly read: () => string[];
+}
+
+function scene(count: number): Scene {
+  const memory = allocateLink(RING_BYTES);
+  const broken: KubeloomError[] = [];
+  const link = new ReaderLink(memory, { post: () => undefined, broken: (error) => broken.push(error) });
+  const caches = Array.from({ length: count }, () => new FakeCache());
+  for (const [informer, cache] of caches.entries()) link.add(informer, cache);
+  const taken: string[] = [];
+  const merger = new StatesMerger({
+    memory,
+    progress: () => undefined,
+    stopped: (informer, failure) => taken.push(`stopped ${informer} ${failure?.message ?? ''}`),
+    closed: () => taken.push('closed'),
+    broken: (error) => {
+      throw error;
+    },
+  });
+  const read = (): string[] => {
+    merger.merge(Infinity);
+    merger.publish();
+    return taken.splice(0);
+  };
+  return { link, memory, caches, broken, read };
+}
+
+function isAnnounced({ memory }: Scene): boolean {
+  return new Word(new Int32Array(memory.words), WAITING_LINE).load() !== 0;
+}
+
+/** Fills the ring with versions. */
+function fill({ link }: Scene): void {
+  while (link.writeMark(StateKind.Position, 9, '1'));
+  assert.ok(link.isWaiting);
+}
+
+test('a turn asks the caches that have something to write, and no others', () => {
+  const { link, caches } = scene(40);
+  for (let turn = 0; turn < 10; turn++) {
+    if (caches[7]) link.want(caches[7]);
+    link.turn();
+  }
+  assert.equal(caches[7]?.asked, 10);
+  assert.equal(
+    caches.reduce((sum, { asked }) => sum + asked, 0),
+    10,
+  );
+});
+
+test('a cache that waits for calls is asked in every turn, and one that has no room keeps its place before the others', () => {
+  const at = scene(3);
+  const { link, caches } = at;
+  const [later, full, last] = caches as [FakeCache, FakeCache, FakeCache];
+  later.result = () => 'later';
+  full.result = () => (link.writeMark(StateKind.Position, 1, '5') ? 'all' : 'no room');
+  for (const cache of caches) link.want(cache);
+  fill(at);
+  link.turn();
+  assert.ok(isAnnounced(at));
+  assert.equal(last.asked, 0);
+  at.read();
+  link.turn();
+  assert.equal(isAnnounced(at), false);
+  assert.equal(last.asked, 1);
+  const { asked } = later;
+  link.turn();
+  assert.equal(later.asked, asked + 1);
+});
+
+test('a cache that waits for rows of the thread does not hold back the others', () => {
+  const at = scene(2);
+  const [held, other] = at.caches as [FakeCache, FakeCache];
+  held.result = () => 'held';
+  for (const cache of at.caches) at.link.want(cache);
+  at.link.turn();
+  assert.ok(isAnnounced(at), 'the thread reports rows that it returns');
+  assert.ok(other.asked > 0 && !at.link.isWaiting);
+});
+
+test('C295 the request to close the port comes after the ends of all informers, however full the ring is', () => {
+  const at = scene(2);
+  const { link, read } = at;
+  fill(at);
+  link.finish();
+  link.end(0, undefined);
+  link.turn();
+  read();
+  link.turn();
+  assert.deepEqual(read(), ['stopped 0 ']);
+  link.end(1, new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'x'.repeat(5000)));
+  link.turn();
+  const [stopped = '', closed] = read();
+  assert.match(stopped, /^stopped 1 x{50,}$/);
+  assert.equal(closed, 'closed');
+  link.turn();
+  assert.deepEqual(read(), []);
+});
+
+test('C298 an error in a turn ends all caches of the link, and none of its later turns does anything', () => {
+  const { link, caches, broken } = scene(2);
+  const [cache] = caches as [FakeCache, FakeCache];
+  cache.result = () => {
+    throw new TypeError('a defect');
+  };
+  link.want(cache);
+  link.turn();
+  assert.equal(broken[0]?.code, 'ERR_KUBELOOM_UNEXPECTED');
+  assert.deepEqual(
+    caches.map(({ asked }) => asked),
+    [-1, -1],
+  );
+  assert.equal(link.hasRoomForMove, false, 'no row of the thread is moved any more');
+  link.turn();
+  link.close();
+  assert.equal(broken.length, 1);
+});
