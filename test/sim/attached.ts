@@ -166,9 +166,9 @@ export class AttachedThread {
       isStopped: () => informer.isStopped(),
       lastSyncResourceVersion: () => informer.lastSyncResourceVersion(),
       lend: (link, number) => {
-        const { addEventHandler } = informer;
+        const addEventHandler = informer.addEventHandler.bind(informer);
         informer.addEventHandler = (handler, options) =>
-          (this.#registration = addEventHandler.call(informer, handler, options));
+          (this.#registration = addEventHandler(handler, options));
         try {
           return informer.lend(link, number);
         } finally {

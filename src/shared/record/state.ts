@@ -97,9 +97,7 @@ export class StateWriter {
   readonly #ring: RingProducer;
   /** Bytes of a long text that are written, and the record that they belong to. */
   #textAt = 0;
-  #row = NOTHING;
-  #previousRow = NOTHING;
-  #kind: StateKind = StateKind.Put;
+  #textOf = '';
 
   constructor(ring: RingProducer) {
     this.#ring = ring;
@@ -108,21 +106,19 @@ export class StateWriter {
   /** Writes the record with `text`, all of its variable part. Returns false when the ring has no room. */
   write(record: StateRecord, text: Buffer): boolean {
     const ring = this.#ring;
-    const { row, previousRow, kind } = record;
-    if (row !== this.#row || previousRow !== this.#previousRow || kind !== this.#kind) this.#textAt = 0;
-    this.#row = row;
-    this.#previousRow = previousRow;
-    this.#kind = kind;
     const isLong = FIXED_WORDS * 4 + text.length > ring.payloadBytesMax;
-    if (isLong && !this.#writeText(record.informer, text)) return false;
+    if (isLong && !this.#writeText(record, text)) return false;
     record.isTextBefore = isLong;
     if (!writeState(ring, record, isLong ? NO_TEXT : text)) return false;
     this.#textAt = 0;
     return true;
   }
 
-  #writeText(informer: number, text: Buffer): boolean {
+  #writeText({ informer, kind, row, previousRow, version }: StateRecord, text: Buffer): boolean {
     const ring = this.#ring;
+    const textOf = `${informer} ${kind} ${row} ${previousRow} ${version}`;
+    if (textOf !== this.#textOf) this.#textAt = 0;
+    this.#textOf = textOf;
     while (this.#textAt < text.length) {
       const end = this.#textAt + ring.payloadBytesMax - TEXT_FIXED_BYTES;
       const bytes = text.subarray(this.#textAt, end);

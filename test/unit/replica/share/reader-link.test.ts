@@ -8,6 +8,7 @@ import { ReaderLink } from '../../../../src/replica/share/reader-link.ts';
 import type { LinkedCache, Written } from '../../../../src/replica/share/reader-link.ts';
 import { StatesMerger } from '../../../../src/replica/share/states-merger.ts';
 import { StateKind } from '../../../../src/shared/record/state.ts';
+import type { StateWriter } from '../../../../src/shared/record/state.ts';
 import { Word } from '../../../../src/shared/ring/word.ts';
 
 const RING_BYTES = 4096;
@@ -78,7 +79,8 @@ function isAnnounced({ memory }: Scene): boolean {
 
 /** Fills the ring with versions. */
 function fill({ link }: Scene): void {
-  while (link.writeMark(StateKind.Position, 9, '1'));
+  const writer = link.newWriter();
+  while (link.writeMark(writer, StateKind.Position, 9, '1'));
   assert.ok(link.isWaiting);
 }
 
@@ -100,7 +102,8 @@ test('a cache that waits for calls is asked in every turn, and one that has no r
   const { link, caches } = at;
   const [later, full, last] = caches as [FakeCache, FakeCache, FakeCache];
   later.result = () => 'later';
-  full.result = () => (link.writeMark(StateKind.Position, 1, '5') ? 'all' : 'no room');
+  const writer = link.newWriter();
+  full.result = () => (link.writeMark(writer, StateKind.Position, 1, '5') ? 'all' : 'no room');
   for (const cache of caches) link.want(cache);
   fill(at);
   link.turn();
@@ -135,13 +138,43 @@ test('C295 the request to close the port comes after the ends of all informers, 
   read();
   link.turn();
   assert.deepEqual(read(), ['stopped 0 ']);
-  link.end(1, new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'x'.repeat(5000)));
-  link.turn();
-  const [stopped = '', closed] = read();
-  assert.match(stopped, /^stopped 1 x{50,}$/);
-  assert.equal(closed, 'closed');
-  link.turn();
-  assert.deepEqual(read(), []);
+  const message = 'x'.repeat(3 * RING_BYTES);
+  link.end(1, new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', message));
+  const taken: string[] = [];
+  for (let turn = 0; turn < 20; turn++) {
+    link.turn();
+    taken.push(...read());
+  }
+  assert.deepEqual(taken, [`stopped 1 ${message}`, 'closed']);
+});
+
+test('a text whose record found no room is dropped when the writer writes another record, whatever other writers do', () => {
+  const at = scene(0);
+  const [one, other] = [at.link.newWriter(), at.link.newWriter()];
+  const reason = (text: string): Buffer =>
+    Buffer.from(JSON.stringify({ code: 'ERR_KUBELOOM_STOPPED', message: text }));
+  const long = (letter: string): Buffer => reason(letter.repeat(2 * RING_BYTES));
+  const taken: string[] = [];
+  const write = (writer: StateWriter, kind: StateKind, informer: number, text: Buffer): void => {
+    while (!at.link.writeMark(writer, kind, informer, '', text)) {
+      at.link.turn();
+      taken.push(...at.read());
+    }
+  };
+  assert.equal(at.link.writeMark(one, StateKind.Stopped, 1, '7', long('a')), false);
+  at.link.turn();
+  at.read();
+  assert.equal(at.link.writeMark(other, StateKind.Stopped, 2, '', long('b')), false);
+  write(one, StateKind.Stopped, 1, reason('short'));
+  write(one, StateKind.Stopped, 1, long('c'));
+  write(other, StateKind.Stopped, 2, long('b'));
+  at.link.turn();
+  taken.push(...at.read());
+  assert.deepEqual(taken, [
+    'stopped 1 short',
+    `stopped 1 ${'c'.repeat(2 * RING_BYTES)}`,
+    `stopped 2 ${'b'.repeat(2 * RING_BYTES)}`,
+  ]);
 });
 
 test('C298 an error in a turn ends all caches of the link, and none of its later turns does anything', () => {
