@@ -38,6 +38,8 @@ export interface ControllerParts {
   readonly clock: Clock;
   /** The partition whose keys are reconciled. Default: all keys. */
   readonly filter?: ShardFilter;
+  /** Called once for a controller, with the first key that leads to another partition. */
+  readonly foreign?: (error: KubeloomError) => void;
 }
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
@@ -76,6 +78,7 @@ export class ManagedController implements ControllerBuilder {
   readonly #sources: Source[];
   #state: State = { kind: 'declared', reconcile: undefined };
   #followed: Followed = [];
+  #hasReportedForeign = false;
   /** The caches that are filled, also when those of other kinds are not. */
   readonly #handles: InformerHandle<KubeObject>[] = [];
   readonly #inWork: Set<string> = new Set();
@@ -159,6 +162,8 @@ export class ManagedController implements ControllerBuilder {
         return [source, handle] as const;
       }),
     );
+    for (const [, { resource }] of this.#followed)
+      this.#wantDivisible(this.#followed[0]?.[1].resource, resource);
   }
 
   /** The caches of its kinds that are filled. */
@@ -211,8 +216,29 @@ export class ManagedController implements ControllerBuilder {
     assert(own !== undefined, 'the caches are filled before the controller runs');
     const { cache, filter } = this.#parts;
     const keysOf = keysFor(own[1].resource, cache);
-    const handler = queueingHandler(queue, filter ? keysOfPartition(filter, keysOf) : keysOf, predicate);
+    const foreign = (key: string): void => this.#reportForeign(key);
+    const ofPartition = filter ? keysOfPartition(filter, keysOf, foreign) : keysOf;
+    const handler = queueingHandler(queue, ofPartition, predicate);
     return { handle, registration: handle.addEventHandler(handler, { name: `controller ${this.name}` }) };
+  }
+
+  #reportForeign(key: string): void {
+    if (this.#hasReportedForeign) return;
+    this.#hasReportedForeign = true;
+    const message =
+      `controller ${this.name}: map() returned ${key}, which is in another partition than the object, and is dropped: ` +
+      'return keys of the same namespace';
+    this.#parts.foreign?.(new KubeloomError('ERR_KUBELOOM_PARTITION', message));
+  }
+
+  /** Refuses what no partition can have: the namespaced objects of a cluster-scoped controller are in all partitions. */
+  #wantDivisible(own: KindLike | undefined, kind: KindLike): void {
+    if (this.#parts.filter?.key !== 'namespace' || !own) return;
+    if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;
+    const message =
+      `controller ${this.name} is of a cluster-scoped kind, and follows a namespaced one, whose objects are in other partitions: ` +
+      'run it in a Manager of its own, with a leader elector';
+    throw new KubeloomError('ERR_KUBELOOM_PARTITION', message);
   }
 
   #startThreads(): ControllerThreads | undefined {
@@ -280,6 +306,7 @@ export class ManagedController implements ControllerBuilder {
       const message = `controller ${this.name} follows a second kind, whose uids lead to other partitions: use the key 'namespace'`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
+    this.#wantDivisible(this.#sources[0]?.kind, kind);
     this.#sources.push({ kind, predicate: predicate as Predicate<KubeObject> | undefined, keysFor });
     return this;
   }
@@ -288,6 +315,11 @@ export class ManagedController implements ControllerBuilder {
     if (this.#state.kind === 'declared') return;
     throw new KubeloomError('ERR_KUBELOOM_STARTED', `controller ${this.name} has started: declare it before`);
   }
+}
+
+/** Returns whether it is known, also before discovery, that a kind is namespaced or not. */
+function isKnownAs(kind: KindLike, isNamespaced: boolean): boolean {
+  return typeof kind === 'object' && 'isNamespaced' in kind && kind.isNamespaced === isNamespaced;
 }
 
 /** Returns whether both are one collection, in whatever version. */

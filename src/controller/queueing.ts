@@ -46,12 +46,23 @@ export function queueingHandler<T>(
 }
 
 /**
- * Returns those keys that belong to a partition: by the namespace of the key, or by the uid of the object, which is the
- * controller's own then.
+ * Returns those keys that belong to a partition. With the key `uid` the cache has the objects of the partition only, and their keys
+ * are the controller's own. With `namespace` a key may lead to another partition.
+ *
+ * @param foreign called with such a key; another partition sees the same change of a cluster-scoped object
  */
-export function keysOfPartition(filter: ShardFilter, keysOf: KeysOf<KubeObject>): KeysOf<KubeObject> {
-  if (filter.key === 'uid') return (object) => (filter.matchesText(object.uid) ? keysOf(object) : []);
-  return (object) => keysOf(object).filter((key) => filter.matchesText(parseObjectName(key).namespace));
+export function keysOfPartition(
+  filter: ShardFilter,
+  keysOf: KeysOf<KubeObject>,
+  foreign: (key: string) => void,
+): KeysOf<KubeObject> {
+  if (filter.key === 'uid') return keysOf;
+  return (object) =>
+    keysOf(object).filter((key) => {
+      const isOwn = filter.matchesText(parseObjectName(key).namespace);
+      if (!isOwn && object.namespace !== '') foreign(key);
+      return isOwn;
+    });
 }
 
 function isOld(change: ObjectChange): boolean {

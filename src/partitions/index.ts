@@ -6,4 +6,4 @@ export { PartitionedManager } from './partitioned-manager.ts';
 export type { PartitionedManagerOptions, PartitionControllers } from './partitioned-manager.ts';
 export { PartitionGroup } from './partition-group.ts';
 export type { PartitionGroupOptions } from './partition-group.ts';
-export type { Tenure, WorkOnPartition } from './partition-runner.ts';
+export type { Tenure, WorkOnPartition } from './tenure.ts';

@@ -1,7 +1,7 @@
 /**
- * The caches of partitions. Where the server filters, each partition has its own: one watch of each kind, which carries the partition's
- * objects only. A server that ignores the selector would send everything on each of these watches, so all partitions of the
- * member have common caches there, and their controllers select keys.
+ * The caches of partitions. Where the server filters, each partition has its own: one watch of each kind, which carries the
+ * partition's objects only. A server that ignores the selector would send everything on each of these watches, so all partitions
+ * of the member have common caches there. A partition reads a part of either: the view is one, whatever is behind it.
  *
  * A new owner must not begin with a state that is older than the hand-over. A list that begins later never is; common caches that
  * have been filled before must first reach the version that the server had after the hand-over.
@@ -12,6 +12,7 @@ import { resourcePath } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { ApiClient } from '../reflector/api-client.ts';
 import { compareResourceVersions } from '../kube/resource-version.ts';
+import { ShardFilter } from '../kube/shard-filter.ts';
 import { InformersMap, resources, shardSelectorText, partitionRanges } from '../index.ts';
 import type { InformerHandle, InformersMapOptions, KubeObject, ShardSelector } from '../index.ts';
 import { changesSince } from './quiet-watch.ts';
@@ -56,12 +57,16 @@ export class PartitionCaches {
       const { restMapper } = this.#common;
       const options = { ...this.#options, restMapper, shardSelector: selector };
       const cache = new InformersMap(this.#source, options);
-      return { cache, current: () => Promise.resolve(), [Symbol.asyncDispose]: () => cache.shutdown() };
+      return {
+        cache: cache.part(new ShardFilter(selector)),
+        current: () => Promise.resolve(),
+        [Symbol.asyncDispose]: () => cache.shutdown(),
+      };
     }
     const cache = this.#common;
-    const isNew = await this.#gather();
+    const isNew = await abortable(this.#gather(), signal);
     return {
-      cache,
+      cache: cache.part(new ShardFilter(selector)),
       current: async (handles) => {
         if (!isNew) await Promise.all(handles.map((handle) => this.#catchUp(cache, handle, signal)));
       },
@@ -139,7 +144,8 @@ export class PartitionCaches {
 
   /**
    * Resolves with true when the cache has all changes up to this version: the watch of a quiet kind would show that with its next
-   * bookmark only, which may take a minute. Resolves with false when the server does not tell.
+   * bookmark only, which may take a minute. Resolves with false when the server does not tell, or answers with an
+   * error: the cache goes on by itself.
    */
   async #hasAll(
     handle: InformerHandle<KubeObject>,
@@ -149,7 +155,8 @@ export class PartitionCaches {
   ): Promise<boolean> {
     const path = resourcePath(handle.resource, namespace);
     for (;;) {
-      const changes = await changesSince(this.#api, path, handle.versionOf(namespace), signal);
+      const from = handle.versionOf(namespace);
+      const changes = await changesSince(this.#api, path, from, signal).catch(() => undefined);
       if (changes === undefined) return false;
       const { lastChange: resourceVersion, until } = changes;
       if (resourceVersion) await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, signal);

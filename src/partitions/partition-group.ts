@@ -33,8 +33,8 @@ import type { StoredRecord } from '../controller/leader-election/resource-lock.t
 import { ObjectClient } from '../controller/object-client.ts';
 import { PartitionMember } from './partition-member.ts';
 import { PartitionMetrics } from './partition-metrics.ts';
-import { isHeld } from './partition-state.ts';
-import type { WorkOnPartition } from './partition-runner.ts';
+import { isHeld } from './member-state.ts';
+import type { WorkOnPartition } from './tenure.ts';
 
 type Lease = WireOf<'coordination', 'v1', 'Lease'>;
 
@@ -43,13 +43,12 @@ const { leases } = resources.coordination.v1;
 const PARTITIONS = 16;
 const PARTITIONS_MAX = 256;
 const DRAIN_TIMEOUT_MS = 30_000;
+const SHUTDOWN_TIMEOUT_MS = 30_000;
 /** Selects the leases of a group. */
 const GROUP_LABEL = 'kubeloom.dev/partition-group';
-/** Tells how the group divides keys: members that divide them differently would own the same keys. */
-const DIVISION_LABEL = 'kubeloom.dev/partition-division';
 
 export interface PartitionGroupOptions extends ElectionTimes {
-  /** Name of the group, a DNS label. Its leases are `NAME-partition-07` and `NAME-member-IDENTITY`. */
+  /** Name of the group, a DNS label. Its leases are `NAME-partition-07` and `NAME-member-IDENTITY.INCARNATION.1`. */
   readonly name: string;
   /** Namespace of the leases. */
   readonly namespace: string;
@@ -57,12 +56,14 @@ export interface PartitionGroupOptions extends ElectionTimes {
   readonly identity?: string;
   /** Number of partitions, the same in every member. Default 16. */
   readonly partitions?: number;
-  /** Time for which a partition must be free before a member takes it that is not its preferred owner. Default 15,000. */
-  readonly coverAfterMs?: number;
   /** Time that a work has to end when its partition is handed over, before it is aborted. Default 30,000. */
   readonly drainTimeoutMs?: number;
+  /** Time for all works after the stop, after which `run` rejects. Default: 30,000. */
+  readonly shutdownTimeoutMs?: number;
   /** Threads of the informer on the leases. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
+  /** Called once, when the member takes part and the partitions that it has taken are active: a readiness probe may succeed. */
+  readonly onReady?: () => void;
   /** Called with each partition that is lost and each failed request, which is tried again. Default: a process warning. */
   readonly onError?: (error: KubeloomError) => void;
   readonly clock?: Clock;
@@ -74,10 +75,11 @@ export const PARTITION_GROUP_CHECKS: OptionChecks<PartitionGroupOptions> = {
   namespace: label,
   identity: label,
   partitions: integer(1, PARTITIONS_MAX),
-  coverAfterMs: number(0),
   drainTimeoutMs: number(0),
+  shutdownTimeoutMs: number(0),
   // The informer checks them.
   threads: anything,
+  onReady: callback,
   onError: callback,
   clock: aClock,
 };
@@ -114,16 +116,17 @@ export class PartitionGroup {
 
   /** The partitions whose work may run in this member, by the clock of this moment. */
   get owned(): readonly number[] {
-    const states = this.#member?.states ?? [];
-    return states.flatMap((state, partition) => (isHeld(state) ? [partition] : []));
+    const partitions = this.#member?.partitions ?? [];
+    return partitions.flatMap((partition, index) => (isHeld(partition) ? [index] : []));
   }
 
   /**
    * Takes part in the group until the signal is aborted: calls `work` for each partition when this member owns it. Resolves when
    * all partitions are handed over. A group object runs once.
    *
-   * @throws ERR_KUBELOOM_OPTION when a running member of the group has another number of partitions, ERR_KUBELOOM_STARTED, and
-   *   the error of the informer on the leases, if it has ended by itself
+   * @throws ERR_KUBELOOM_OPTION when an older member of the group has another number of partitions, ERR_KUBELOOM_STILL_RUNNING
+   *   when works have not ended in time after the stop, ERR_KUBELOOM_STARTED, and the error of the informer on the leases, if it
+   *   has ended by itself
    */
   async run(signal: AbortSignal, work: WorkOnPartition): Promise<void> {
     aSignal('signal', signal);
@@ -133,11 +136,12 @@ export class PartitionGroup {
       const message = `the member ${this.identity} of ${namespace}/${name} has been started: make another one`;
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
-    const metrics = new PartitionMetrics(`${namespace}/${name}`, clock, () => this.owned.length);
+    const metrics = new PartitionMetrics(`${namespace}/${name}`, clock, () => this.#member?.partitions ?? []);
     this.#member = this.#newMember(work, metrics);
     const informer = new SharedIndexInformer(this.#source, leases, {
       namespace,
       labelSelector: `${GROUP_LABEL}=${name}`,
+      firstList: 'mostRecent',
       onError: this.#report,
       ...(threads ? { threads } : {}),
     });
@@ -170,8 +174,8 @@ export class PartitionGroup {
     const see = (lease: Borrowed<Lease>, stored: StoredRecord | undefined): void =>
       this.#member?.see(lease.name, stored);
     const { hasSyncedChecker } = informer.addEventHandler({
-      onAdd: (lease) => see(lease, seenOf(lease)),
-      onUpdate: (_, lease) => see(lease, seenOf(lease)),
+      onAdd: (lease) => see(lease, storedOf(lease.object)),
+      onUpdate: (_, lease) => see(lease, storedOf(lease.object)),
       onDelete: (deleted) => see(deleted.finalStateUnknown ? deleted.last : deleted, undefined),
     });
     try {
@@ -180,49 +184,39 @@ export class PartitionGroup {
       if (signal.aborted) return false;
       throw error;
     }
-    for (const lease of informer.getIndexer().list()) this.#wantSameDivision(lease);
     return true;
   }
 
-  /** Refuses to join members that run and divide keys differently. */
-  #wantSameDivision({ name, labels, object }: Borrowed<Lease>): void {
-    const division = labels[DIVISION_LABEL];
-    const isHeldByOther = ![undefined, '', this.identity].includes(object.spec?.holderIdentity);
-    if (!isHeldByOther || division === undefined || division === this.#division) return;
-    const message =
-      `lease ${name} belongs to a member that divides keys by ${division}, this one by ${this.#division}: ` +
-      'stop all members before you change the number of partitions or the key';
-    throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
-  }
-
   #newMember(work: WorkOnPartition, metrics: PartitionMetrics): PartitionMember {
-    const { name: group, namespace, coverAfterMs, drainTimeoutMs, clock = realClock } = this.#options;
+    const { name: group, namespace, drainTimeoutMs, shutdownTimeoutMs, clock = realClock } = this.#options;
+    const { onReady = () => undefined } = this.#options;
     const { identity } = this;
-    const labels = { [GROUP_LABEL]: group, [DIVISION_LABEL]: this.#division };
+    const labels = { [GROUP_LABEL]: group };
     return new PartitionMember({
       group,
+      identity,
       rules: {
         ...this.#times,
-        identity,
-        releaseOnCancel: true,
-        coverAfterMs: coverAfterMs ?? this.#times.leaseDurationMs,
         drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
+        partitionCount: this.partitions,
+        division: this.#division,
       },
-      partitionCount: this.partitions,
       lockOf: (name) => new LeaseLock({ client: this.#client, namespace, name, identity, labels }),
       work,
-      forget: (name, stored) => void this.#forget(name, stored),
+      forget: (name, version) => void this.#forget(name, version),
       onChanged: (partition, before, after) => metrics.changed(partition, before, after),
       onError: this.#report,
+      onReady,
+      shutdownTimeoutMs: shutdownTimeoutMs ?? SHUTDOWN_TIMEOUT_MS,
       clock,
       random: Math.random,
     });
   }
 
-  async #forget(name: string, { source }: StoredRecord): Promise<void> {
+  async #forget(name: string, resourceVersion: string): Promise<void> {
     const { namespace } = this.#options;
     try {
-      await this.#client.delete(leases, { namespace, name }, { resourceVersion: String(source) });
+      await this.#client.delete(leases, { namespace, name }, { resourceVersion });
     } catch (error) {
       const { code } = withCode(error);
       // Another member was first, or the lease is in use again.
@@ -230,11 +224,6 @@ export class PartitionGroup {
         this.#report(withCode(error));
     }
   }
-}
-
-/** The record of a lease in the cache. Nothing is written from it, so the version is enough. */
-function seenOf({ object, resourceVersion }: Borrowed<Lease>): StoredRecord {
-  return { ...storedOf(object), source: resourceVersion };
 }
 
 function label(name: string, value: unknown): void {

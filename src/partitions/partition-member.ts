@@ -1,88 +1,100 @@
 /**
- * A member of a group whose members share a fixed number of partitions: one Lease a partition, and one heartbeat Lease a member.
- * Members agree on preferred owners without talking to each other; the leases alone decide who owns a partition.
+ * A member of a group: carries out what the rules ask for. It has one heartbeat Lease, which an election renews, and writes the
+ * Lease of a partition when its owner changes. Members agree on preferred owners without talking to each other.
  */
 import type { Clock, Random } from '../base/clock.ts';
-import type { KubeloomError } from '../base/errors.ts';
+import { KubeloomError, withCode } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
-import type { Observation } from '../controller/leader-election/election-state.ts';
-import { heldUntilMs, observationOf } from '../controller/leader-election/election-step.ts';
+import { Election } from '../controller/leader-election/election.ts';
+import type { Failure } from '../controller/leader-election/election-state.ts';
+import { step } from '../controller/leader-election/election-step.ts';
 import type { ResourceLock, StoredRecord } from '../controller/leader-election/resource-lock.ts';
-import { preferredOwners, wishesOf } from './ownership.ts';
-import { PartitionRunner } from './partition-runner.ts';
-import type { WorkOnPartition } from './partition-runner.ts';
-import type { PartitionRules, PartitionState, Wish } from './partition-state.ts';
-
-/** Lease durations after which the heartbeat lease of a member that is gone is removed. */
-const FORGET_AFTER_LEASES = 20;
+import { dueMs } from './decide.ts';
+import { LeaseRequests, memberLease, partitionLease } from './lease-requests.ts';
+import { newMember } from './member-state.ts';
+import type {
+  MemberEffect,
+  MemberEvent,
+  MemberRules,
+  MemberState,
+  Partition,
+  Phase,
+} from './member-state.ts';
+import { memberStep } from './member-step.ts';
+import { noteOf } from './member-turn.ts';
+import { Work } from './tenure.ts';
+import type { WorkOnPartition } from './tenure.ts';
 
 /** @internal */
 export interface PartitionMemberParts {
   readonly group: string;
-  readonly rules: PartitionRules;
-  readonly partitionCount: number;
+  readonly identity: string;
+  readonly rules: MemberRules;
   readonly lockOf: (leaseName: string) => ResourceLock;
   readonly work: WorkOnPartition;
-  /** Deletes the heartbeat lease of a member that is gone, if it still has this version. */
-  readonly forget: (leaseName: string, stored: StoredRecord) => void;
-  readonly onChanged: (partition: number, before: PartitionState, after: PartitionState) => void;
+  /** Deletes the heartbeat of a life that is gone, if it still has this version. */
+  readonly forget: (leaseName: string, version: string) => void;
+  readonly onChanged: (partition: number, before: Phase, after: Phase) => void;
   readonly onError: (error: KubeloomError) => void;
+  /** Called once, when the member takes part and the partitions that it has taken are active. */
+  readonly onReady?: () => void;
+  /** Time after the stop for works that do not end. */
+  readonly shutdownTimeoutMs: number;
   readonly clock: Clock;
   readonly random: Random;
+  /** The rules, which tests replace by wrong ones. */
+  readonly step?: typeof memberStep;
+  readonly electionStep?: typeof step;
 }
 
 /** @internal */
 export class PartitionMember {
   readonly #parts: PartitionMemberParts;
-  readonly #heartbeat: PartitionRunner;
-  readonly #partitions: readonly PartitionRunner[];
-  readonly #partitionNames: readonly string[];
-  readonly #heartbeats = new Map<string, Observation>();
+  readonly #incarnation: string;
+  readonly #indexes: ReadonlyMap<string, number>;
+  readonly #requests: LeaseRequests;
+  readonly #works: Map<number, Work> = new Map();
+  /** Aborted when everything is handed over: the heartbeat ends. */
+  readonly #end = new AbortController();
   readonly #outcome: Promise<void>;
   #resolve: () => void = () => undefined;
-  #wishes: readonly Wish[] = [];
-  #heartbeatWish: Wish = 'leave';
-  #phase: 'new' | 'running' | 'leaving' | 'ended' = 'new';
-  #isDecisionDue = false;
+  #reject: (error: KubeloomError) => void = () => undefined;
+  #election: Election | undefined;
+  /** Ends with the present life. */
+  #fence: AbortSignal | undefined;
+  #state: MemberState;
   #cancelTimer: () => void = () => undefined;
+  #isReady = false;
 
   constructor(parts: PartitionMemberParts) {
     this.#parts = parts;
-    const { group, rules, partitionCount, lockOf, work, onError, clock, random } = parts;
-    const common = { rules, clock, random, onError };
-    this.#partitionNames = Array.from(
-      { length: partitionCount },
-      (_, partition) => `${group}-partition-${String(partition).padStart(2, '0')}`,
+    const { rules, clock, random, group } = parts;
+    this.#incarnation = Math.floor(random() * 36 ** 6).toString(36);
+    this.#indexes = new Map(
+      Array.from({ length: rules.partitionCount }, (_, index) => [partitionLease(group, index), index]),
     );
-    this.#partitions = this.#partitionNames.map((name, partition) => {
-      const wish = (): Wish => this.#wishes[partition] ?? 'leave';
-      const onChanged = (before: PartitionState, after: PartitionState): void => {
-        parts.onChanged(partition, before, after);
-        this.#decideSoon();
-      };
-      return new PartitionRunner({ ...common, partition, lock: lockOf(name), wish, work, onChanged });
-    });
-    this.#heartbeat = new PartitionRunner({
-      ...common,
-      partition: partitionCount,
-      lock: lockOf(memberLease(group, rules.identity)),
-      wish: () => this.#heartbeatWish,
-      onChanged: () => this.#decideSoon(),
-      work: ({ drainSignal }) => new Promise((resolve) => onAbort(drainSignal, resolve)),
-    });
-    this.#outcome = new Promise((resolve) => {
+    this.#state = newMember(rules, clock.now());
+    this.#requests = new LeaseRequests(parts, (event) => this.#happened(event));
+    this.#outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
+      this.#reject = reject;
     });
   }
 
   /** States of the partitions, by the clock of this moment. */
-  get states(): readonly PartitionState[] {
-    return this.#partitions.map(({ state }) => state);
+  get states(): readonly Phase[] {
+    return this.partitions.map(({ phase }) => phase);
   }
 
-  /** Preferred owners of the partitions, as this member sees the group. */
+  /** The same, with what is known of their Leases. */
+  get partitions(): readonly Partition[] {
+    this.#check();
+    return this.#state.partitions;
+  }
+
+  /** Lives that the partitions should have as owners, as this member sees the group. */
   get owners(): readonly (string | undefined)[] {
-    return preferredOwners(this.#partitions.length, this.#liveMembers());
+    return this.#state.owners ?? [];
   }
 
   /**
@@ -90,108 +102,229 @@ export class PartitionMember {
    * before `run`: a member that does not see the others takes itself for the only one.
    */
   see(leaseName: string, stored: StoredRecord | undefined): void {
-    const partition = this.#partitionNames.indexOf(leaseName);
-    if (partition >= 0) return this.#partitions[partition]?.see(stored);
+    const partition = this.#indexes.get(leaseName);
+    if (partition !== undefined) return this.#happened({ type: 'saw-lease', partition, stored });
     const prefix = memberLease(this.#parts.group, '');
     if (!leaseName.startsWith(prefix)) return undefined;
-    const identity = leaseName.slice(prefix.length);
-    if (identity === this.#parts.rules.identity) return undefined;
-    const observed = observationOf(this.#heartbeats.get(identity), stored, this.#parts.clock.now());
-    if (observed) this.#heartbeats.set(identity, observed);
-    else this.#heartbeats.delete(identity);
-    return this.#decideSoon();
+    return this.#happened({ type: 'saw-heartbeat', id: leaseName.slice(prefix.length), stored });
   }
 
-  /** Takes part in the group until the signal is aborted; then hands over all partitions. It runs once. */
+  /**
+   * Takes part in the group until the signal is aborted; then hands over all partitions. It runs once.
+   *
+   * @throws ERR_KUBELOOM_STILL_RUNNING when works have not ended in time after the stop, ERR_KUBELOOM_OPTION when an older member
+   *   divides keys differently
+   */
   async run(signal: AbortSignal): Promise<void> {
-    this.#phase = 'running';
-    const unlisten = onAbort(signal, () => this.#leave());
-    if (signal.aborted) this.#leave();
-    this.#decideSoon();
-    await this.#outcome;
-    unlisten();
+    const { clock, shutdownTimeoutMs } = this.#parts;
+    let cancelLimit = (): void => undefined;
+    const lives = this.#live();
+    const unlisten = onAbort(signal, () => {
+      this.#happened({ type: 'leave' });
+      cancelLimit = clock.schedule(shutdownTimeoutMs, () => this.#giveUp());
+    });
+    try {
+      await this.#outcome;
+    } catch (error) {
+      for (const work of this.#works.values()) work.abort(withCode(error));
+      throw error;
+    } finally {
+      unlisten();
+      cancelLimit();
+      this.#end.abort();
+      this.#cancelTimer();
+      await lives;
+    }
   }
 
-  #leave(): void {
-    this.#phase = 'leaving';
-    this.#decideSoon();
+  /**
+   * Runs one life after the other: each with a heartbeat, and a name, of its own. A life that does not begin before its deadline never
+   * does: its first request may have been seen by the others, who take it for gone when a lease has passed.
+   */
+  async #live(): Promise<void> {
+    const { group, identity, rules, lockOf, clock, random, onError, electionStep = step } = this.#parts;
+    for (let life = 1; !this.#end.signal.aborted; life++) {
+      const id = `${identity}.${this.#incarnation}.${life}`;
+      const election = new Election(
+        {
+          lock: withNote(lockOf(memberLease(group, id)), () => this.#note),
+          rules: { ...rules, identity: id, releaseOnCancel: true },
+          clock,
+          random,
+          onNewLeader: () => undefined,
+          onError,
+          step: electionStep,
+        },
+        (signal, fence) => this.#lead(id, signal, fence),
+      );
+      this.#election = election;
+      const over = new AbortController();
+      const unlisten = onAbort(this.#end.signal, () => over.abort());
+      const cancel = clock.schedule(rules.renewDeadlineMs, () => {
+        if (!election.isLeading) over.abort();
+      });
+      // A life that is over is reported, and followed by the next one.
+      await election.run(over.signal).catch((error: unknown) => onError(withCode(error)));
+      cancel();
+      unlisten();
+    }
   }
 
-  /** Decides after the events of this turn, which may be many. */
-  #decideSoon(): void {
-    if (this.#isDecisionDue || this.#phase === 'new' || this.#phase === 'ended') return;
-    this.#isDecisionDue = true;
-    queueMicrotask(() => {
-      this.#isDecisionDue = false;
-      this.#decide();
+  async #lead(id: string, signal: AbortSignal, fence: AbortSignal): Promise<void> {
+    this.#fence = fence;
+    this.#happened({ type: 'lived', id });
+    await new Promise<void>((resolve) => {
+      onAbort(signal, () => {
+        if (!this.#end.signal.aborted) this.#happened({ type: 'died' });
+        resolve();
+      });
     });
   }
 
-  #decide(): void {
-    const { states } = this;
-    const owners = this.#phase === 'running' ? this.owners : undefined;
-    const before = this.#wishes;
-    this.#wishes = wishesOf(states, owners, this.#parts.rules.identity);
-    // Without a heartbeat the other members are the preferred owners at once, and claim each partition as it is released.
-    const heartbeatWish = owners ? 'own' : 'leave';
-    if (heartbeatWish !== this.#heartbeatWish) {
-      this.#heartbeatWish = heartbeatWish;
-      this.#heartbeat.tick();
+  get #note(): string {
+    return JSON.stringify(noteOf(this.#state, this.#parts.rules));
+  }
+
+  #check(): void {
+    // An election that finds its time over aborts the signal of its work.
+    void this.#election?.isLeading;
+  }
+
+  #happened(event: MemberEvent): void {
+    const { clock, rules, onChanged } = this.#parts;
+    const before = this.#state;
+    const untilMs = this.#election?.untilMs ?? -Infinity;
+    const moment = { nowMs: clock.now(), untilMs, wallTime: new Date().toISOString() };
+    const { state, effects } = (this.#parts.step ?? memberStep)(before, event, moment, rules);
+    this.#state = state;
+    for (const effect of effects) if (effect.type !== 'renew') this.#perform(effect);
+    if (effects.some(({ type }) => type === 'renew')) this.#election?.renew();
+    this.#schedule();
+    this.#reportReady();
+    if (state.partitions === before.partitions) return;
+    for (const [index, { phase }] of state.partitions.entries()) {
+      const { phase: earlier } = before.partitions[index] ?? { phase };
+      if (earlier.kind !== phase.kind) onChanged(index, earlier, phase);
     }
-    for (const [partition, runner] of this.#partitions.entries())
-      if (this.#wishes[partition] !== before[partition]) runner.tick();
+  }
+
+  #reportReady(): void {
+    const { clock, onReady } = this.#parts;
+    const { life, partitions } = this.#state;
+    if (this.#isReady || life.kind !== 'alive' || !life.seen || clock.now() < life.seen.settledMs) return;
+    if (partitions.some(({ phase: { kind } }) => kind === 'claiming' || kind === 'syncing')) return;
+    this.#isReady = true;
+    onReady?.();
+  }
+
+  #schedule(): void {
+    const { clock, rules } = this.#parts;
     this.#cancelTimer();
-    const isIdle = [...this.states, this.#heartbeat.state].every(({ kind }) => kind === 'free');
-    if (!owners && isIdle) return this.#end();
-    this.#forgetOld();
-    return this.#waitForHeartbeats();
+    const nowMs = clock.now();
+    const due = dueMs(this.#state, rules, nowMs);
+    if (due === undefined || this.#end.signal.aborted) return;
+    this.#cancelTimer = clock.schedule(Math.ceil(due - nowMs), () => this.#happened({ type: 'tick' }));
   }
 
-  /** Decides again when the next heartbeat of another member is missing, or can be forgotten. */
-  #waitForHeartbeats(): void {
-    const { clock } = this.#parts;
-    const times = Array.from(this.#heartbeats.values(), (seen) => {
-      const untilMs = this.#aliveUntilMs(seen);
-      return untilMs < Infinity ? untilMs : this.#forgetMs(seen);
-    });
-    const nextMs = Math.min(...times);
-    if (nextMs < Infinity)
-      this.#cancelTimer = clock.schedule(Math.ceil(nextMs - clock.now()), () => this.#decideSoon());
-  }
-
-  #forgetOld(): void {
-    const { clock, forget, group } = this.#parts;
-    for (const [identity, seen] of this.#heartbeats) {
-      if (clock.now() < this.#forgetMs(seen)) continue;
-      this.#heartbeats.delete(identity);
-      forget(memberLease(group, identity), seen.stored);
+  #perform(effect: Exclude<MemberEffect, { readonly type: 'renew' }>): void {
+    const { group, forget, onError } = this.#parts;
+    switch (effect.type) {
+      case 'claim':
+      case 'restore':
+      case 'release':
+      case 'confirm':
+        return this.#requests.send(effect);
+      case 'start-work':
+        return this.#start(effect.partition, effect.epoch);
+      case 'end-work':
+        return this.#endWork(effect.partition, effect.why);
+      case 'still-running':
+        return onError(this.#stillRunning([effect.partition], 'another member may own it from now on'));
+      case 'failed':
+        return onError(withCode(effect.failure.error));
+      case 'forget':
+        return forget(memberLease(group, effect.id), effect.version);
+      case 'refuse':
+        return this.#refuse(effect.id, effect.division);
+      default:
+        return this.#ended();
     }
   }
 
-  #forgetMs({ atMs }: Observation): number {
-    return atMs + FORGET_AFTER_LEASES * this.#parts.rules.leaseDurationMs;
+  #start(partition: number, epoch: number): void {
+    const fence = this.#fence ?? AbortSignal.abort();
+    const work = new Work(partition, epoch, this.#parts.work, fence, {
+      synced: () => {
+        if (this.#works.get(partition) === work) this.#happened({ type: 'synced', partition });
+      },
+      worked: (failure) => this.#worked(partition, failure),
+    });
+    this.#works.set(partition, work);
   }
 
-  #end(): void {
-    this.#phase = 'ended';
-    this.#resolve();
+  #worked(partition: number, failure: Failure | undefined): void {
+    this.#works.delete(partition);
+    const { kind } = this.#state.partitions[partition]?.phase ?? {};
+    this.#happened({ type: 'worked', partition, failure });
+    // After a loss no step reports it.
+    if (kind === 'aborted' && failure) this.#parts.onError(withCode(failure.error));
+    if (this.#end.signal.aborted && this.#works.size === 0) this.#resolve();
   }
 
-  #liveMembers(): string[] {
-    const live = new Set([this.#parts.rules.identity]);
-    for (const [identity, seen] of this.#heartbeats)
-      if (this.#aliveUntilMs(seen) < Infinity) live.add(identity);
-    return [...live].toSorted();
+  #endWork(partition: number, why: 'drain' | 'overdue' | 'lost'): void {
+    const work = this.#works.get(partition);
+    if (!work) return;
+    if (why === 'drain') return work.drain();
+    const { rules, group, onError } = this.#parts;
+    const name = partitionLease(group, partition);
+    const error =
+      why === 'lost'
+        ? new KubeloomError(
+            'ERR_KUBELOOM_LEADER_LOST',
+            `${name}: the partition is lost: the heartbeat could not be renewed in time, or another member owns the partition; its work is aborted`,
+          )
+        : this.#stillRunning(
+            [partition],
+            `it was to end within ${rules.drainTimeoutMs} ms (drainTimeoutMs), and is aborted`,
+          );
+    work.abort(error);
+    onError(error);
   }
 
-  /** Returns the time at which a member counts as gone; Infinity when it does already, and no timer is needed. */
-  #aliveUntilMs(seen: Observation): number {
-    if (seen.stored.record.holderIdentity === '') return Infinity;
-    const untilMs = heldUntilMs(seen, this.#parts.rules);
-    return untilMs > this.#parts.clock.now() ? untilMs : Infinity;
+  #stillRunning(partitions: readonly number[], consequence: string): KubeloomError {
+    const names = partitions.map((partition) => partitionLease(this.#parts.group, partition)).join(', ');
+    const message = `${names}: the work has not ended: ${consequence}; let it end when its signal is aborted`;
+    return new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message);
+  }
+
+  #refuse(id: string, division: string): void {
+    const { rules, group } = this.#parts;
+    const message =
+      `lease ${memberLease(group, id)} belongs to a member that divides keys by ${division}, this one by ${rules.division}: ` +
+      'stop all members before you change the number of partitions or the key';
+    this.#reject(new KubeloomError('ERR_KUBELOOM_OPTION', message));
+  }
+
+  #ended(): void {
+    this.#end.abort();
+    if (this.#works.size === 0) this.#resolve();
+  }
+
+  /** Ends the wait for works. Their partitions are free when the heartbeat is over, if they are not yet. */
+  #giveUp(): void {
+    const { shutdownTimeoutMs } = this.#parts;
+    const why = `the stop was ${shutdownTimeoutMs} ms ago (shutdownTimeoutMs)`;
+    this.#reject(this.#stillRunning([...this.#works.keys()], why));
   }
 }
 
-function memberLease(group: string, identity: string): string {
-  return `${group}-member-${identity}`;
+/** Returns a lock whose records have a note, which is made anew for each. */
+function withNote(lock: ResourceLock, note: () => string): ResourceLock {
+  return {
+    identity: lock.identity,
+    describe: lock.describe.bind(lock),
+    get: lock.get.bind(lock),
+    create: (record, signal) => lock.create({ ...record, note: note() }, signal),
+    update: (stored, record, signal) => lock.update(stored, { ...record, note: note() }, signal),
+  };
 }

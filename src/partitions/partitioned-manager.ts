@@ -4,6 +4,7 @@
  * need no new list of a partition that stays.
  */
 import { realClock } from '../base/clock.ts';
+import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { callback, integer, oneOf, refuse, wantOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
@@ -13,19 +14,20 @@ import { ShardFilter } from '../kube/shard-filter.ts';
 import { InformersMap, partitionRanges } from '../index.ts';
 import type { InformersMapOptions, KubeObject, ResourceOf } from '../index.ts';
 import { ControllerSet } from '../controller/controller-set.ts';
+import { reporterOf } from '../controller/leader-election/reporter.ts';
 import { ObjectClient } from '../controller/object-client.ts';
 import type { ControllerBuilder, ControllerOptions } from '../controller/options.ts';
 import { PartitionCaches } from './partition-caches.ts';
 import { PARTITION_GROUP_CHECKS, PartitionGroup } from './partition-group.ts';
 import type { PartitionGroupOptions } from './partition-group.ts';
-import type { Tenure } from './partition-runner.ts';
+import type { Tenure } from './tenure.ts';
 
 /** The part of a manager that a partition has: declares the controllers of the partition. */
 export interface PartitionControllers {
   readonly partition: number;
   /** Number of the period in which this member owns the partition; a later owner has a greater one. */
   readonly epoch: number;
-  /** Caches of the partition, filled before the first reconciliation. Without filtering by the server they have all objects. */
+  /** Caches with the objects of the partition only, filled before the first reconciliation. */
   readonly cache: InformersMap;
   /** Client whose writes need preconditions, and which sends none after the partition is lost: see `ObjectClient.fenced`. */
   readonly client: ObjectClient;
@@ -68,6 +70,8 @@ export class PartitionedManager {
   readonly #group: PartitionGroup;
   readonly #client: ObjectClient;
   readonly #caches: PartitionCaches;
+  /** The controllers that run. */
+  readonly #sets: Set<ControllerSet> = new Set();
 
   /** @throws ERR_KUBELOOM_OPTION */
   constructor(source: ServerSource, options: PartitionedManagerOptions) {
@@ -93,19 +97,31 @@ export class PartitionedManager {
    * Takes part in the group until the signal is aborted: runs the controllers of each partition that this member owns. Resolves
    * when all reconciliations have ended and all partitions are handed over. A manager runs once.
    *
-   * @throws ERR_KUBELOOM_OPTION when a running member of the group has another number of partitions or key, ERR_KUBELOOM_STARTED,
-   *   and the error of the informer on the leases, if it has ended by itself
+   * @throws ERR_KUBELOOM_OPTION when an older member of the group has another number of partitions or key, ERR_KUBELOOM_STARTED,
+   *   ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations have not ended in time after the stop, and the error of the
+   *   informer on the leases, if it has ended by itself
    */
   async run(signal: AbortSignal): Promise<void> {
     try {
       await this.#group.run(signal, (tenure) => this.#work(tenure));
+    } catch (error) {
+      throw this.#unfinished(error) ?? error;
     } finally {
       await this.#caches.close();
     }
   }
 
+  /** Returns the error with the keys whose reconciliations have not ended. */
+  #unfinished(cause: unknown): KubeloomError | undefined {
+    if (!(cause instanceof KubeloomError) || cause.code !== 'ERR_KUBELOOM_STILL_RUNNING') return undefined;
+    const busy = [...this.#sets].flatMap((set) => set.controllers).filter(({ inWork }) => inWork.length > 0);
+    const what = busy.map(({ name, inWork }) => `${name} ${inWork.join(', ')}`).join('; ');
+    const message = `${cause.message}: ${what || 'no reconciliation'}; pass the signal of a reconciliation to everything that it waits for`;
+    return new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message, { cause });
+  }
+
   async #work(tenure: Tenure): Promise<void> {
-    const { key, declare, cacheSyncTimeoutMs, clock = realClock } = this.#options;
+    const { key, declare, name, onError, cacheSyncTimeoutMs, clock = realClock } = this.#options;
     const { partition, epoch, signal, drainSignal } = tenure;
     const selector = partitionRanges([partition], this.#group.partitions, key);
     const stop = new AbortController();
@@ -120,7 +136,13 @@ export class PartitionedManager {
       const { cache } = caches;
       const client = this.#client.fenced(signal);
       const filter = new ShardFilter(selector);
-      await using set = new ControllerSet({ cache, client, clock, filter }, ` (partition ${partition})`);
+      const foreign = reporterOf(`group ${name}`, onError);
+      await using set = new ControllerSet(
+        { cache, client, clock, filter, foreign },
+        ` (partition ${partition})`,
+      );
+      this.#sets.add(set);
+      using _running = { [Symbol.dispose]: () => void this.#sets.delete(set) };
       declare({ partition, epoch, cache, client, controllerFor: set.controllerFor.bind(set) });
       set.start();
       await set.fill(stop.signal, failed, cacheSyncTimeoutMs);

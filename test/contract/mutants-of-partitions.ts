@@ -1,20 +1,46 @@
-/** Mutants of the clauses about partitions. The model has more of them: wrong rules, which it must find. */
+/** Mutants of the clauses about partitions. The simulator of groups has more of them: wrong rules, which it must find. */
 import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
 export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
-  'src/partitions/partition-runner.ts': {
-    C228: ['work?.lost.abort(error);', ''],
+  'src/partitions/member-turn.ts': {
+    C228: ["this.effects.push({ type: 'end-work', partition: index, why: 'lost' });", ''],
+    C301: ['this.cannotTake(index, this.nowMs + Math.min(', 'this.cannotTake(index, 0 * Math.min('],
   },
-  'src/partitions/partition-group.ts': {
-    C228: ['this.#wantSameDivision(lease);', ''],
+  'src/partitions/member-step.ts': {
+    C228: ['if (heartbeat.version === peer.heartbeat.version) {', 'if (true) {'],
+    C233: [
+      "if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });",
+      '',
+    ],
+  },
+  'src/partitions/decide.ts': {
+    C228: [
+      "if (kind === 'seen') return atMs + durationOf(heartbeat, rules);",
+      "if (kind === 'seen') return atMs;",
+    ],
+    C230: ['const epoch = Math.max(...epochs) + 1;', 'const epoch = Math.max(...epochs);'],
+    C300: [
+      "if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });",
+      'void isYounger;',
+    ],
+  },
+  'src/partitions/partition-member.ts': {
+    C228: ['if (!election.isLeading) over.abort();', ''],
+    C301: ['cancelLimit = clock.schedule(shutdownTimeoutMs, () => this.#giveUp());', ''],
+  },
+  'src/informer/map/part.ts': {
+    C231: ['isIn(added) ? handler.onAdd', 'isIn(added) && !isInInitialList ? handler.onAdd'],
+    C302: [
+      "if (filter.key === 'uid') return ({ uid }) => filter.matchesText(uid);",
+      "if (filter.key === 'uid') return undefined;",
+    ],
   },
   'src/controller/queueing.ts': {
-    C228: ['keysOf(object).filter((key) =>', 'keysOf(object).filter((key) => true ||'],
-    C231: [
-      'filter.matchesText(object.uid) ? keysOf(object) : []',
-      "filter.key === 'namespace' ? keysOf(object) : []",
-    ],
+    C303: ['return isOwn;', 'return true;'],
+  },
+  'src/controller/managed-controller.ts': {
+    C303: ['if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;', 'return;'],
   },
   'src/partitions/partitioned-manager.ts': {
     C229: ['await caches.current(set.handles);', ''],
@@ -25,9 +51,6 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/partitions/quiet-watch.ts': {
     C229: ["events.findLast(({ type }) => type !== 'BOOKMARK')", 'undefined'],
-  },
-  'src/partitions/partition-step.ts': {
-    C230: ['.leaseTransitions + 1', '.leaseTransitions'],
   },
   'src/controller/object-client.ts': {
     C232: ["resourceVersion !== '0'", 'true'],
@@ -40,8 +63,5 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/controller/object-arguments.ts': {
     C272: ['Object.values(patch).every((value) => value === undefined)', 'false'],
-  },
-  'src/partitions/partition-state.ts': {
-    C233: ['+ rules.coverAfterMs', '+ 9 * rules.coverAfterMs'],
   },
 });

@@ -125,4 +125,9 @@ export const RUNNING_ERRORS = {
     'A leader could not renew its lease in time, or another candidate has it.',
     'End the process, or call `run` again: another process may lead now.',
   ],
+  ERR_KUBELOOM_PARTITION: [
+    ['thrown', 'onError'],
+    'A controller of a partition concerns objects of other partitions: a key that `map` returns, or a namespaced kind of a cluster-scoped controller.',
+    'Return keys of the namespace of the object, or run the controller in a `Manager` with a leader elector.',
+  ],
 } as const;

@@ -158,6 +158,16 @@ export const METRICS = {
     '1 while this process is the leader, 0 while it is a candidate.',
   ],
   kubeloom_partitions_owned: ['gauge', 'partitions', 'Partitions that this member of a group owns.'],
+  kubeloom_partitions_unserved: [
+    'gauge',
+    'partitions',
+    'Partitions on which no member works, as far as this member sees.',
+  ],
+  kubeloom_partition_unserved_seconds: [
+    'gauge',
+    'partitions',
+    'Time since which no member works on such a partition: the longest.',
+  ],
   kubeloom_partition_changes_total: [
     'counter',
     'partitions',

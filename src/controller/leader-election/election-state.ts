@@ -103,6 +103,8 @@ export type ElectionEvent =
   | { readonly type: 'answered'; readonly stored: StoredRecord | undefined }
   /** The call in progress has failed. `isConflict`: another version of the record exists, so nothing was written. */
   | { readonly type: 'failed'; readonly error: unknown; readonly isConflict: boolean }
+  /** The note of the record has changed: a leader renews it at once. */
+  | { readonly type: 'changed' }
   /** The caller wants to end the election. */
   | { readonly type: 'stop' }
   /** The leader's work has settled. */

@@ -131,6 +131,8 @@ function stepLeading(
         : { state, effects: [] };
     case 'answered':
       return answered(state, event.stored, nowMs, rules);
+    case 'changed':
+      return pace.kind === 'waiting' ? renew(state, nowMs, rules) : { state, effects: [] };
     case 'stop':
       if (work === 'done') return release(state, undefined, nowMs, rules);
       if (work === 'stopping') return { state, effects: [] };
@@ -245,10 +247,11 @@ function write<S extends Candidate | Leading>(
   nowMs: number,
   rules: ElectionRules,
 ): Step<S> {
-  if (!stored) return call(state, { type: 'create', draft: acquisition(0, rules) }, nowMs);
-  const { record } = stored;
-  const isOwn = record.holderIdentity === rules.identity;
-  const draft = isOwn ? renewal(record, rules) : acquisition(record.leaseTransitions + 1, rules);
+  // A lease that was deleted goes on with its number.
+  const record = (stored ?? state.observed?.stored)?.record;
+  const isOwn = record?.holderIdentity === rules.identity;
+  const draft = isOwn ? renewal(record, rules) : acquisition((record?.leaseTransitions ?? -1) + 1, rules);
+  if (!stored) return call(state, { type: 'create', draft }, nowMs);
   return call(state, { type: 'update', stored, draft }, nowMs);
 }
 
@@ -290,13 +293,16 @@ function observe<S extends Candidate | Leading>(
   return { state: { ...state, observed }, effects: isNew ? [{ type: 'new-leader', identity }] : [] };
 }
 
-/** Returns the observation after an answer. Only a changed record counts as seen now: time is the candidate's own. */
-export function observationOf(
+/**
+ * Returns the observation after an answer. Only a changed record counts as seen now: time is the candidate's own. A lease that was
+ * deleted is no released one: its holder is left alone for as long as before.
+ */
+function observationOf(
   before: Observation | undefined,
   stored: StoredRecord | undefined,
   nowMs: number,
 ): Observation | undefined {
-  if (!stored) return undefined;
+  if (!stored) return before;
   const isSame = before !== undefined && isSameRecord(before.stored.record, stored.record);
   return { stored, atMs: isSame ? before.atMs : nowMs };
 }

@@ -3,7 +3,6 @@ import { callGuarded } from '../../base/callbacks.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { KubeloomError, assert, firstLineOf, withCode } from '../../base/errors.ts';
 import { isAbortOf, onAbort } from '../../base/on-abort.ts';
-import { registerMetrics } from '../../base/metrics/collect.ts';
 import type { AddSample, MetricSource } from '../../base/metrics/collect.ts';
 import { Fence, LinkedController } from '../../shared/fence.ts';
 import { dueMs, newCandidate } from './election-state.ts';
@@ -67,14 +66,12 @@ export class Election implements MetricSource {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const metrics = registerMetrics(this);
     const unlisten = onAbort(signal, () => this.#happened({ type: 'stop' }));
     try {
       if (!signal.aborted) this.#happened({ type: 'tick' });
       await this.#outcome;
     } finally {
       unlisten();
-      metrics.end();
     }
   }
 
@@ -87,6 +84,16 @@ export class Election implements MetricSource {
   get isLeading(): boolean {
     this.#check();
     return this.#state.kind === 'leading';
+  }
+
+  /** End of the leadership by the last renewal; it has passed without one. */
+  get untilMs(): number {
+    return this.#state.kind === 'leading' ? this.#state.untilMs : -Infinity;
+  }
+
+  /** Renews soon, because what the record says besides has changed. */
+  renew(): void {
+    this.#happened({ type: 'changed' });
   }
 
   addMetrics(add: AddSample, name: string): void {

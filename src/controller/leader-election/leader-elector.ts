@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { registerMetrics } from '../../base/metrics/collect.ts';
 import {
   callback,
   clock as aClock,
@@ -112,7 +113,12 @@ export class LeaderElector {
       step,
     };
     this.#election = new Election(parts, onLeading);
-    await this.#election.run(signal);
+    const metrics = registerMetrics(this.#election);
+    try {
+      await this.#election.run(signal);
+    } finally {
+      metrics.end();
+    }
   }
 
   /** Returns whether this candidate holds the lease, by the clock of this moment: also while its work is ending. */

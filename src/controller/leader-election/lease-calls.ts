@@ -52,7 +52,7 @@ async function outcomeOf(
 }
 
 /** Microseconds, which is the only form that the server accepts. */
-function recordOf(draft: Draft): LeaderElectionRecord {
+export function recordOf(draft: Draft): LeaderElectionRecord {
   const renewTime = new Date().toISOString().replace('Z', '000Z');
   return { ...draft, acquireTime: draft.acquireTime || renewTime, renewTime };
 }

@@ -8,6 +8,8 @@ type Lease = WireOf<'coordination', 'v1', 'Lease'>;
 
 const { leases } = resources.coordination.v1;
 
+const NOTE = 'kubeloom.dev/note';
+
 export interface LeaseLockOptions {
   readonly client: ObjectClient;
   readonly namespace: string;
@@ -45,7 +47,8 @@ export class LeaseLock implements ResourceLock {
   }
 
   async create(record: LeaderElectionRecord, signal: AbortSignal): Promise<StoredRecord> {
-    const lease: Lease = { metadata: this.#withLabels(this.#key), spec: { ...record } };
+    const { note, ...spec } = record;
+    const lease: Lease = { metadata: this.#metadata(this.#key, note), spec };
     return storedOf(await this.#client.create(leases, lease, { signal }));
   }
 
@@ -56,25 +59,30 @@ export class LeaseLock implements ResourceLock {
     signal: AbortSignal,
   ): Promise<StoredRecord> {
     const lease = source as Lease;
-    const spec = { ...lease.spec, ...record };
-    const metadata = this.#withLabels(lease.metadata);
+    const { note, ...written } = record;
+    const spec = { ...lease.spec, ...written };
+    const metadata = this.#metadata(lease.metadata, note);
     return storedOf(await this.#client.update(leases, { ...lease, metadata, spec }, { signal }));
   }
 
-  #withLabels(metadata: Lease['metadata']): NonNullable<Lease['metadata']> {
-    return { ...metadata, labels: { ...metadata?.labels, ...this.#labels } };
+  #metadata(metadata: Lease['metadata'], note: string | undefined): NonNullable<Lease['metadata']> {
+    const labels = { ...metadata?.labels, ...this.#labels };
+    if (note === undefined) return { ...metadata, labels };
+    return { ...metadata, labels, annotations: { ...metadata?.annotations, [NOTE]: note } };
   }
 }
 
 /** Returns the record of a lease. */
 export function storedOf(lease: Lease): StoredRecord {
-  const { spec = {} } = lease;
+  const { spec = {}, metadata } = lease;
+  const note = metadata?.annotations?.[NOTE];
   const record = {
     holderIdentity: spec.holderIdentity ?? '',
     leaseDurationSeconds: spec.leaseDurationSeconds ?? 0,
     acquireTime: spec.acquireTime ?? '',
     renewTime: spec.renewTime ?? '',
     leaseTransitions: spec.leaseTransitions ?? 0,
+    ...(note === undefined ? {} : { note }),
   };
   return { record, source: lease };
 }

@@ -14,6 +14,8 @@ export interface LeaderElectionRecord {
   /** The same. */
   readonly renewTime: string;
   readonly leaseTransitions: number;
+  /** Text of the holder for the others; a LeaseLock keeps it in the annotation `kubeloom.dev/note`. */
+  readonly note?: string;
 }
 
 /** A record as the server has stored it. */

@@ -11,6 +11,8 @@ import type { KindCache, ObjectKey, Subscription } from './kind-cache.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import type { Lendable } from '../share/shared-cache.ts';
 import { ViewRegistration } from './view-registration.ts';
+import { handlerOfPart } from './part.ts';
+import type { IsInPart } from './part.ts';
 import { show } from './view.ts';
 import type { InformerView } from '../options.ts';
 
@@ -19,6 +21,8 @@ export interface InformerHandleParts {
   readonly kind: KindCache;
   readonly subscription: Subscription;
   readonly reports: ErrorReporter;
+  /** The objects that the handle has; undefined for all. */
+  readonly isIn: IsInPart | undefined;
 }
 
 export interface WrittenMetadata {
@@ -57,10 +61,10 @@ export class InformerHandle<T> implements AsyncDisposable {
    * @throws NotCachedError when this handle was released
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
-    const { subscription, reports } = this.#parts;
+    const { subscription, reports, isIn } = this.#parts;
     const kind = this.#open();
     const registration = new ViewRegistration({
-      handler,
+      handler: isIn ? handlerOfPart(isIn, handler) : handler,
       options,
       show: (entry) => show(this.view, entry, this.resource),
       reports,
@@ -83,7 +87,7 @@ export class InformerHandle<T> implements AsyncDisposable {
 
   /** Returns one object. @throws NotCachedError when this handle was released, or the namespace is not cached */
   get(key: ObjectKey): CachedObject<T> | undefined {
-    return this.#open().get(this.view, key) as CachedObject<T> | undefined;
+    return this.#open().get(this.view, key, this.#parts.isIn) as CachedObject<T> | undefined;
   }
 
   /** Returns one object. @throws NotFoundError (ERR_KUBELOOM_NOT_FOUND) when it does not exist, and the errors of `get` */
@@ -96,7 +100,7 @@ export class InformerHandle<T> implements AsyncDisposable {
 
   /** Returns the selected objects, as `InformersMap.list`. */
   list(options: CacheListOptions = {}): CacheList<T> {
-    return this.#open().list(this.view, options) as CacheList<T>;
+    return this.#open().list(this.view, options, this.#parts.isIn) as CacheList<T>;
   }
 
   /**

@@ -16,6 +16,7 @@ import { ErrorReporter } from '../error-reporter.ts';
 import type { SharedIndexInformer } from '../shared-index-informer.ts';
 import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
 import { RestMapper } from '../../kube/rest-mapper.ts';
+import type { ShardFilter } from '../../kube/shard-filter.ts';
 import type { KindLike } from '../../kube/rest-mapper.ts';
 import { assertServerSource } from '../../kube/server-source.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
@@ -33,6 +34,8 @@ import type { InformersMapOptions } from './options.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { waitForCheckers } from '../wait-for.ts';
 import type { InformerView } from '../options.ts';
+import { partOf } from './part.ts';
+import type { IsInPart } from './part.ts';
 import { wantView } from './view.ts';
 
 export interface InformerForOptions<V extends InformerView = InformerView> {
@@ -57,12 +60,15 @@ export class InformersMap implements AsyncDisposable {
   readonly #source: ServerSource;
   readonly #options: CacheOptions;
   /** Kinds with at least one handle, by group, version and resource. */
-  readonly #kinds: Map<string, KindCache> = new Map();
+  #kinds: Map<string, KindCache> = new Map();
   /** Field indexes by resource. They remain after the last handle of a kind is released. */
-  readonly #indexes: Map<string, FieldIndexes> = new Map();
-  readonly #reports: ErrorReporter;
-  readonly #stop: AbortController = new AbortController();
-  readonly #ends: Set<Promise<void>> = new Set();
+  #indexes: Map<string, FieldIndexes> = new Map();
+  #reports: ErrorReporter;
+  #stop: AbortController = new AbortController();
+  #ends: Set<Promise<void>> = new Set();
+  /** The part of all objects that this cache has; undefined for all. */
+  #part: ShardFilter | undefined;
+  #create: (resource: ResourceRef) => KindCache = (resource) => this.#newKind(resource);
 
   /** @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_SELECTOR */
   constructor(source: ServerSource, options: InformersMapOptions = {}) {
@@ -80,6 +86,19 @@ export class InformersMap implements AsyncDisposable {
   /** @internal Reports an error of a kind that has no informer yet. */
   report(error: KubeloomError): void {
     this.#reports.report(error, 'list');
+  }
+
+  /** @internal Returns a cache on the same informers that has the objects of a shard only, in all that it returns and delivers. */
+  part(filter: ShardFilter): InformersMap {
+    const part = new InformersMap(this.#source, { name: this.name, restMapper: this.restMapper });
+    part.#kinds = this.#kinds;
+    part.#indexes = this.#indexes;
+    part.#stop = this.#stop;
+    part.#ends = this.#ends;
+    part.#reports = this.#reports;
+    part.#create = this.#create;
+    part.#part = filter;
+    return part;
   }
 
   /**
@@ -106,7 +125,7 @@ export class InformersMap implements AsyncDisposable {
     signal?.throwIfAborted();
     const resource = await abortable(this.restMapper.resourceFor(kind), signal);
     this.#wantRunning();
-    const followed = this.#kinds.get(keyOfResource(resource)) ?? this.#newKind(resource);
+    const followed = this.#kinds.get(keyOfResource(resource)) ?? this.#create(resource);
     const subscription = followed.acquire(view);
     try {
       if (wait) await followed.ready(subscription.view, signal);
@@ -114,7 +133,12 @@ export class InformersMap implements AsyncDisposable {
       track(this.#ends, followed.release(subscription));
       throw error;
     }
-    return new InformerHandle({ kind: followed, subscription, reports: this.#reports });
+    return new InformerHandle({
+      kind: followed,
+      subscription,
+      reports: this.#reports,
+      isIn: this.#isIn(resource),
+    });
   }
 
   /**
@@ -138,7 +162,8 @@ export class InformersMap implements AsyncDisposable {
     key: ObjectKey,
     { view = 'object' }: ViewOption<InformerView> = {},
   ): CachedObject<unknown> | undefined {
-    return this.#followed(kind, view).get(view, key);
+    const followed = this.#followed(kind, view);
+    return followed.get(view, key, this.#isIn(followed.resource));
   }
 
   /**
@@ -160,7 +185,8 @@ export class InformersMap implements AsyncDisposable {
   ): CacheList<PartialObjectMetadata>;
   list(kind: KindLike, options: CacheListOptions & ViewOption<InformerView> = {}): CacheList<unknown> {
     const { view = 'object' } = options;
-    return this.#followed(kind, view).list(view, options);
+    const followed = this.#followed(kind, view);
+    return followed.list(view, options, this.#isIn(followed.resource));
   }
 
   /**
@@ -244,6 +270,10 @@ export class InformersMap implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
+  }
+
+  #isIn(resource: ResourceRef): IsInPart | undefined {
+    return this.#part && partOf(this.#part, resource);
   }
 
   #newKind(resource: ResourceRef): KindCache {

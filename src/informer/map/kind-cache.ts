@@ -16,6 +16,7 @@ import { queryOf, runQuery } from './query.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { NamespaceInformer } from './namespace-informer.ts';
 import { waitForCheckers } from '../wait-for.ts';
+import type { IsInPart } from './part.ts';
 import { show } from './view.ts';
 import type { Informer, ViewRegistration } from './view-registration.ts';
 
@@ -194,10 +195,11 @@ export class KindCache {
   }
 
   /** Returns one object. @throws NotCachedError when this view and namespace have no informer; the error of `keyOf` */
-  get(view: InformerView, key: ObjectKey): CachedObject<unknown> | undefined {
+  get(view: InformerView, key: ObjectKey, isIn?: IsInPart): CachedObject<unknown> | undefined {
     const { namespace, text } = this.keyOf(key);
     const [indexer] = this.#indexers(view, namespace);
     const entry = indexer?.getByKey(text);
+    if (entry && isIn?.(entry) === false) return undefined;
     return entry && show(view, entry, this.resource);
   }
 
@@ -216,11 +218,11 @@ export class KindCache {
   }
 
   /** Returns a page of objects. @throws NotCachedError, and the errors of `queryOf` */
-  list(view: InformerView, options: CacheListOptions): CacheList<unknown> {
+  list(view: InformerView, options: CacheListOptions, isIn?: IsInPart): CacheList<unknown> {
     const { isNamespaced } = this.resource;
     if (options.namespace && !isNamespaced) throw clusterScoped(this.resource);
     const query = queryOf(options, this.label, this.#parts.indexes, view);
-    const list = runQuery(query, this.#indexers(view, isNamespaced ? query.namespace : ''));
+    const list = runQuery(query, this.#indexers(view, isNamespaced ? query.namespace : ''), isIn);
     if (view === 'object') return list;
     return { ...list, items: list.items.map((entry) => show(view, entry, this.resource)) };
   }

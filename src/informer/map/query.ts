@@ -19,6 +19,7 @@ import type { InformerIndexer } from '../../replica/store/indexer.ts';
 import { fieldValues, indexNameOf } from './field-indexes.ts';
 import type { FieldIndexes } from './field-indexes.ts';
 import type { InformerView } from '../options.ts';
+import type { IsInPart } from './part.ts';
 import { createHash } from 'node:crypto';
 
 /** Options of a list of a cache. */
@@ -113,8 +114,12 @@ export function queryOf(
 }
 
 /** @internal Returns one page of the objects of all these informers. */
-export function runQuery(query: Query, indexers: readonly Indexer[]): CacheList<KubeObject> {
-  const found = indexers.map((indexer) => findIn(indexer, query));
+export function runQuery(
+  query: Query,
+  indexers: readonly Indexer[],
+  isIn: IsInPart = () => true,
+): CacheList<KubeObject> {
+  const found = indexers.map((indexer) => findIn(indexer, query, isIn));
   const matching = found.flatMap(({ items }) => items).sort((a, b) => (a.key < b.key ? -1 : 1));
   const items = query.limit > 0 ? matching.slice(0, query.limit) : matching;
   const isMore = items.length < matching.length;
@@ -126,10 +131,11 @@ export function runQuery(query: Query, indexers: readonly Indexer[]): CacheList<
   };
 }
 
-function findIn(indexer: Indexer, query: Query): Found {
+function findIn(indexer: Indexer, query: Query, isIn: IsInPart): Found {
   const { namespace, labels, fields, after } = query;
   const source = cheapest(indexer, query);
-  const matches = matcherOf(indexer, fields);
+  const hasFields = matcherOf(indexer, fields);
+  const matches = (entry: CachedObject<KubeObject>): boolean => isIn(entry) && hasFields(entry);
   if (source === undefined) {
     const isNamespaced = namespace !== '';
     const examined = isNamespaced ? indexer.countByIndex(NAMESPACE_INDEX, namespace) : indexer.size;

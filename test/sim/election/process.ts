@@ -68,9 +68,14 @@ export class SimulatedProcess {
     this.#isDead = true;
   }
 
-  freeze(): void {
+  /** @param continued called before anything else runs */
+  freeze(continued: () => void = () => undefined): void {
     this.#isFrozen = true;
-    this.#truth.schedule(this.#random() * OUTAGE_MAX_MS, () => this.#thaw());
+    this.#truth.schedule(this.#random() * OUTAGE_MAX_MS, () => {
+      this.#isFrozen = false;
+      continued();
+      this.#thaw();
+    });
   }
 
   cutOff(): void {
@@ -80,7 +85,6 @@ export class SimulatedProcess {
 
   /** Runs each deferred task as a turn of its own. */
   #thaw(): void {
-    this.#isFrozen = false;
     for (const task of this.#deferred) this.#truth.schedule(0, () => this.run(task));
     this.#deferred = [];
   }

@@ -33,6 +33,8 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   leader_election_master_status: 'an alert of docs/leader-election.md has it',
   kubeloom_partitions_owned: 'few programs have partitions; docs/sharding.md says what to look at',
   kubeloom_partition_changes_total: 'the same',
+  kubeloom_partitions_unserved: 'an alert of docs/sharding.md has it',
+  kubeloom_partition_unserved_seconds: 'the same',
   kubeloom_partition_sync_seconds: 'the same',
   kubeloom_partition_drain_seconds: 'the same',
   controller_runtime_reconcile_errors_total: 'controller_runtime_reconcile_total has it as a result',

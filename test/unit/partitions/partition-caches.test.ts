@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { InformersMap, partitionRanges } from '../../../src/index.ts';
 import { PartitionCaches } from '../../../src/partitions/partition-caches.ts';
 import type { CachesOfPartition } from '../../../src/partitions/partition-caches.ts';
-import { GroupScene, PARTITIONS, pods, turn } from './scene.ts';
+import { PARTITIONS, GroupScene, pods, turn, uidOf } from './scene.ts';
 
 const { signal } = new AbortController();
 
@@ -64,8 +64,8 @@ describe('the caches of partitions', () => {
     ]);
     const revision = await scene.server.revision();
     await using two = await caches.open(partitionRanges([1], PARTITIONS), signal);
-    assert.equal(two.cache, one.cache);
     const again = await two.cache.informerFor(pods);
+    assert.equal(two.cache.informers[0], one.cache.informers[0]);
     const version = (): number => Number(two.cache.informers[0]?.lastSyncResourceVersion());
     const seen: number[] = [];
     void two.current([again]).then(() => seen.push(version()));
@@ -99,7 +99,7 @@ describe('the caches of partitions', () => {
       await scene.server.setFaults({ rules: [mute] });
       const { handle, second } = await opened(scene, caches);
       await scene.server.waitForWatches(1);
-      const created = { metadata: { name: 'late', namespace: 'default' } };
+      const created = { metadata: { name: 'late', namespace: 'default', uid: uidOf(0) } };
       await scene.server.apply([{ type: 'create', resource: 'pods', object: created }, ofAnotherKind]);
       const seen: number[] = [];
       const current = (await second()).current([handle]).then(() => seen.push(handle.list().items.length));

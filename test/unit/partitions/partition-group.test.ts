@@ -2,13 +2,26 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PartitionGroup } from '../../../src/partitions/index.ts';
-import type { PartitionGroupOptions, WorkOnPartition } from '../../../src/partitions/index.ts';
+import type { PartitionGroupOptions, Tenure, WorkOnPartition } from '../../../src/partitions/index.ts';
 import { collectMetrics, resources } from '../../../src/index.ts';
+import type { WireOf } from '../../../src/index.ts';
+import { resourcePath } from '../../../src/kube/resource.ts';
+import { ApiClient } from '../../../src/reflector/api-client.ts';
 import { MetricsReading } from '../../../src/base/metrics/reading.ts';
 import { GroupScene, PARTITIONS, turn } from './scene.ts';
 
 const { leases } = resources.coordination.v1;
-const MEMBER = { namespace: 'default', name: 'web-member-a' };
+
+/** Returns the leases of the group by name. */
+async function leasesOf({
+  server,
+}: GroupScene): Promise<ReadonlyMap<string, WireOf<'coordination', 'v1', 'Lease'>>> {
+  const api = new ApiClient(server.connection);
+  const list = (await api.getJson(resourcePath(leases, 'default'), new AbortController().signal)) as {
+    readonly items: readonly WireOf<'coordination', 'v1', 'Lease'>[];
+  };
+  return new Map(list.items.map((lease) => [lease.metadata?.name ?? '', lease]));
+}
 
 /** Works until the partition is handed over. */
 const idle: WorkOnPartition = async ({ drainSignal, synced }) => {
@@ -64,7 +77,7 @@ describe('a group of partitions', () => {
     }
     await using _member = join(scene, { partitions: 1 }, work);
     await scene.until(() => epochs.length === 3);
-    // As after a suspension: the member loses its partition, and takes its own lease, which it has not released.
+    // As after a suspension: the life of the member is over, and its next one takes the partition, which was not released.
     scene.clock.advance(20_000);
     await scene.until(() => ended === 3);
     for (let turns = 0; turns < 10; turns++) await turn();
@@ -74,13 +87,18 @@ describe('a group of partitions', () => {
     assert.ok(scene.errors.some(({ code }) => code === 'ERR_KUBELOOM_LEADER_LOST'));
   });
 
-  test('C228 refuses a member that divides keys differently from one that runs', async () => {
+  test('C300 refuses a member that divides keys differently from an older one that runs', async () => {
     await using scene = await GroupScene.start('echoes');
     await using first = join(scene);
     await scene.until(() => first.group.owned.length === PARTITIONS);
     for (const partitions of [1, 16]) {
       await using other = join(scene, { identity: 'b', partitions });
-      await assert.rejects(other.run, { code: 'ERR_KUBELOOM_OPTION', message: /stop all members/ });
+      let isOver = false;
+      const refused = assert.rejects(other.run, { code: 'ERR_KUBELOOM_OPTION', message: /stop all members/ });
+      void refused.then(() => (isOver = true));
+      await scene.pass(() => isOver);
+      assert.deepEqual(other.group.owned, []);
+      assert.equal(first.group.owned.length, PARTITIONS);
     }
     await first.leave();
     await using after = join(scene, { identity: 'b', partitions: 1 });
@@ -92,19 +110,79 @@ describe('a group of partitions', () => {
     await using gone = join(scene);
     await scene.until(() => gone.group.owned.length === PARTITIONS);
     await gone.leave();
-    const { holderIdentity } = (await scene.client.get(leases, MEMBER)).spec ?? {};
-    assert.equal(holderIdentity ?? '', '');
+    const [name = '', lease] =
+      [...(await leasesOf(scene))].find(([each]) => each.startsWith('web-member-a.')) ?? [];
+    assert.equal(lease?.spec?.holderIdentity ?? '', '');
     await using member = join(scene, { identity: 'b' });
     await scene.until(() => member.group.owned.length === PARTITIONS);
     scene.clock.advance(20 * 15_000);
-    const isGone = async (): Promise<boolean> => {
-      await turn();
-      return scene.client.get(leases, MEMBER).then(
-        () => false,
-        ({ code }: { code?: string }) => code === 'ERR_KUBELOOM_NOT_FOUND',
-      );
+    while ((await leasesOf(scene)).has(name)) await turn();
+  });
+
+  test('C300 waits for a lease when members with another division were killed, and then begins', async () => {
+    await using scene = await GroupScene.start('echoes');
+    await using killed = join(scene);
+    await scene.until(() => killed.group.owned.length === PARTITIONS);
+    const left = await leasesOf(scene);
+    await killed.leave();
+    for (const [name, { metadata, spec }] of left) {
+      await scene.client.delete(leases, { namespace: 'default', name });
+      const { resourceVersion: _, ...rest } = metadata ?? {};
+      await scene.client.create(leases, { metadata: rest, ...(spec ? { spec } : {}) });
+    }
+    await using next = join(scene, { identity: 'b', partitions: 2 });
+    const startMs = scene.clock.now();
+    await scene.pass(() => next.group.owned.length === 2);
+    const waitedMs = scene.clock.now() - startMs;
+    assert.ok(waitedMs >= 15_000 && waitedMs < 20_000, String(waitedMs));
+  });
+
+  test('C228 makes the lease of a partition again when it was deleted, with its epoch, and goes on', async () => {
+    await using scene = await GroupScene.start('echoes');
+    await using member = join(scene, { partitions: 1 });
+    await scene.until(() => member.group.owned.length === 1);
+    const before = (await leasesOf(scene)).get('web-partition-00')?.spec;
+    await scene.client.delete(leases, { namespace: 'default', name: 'web-partition-00' });
+    while (!(await leasesOf(scene)).has('web-partition-00')) await turn();
+    const after = (await leasesOf(scene)).get('web-partition-00')?.spec;
+    assert.equal(after?.holderIdentity, before?.holderIdentity);
+    assert.equal(after?.leaseTransitions, before?.leaseTransitions);
+    assert.deepEqual(member.group.owned, [0]);
+  });
+
+  test('C301 rejects when works have not ended in time after the stop', async () => {
+    await using scene = await GroupScene.start('echoes');
+    let release = (): void => undefined;
+    const stuck = new Promise<void>((resolve) => (release = resolve));
+    const work: WorkOnPartition = async ({ synced }) => {
+      synced();
+      await stuck;
     };
-    while (!(await isGone())) await turn();
+    await using member = join(scene, { partitions: 2, shutdownTimeoutMs: 20_000 }, work);
+    await scene.until(() => member.group.owned.length === 2);
+    let isOver = false;
+    const rejected = assert.rejects(member.leave(), {
+      code: 'ERR_KUBELOOM_STILL_RUNNING',
+      message: /web-partition-00, web-partition-01/,
+    });
+    void rejected.then(() => (isOver = true));
+    await scene.pass(() => isOver);
+    release();
+  });
+
+  test('C301 calls onReady once, when the partitions that it has taken are active', async () => {
+    await using scene = await GroupScene.start('echoes');
+    const calls: string[] = [];
+    const begun: Tenure[] = [];
+    const work: WorkOnPartition = async (tenure) => {
+      begun.push(tenure);
+      await idle({ ...tenure, synced: () => undefined });
+    };
+    await using _member = join(scene, { partitions: 2, onReady: () => calls.push('ready') }, work);
+    await scene.until(() => begun.length === 2);
+    assert.deepEqual(calls, []);
+    for (const { synced } of begun) synced();
+    assert.deepEqual(calls, ['ready']);
   });
 
   test('has metrics of its partitions while it runs', async () => {
@@ -114,6 +192,7 @@ describe('a group of partitions', () => {
     const match = { name: 'default/web' };
     const reading = new MetricsReading(collectMetrics());
     assert.equal(reading.sum('kubeloom_partitions_owned', match), PARTITIONS);
+    assert.equal(reading.sum('kubeloom_partitions_unserved', match), 0);
     assert.equal(reading.sum('kubeloom_partition_changes_total', { ...match, change: 'taken' }), PARTITIONS);
     const synced = reading.histogram('kubeloom_partition_sync_seconds', match);
     assert.equal(
@@ -153,7 +232,7 @@ describe('a group of partitions', () => {
       { name: 'a_b' },
       { identity: '' },
       { partitions: 1.5 },
-      { coverAfterMs: -1 },
+      { drainTimeoutMs: -1 },
       { work: 1 },
     ])
       assert.throws(() => make(change), { code: 'ERR_KUBELOOM_OPTION' }, JSON.stringify(change));

@@ -99,7 +99,7 @@ describe('a partitioned manager', () => {
     assert.ok(!lines.includes('a ended, aborted'));
   });
 
-  test('C228 aborts a reconciliation that has not ended in time, and keeps the partition until it ends', async () => {
+  test('C301 aborts a reconciliation that has not ended in time, and then gives its partition to another member', async () => {
     await using scene = await GroupScene.start('echoes');
     using gate = new Gate();
     await createPods(scene);
@@ -114,15 +114,13 @@ describe('a partitioned manager', () => {
       }),
     });
     await scene.until(() => begun === PARTITIONS);
-    const b = scene.join('b', podsOf('b', []));
-    await scene.until(() => (scene.clock.nextDelayMs ?? Infinity) <= 1500);
-    scene.clock.advance(1500);
-    assert.equal(aborted.length, 1, 'a member hands over one partition at a time');
-    assert.deepEqual(
-      scene.errors.map(({ code }) => code),
-      ['ERR_KUBELOOM_STILL_RUNNING'],
-    );
+    const lines: string[] = [];
+    const b = scene.join('b', podsOf('b', lines));
+    await scene.pass(() => aborted.length === 1);
     assert.deepEqual([a.partitionCount, b.partitionCount], [PARTITIONS, 0]);
+    await scene.pass(() => lines.length === PARTITIONS / 2);
+    assert.equal(a.partitionCount, PARTITIONS / 2);
+    assert.ok(scene.errors.every(({ code }) => code === 'ERR_KUBELOOM_STILL_RUNNING'));
     gate.open();
   });
 
@@ -199,6 +197,50 @@ describe('a partitioned manager', () => {
       scene.clock.advance(100);
       await turn();
     }
+  });
+
+  test('C301 lets another member serve the partitions whose controllers one cannot declare', async () => {
+    await using scene = await GroupScene.start('echoes');
+    await createPods(scene);
+    const attempts: number[] = [];
+    scene.join('broken', {
+      declare: ({ partition }) => {
+        attempts.push(partition);
+        throw new Error('broken');
+      },
+    });
+    await scene.pass(() => attempts.length >= PARTITIONS);
+    const lines: string[] = [];
+    const b = scene.join('b', podsOf('b', lines));
+    await scene.pass(() => b.partitionCount === PARTITIONS && lines.length >= PARTITIONS);
+    const before = attempts.length;
+    for (let passedMs = 0; passedMs < 60_000; passedMs += 100) {
+      await turn();
+      scene.clock.advance(100);
+    }
+    assert.equal(attempts.length, before);
+    assert.equal(b.partitionCount, PARTITIONS);
+  });
+
+  test('C301 rejects with the keys whose reconciliations have not ended in time after the stop', async () => {
+    await using scene = await GroupScene.start('echoes');
+    using gate = new Gate();
+    await createPods(scene);
+    const lines: string[] = [];
+    const options = {
+      ...podsOf('a', lines, () => gate.opened.then(() => undefined)),
+      shutdownTimeoutMs: 5000,
+    };
+    const a = scene.join('a', options);
+    await scene.until(() => lines.length === PARTITIONS);
+    let isOver = false;
+    const rejected = assert.rejects(a.leave(), {
+      code: 'ERR_KUBELOOM_STILL_RUNNING',
+      message: /default\/pod-3/,
+    });
+    void rejected.then(() => (isOver = true));
+    await scene.pass(() => isOver);
+    gate.open();
   });
 
   test('releases the caches that are filled when others are not, and the partition is given back', async () => {

@@ -73,12 +73,20 @@ export class GroupScene implements AsyncDisposable {
     return member;
   }
 
-  /** Waits for the condition. The clock moves only over the time in which common caches wait for other partitions. */
+  /** Waits for the condition. The clock moves only over the times in which a member waits for others, and common caches for other partitions. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) {
       await turn();
       const { nextDelayMs } = this.clock;
-      if (nextDelayMs !== undefined && nextDelayMs <= 200) this.clock.advance(nextDelayMs);
+      if (nextDelayMs !== undefined && nextDelayMs <= 250) this.clock.advance(nextDelayMs);
+    }
+  }
+
+  /** Waits for the condition while time passes. */
+  async pass(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      for (let turns = 0; turns < 5; turns++) await turn();
+      this.clock.advance(100);
     }
   }
 
@@ -97,7 +105,7 @@ export class GroupScene implements AsyncDisposable {
     const leaving = Promise.allSettled(this.#members.map((member) => member.leave()));
     let hasLeft = false;
     void leaving.then(() => (hasLeft = true));
-    await this.until(() => hasLeft);
+    await this.pass(() => hasLeft);
     await this.threads.close();
     await this.server.close();
   }
@@ -106,7 +114,7 @@ export class GroupScene implements AsyncDisposable {
 let uids = 0;
 
 /** Returns a new uid whose hash is in the partition. */
-function uidOf(partition: number): string {
+export function uidOf(partition: number): string {
   const filter = new ShardFilter(partitionRanges([partition], PARTITIONS));
   for (;;) {
     const uid = `${(uids++ * 7919) % 100_003}-0000-4000`;

@@ -127,6 +127,12 @@ const RELEASING = [...STOPPING, '60 worked'];
 
 table('a candidate', [
   ['reads the record at once', ['0 tick'], ['get'], 50],
+  [
+    'leaves a record alone that was deleted while another candidate held it',
+    [...HELD, '60 tick', '61 answer none'],
+    [],
+    93,
+  ],
   ['creates a missing record', ['0 tick', '5 answer none'], ['create me/0 since now for 1 s'], 55],
   [
     'leads when the record is created, until the deadline after the request',
@@ -195,9 +201,9 @@ table('a leader', [
     52,
   ],
   [
-    'creates a record that was deleted',
-    [...LEADING, '29 tick', '30 conflict', '31 answer none'],
-    ['create me/0 since now for 1 s'],
+    'creates a record that was deleted, with its number',
+    ['0 tick', '1 answer none', '9 answer me/57@a', '29 tick', '30 conflict', '31 answer none'],
+    ['create me/57 since then for 1 s'],
     81,
   ],
   [

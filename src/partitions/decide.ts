@@ -1,0 +1,223 @@
+/** Decides what follows from a state at a time: whom to ask, what to claim, what to hand over. A part of `member-step.ts`. */
+import type { Heartbeat } from './heartbeat.ts';
+import { epochOf } from './member-state.ts';
+import type { MemberRules, MemberState, Partition, Peer } from './member-state.ts';
+import type { Turn } from './member-turn.ts';
+import { identityOf, preferredOwners } from './ownership.ts';
+
+/** Lease durations after which the heartbeat of a life that is gone is removed. */
+const FORGET_AFTER_LEASES = 20;
+
+/** @internal */
+export function decide(turn: Turn): void {
+  if (turn.life.kind === 'ended') return;
+  for (const [id, peer] of turn.peers) ofPeer(turn, id, peer);
+  for (const [index, { phase, cannotTake }] of turn.partitions.entries())
+    if (cannotTake && turn.nowMs >= cannotTake.untilMs && phase.kind === 'other') turn.canTake(index);
+  const owners = (turn.owners ??= ownersOf(turn));
+  const { id } = turn;
+  const isClaiming = id !== undefined && mayClaim(turn);
+  let isMoving = turn.partitions.some(({ phase }) => isOnTheMove(phase));
+  for (const index of turn.partitions.keys()) {
+    const isPreferred = owners[index] !== undefined && owners[index] === id;
+    ofHeld(turn, index);
+    const { phase, lease } = turn.partition(index);
+    if (phase.kind === 'other') {
+      const isWanted = isClaiming && isPreferred && turn.nowMs >= phase.notBeforeMs;
+      if (isWanted && isFree(turn, index)) claim(turn, index, id);
+      else if (lease?.stored && lease.owner === id && !isPreferred) turn.release(index, false);
+    } else if (id !== undefined && (phase.kind === 'syncing' || phase.kind === 'active')) {
+      if (!turn.isLeaving && (isMoving || isPreferred || owners[index] === undefined)) continue;
+      isMoving = true;
+      drain(turn, index);
+    }
+  }
+  for (const index of turn.partitions.keys()) notice(turn, index);
+  const isOver = turn.partitions.every(({ phase: { kind } }) => kind === 'other' || kind === 'aborted');
+  if (!turn.isLeaving || !isOver) return;
+  turn.life = { kind: 'ended' };
+  turn.effects.push({ type: 'end' });
+}
+
+/** Returns the time of the next tick; undefined when none is needed. */
+export function dueMs(
+  { life, peers, partitions, owners }: MemberState,
+  rules: MemberRules,
+  nowMs: number,
+): number | undefined {
+  const times: number[] = [];
+  if (life.kind === 'alive' && life.seen) times.push(life.seen.settledMs);
+  const id = life.kind === 'alive' ? life.id : undefined;
+  for (const peer of peers.values()) times.push(peerDueMs(peer, rules));
+  for (const [index, { phase, lease, cannotTake }] of partitions.entries()) {
+    if (cannotTake) times.push(cannotTake.untilMs);
+    if (phase.kind === 'other' && owners?.[index] === id) {
+      times.push(phase.notBeforeMs);
+      if (lease && !lease.stored) times.push(lease.atMs + rules.leaseDurationMs);
+    }
+    if (phase.kind === 'draining') times.push(phase.dueMs);
+    if (phase.kind === 'releasing' && phase.retryMs !== undefined) times.push(phase.retryMs);
+    if (epochOf(phase) !== undefined && lease && !lease.stored) times.push(lease.atMs + rules.retryPeriodMs);
+  }
+  const next = Math.min(...times.filter((timeMs) => timeMs > nowMs));
+  return next < Infinity ? next : undefined;
+}
+
+function peerDueMs({ kind, atMs, heartbeat }: Peer, rules: MemberRules): number {
+  if (kind === 'seen') return atMs + durationOf(heartbeat, rules);
+  if (kind === 'asked' || heartbeat.version === undefined) return Infinity;
+  return atMs + FORGET_AFTER_LEASES * rules.leaseDurationMs;
+}
+
+/** Returns the time for which an unchanged heartbeat counts as alive. */
+export function durationOf({ durationMs }: Heartbeat, { leaseDurationMs }: MemberRules): number {
+  return durationMs || leaseDurationMs;
+}
+
+function ofPeer(turn: Turn, id: string, peer: Peer): void {
+  const { nowMs, rules, life } = turn;
+  const { version, note, createdAt } = peer.heartbeat;
+  if (nowMs >= peerDueMs(peer, rules)) {
+    if (peer.kind === 'seen') {
+      turn.renewPeer(id, { ...peer, kind: 'asked' });
+      turn.effects.push({ type: 'confirm', id });
+    } else if (version !== undefined) {
+      turn.effects.push({ type: 'forget', id, version });
+      turn.renewPeer(id, { ...peer, heartbeat: { ...peer.heartbeat, version: undefined } });
+    }
+  }
+  if (!isForeign(turn, peer) || !peer.hasRenewed || life.kind !== 'alive' || !life.seen) return;
+  const isYounger = `${life.seen.createdAt} ${life.id}` > `${createdAt} ${id}`;
+  if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });
+}
+
+/** Returns whether a member, alive or not known to be gone, divides keys in another way. */
+function isForeign({ rules }: Turn, { kind, heartbeat: { note, version } }: Peer): boolean {
+  return kind !== 'gone' && version !== undefined && note.division !== '' && note.division !== rules.division;
+}
+
+function mayClaim(turn: Turn): boolean {
+  const { life, isLeaving, nowMs } = turn;
+  if (isLeaving || life.kind !== 'alive' || !life.seen || nowMs < life.seen.settledMs) return false;
+  return ![...turn.peers.values()].some((peer) => isForeign(turn, peer));
+}
+
+function ownersOf(turn: Turn): (string | undefined)[] {
+  const { life, isLeaving, peers, rules } = turn;
+  const own = life.kind === 'alive' && life.seen && !isLeaving ? life.id : undefined;
+  // The lives of one member count once: the newest.
+  const newest = new Map<string, { readonly id: string; readonly createdAt: string }>();
+  const add = (id: string, createdAt: string): void => {
+    const other = newest.get(identityOf(id));
+    if (!other || `${other.createdAt} ${other.id}` < `${createdAt} ${id}`)
+      newest.set(identityOf(id), { id, createdAt });
+  };
+  if (own !== undefined && life.kind === 'alive') add(own, life.seen?.createdAt ?? '');
+  for (const [id, peer] of peers) {
+    const { note, version, createdAt } = peer.heartbeat;
+    const isMember = peer.kind !== 'gone' && version !== undefined && !isForeign(turn, peer);
+    if (isMember && !note.isLeaving) add(id, createdAt);
+  }
+  const members = Array.from(newest.values(), ({ id }) => id);
+  return preferredOwners(rules.partitionCount, members, (member, index) =>
+    member === own
+      ? turn.partition(index).cannotTake?.since
+      : peers.get(member)?.heartbeat.note.cannotTake[index],
+  );
+}
+
+function isOnTheMove(phase: Partition['phase']): boolean {
+  return (phase.kind === 'draining' && !phase.isAborted) || (phase.kind === 'releasing' && !phase.isWorking);
+}
+
+/** Goes on with a partition that this member has, or gives back. */
+function ofHeld(turn: Turn, index: number): void {
+  const { nowMs, rules, id } = turn;
+  const { phase, lease } = turn.partition(index);
+  const epoch = epochOf(phase);
+  if (epoch !== undefined && lease) {
+    if (lease.stored && (lease.owner !== id || lease.epoch !== epoch)) return turn.lose(index);
+    if (!lease.stored && id !== undefined && nowMs >= lease.atMs + rules.retryPeriodMs) {
+      turn.set(index, { lease: { ...lease, atMs: nowMs } });
+      turn.effects.push({ type: 'restore', partition: index, id, stored: undefined, epoch });
+    }
+  }
+  if (phase.kind === 'draining' && nowMs >= phase.dueMs) return overdue(turn, index);
+  if (phase.kind === 'releasing' && phase.retryMs !== undefined && nowMs >= phase.retryMs)
+    return turn.release(index, phase.isWorking);
+  return undefined;
+}
+
+/** Aborts a work that drains for too long; releases its partition if it does not end because of that. */
+function overdue(turn: Turn, index: number): void {
+  const { phase } = turn.partition(index);
+  if (phase.kind !== 'draining') return;
+  if (!phase.isAborted) {
+    const { leaseDurationMs, renewDeadlineMs } = turn.rules;
+    turn.effects.push({ type: 'end-work', partition: index, why: 'overdue' });
+    turn.setPhase(index, {
+      ...phase,
+      isAborted: true,
+      dueMs: turn.nowMs + leaseDurationMs - renewDeadlineMs,
+    });
+    return turn.cannotTake(index, Infinity);
+  }
+  turn.effects.push({ type: 'still-running', partition: index });
+  return turn.release(index, true);
+}
+
+function drain(turn: Turn, index: number): void {
+  const { phase } = turn.partition(index);
+  if (phase.kind !== 'syncing' && phase.kind !== 'active') return;
+  if (!phase.hasWork) return turn.release(index, false);
+  const { epoch } = phase;
+  const dueMs = turn.nowMs + turn.rules.drainTimeoutMs;
+  turn.effects.push({ type: 'end-work', partition: index, why: 'drain' });
+  return turn.setPhase(index, { kind: 'draining', epoch, hasWork: true, dueMs, isAborted: false });
+}
+
+function claim(turn: Turn, index: number, id: string): void {
+  const { lease } = turn.partition(index);
+  const epochs = [lease?.epoch ?? -1];
+  for (const { heartbeat } of turn.peers.values()) epochs.push(heartbeat.note.holds[index]?.[0] ?? -1);
+  const epoch = Math.max(...epochs) + 1;
+  turn.effects.push({ type: 'claim', partition: index, id, stored: lease?.stored, epoch });
+  turn.setPhase(index, { kind: 'claiming' });
+}
+
+/** Returns whether no life can own the partition. */
+function isFree(turn: Turn, index: number): boolean {
+  const { nowMs, rules, id } = turn;
+  const { lease } = turn.partition(index);
+  if (!lease?.stored) {
+    for (const { kind, heartbeat } of turn.peers.values())
+      if (kind !== 'gone' && heartbeat.note.holds[index]) return false;
+    if (!lease) return true;
+  }
+  const { owner } = lease;
+  if (owner === '' || owner === id) return true;
+  const peer = turn.peers.get(owner);
+  if (peer?.kind === 'gone') return true;
+  // The heartbeat that the Lease names was deleted, or was never seen: it has the time of a lease to appear.
+  if (!peer) turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, hasRenewed: false });
+  return !lease.stored && nowMs >= lease.atMs + rules.leaseDurationMs;
+}
+
+const NO_HEARTBEAT: Heartbeat = {
+  version: undefined,
+  holder: '',
+  durationMs: 0,
+  createdAt: '',
+  note: { division: '', isLeaving: false, holds: {}, cannotTake: {} },
+};
+
+/** Remembers since when no member works on the partition. */
+function notice(turn: Turn, index: number): void {
+  const { phase, lease, unservedSinceMs } = turn.partition(index);
+  const peer = lease?.stored && turn.peers.get(lease.owner);
+  const isServed =
+    phase.kind === 'active' ||
+    (peer && peer.kind !== 'gone' && peer.heartbeat.note.holds[index]?.[1] === true);
+  const since = isServed ? undefined : (unservedSinceMs ?? turn.nowMs);
+  if (since !== unservedSinceMs) turn.set(index, { unservedSinceMs: since });
+}

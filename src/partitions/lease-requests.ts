@@ -1,0 +1,111 @@
+/** The requests of a member for the Leases of partitions, and for the heartbeats of others. The outcome of each is an event. */
+import type { Clock } from '../base/clock.ts';
+import { KubeloomError, withCode } from '../base/errors.ts';
+import { recordOf } from '../controller/leader-election/lease-calls.ts';
+import type { LeaderElectionRecord, ResourceLock } from '../controller/leader-election/resource-lock.ts';
+import type { MemberEffect, MemberEvent, MemberRules } from './member-state.ts';
+
+interface LeaseRequestsParts {
+  readonly group: string;
+  readonly rules: MemberRules;
+  readonly lockOf: (leaseName: string) => ResourceLock;
+  readonly onError: (error: KubeloomError) => void;
+  readonly clock: Clock;
+}
+
+type Request = Extract<MemberEffect, { readonly type: 'claim' | 'restore' | 'release' | 'confirm' }>;
+
+/** Codes of requests that lost a race, or found what they were to bring about: nothing to report. */
+const EXPECTED: ReadonlySet<string> = new Set([
+  'ERR_KUBELOOM_CONFLICT',
+  'ERR_KUBELOOM_ALREADY_EXISTS',
+  'ERR_KUBELOOM_NOT_FOUND',
+]);
+
+/** @internal */
+export class LeaseRequests {
+  readonly #parts: LeaseRequestsParts;
+  readonly #happened: (event: MemberEvent) => void;
+
+  constructor(parts: LeaseRequestsParts, happened: (event: MemberEvent) => void) {
+    this.#parts = parts;
+    this.#happened = happened;
+  }
+
+  send(request: Request): void {
+    const { group, lockOf } = this.#parts;
+    if (request.type === 'confirm') {
+      const { id } = request;
+      return void this.#call(
+        (signal) => lockOf(memberLease(group, id)).get(signal),
+        (stored) => ({ type: 'confirmed', id, stored }),
+        () => ({ type: 'not-confirmed', id }),
+      );
+    }
+    const { partition, stored } = request;
+    const lock = lockOf(partitionLease(group, partition));
+    if (request.type === 'release') {
+      const record = this.#record('', request.stored.record.leaseTransitions);
+      return void this.#call(
+        (signal) => lock.update(request.stored, record, signal),
+        (released) => ({ type: 'released', partition, stored: released }),
+        (code) =>
+          code === 'ERR_KUBELOOM_NOT_FOUND'
+            ? { type: 'released', partition, stored: undefined }
+            : { type: 'refused', partition },
+      );
+    }
+    const { id, epoch } = request;
+    const record = this.#record(id, epoch);
+    return void this.#call(
+      (signal) => (stored ? lock.update(stored, record, signal) : lock.create(record, signal)),
+      (claimed) => ({ type: 'claimed', partition, id, stored: claimed }),
+      () => ({ type: 'refused', partition }),
+    );
+  }
+
+  #record(holderIdentity: string, leaseTransitions: number): LeaderElectionRecord {
+    const leaseDurationSeconds = Math.ceil(this.#parts.rules.leaseDurationMs / 1000);
+    return recordOf({ holderIdentity, leaseDurationSeconds, leaseTransitions, acquireTime: '' });
+  }
+
+  /** Sends a request. One without an answer is given up after half of the deadline, and may take effect nevertheless. */
+  async #call<T>(
+    send: (signal: AbortSignal) => Promise<T>,
+    answered: (answer: T) => MemberEvent,
+    failed: (code: string) => MemberEvent,
+  ): Promise<void> {
+    const { clock, rules, onError } = this.#parts;
+    const limitMs = rules.renewDeadlineMs / 2;
+    const call = new AbortController();
+    let cancel = (): void => undefined;
+    const limit = new Promise<never>((_, reject) => {
+      cancel = clock.schedule(limitMs, () => {
+        const message = `request for a lease: no answer within ${Math.round(limitMs)} ms; it is tried again`;
+        reject(new KubeloomError('ERR_KUBELOOM_STALLED', message));
+        call.abort();
+      });
+    });
+    let event: MemberEvent;
+    try {
+      event = answered(await Promise.race([send(call.signal), limit]));
+    } catch (error) {
+      const known = withCode(error);
+      if (!EXPECTED.has(known.code)) onError(known);
+      event = failed(known.code);
+    } finally {
+      cancel();
+    }
+    this.#happened(event);
+  }
+}
+
+/** @internal */
+export function partitionLease(group: string, partition: number): string {
+  return `${group}-partition-${String(partition).padStart(2, '0')}`;
+}
+
+/** @internal */
+export function memberLease(group: string, life: string): string {
+  return `${group}-member-${life}`;
+}

@@ -1,0 +1,242 @@
+/**
+ * The rules of a member: one pure function from a state and an event to the next state and its effects. The rules of its heartbeat
+ * are those of an election (`../controller/leader-election`) for a Lease of its own: a life is over `renewDeadlineMs` after its last
+ * successful renewal was sent. The rules here keep two members from one partition:
+ *
+ * - a member owns what its present life has claimed, in time; what earlier lives had is lost, whatever the server says later;
+ * - another life is gone when its heartbeat had one version for a whole lease, on the own clock, and the server, asked after that,
+ *   still has that version. All renewals of that life which may arrive later come after its deadline;
+ * - a claim replaces the Lease in the version that was seen, with a greater epoch;
+ * - a Lease that was deleted belongs to its last owner, who makes it again.
+ */
+import { isOlderResourceVersion } from '../kube/resource-version.ts';
+import { decide, durationOf } from './decide.ts';
+import { heartbeatOf, versionOf } from './heartbeat.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import { epochOf, isHeld } from './member-state.ts';
+import type { MemberEvent, MemberMoment, MemberRules, MemberState, MemberStep } from './member-state.ts';
+import { Turn } from './member-turn.ts';
+
+/** Members that start together see each other's heartbeats within this time, and then claim their parts only. */
+export const SETTLE_MS = 250;
+
+export function memberStep(
+  state: MemberState,
+  event: MemberEvent,
+  moment: MemberMoment,
+  rules: MemberRules,
+): MemberStep {
+  const turn = new Turn(state, moment, rules);
+  if (apply(turn, event)) decide(turn);
+  return turn.step;
+}
+
+/** Returns whether the event may have consequences. Most heartbeats have none. */
+function apply(turn: Turn, event: MemberEvent): boolean {
+  switch (event.type) {
+    case 'tick':
+      return true;
+    case 'lived':
+      turn.life = { kind: 'alive', id: event.id, seen: undefined };
+      turn.owners = undefined;
+      return true;
+    case 'died':
+      return died(turn);
+    case 'leave':
+      turn.isLeaving = true;
+      turn.owners = undefined;
+      turn.effects.push({ type: 'renew' });
+      return true;
+    case 'saw-heartbeat':
+      return sawHeartbeat(turn, event.id, heartbeatOf(event.stored));
+    case 'confirmed':
+    case 'not-confirmed':
+      return answered(turn, event);
+    default:
+      return ofPartition(turn, event);
+  }
+}
+
+/** All that the life had is lost. */
+function died(turn: Turn): boolean {
+  const { life, nowMs } = turn;
+  if (life.kind !== 'alive') return false;
+  turn.setPeer(life.id, { kind: 'gone', heartbeat: heartbeatOf(undefined), atMs: nowMs, hasRenewed: true });
+  for (const [index, { phase }] of turn.partitions.entries())
+    if (phase.kind !== 'other' && phase.kind !== 'aborted') turn.lose(index);
+  turn.life = { kind: 'none' };
+  return true;
+}
+
+function sawHeartbeat(turn: Turn, id: string, heartbeat: Heartbeat): boolean {
+  const { life, nowMs, rules } = turn;
+  if (life.kind === 'alive' && life.id === id) return sawOwn(turn, heartbeat);
+  const peer = turn.peers.get(id);
+  const isThere = heartbeat.version !== undefined;
+  if (peer?.kind === 'gone') {
+    if (isThere) turn.renewPeer(id, { ...peer, heartbeat });
+    else if (turn.partitions.some(({ lease }) => lease?.owner === id))
+      turn.renewPeer(id, { ...peer, heartbeat: { ...peer.heartbeat, version: undefined } });
+    else turn.renewPeer(id, undefined);
+    return false;
+  }
+  if (peer?.heartbeat.version === heartbeat.version) return false;
+  const common = { atMs: nowMs, hasRenewed: peer !== undefined };
+  if (!isThere) {
+    // Absence is no release: the owner makes its heartbeat again.
+    if (peer)
+      turn.renewPeer(id, {
+        ...peer,
+        ...common,
+        kind: 'seen',
+        heartbeat: { ...peer.heartbeat, version: undefined },
+      });
+    return false;
+  }
+  if (heartbeat.holder === '') {
+    turn.setPeer(id, { ...common, kind: 'gone', heartbeat });
+    return true;
+  }
+  const isSame = peer && JSON.stringify(peer.heartbeat.note) === JSON.stringify(heartbeat.note);
+  const seen = { ...common, kind: 'seen', heartbeat } as const;
+  if (isSame && peer.hasRenewed) {
+    turn.renewPeer(id, seen);
+    return false;
+  }
+  turn.setPeer(id, seen);
+  if (!peer && life.kind === 'alive' && life.seen && nowMs < life.seen.settledMs) {
+    const settledMs = Math.min(nowMs + SETTLE_MS, life.seen.atMs + rules.retryPeriodMs);
+    turn.life = { ...life, seen: { ...life.seen, settledMs } };
+  }
+  return true;
+}
+
+function sawOwn(turn: Turn, { version, createdAt }: Heartbeat): boolean {
+  const { life, nowMs } = turn;
+  if (life.kind !== 'alive' || life.seen || version === undefined) return false;
+  turn.life = { ...life, seen: { createdAt, atMs: nowMs, settledMs: nowMs + SETTLE_MS } };
+  turn.owners = undefined;
+  return true;
+}
+
+/** Decides about a life whose heartbeat has not changed for a whole lease. */
+function answered(
+  turn: Turn,
+  event: Extract<MemberEvent, { readonly type: 'confirmed' | 'not-confirmed' }>,
+): boolean {
+  const { nowMs, rules } = turn;
+  const peer = turn.peers.get(event.id);
+  if (peer?.kind !== 'asked') return false;
+  if (event.type === 'not-confirmed') {
+    const atMs = nowMs + rules.retryPeriodMs - durationOf(peer.heartbeat, rules);
+    turn.renewPeer(event.id, { ...peer, kind: 'seen', atMs });
+    return true;
+  }
+  const heartbeat = heartbeatOf(event.stored);
+  if (heartbeat.version === peer.heartbeat.version) {
+    turn.setPeer(event.id, { ...peer, kind: 'gone', atMs: nowMs });
+    return true;
+  }
+  turn.setPeer(event.id, { ...peer, kind: 'seen' });
+  return sawHeartbeat(turn, event.id, heartbeat) || true;
+}
+
+type OfPartition = Extract<MemberEvent, { readonly partition: number }>;
+
+function ofPartition(turn: Turn, event: OfPartition): boolean {
+  const { partition: index } = event;
+  const { phase } = turn.partition(index);
+  switch (event.type) {
+    case 'saw-lease':
+      return sawLease(turn, index, event.stored);
+    case 'claimed':
+      return claimed(turn, event);
+    case 'released':
+      if (event.stored) know(turn, index, event.stored);
+      else forgetLease(turn, index);
+      if (phase.kind === 'releasing') turn.released(index, phase.isWorking);
+      return true;
+    case 'refused': {
+      const laterMs = turn.nowMs + turn.rules.retryPeriodMs;
+      if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });
+      if (phase.kind === 'releasing') turn.setPhase(index, { ...phase, retryMs: laterMs });
+      return true;
+    }
+    case 'synced':
+      if (phase.kind !== 'syncing') return false;
+      turn.setPhase(index, { ...phase, kind: 'active' });
+      turn.set(index, { failures: 0 });
+      turn.canTake(index);
+      return true;
+    default:
+      return worked(turn, event);
+  }
+}
+
+function claimed(turn: Turn, event: Extract<OfPartition, { readonly type: 'claimed' }>): boolean {
+  const { partition: index, stored, id } = event;
+  know(turn, index, stored);
+  if (turn.partition(index).phase.kind !== 'claiming') return true;
+  const epoch = stored.record.leaseTransitions;
+  // A claim that is late, or of a life that is over, makes no owner.
+  if (turn.id !== id || turn.isLeaving) {
+    turn.setPhase(index, { kind: 'other', notBeforeMs: turn.nowMs });
+    return true;
+  }
+  turn.setPhase(index, { kind: 'syncing', epoch, hasWork: true });
+  turn.effects.push({ type: 'start-work', partition: index, epoch });
+  return true;
+}
+
+function worked(turn: Turn, event: Extract<OfPartition, { readonly type: 'worked' }>): boolean {
+  const { partition: index, failure } = event;
+  const { phase } = turn.partition(index);
+  if (phase.kind === 'aborted') {
+    turn.setPhase(index, { kind: 'other', notBeforeMs: turn.nowMs });
+    turn.canTake(index);
+    return true;
+  }
+  if (failure && isHeld(turn.partition(index)))
+    turn.effects.push({ type: 'failed', partition: index, failure });
+  if (phase.kind === 'releasing') {
+    if (phase.isWorking) turn.canTake(index);
+    turn.setPhase(index, { ...phase, isWorking: false });
+  }
+  if (phase.kind === 'draining') {
+    if (phase.isAborted) turn.canTake(index);
+    turn.release(index, false);
+  } else if (phase.kind === 'syncing' || phase.kind === 'active') {
+    if (failure) turn.fail(index);
+    else turn.setPhase(index, { ...phase, hasWork: false });
+  }
+  return true;
+}
+
+type Stored = Extract<MemberEvent, { readonly type: 'claimed' }>['stored'];
+
+function sawLease(turn: Turn, index: number, stored: Stored | undefined): boolean {
+  return stored ? know(turn, index, stored) : forgetLease(turn, index);
+}
+
+/** Remembers what the server has, unless something newer is known. */
+function know(turn: Turn, index: number, stored: Stored): boolean {
+  const version = versionOf(stored);
+  const { lease } = turn.partition(index);
+  const isSame = lease?.version === version;
+  if (lease && !(isSame ? !lease.stored : isOlderResourceVersion(lease.version, version))) return false;
+  const { holderIdentity: owner, leaseTransitions: epoch } = stored.record;
+  turn.set(index, { lease: { stored, version, owner, epoch, atMs: turn.nowMs } });
+  return true;
+}
+
+/** The Lease was deleted: its owner is remembered. */
+function forgetLease(turn: Turn, index: number): boolean {
+  const { lease } = turn.partition(index);
+  if (!lease?.stored) return false;
+  turn.set(index, { lease: { ...lease, stored: undefined, atMs: turn.nowMs } });
+  const { id } = turn;
+  const epoch = epochOf(turn.partition(index).phase);
+  if (id !== undefined && epoch !== undefined)
+    turn.effects.push({ type: 'restore', partition: index, id, stored: undefined, epoch });
+  return true;
+}

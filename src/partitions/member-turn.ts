@@ -1,0 +1,161 @@
+/** One step of a member while it is made: the state so far, and the effects. The states before and after it are values. */
+import type { Note } from './heartbeat.ts';
+import { epochOf, isWorking } from './member-state.ts';
+import type {
+  Life,
+  MemberEffect,
+  MemberMoment,
+  MemberRules,
+  MemberState,
+  MemberStep,
+  Partition,
+  Peer,
+  Phase,
+} from './member-state.ts';
+
+/** A partition that failed again and again is tried less often: where another member can take it, and where none can. */
+const REST_LEASES = 10;
+const REST_MAX_MS = 3_600_000;
+const RETRY_MAX_MS = 60_000;
+
+/** @internal */
+export class Turn {
+  readonly before: MemberState;
+  readonly moment: MemberMoment;
+  readonly rules: MemberRules;
+  readonly effects: MemberEffect[] = [];
+  life: Life;
+  isLeaving: boolean;
+  owners: readonly (string | undefined)[] | undefined;
+  #peers: Map<string, Peer> | undefined;
+  #partitions: Partition[] | undefined;
+
+  constructor(before: MemberState, moment: MemberMoment, rules: MemberRules) {
+    this.before = before;
+    this.moment = moment;
+    this.rules = rules;
+    this.life = before.life;
+    this.isLeaving = before.isLeaving;
+    this.owners = before.owners;
+  }
+
+  get step(): MemberStep {
+    const { life, isLeaving, owners, peers, partitions, effects } = this;
+    return { state: { life, isLeaving, owners, peers, partitions }, effects };
+  }
+
+  get nowMs(): number {
+    return this.moment.nowMs;
+  }
+
+  /** The life that may own partitions; undefined when there is none, or when its time is over. */
+  get id(): string | undefined {
+    return this.life.kind === 'alive' && this.nowMs < this.moment.untilMs ? this.life.id : undefined;
+  }
+
+  get peers(): ReadonlyMap<string, Peer> {
+    return this.#peers ?? this.before.peers;
+  }
+
+  get partitions(): readonly Partition[] {
+    return this.#partitions ?? this.before.partitions;
+  }
+
+  setPeer(id: string, peer: Peer | undefined): void {
+    this.#peers ??= new Map(this.before.peers);
+    if (peer) this.#peers.set(id, peer);
+    else this.#peers.delete(id);
+    this.owners = undefined;
+  }
+
+  /** Remembers a heartbeat that says what it said before. */
+  renewPeer(id: string, peer: Peer | undefined): void {
+    const { owners } = this;
+    this.setPeer(id, peer);
+    this.owners = owners;
+  }
+
+  partition(index: number): Partition {
+    const partition = this.partitions[index];
+    if (!partition) throw new RangeError(`there is no partition ${index}`);
+    return partition;
+  }
+
+  set(index: number, change: Partial<Partition>): void {
+    this.#partitions ??= [...this.before.partitions];
+    this.#partitions[index] = { ...this.partition(index), ...change };
+  }
+
+  setPhase(index: number, phase: Phase): void {
+    this.set(index, { phase });
+  }
+
+  /** Aborts the work of a partition that another member may own, or owns. */
+  lose(index: number): void {
+    const { phase } = this.partition(index);
+    if (!isWorking(phase)) return this.setPhase(index, { kind: 'other', notBeforeMs: this.nowMs });
+    this.effects.push({ type: 'end-work', partition: index, why: 'lost' });
+    this.setPhase(index, { kind: 'aborted' });
+    return this.cannotTake(index, Infinity);
+  }
+
+  /** Gives a partition back that this member holds, or that is still held by a claim which it does not use. */
+  release(index: number, isWorking: boolean): void {
+    const { lease } = this.partition(index);
+    if (lease?.stored && lease.owner === this.id) {
+      this.effects.push({ type: 'release', partition: index, stored: lease.stored });
+      this.setPhase(index, { kind: 'releasing', isWorking, retryMs: undefined });
+    } else this.released(index, isWorking);
+  }
+
+  /** Goes on after a release; a failure before it keeps its pause. */
+  released(index: number, isWorking: boolean): void {
+    const { phase } = this.partition(index);
+    const notBeforeMs = (phase.kind === 'releasing' && phase.notBeforeMs) || this.nowMs;
+    this.setPhase(index, isWorking ? { kind: 'aborted' } : { kind: 'other', notBeforeMs });
+  }
+
+  /** Lets other members take a partition until the time. */
+  cannotTake(index: number, untilMs: number): void {
+    this.#setCannotTake(index, { since: this.moment.wallTime, untilMs });
+  }
+
+  /** Takes part again in the choice of an owner. */
+  canTake(index: number): void {
+    if (this.partition(index).cannotTake) this.#setCannotTake(index, undefined);
+  }
+
+  /** The others choose by what the heartbeat says. */
+  #setCannotTake(index: number, cannotTake: Partition['cannotTake']): void {
+    this.set(index, { cannotTake });
+    this.owners = undefined;
+    this.effects.push({ type: 'renew' });
+  }
+
+  /** Counts a failure, and gives the partition back. */
+  fail(index: number): void {
+    const { leaseDurationMs, retryPeriodMs } = this.rules;
+    const failures = this.partition(index).failures + 1;
+    const factor = 2 ** (failures - 1);
+    this.set(index, { failures });
+    this.cannotTake(index, this.nowMs + Math.min(REST_LEASES * leaseDurationMs * factor, REST_MAX_MS));
+    this.release(index, false);
+    const { phase } = this.partition(index);
+    const notBeforeMs = this.nowMs + Math.min(retryPeriodMs * factor, RETRY_MAX_MS);
+    if (phase.kind === 'other') this.setPhase(index, { ...phase, notBeforeMs });
+    else if (phase.kind === 'releasing') this.setPhase(index, { ...phase, notBeforeMs });
+  }
+}
+
+/** Returns what the heartbeat of this member says. */
+export function noteOf({ partitions, isLeaving }: MemberState, { division }: MemberRules): Note {
+  const holds: Record<number, readonly [number, boolean]> = {};
+  const cannotTake: Record<number, string> = {};
+  for (const [index, partition] of partitions.entries()) {
+    const { phase } = partition;
+    const epoch = epochOf(phase);
+    if (epoch !== undefined) holds[index] = [epoch, phase.kind === 'active'];
+    if (partition.cannotTake) cannotTake[index] = partition.cannotTake.since;
+  }
+  return { division, isLeaving, holds, cannotTake };
+}

@@ -1,0 +1,62 @@
+/** The periods in which a member owns partitions, and the work in them. */
+import { failureOf } from '../controller/leader-election/election.ts';
+import type { Failure } from '../controller/leader-election/election-state.ts';
+import { LinkedController } from '../shared/fence.ts';
+
+/** A period in which a member owns a partition. */
+export interface Tenure {
+  readonly partition: number;
+  /** Number of the period: greater than the numbers of all earlier ones of the partition, whichever member had them. */
+  readonly epoch: number;
+  /** Aborted when the partition is lost, before another member can own it, and when draining takes too long. */
+  readonly signal: AbortSignal;
+  /** Aborted when the partition is handed over, or lost: the work finishes what it has begun, and the member keeps the partition. */
+  readonly drainSignal: AbortSignal;
+  /** Reports that the first list is complete. */
+  readonly synced: () => void;
+}
+
+/**
+ * The work on a partition, until one of the signals is aborted: the partition is released when its promise settles after that. A
+ * promise that is fulfilled earlier keeps the partition; one that is rejected gives it back.
+ */
+export type WorkOnPartition = (tenure: Tenure) => Promise<void>;
+
+/** @internal */
+export interface WorkEvents {
+  readonly synced: () => void;
+  readonly worked: (failure: Failure | undefined) => void;
+}
+
+/** @internal One work, from its start to its end. */
+export class Work {
+  readonly #lost: LinkedController;
+  readonly #drain = new AbortController();
+
+  /** @param fence of the life that owns the partition */
+  constructor(
+    partition: number,
+    epoch: number,
+    work: WorkOnPartition,
+    fence: AbortSignal,
+    events: WorkEvents,
+  ) {
+    this.#lost = new LinkedController(fence);
+    const { signal } = this.#lost;
+    const { signal: drainSignal } = this.#drain;
+    const tenure = { partition, epoch, signal, drainSignal, synced: events.synced };
+    void failureOf(() => work(tenure), drainSignal).then((failure) => {
+      this.#lost[Symbol.dispose]();
+      events.worked(failure);
+    });
+  }
+
+  drain(): void {
+    this.#drain.abort();
+  }
+
+  abort(error: Error): void {
+    this.#lost.abort(error);
+    this.#drain.abort(error);
+  }
+}

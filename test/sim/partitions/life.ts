@@ -1,0 +1,243 @@
+/**
+ * A life of a group from a seed: members come, leave, are killed, frozen and cut off, their watches break, leases are deleted, and
+ * the network is slow and loses requests and answers, while clocks run at rates of their own. Then everything is calm. Judged:
+ * no two members work on a partition by their signals, epochs grow, and in the calm every partition is worked on soon.
+ */
+import { FakeClock, seededRandom } from '../../../src/apiserver/testing/index.ts';
+import type { Random } from '../../../src/base/clock.ts';
+import type { step } from '../../../src/controller/leader-election/election-step.ts';
+import type { memberStep } from '../../../src/partitions/member-step.ts';
+import { PartitionMember } from '../../../src/partitions/partition-member.ts';
+import type { Tenure } from '../../../src/partitions/tenure.ts';
+import { SimulatedProcess } from '../election/process.ts';
+import { LeaseStore } from './store.ts';
+
+/** A wrong rule, or a careless server. */
+export interface Mutant {
+  readonly title: string;
+  readonly step?: typeof memberStep;
+  readonly electionStep?: typeof step;
+  readonly isServerCareless?: boolean;
+}
+
+export interface Life {
+  readonly violations: readonly string[];
+  /** Works that were begun, lost, and handed over. */
+  readonly begun: number;
+  readonly lost: number;
+  readonly handedOver: number;
+}
+
+export const PARTITIONS = 4;
+const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
+/** Rates of clocks differ by less than the ratio of lease and deadline. */
+const DEVIATION = 0.15;
+const MEMBERS = 3;
+const MEMBERS_MAX = 6;
+const STORM_MS = 150_000;
+const CALM_MS = 60_000;
+const OUTAGE_MAX_MS = 30_000;
+const PROMISE_HOPS = 12;
+
+class Member {
+  readonly process: SimulatedProcess;
+  readonly member: PartitionMember;
+  readonly works: Map<number, Tenure> = new Map();
+  readonly stop: AbortController = new AbortController();
+  readonly breakWatch: (forMs: number) => void;
+  isFrozen = false;
+  hasEnded = false;
+
+  constructor(world: World, identity: string, mutant: Mutant | undefined) {
+    const { truth, random, store } = world;
+    const rate = 1 + DEVIATION * (2 * random() - 1);
+    this.process = new SimulatedProcess({ truth, random, identity, rate });
+    this.member = new PartitionMember({
+      group: 'g',
+      identity,
+      rules: { ...TIMES, drainTimeoutMs: 20_000, partitionCount: PARTITIONS, division: 'uid' },
+      lockOf: (name) => store.lockOf(this.process, name),
+      work: (tenure) => this.#work(world, tenure),
+      forget: (name) => store.delete(name),
+      onChanged: () => undefined,
+      onError: () => undefined,
+      shutdownTimeoutMs: 60_000,
+      clock: this.process.clock,
+      random,
+      ...(mutant?.step ? { step: mutant.step } : {}),
+      ...(mutant?.electionStep ? { electionStep: mutant.electionStep } : {}),
+    });
+    this.breakWatch = store.watch({
+      process: this.process,
+      see: (name, stored) => this.member.see(name, stored),
+    });
+    void this.member
+      .run(this.stop.signal)
+      .catch(() => undefined)
+      .finally(() => (this.hasEnded = true));
+  }
+
+  get isGone(): boolean {
+    return this.process.isDead || this.stop.signal.aborted;
+  }
+
+  isWorking(partition: number): boolean {
+    const tenure = this.works.get(partition);
+    return tenure !== undefined && !this.process.isDead && !this.isFrozen && !tenure.signal.aborted;
+  }
+
+  async #work(world: World, tenure: Tenure): Promise<void> {
+    const { partition, drainSignal } = tenure;
+    const { random } = world;
+    world.begin(partition, tenure.epoch);
+    if (this.works.has(partition)) world.violations.push(`two works of one member on partition ${partition}`);
+    this.works.set(partition, tenure);
+    this.process.clock.schedule(random() * 1000, tenure.synced);
+    await new Promise<void>((resolve) =>
+      drainSignal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    const endMs = random() * (random() < 0.1 ? 40_000 : 3000);
+    if (!tenure.signal.aborted)
+      await new Promise<void>((resolve) => this.process.clock.schedule(endMs, resolve));
+    this.works.delete(partition);
+    if (tenure.signal.aborted) world.lost++;
+    else world.handedOver++;
+  }
+}
+
+class World {
+  readonly truth = new FakeClock(0);
+  readonly random: Random;
+  readonly store: LeaseStore;
+  readonly violations: string[] = [];
+  readonly members: Member[] = [];
+  readonly #mutant: Mutant | undefined;
+  readonly #epochs: number[] = [];
+  /** Partitions whose lease was deleted: their epochs may begin again when its owner is killed as well. */
+  readonly #deleted: Set<number> = new Set();
+  #names = 0;
+  begun = 0;
+  lost = 0;
+  handedOver = 0;
+
+  constructor(seed: number, mutant: Mutant | undefined) {
+    this.random = seededRandom(seed);
+    this.#mutant = mutant;
+    this.store = new LeaseStore(this.truth, this.random);
+    this.store.isCareless = mutant?.isServerCareless ?? false;
+    this.store.badShare = this.random() < 0.4 ? 0 : this.random() * 0.4;
+    const isChurning = this.random() < 0.2;
+    for (let count = 0; count < MEMBERS; count++) this.join();
+    this.#meetDisaster(isChurning ? 1000 : undefined);
+  }
+
+  join(identity: string = `m${this.#names++}`): void {
+    this.members.push(new Member(this, identity, this.#mutant));
+  }
+
+  begin(partition: number, epoch: number): void {
+    this.begun++;
+    const last = this.#epochs[partition] ?? -1;
+    if (epoch <= last && !this.#deleted.has(partition))
+      this.violations.push(`partition ${partition} has epoch ${epoch} after ${last}`);
+    this.#epochs[partition] = epoch;
+  }
+
+  get present(): readonly Member[] {
+    return this.members.filter(({ isGone }) => !isGone);
+  }
+
+  /** Names a partition that two members work on. */
+  judge(): void {
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const workers = this.members.filter((member) => member.isWorking(partition));
+      if (workers.length < 2) continue;
+      const names = workers.map(
+        ({ process, works }) => `${process.identity} in ${works.get(partition)?.epoch}`,
+      );
+      this.violations.push(`partition ${partition} at ${this.truth.now()} ms: ${names.join(' and ')}`);
+    }
+  }
+
+  isServed(partition: number): boolean {
+    return this.members.some(
+      (member) => member.isWorking(partition) && member.member.states[partition]?.kind === 'active',
+    );
+  }
+
+  #meetDisaster(everyMs: number | undefined): void {
+    this.truth.schedule(everyMs ?? this.random() * 15_000, () => {
+      if (this.truth.now() >= STORM_MS) return;
+      const { present } = this;
+      const member = present[Math.floor(this.random() * present.length)];
+      if (present.length < MEMBERS && this.random() < 0.7) this.join();
+      else if (member) this.#strike(member);
+      this.#meetDisaster(everyMs);
+    });
+  }
+
+  #strike(member: Member): void {
+    const { process, stop } = member;
+    switch (Math.floor(this.random() * 8)) {
+      case 0:
+        return process.kill();
+      case 1:
+        return process.run(() => stop.abort());
+      case 2:
+      case 3:
+        return this.#freeze(member);
+      case 4:
+        return process.cutOff();
+      case 5:
+        return member.breakWatch(this.random() * OUTAGE_MAX_MS);
+      case 6:
+        // Some programs have an identity that the next process has again.
+        if (this.present.length < MEMBERS_MAX) this.join(this.random() < 0.3 ? process.identity : undefined);
+        return undefined;
+      default:
+        return this.#delete();
+    }
+  }
+
+  #freeze(member: Member): void {
+    if (member.isFrozen) return;
+    member.isFrozen = true;
+    member.process.freeze(() => {
+      member.isFrozen = false;
+      // Code that asks its signal runs before all timers.
+      this.judge();
+    });
+  }
+
+  #delete(): void {
+    const { names } = this.store;
+    const name = names[Math.floor(this.random() * names.length)];
+    if (name === undefined) return;
+    const [, partition] = /-partition-(\d+)$/.exec(name) ?? [];
+    if (partition !== undefined) this.#deleted.add(Number(partition));
+    this.store.delete(name);
+  }
+}
+
+export async function live(seed: number, mutant?: Mutant): Promise<Life> {
+  const world = new World(seed, mutant);
+  const { truth, violations } = world;
+  const missing = new Set(Array.from({ length: PARTITIONS }, (_, partition) => partition));
+  while (violations.length === 0 && truth.now() < STORM_MS + 2 * CALM_MS) {
+    if (truth.now() >= STORM_MS) {
+      world.store.badShare = 0;
+      if (world.present.length === 0) world.join();
+      for (const partition of missing) if (world.isServed(partition)) missing.delete(partition);
+      if (missing.size === 0) break;
+    }
+    if (!truth.advanceToNext()) break;
+    for (let hop = 0; hop < PROMISE_HOPS; hop++) await Promise.resolve();
+    world.judge();
+  }
+  if (violations.length === 0 && missing.size > 0)
+    violations.push(
+      `partitions ${[...missing].join(', ')} are not worked on ${2 * CALM_MS} ms after the storm`,
+    );
+  const { begun, lost, handedOver } = world;
+  return { violations, begun, lost, handedOver };
+}

@@ -1,0 +1,42 @@
+/** Lives of groups: no two members work on a partition at the same time, epochs grow, and in the end each is worked on. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { live } from './life.ts';
+import { MUTANTS } from './mutants.ts';
+import type { Lives } from './run.ts';
+
+/** `SEEDS=5000` makes the run longer. */
+const SEEDS = Number(process.env['SEEDS'] ?? 60);
+/** Seeds within which a mutant must be found. */
+const SEEDS_OF_A_MUTANT = 150;
+
+async function run(...args: readonly string[]): Promise<Lives> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    join(import.meta.dirname, 'run.js'),
+    ...args,
+  ]);
+  return JSON.parse(stdout) as Lives;
+}
+
+test('C228 C230 C233 a partition has one owner at a time, whose epoch is the greatest, whatever network and members do', async () => {
+  const { lives, begun, lost, handedOver, violations } = await run(String(SEEDS));
+  assert.deepEqual(violations, []);
+  assert.equal(lives, SEEDS);
+  assert.ok(begun > 10 * SEEDS && lost > SEEDS && handedOver > SEEDS, `${begun} ${lost} ${handedOver}`);
+});
+
+test('a seed gives the same life of a group every time', async () => {
+  assert.deepEqual(await live(7), await live(7));
+  assert.notDeepEqual(await live(7), await live(8));
+});
+
+for (const { title } of MUTANTS) {
+  test(`the simulator of groups finds it when ${title}`, async (context) => {
+    const { violations } = await run(String(SEEDS_OF_A_MUTANT), title);
+    context.diagnostic(violations.join());
+    assert.equal(violations.length, 1);
+  });
+}

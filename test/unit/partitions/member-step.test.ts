@@ -1,0 +1,203 @@
+/** The rules of a member, step by step. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { StoredRecord } from '../../../src/controller/index.ts';
+import { newMember } from '../../../src/partitions/member-state.ts';
+import type { MemberEvent, MemberRules, MemberState } from '../../../src/partitions/member-state.ts';
+import { memberStep } from '../../../src/partitions/member-step.ts';
+
+const RULES: MemberRules = {
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2000,
+  drainTimeoutMs: 30_000,
+  partitionCount: 1,
+  division: 'uid-1',
+};
+
+function stored(version: number, holderIdentity: string, leaseTransitions = 0, note?: object): StoredRecord {
+  const record = {
+    holderIdentity,
+    leaseDurationSeconds: 15,
+    acquireTime: '',
+    renewTime: '',
+    leaseTransitions,
+  };
+  return { record: note ? { ...record, note: JSON.stringify(note) } : record, source: String(version) };
+}
+
+/** A member that is alive from time 0 on, and has seen its own heartbeat. */
+class Subject {
+  state: MemberState = newMember(RULES, 0);
+  untilMs = Infinity;
+  readonly #id: string;
+
+  constructor(id = 'me.x.1') {
+    this.#id = id;
+    this.at(0, { type: 'lived', id });
+    this.at(0, { type: 'saw-heartbeat', id, stored: stored(1, id) });
+  }
+
+  /** Returns the words for the effects of an event. */
+  at(nowMs: number, event: MemberEvent): string[] {
+    const { state, effects } = memberStep(
+      this.state,
+      event,
+      { nowMs, untilMs: this.untilMs, wallTime: 't' },
+      RULES,
+    );
+    this.state = state;
+    return effects.map((effect) => {
+      if (effect.type === 'claim' || effect.type === 'restore') return `${effect.type} ${effect.epoch}`;
+      if (effect.type === 'confirm') return `confirm ${effect.id}`;
+      return effect.type === 'end-work' ? `end-work: ${effect.why}` : effect.type;
+    });
+  }
+
+  tick(nowMs: number): string[] {
+    return this.at(nowMs, { type: 'tick' });
+  }
+
+  sees(nowMs: number, id: string, version: number, note?: object): string[] {
+    return this.at(nowMs, { type: 'saw-heartbeat', id, stored: stored(version, id, 0, note) });
+  }
+
+  seesLease(nowMs: number, lease: StoredRecord | undefined): string[] {
+    return this.at(nowMs, { type: 'saw-lease', partition: 0, stored: lease });
+  }
+
+  claims(nowMs: number, lease: StoredRecord): string[] {
+    return this.at(nowMs, { type: 'claimed', partition: 0, id: this.#id, stored: lease });
+  }
+
+  get kind(): string | undefined {
+    return this.state.partitions[0]?.phase.kind;
+  }
+}
+
+/** The partition is owned by `other`, which cannot take it, so that `me` is preferred. */
+function beside(note: object = { cannotTake: { 0: 't' } }): Subject {
+  const subject = new Subject();
+  subject.sees(100, 'other.y.1', 2, { division: 'uid-1', ...note });
+  subject.seesLease(100, stored(3, 'other.y.1', 7));
+  return subject;
+}
+
+describe('a member', () => {
+  test('claims a free partition when others have had time to appear', () => {
+    const subject = new Subject();
+    assert.deepEqual(subject.tick(249), []);
+    assert.deepEqual(subject.tick(250), ['claim 0']);
+    assert.deepEqual(subject.claims(260, stored(2, 'me.x.1')), ['start-work']);
+    assert.equal(subject.kind, 'syncing');
+  });
+
+  test('C228 takes a partition when one version of the heartbeat was seen for a whole lease, and the server still has it', () => {
+    const subject = beside();
+    assert.deepEqual(subject.tick(15_099), []);
+    assert.deepEqual(subject.tick(15_100), ['confirm other.y.1']);
+    const newer = { type: 'confirmed', id: 'other.y.1', stored: stored(9, 'other.y.1') } as const;
+    assert.deepEqual(subject.at(15_200, newer), []);
+    assert.deepEqual(subject.tick(30_199), []);
+    assert.deepEqual(subject.tick(30_200), ['confirm other.y.1']);
+    assert.deepEqual(subject.at(30_300, newer), ['claim 8']);
+  });
+
+  test('C228 asks again when the server did not answer', () => {
+    const subject = beside();
+    subject.tick(15_100);
+    assert.deepEqual(subject.at(15_200, { type: 'not-confirmed', id: 'other.y.1' }), []);
+    assert.deepEqual(subject.tick(17_200), ['confirm other.y.1']);
+  });
+
+  test('C228 waits for a whole lease after a heartbeat was deleted', () => {
+    const subject = beside();
+    assert.deepEqual(subject.at(10_000, { type: 'saw-heartbeat', id: 'other.y.1', stored: undefined }), []);
+    assert.deepEqual(subject.tick(24_999), []);
+    assert.deepEqual(subject.tick(25_000), ['confirm other.y.1']);
+    assert.deepEqual(subject.at(25_100, { type: 'confirmed', id: 'other.y.1', stored: undefined }), [
+      'claim 8',
+    ]);
+  });
+
+  test('C228 leaves a partition alone whose lease was deleted while its owner lives', () => {
+    const subject = beside({ cannotTake: { 0: 't' }, holds: { 0: [7, true] } });
+    subject.tick(1000);
+    assert.deepEqual(subject.seesLease(1000, undefined), []);
+    assert.deepEqual(subject.tick(14_000), []);
+  });
+
+  test('C228 C230 makes the deleted lease of its own partition again, with its epoch', () => {
+    const subject = new Subject();
+    subject.tick(250);
+    subject.claims(260, stored(2, 'me.x.1', 4));
+    assert.deepEqual(subject.seesLease(300, undefined), ['restore 4']);
+    assert.deepEqual(subject.tick(2300), ['restore 4']);
+    assert.equal(subject.kind, 'syncing');
+  });
+
+  test('C228 makes no owner of a claim whose answer comes after the deadline', () => {
+    const subject = new Subject();
+    subject.tick(250);
+    subject.untilMs = 5000;
+    assert.deepEqual(subject.claims(5000, stored(2, 'me.x.1')), []);
+    assert.equal(subject.kind, 'other');
+  });
+
+  test('C228 loses all when its life is over, and its next life claims anew', () => {
+    const subject = new Subject();
+    subject.tick(250);
+    subject.claims(260, stored(2, 'me.x.1', 4));
+    assert.deepEqual(subject.at(20_000, { type: 'died' }), ['end-work: lost', 'renew']);
+    assert.equal(subject.kind, 'aborted');
+    subject.at(20_010, { type: 'worked', partition: 0, failure: undefined });
+    subject.at(20_020, { type: 'lived', id: 'me.x.2' });
+    subject.sees(20_030, 'me.x.2', 5);
+    assert.deepEqual(subject.tick(20_280), ['claim 5']);
+  });
+
+  test('C228 loses a partition whose lease names another owner', () => {
+    const subject = new Subject();
+    subject.tick(250);
+    subject.claims(260, stored(2, 'me.x.1', 4));
+    assert.deepEqual(subject.seesLease(300, stored(3, 'other.y.1', 5)), ['end-work: lost', 'renew']);
+  });
+
+  test('C233 claims again after a claim that failed, and takes what another member has released', () => {
+    const subject = new Subject();
+    subject.tick(250);
+    assert.deepEqual(subject.at(300, { type: 'refused', partition: 0 }), []);
+    assert.deepEqual(subject.tick(2299), []);
+    assert.deepEqual(subject.tick(2300), ['claim 0']);
+    const other = beside();
+    assert.deepEqual(other.tick(400), []);
+    assert.deepEqual(other.seesLease(500, stored(4, '', 7)), ['claim 8']);
+  });
+
+  test('C301 is not preferred for a partition that has failed, until it has rested', () => {
+    const subject = new Subject();
+    subject.sees(100, 'other.y.1', 2, { division: 'uid-1', isLeaving: true });
+    subject.tick(400);
+    subject.claims(410, stored(2, 'me.x.1', 4));
+    const failure = { error: new Error('broken') };
+    const effects = subject.at(500, { type: 'worked', partition: 0, failure });
+    assert.deepEqual(effects, ['failed', 'renew', 'release']);
+    subject.at(510, { type: 'released', partition: 0, stored: stored(3, '', 4) });
+    subject.sees(520, 'other.y.1', 4, { division: 'uid-1' });
+    assert.deepEqual(subject.tick(14_000), []);
+    assert.deepEqual(subject.state.owners, ['other.y.1']);
+  });
+
+  test('C301 releases a partition whose work does not end after its drain was aborted', () => {
+    const subject = new Subject();
+    subject.tick(250);
+    subject.claims(260, stored(2, 'me.x.1', 4));
+    assert.deepEqual(subject.at(1000, { type: 'leave' }), ['renew', 'end-work: drain']);
+    assert.deepEqual(subject.tick(31_000), ['end-work: overdue', 'renew']);
+    assert.deepEqual(subject.tick(36_000), ['still-running', 'release']);
+    assert.deepEqual(subject.at(36_100, { type: 'released', partition: 0, stored: stored(3, '', 4) }), [
+      'end',
+    ]);
+    assert.equal(subject.kind, 'aborted');
+  });
+});
