@@ -3,9 +3,9 @@
  * process of its own.
  */
 import { setTimeout as after } from 'node:timers/promises';
-import type { EmbeddedApiServer } from '../src/apiserver/embedded-server.ts';
+import type { EmbeddedApiServer } from '../src/tools/apiserver/run/embedded-server.ts';
 import { startHighRateSource } from './source/start.ts';
-import { startEmbeddedApiServer } from '../src/apiserver/start.ts';
+import { startEmbeddedApiServer } from '../src/tools/apiserver/run/start.ts';
 import type { BenchCase } from './case.ts';
 import { prepareClient } from './clients.ts';
 

@@ -59,7 +59,7 @@ export type { AnyKubeConfig, ServerConnection, ServerSource } from './kube/serve
 export { LoadedKubeConfig } from './kube/loaded-kube-config.ts';
 export type { KubeConfigData } from './kube/loaded-kube-config.ts';
 export type { KubeConfigCluster, KubeConfigUser } from './kube/confirm-usable.ts';
-export { loadKubeConfig } from './reflector/transport/credentials.ts';
+export { loadKubeConfig } from './http/credentials/credentials.ts';
 export { restrictCredentialPlugins } from './kube/plugin-policy.ts';
 export type { CredentialPluginPolicy } from './kube/plugin-policy.ts';
 export { InformerThreads } from './informer/threads/informer-threads.ts';
@@ -170,15 +170,15 @@ export { KubeloomError } from './base/errors.ts';
 export type { ErrorCode } from './base/error-codes/table.ts';
 
 // What handlers feed: work queues, independent of the rest.
-export { WorkQueue } from './client-go/workqueue/work-queue.ts';
-export type { WorkQueueOptions } from './client-go/workqueue/work-queue.ts';
-export type { WorkOrder } from './client-go/workqueue/work-queue.ts';
-export type { WorkQueueMetrics } from './client-go/workqueue/queue-metrics.ts';
-export { DelayingQueue } from './client-go/workqueue/rate-limiting-queue.ts';
-export { RateLimitingQueue } from './client-go/workqueue/rate-limiting-queue.ts';
-export type { RateLimitingQueueOptions } from './client-go/workqueue/rate-limiting-queue.ts';
-export { PriorityQueue } from './client-go/workqueue/priority-queue.ts';
-export type { AddOptions, PriorityQueueOptions } from './client-go/workqueue/priority-queue.ts';
+export { WorkQueue } from './workqueue/work-queue.ts';
+export type { WorkQueueOptions } from './workqueue/work-queue.ts';
+export type { WorkOrder } from './workqueue/work-queue.ts';
+export type { WorkQueueMetrics } from './workqueue/queue-metrics.ts';
+export { DelayingQueue } from './workqueue/rate-limiting-queue.ts';
+export { RateLimitingQueue } from './workqueue/rate-limiting-queue.ts';
+export type { RateLimitingQueueOptions } from './workqueue/rate-limiting-queue.ts';
+export { PriorityQueue } from './workqueue/priority-queue.ts';
+export type { AddOptions, PriorityQueueOptions } from './workqueue/priority-queue.ts';
 export {
   BucketRateLimiter,
   ItemExponentialFailureRateLimiter,
@@ -187,16 +187,16 @@ export {
   WithMaxWaitRateLimiter,
   defaultControllerRateLimiter,
   defaultItemBasedRateLimiter,
-} from './client-go/workqueue/rate-limiters.ts';
-export type { RateLimiter } from './client-go/workqueue/rate-limiters.ts';
-export { TerminalError } from './client-go/workqueue/terminal-error.ts';
-export { runWorkers } from './client-go/workqueue/run-workers.ts';
-export type { ItemReconciler, RunWorkersOptions } from './client-go/workqueue/run-workers.ts';
-export type { ReconcileResult } from './client-go/workqueue/reconcile-result.ts';
+} from './workqueue/rate-limiters.ts';
+export type { RateLimiter } from './workqueue/rate-limiters.ts';
+export { TerminalError } from './workqueue/terminal-error.ts';
+export { runWorkers } from './workqueue/run-workers.ts';
+export type { ItemReconciler, RunWorkersOptions } from './workqueue/run-workers.ts';
+export type { ReconcileResult } from './workqueue/reconcile-result.ts';
 export { ReconcilerPool } from './thread/pool/reconciler-pool.ts';
 export type { ReconcilerPoolOptions } from './thread/pool/reconciler-pool.ts';
-export { parallelizeUntil } from './client-go/workqueue/parallelize-until.ts';
-export type { ParallelizeOptions } from './client-go/workqueue/parallelize-until.ts';
+export { parallelizeUntil } from './workqueue/parallelize-until.ts';
+export type { ParallelizeOptions } from './workqueue/parallelize-until.ts';
 
 // Metrics of everything that runs in this process; kubeloom/prometheus and kubeloom/opentelemetry pass them on.
 export type {
@@ -210,11 +210,11 @@ export type {
   ThreadMessage,
   TimedMessage,
   WatchMessage,
-} from './base/metrics/channels.ts';
-export { collectMetrics } from './base/metrics/collect.ts';
-export type { MetricFamily, MetricSample } from './base/metrics/collect.ts';
-export type { HistogramData } from './base/metrics/histogram.ts';
-export { PROMETHEUS_CONTENT_TYPE, prometheusText } from './base/metrics/prometheus-text.ts';
-export { serveStats } from './base/metrics/serve-stats.ts';
-export type { ServeStatsOptions, StatsServer } from './base/metrics/serve-stats.ts';
-export type { MetricDefinition, MetricLabels, MetricName, MetricType } from './base/metrics/table.ts';
+} from './metrics/channels.ts';
+export { collectMetrics } from './metrics/collect.ts';
+export type { MetricFamily, MetricSample } from './metrics/collect.ts';
+export type { HistogramData } from './metrics/histogram.ts';
+export { PROMETHEUS_CONTENT_TYPE, prometheusText } from './metrics/prometheus-text.ts';
+export { serveStats } from './metrics/serve-stats.ts';
+export type { ServeStatsOptions, StatsServer } from './metrics/serve-stats.ts';
+export type { MetricDefinition, MetricLabels, MetricName, MetricType } from './metrics/table.ts';

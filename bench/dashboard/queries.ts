@@ -1,6 +1,6 @@
 /** PromQL of the metrics of the table. The scope of a metric decides which variables of the dashboard filter it. */
-import { METRICS } from '../../src/base/metrics/table.ts';
-import type { MetricName, SCOPES } from '../../src/base/metrics/table.ts';
+import { METRICS } from '../../src/metrics/table.ts';
+import type { MetricName, SCOPES } from '../../src/metrics/table.ts';
 import type { Query, Variable } from './panel.ts';
 
 type Scope = keyof typeof SCOPES;

@@ -11,8 +11,8 @@ import {
   resources,
   runWorkers,
 } from '../../src/index.ts';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type { Scrape } from '../../test/e2e/prometheus.ts';
 
 /** Trouble of the program, with the text of the picture. */

@@ -1,6 +1,6 @@
 /** The address of a task's server, in the form that Kubernetes clients expect. */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { kubeConfigOf } from '../../src/apiserver/kubeconfig.ts';
+import { kubeConfigOf } from '../../src/tools/apiserver/wire/kubeconfig.ts';
 import type { ResourceRef } from '../../src/index.ts';
 import type { Task } from '../task.ts';
 

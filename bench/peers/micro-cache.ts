@@ -1,7 +1,7 @@
 /** Reads of a cache of a given size: by key, by index, by label. */
 import { InformerThreads, Lister, SharedIndexInformer, label } from '../../src/index.ts';
 import type { InformerOptions, KubeObject, ListerWatcher, ResourceRef } from '../../src/index.ts';
-import { FakeWatch } from '../../src/apiserver/testing/fake-controller-source.ts';
+import { FakeWatch } from '../../src/tools/apiserver/testing/fake-controller-source.ts';
 import type { MicroPart } from './micro-parts.ts';
 
 /** Number of objects with each value of the index. */

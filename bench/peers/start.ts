@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { KubernetesListObject, V1Pod } from '@kubernetes/client-node';
-import { connectionOf } from '../../src/apiserver/kubeconfig.ts';
+import { connectionOf } from '../../src/tools/apiserver/wire/kubeconfig.ts';
 import type { Task } from '../task.ts';
 import { kubeConfigText, pathOf, resourceRef } from './connection.ts';
 import { packageVersion, runProgram } from './program.ts';

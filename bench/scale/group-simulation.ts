@@ -8,7 +8,7 @@
  *                       └───── the gap: no member works the partition ─────┘
  * ```
  */
-import { FakeClock, seededRandom } from '../../src/apiserver/testing/index.ts';
+import { FakeClock, seededRandom } from '../../src/tools/apiserver/testing/index.ts';
 import type { Random } from '../../src/base/clock.ts';
 import { preferredOwners } from '../../src/partitions/ownership.ts';
 

@@ -1,5 +1,5 @@
 /** The latency from a write to the handler: ten probes a second, each with its due time in a label. */
-import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 
 const INTERVAL_MS = 100;
 const LABEL = 'probe-due-us';

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { Command } from 'commander';
 import { InformerThreads, SharedIndexInformer, label } from '../../src/index.ts';
-import { seededRandom, startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { seededRandom, startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { Recorder } from '../../test/sim/oracle/recorder.ts';
 import { PODS, kubeConfigOf } from '../../test/unit/informer/pipeline/harness.ts';
 import { AttachedThreads } from './attached.ts';

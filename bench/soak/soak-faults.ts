@@ -1,7 +1,11 @@
 /** The faults of a soak, one after the other in a seeded order. Each reports whether it has struck. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InformerThreads } from '../../src/index.ts';
-import type { EmbeddedApiServer, FaultAction, ScenarioMatch } from '../../src/apiserver/testing/index.ts';
+import type {
+  EmbeddedApiServer,
+  FaultAction,
+  ScenarioMatch,
+} from '../../src/tools/apiserver/testing/index.ts';
 import { InsideThreads, THROW, THROW_SOON } from '../../test/faults/recovery/inside-threads.ts';
 import type { ThreadFile } from '../../test/faults/recovery/inside-threads.ts';
 

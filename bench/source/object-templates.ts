@@ -3,12 +3,12 @@
  * uid, the container's id and the revision are overwritten.
  */
 
-import { sampleNamespace } from '../../src/apiserver/load.ts';
-import { STAMP_ANNOTATION } from '../../src/apiserver/load-template.ts';
-import { ResourceTable, apiVersionOf } from '../../src/apiserver/resources.ts';
-import type { ResourceDefinition } from '../../src/apiserver/resources.ts';
-import { sampleDigest, sampleName, samplePod, sampleUid } from '../../src/apiserver/sample-pod.ts';
-import { StoredObject } from '../../src/apiserver/stored-object.ts';
+import { sampleNamespace } from '../../src/tools/apiserver/load/load.ts';
+import { STAMP_ANNOTATION } from '../../src/tools/apiserver/load/load-template.ts';
+import { ResourceTable, apiVersionOf } from '../../src/tools/apiserver/store/resources.ts';
+import type { ResourceDefinition } from '../../src/tools/apiserver/store/resources.ts';
+import { sampleDigest, sampleName, samplePod, sampleUid } from '../../src/tools/apiserver/load/sample-pod.ts';
+import { StoredObject } from '../../src/tools/apiserver/store/stored-object.ts';
 import { SENT_ANNOTATION } from '../task.ts';
 
 export const FIRST_REVISION: number = 1_000_000_000;

@@ -9,7 +9,7 @@
  *   1000000000 + pods + 1 …        the events, one after the other
  */
 
-import { seededRandom } from '../../src/apiserver/random.ts';
+import { seededRandom } from '../../src/base/random.ts';
 import {
   FIRST_REVISION,
   ObjectTemplates,
@@ -20,8 +20,8 @@ import {
   writeTime,
 } from './object-templates.ts';
 import type { TemplateOptions } from './object-templates.ts';
-import { apiVersionOf } from '../../src/apiserver/resources.ts';
-import type { ResourceDefinition } from '../../src/apiserver/resources.ts';
+import { apiVersionOf } from '../../src/tools/apiserver/store/resources.ts';
+import type { ResourceDefinition } from '../../src/tools/apiserver/store/resources.ts';
 
 const BLOCK_BYTES = 1024 * 1024;
 const LINE_START = '{"type":"MODIFIED","object":';

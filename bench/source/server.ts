@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
 import { realTimers, realClock } from '../../src/base/clock.ts';
-import { createCertificates } from '../../src/apiserver/certificates.ts';
+import { createCertificates } from '../../src/tools/apiserver/wire/certificates.ts';
 import { ProtobufPods } from './protobuf.ts';
 import { SourceList, EventRound } from './pods.ts';
 import type { RoundOptions } from './pods.ts';

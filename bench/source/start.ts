@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { execArgvOption } from '../../src/apiserver/exec-argv.ts';
+import { execArgvOption } from '../../src/tools/apiserver/run/exec-argv.ts';
 import type { SourceOptions } from './server.ts';
 
 /** The message of the entry to its parent once it listens. */

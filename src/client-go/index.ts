@@ -22,7 +22,7 @@ export type { DeltaFIFOOptions } from './queue/delta-fifo.ts';
 export { RealFIFO } from './queue/real-fifo.ts';
 export type { RealFIFOOptions } from './queue/real-fifo.ts';
 export { Heap } from './queue/heap.ts';
-export type { LessFunction } from './queue/heap-data.ts';
+export type { LessFunction } from '../base/heap-data.ts';
 export * as meta from '../kube/meta.ts';
 export { eachListItem, extractList, isListType, listAccessor } from '../kube/meta.ts';
 export type { ListAccessor, ObjectAccessor, OwnerReference, Timestamp } from '../kube/meta.ts';

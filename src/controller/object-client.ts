@@ -6,8 +6,8 @@ import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import type { KubeObject } from '../kube/wire.ts';
 import type { ObjectKey } from '../index.ts';
-import { ApiClient } from '../reflector/api-client.ts';
-import type { SendRequest } from '../reflector/api-client.ts';
+import { ApiClient } from '../http/api-client.ts';
+import type { SendRequest } from '../http/api-client.ts';
 import { collectionOf, complete, metadataOf, pathOf, pathOfObject, wantPatch } from './object-arguments.ts';
 
 export interface RequestOptions {

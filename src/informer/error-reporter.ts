@@ -5,8 +5,8 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
-import { LabelledCounter } from '../base/metrics/labelled-counter.ts';
-import { rememberError } from '../base/metrics/snapshot.ts';
+import { LabelledCounter } from '../metrics/labelled-counter.ts';
+import { rememberError } from '../metrics/snapshot.ts';
 import { escapeControls } from '../base/printable.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 import { refusedWrite } from './mutation/cache-mutation-detector.ts';

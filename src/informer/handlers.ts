@@ -8,9 +8,9 @@ import type {
   ResourceEventHandler,
   HandlerBacklog,
 } from '../replica/deliver/handler.ts';
-import { Histogram } from '../base/metrics/histogram.ts';
-import type { HistogramData } from '../base/metrics/histogram.ts';
-import type { MetricLabels } from '../base/metrics/table.ts';
+import { Histogram } from '../metrics/histogram.ts';
+import type { HistogramData } from '../metrics/histogram.ts';
+import type { MetricLabels } from '../metrics/table.ts';
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
 import type { ResolvedInformerOptions } from './options.ts';

@@ -3,12 +3,12 @@
  * metrics are collected, and publishes on the diagnostics channels.
  */
 import type { ErrorCode } from '../base/error-codes/table.ts';
-import type { AddSample } from '../base/metrics/collect.ts';
-import { publish } from '../base/metrics/channels.ts';
-import type { InformerLabels } from '../base/metrics/channels.ts';
-import { Histogram } from '../base/metrics/histogram.ts';
-import { LabelledCounter } from '../base/metrics/labelled-counter.ts';
-import type { MetricLabels, MetricName } from '../base/metrics/table.ts';
+import type { AddSample } from '../metrics/collect.ts';
+import { publish } from '../metrics/channels.ts';
+import type { InformerLabels } from '../metrics/channels.ts';
+import { Histogram } from '../metrics/histogram.ts';
+import { LabelledCounter } from '../metrics/labelled-counter.ts';
+import type { MetricLabels, MetricName } from '../metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 import { ActivityCounter, allocateActivity } from '../shared/activity.ts';

@@ -1,7 +1,7 @@
 /** Metrics of one informer: its cache, its errors and its handlers. They last from the start to the end of the informer. */
-import { registerMetrics } from '../base/metrics/collect.ts';
-import type { AddSample, MetricSource } from '../base/metrics/collect.ts';
-import type { MetricLabels } from '../base/metrics/table.ts';
+import { registerMetrics } from '../metrics/collect.ts';
+import type { AddSample, MetricSource } from '../metrics/collect.ts';
+import type { MetricLabels } from '../metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { LendingStats } from '../replica/share/lending.ts';
 import type { HandlerStats } from './handlers.ts';

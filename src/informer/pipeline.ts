@@ -27,7 +27,7 @@ import type { Slabs } from '../replica/store/slabs.ts';
 import type { PipelineClient } from './threads/attachments.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
 import type { ReflectorPhase, ReflectorSpec, ShardSpec } from '../shared/protocol.ts';
-import { Credentials } from '../reflector/transport/credentials.ts';
+import { Credentials } from '../http/credentials/credentials.ts';
 import { shardSpec } from './options.ts';
 import type { InformerOptions, ResolvedInformerOptions } from './options.ts';
 import type { ErrorReporter } from './error-reporter.ts';

@@ -2,11 +2,11 @@
  * Requests of all informers of the process: client-go's metrics, with LIST and WATCH where client-go has GET. They last
  * as long as the process, because many informers use one server; there are as many series as servers and status codes.
  */
-import { registerMetrics } from '../base/metrics/collect.ts';
-import type { AddSample, MetricSource } from '../base/metrics/collect.ts';
-import { Histogram } from '../base/metrics/histogram.ts';
-import { LabelledCounter } from '../base/metrics/labelled-counter.ts';
-import type { MetricLabels } from '../base/metrics/table.ts';
+import { registerMetrics } from '../metrics/collect.ts';
+import type { AddSample, MetricSource } from '../metrics/collect.ts';
+import { Histogram } from '../metrics/histogram.ts';
+import { LabelledCounter } from '../metrics/labelled-counter.ts';
+import type { MetricLabels } from '../metrics/table.ts';
 import type { Activity } from '../shared/activity.ts';
 
 type Request = Extract<Activity, { kind: 'request' }>;

@@ -7,7 +7,7 @@ import { isThenable } from '../base/thenable.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { listOptionsOf, queryOf } from '../kube/list-watch.ts';
 import type { ListOptions } from '../kube/list-watch.ts';
-import type { Query } from '../shared/protocol.ts';
+import type { Query } from '../kube/connection-options.ts';
 
 /**
  * Function that receives the options of a request and returns the options to use. The informer calls it for every

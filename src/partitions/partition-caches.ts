@@ -10,7 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import { abortable } from '../base/on-abort.ts';
 import { resourcePath } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
-import { ApiClient } from '../reflector/api-client.ts';
+import { ApiClient } from '../http/api-client.ts';
 import { compareResourceVersions } from '../kube/resource-version.ts';
 import { ShardFilter } from '../kube/shard-filter.ts';
 import { InformersMap, resources, shardSelectorText, partitionRanges } from '../index.ts';

@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
-import { registerMetrics } from '../base/metrics/collect.ts';
+import { registerMetrics } from '../metrics/collect.ts';
 import { onAbort } from '../base/on-abort.ts';
 import {
   anything,

@@ -1,9 +1,9 @@
 /** The metrics of one member of a group of partitions. */
 import type { Clock } from '../base/clock.ts';
-import type { AddSample, MetricSource } from '../base/metrics/collect.ts';
-import { Histogram } from '../base/metrics/histogram.ts';
-import { LabelledCounter } from '../base/metrics/labelled-counter.ts';
-import type { MetricLabels } from '../base/metrics/table.ts';
+import type { AddSample, MetricSource } from '../metrics/collect.ts';
+import { Histogram } from '../metrics/histogram.ts';
+import { LabelledCounter } from '../metrics/labelled-counter.ts';
+import type { MetricLabels } from '../metrics/table.ts';
 import { isHeld } from './member-state.ts';
 import type { Partition, Phase } from './member-state.ts';
 

@@ -4,7 +4,7 @@
  */
 import { KubeloomError } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
-import type { ApiClient } from '../reflector/api-client.ts';
+import type { ApiClient } from '../http/api-client.ts';
 
 const WATCH_SECONDS = 3;
 

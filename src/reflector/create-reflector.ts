@@ -12,20 +12,20 @@ import { Router } from './router.ts';
 import { BellWatch } from '../shared/ring/bell-watch.ts';
 import { RingMemory, RingProducer, discardRecords } from '../shared/ring/ring.ts';
 import { compareU32 } from '../shared/ring/word.ts';
-import { Http1Transport } from './transport/http1-transport.ts';
-import type { HttpTransport } from './transport/http.ts';
-import { FeedTransports } from './transport/feed-transport.ts';
+import { Http1Transport } from '../http/http1-transport.ts';
+import type { HttpTransport } from '../http/http.ts';
+import { FeedTransports } from './feed-transport.ts';
 import { PipelineWords } from '../shared/layout.ts';
 import { StampWriter } from '../shared/stamps.ts';
 import { UsageCounter, UsageWriter } from '../shared/thread-usage.ts';
 import type { OnRing, PipelineMemory } from '../shared/layout.ts';
 import type {
-  ConnectionOptions,
   ControlPort,
   FromReflectorThread,
   ToReflectorThread,
   ToReflectorWorker,
 } from '../shared/protocol.ts';
+import type { ConnectionOptions } from '../kube/connection-options.ts';
 
 export interface ReflectorHostOptions {
   readonly memory: PipelineMemory;

@@ -9,12 +9,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
 import type { ReflectorSpec } from '../shared/protocol.ts';
-import type { HttpExchange, HttpTransport, ResponseSink } from './transport/http.ts';
+import type { HttpExchange, HttpTransport, ResponseSink } from '../http/http.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { ListMeter } from './reports.ts';
 import type { Router } from './router.ts';
 import type { Failure, Progress, ReflectorEvent } from './rules/state.ts';
-import { Watchdog } from './watchdog.ts';
+import { Watchdog } from '../http/watchdog.ts';
 
 /** The reader of a response, chosen by its status and verb. */
 export interface Body {

@@ -4,8 +4,8 @@
 import { KubeloomError } from '../base/errors.ts';
 import { ActivityCounter } from '../shared/activity.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
-import { ListItems } from './transport/list-items.ts';
-import type { ItemSink } from './transport/list-items.ts';
+import { ListItems } from '../http/list-items.ts';
+import type { ItemSink } from '../http/list-items.ts';
 import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
 import { malformed, torn, versionTooLong } from './rules/failure.ts';
 import { excerpt, frameBytesMax } from './object-writer.ts';

@@ -6,20 +6,14 @@
 import type { Clock, Random } from '../base/clock.ts';
 import { KubeloomError, assert, fromErrorMessage } from '../base/errors.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
-import type {
-  ConnectionOptions,
-  FromReflector,
-  Query,
-  ReflectorPhase,
-  ReflectorSpec,
-  ToReflector,
-} from '../shared/protocol.ts';
+import type { FromReflector, ReflectorPhase, ReflectorSpec, ToReflector } from '../shared/protocol.ts';
+import type { ConnectionOptions, Query } from '../kube/connection-options.ts';
 import type { Activity } from '../shared/activity.ts';
 import { CounterWriter } from '../shared/counters.ts';
 import { ActivityReports } from './activity.ts';
-import type { HttpTransport } from './transport/http.ts';
-import { jittered } from './rules/backoff.ts';
-import { ErrorBody, retryAfterSeconds } from './error-body.ts';
+import type { HttpTransport } from '../http/http.ts';
+import { jittered } from '../base/backoff.ts';
+import { ErrorBody, retryAfterSeconds } from '../http/error-body.ts';
 import { Exchange } from './exchange.ts';
 import type { Body, ExchangeOwner, Inbox } from './exchange.ts';
 import { answeredWith, noCredentials, stalled, unreachable, unusable } from './rules/failure.ts';
@@ -31,7 +25,7 @@ import { ShardGate } from './shard-gate.ts';
 import { initialState } from './rules/state.ts';
 import type { Effect, Failure, ReflectorEvent, State } from './rules/state.ts';
 import { step } from './rules/step.ts';
-import type { TransportPool } from './transport/transport-pool.ts';
+import type { TransportPool } from '../http/transport-pool.ts';
 import { WatchBody } from './watch-body.ts';
 
 /** The services of the thread for its reflectors. */

@@ -12,7 +12,7 @@ import { bytesEqual, validValueEnd } from '../kube/json/skip.ts';
 import type { DeltaKind } from '../shared/record/delta.ts';
 import { NAME_BYTES_MAX } from '../shared/record/limits.ts';
 import type { ReflectorSpec } from '../shared/protocol.ts';
-import type { ListHead } from './transport/list-skeleton.ts';
+import type { ListHead } from '../http/list-skeleton.ts';
 import { typeMetaOf } from './router.ts';
 import type { ObjectTarget, Router } from './router.ts';
 import type { ShardGate } from './shard-gate.ts';

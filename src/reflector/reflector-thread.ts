@@ -10,13 +10,14 @@ import { assert } from '../base/errors.ts';
 import { Stopwatch } from '../base/stopwatch.ts';
 import { UsageCounter } from '../shared/thread-usage.ts';
 import type { UsageWriter } from '../shared/thread-usage.ts';
-import type { ConnectionOptions, ControlPort, FromReflector, ToReflector } from '../shared/protocol.ts';
-import type { HttpTransport } from './transport/http.ts';
+import type { ControlPort, FromReflector, ToReflector } from '../shared/protocol.ts';
+import type { ConnectionOptions } from '../kube/connection-options.ts';
+import type { HttpTransport } from '../http/http.ts';
 import { Inbox } from './exchange.ts';
 import { ListWatchSession } from './list-watch-session.ts';
 import type { ReflectorHost } from './list-watch-session.ts';
 import type { Router } from './router.ts';
-import { TransportPool } from './transport/transport-pool.ts';
+import { TransportPool } from '../http/transport-pool.ts';
 
 export interface ReflectorThreadOptions {
   readonly router: Router;

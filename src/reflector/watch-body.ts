@@ -13,7 +13,7 @@ import { decodeStringContent, decodeUtf8 } from '../kube/json/read.ts';
 import { hasEscape } from '../kube/json/skip.ts';
 import { ActivityCounter } from '../shared/activity.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
-import type { Query } from '../shared/protocol.ts';
+import type { Query } from '../kube/connection-options.ts';
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
 import {
   WatchEventSpans,
@@ -21,8 +21,8 @@ import {
   WatchFrames,
   scanWatchEvent,
   scanWatchEventHead,
-} from './transport/watch-frames.ts';
-import type { FrameSink } from './transport/watch-frames.ts';
+} from '../http/watch-frames.ts';
+import type { FrameSink } from '../http/watch-frames.ts';
 import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
 import {
   errorEvent,
@@ -35,9 +35,9 @@ import {
   wentBack,
 } from './rules/failure.ts';
 import { excerpt, frameBytesMax, textOf } from './object-writer.ts';
-import { beginsWithSyntheticEvents } from './rules/queries.ts';
+import { beginsWithSyntheticEvents } from '../http/queries.ts';
 import type { Progress } from './rules/state.ts';
-import { InitialEventsDeadline } from './watchdog.ts';
+import { InitialEventsDeadline } from '../http/watchdog.ts';
 
 /** The meaning of an ADDED event. */
 type Stage =

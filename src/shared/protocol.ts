@@ -2,31 +2,10 @@
  * The control messages between the main thread and the workers. Events never travel here: they go through
  * log and rings. Everything in this file is structured-cloneable.
  */
+import type { ConnectionOptions, Query } from '../kube/connection-options.ts';
 import type { ErrorMessage } from '../base/errors.ts';
 import type { ShardSelector } from '../kube/shard-selector.ts';
 import type { Activity } from './activity.ts';
-
-/** Header values by name; a list is one line for each of its values. */
-export type Headers = Readonly<Record<string, string | readonly string[]>>;
-
-/** Connection to one apiserver: all options of a TLS socket and a request, without functions. */
-export interface ConnectionOptions {
-  /** Scheme, host, port, and an optional base path: `https://127.0.0.1:6443`. */
-  readonly server: string;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly servername?: string;
-  readonly rejectUnauthorized?: boolean;
-  readonly headers: Headers;
-  /** URL of the HTTP proxy, with its credentials. */
-  readonly proxy?: string;
-  /** Informer whose ListerWatcher, on the main thread, replaces the server. */
-  readonly feed?: number;
-}
-
-/** Query parameters of one request, before encoding. */
-export type Query = Readonly<Record<string, string>>;
 
 /** Specification of one reflector of the reflector thread. */
 export interface ReflectorSpec {

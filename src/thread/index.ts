@@ -6,6 +6,6 @@ export { openCache } from './open-cache.ts';
 export type { OpenCacheOptions, ThreadCache } from './open-cache.ts';
 export type { ThreadHealth, ThreadInformer } from './thread-informer.ts';
 export type { ThreadContext, ThreadReconcile } from './pool/reconcile-task.ts';
-export { TerminalError } from '../client-go/workqueue/terminal-error.ts';
-export type { ReconcileResult } from '../client-go/workqueue/reconcile-result.ts';
+export { TerminalError } from '../workqueue/terminal-error.ts';
+export type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 export type { CachePort } from '../informer/share/shared-cache.ts';

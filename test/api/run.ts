@@ -18,9 +18,9 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'kubeloom-partitions': 'dist/src/partitions/index.d.ts',
   'kubeloom-client-node': 'dist/src/client-node/index.d.ts',
   'kubeloom-thread': 'dist/src/thread/index.d.ts',
-  'kubeloom-testing': 'dist/src/apiserver/testing/index.d.ts',
-  'kubeloom-prometheus': 'dist/src/base/metrics/prometheus.d.ts',
-  'kubeloom-opentelemetry': 'dist/src/base/metrics/opentelemetry.d.ts',
+  'kubeloom-testing': 'dist/src/tools/apiserver/testing/index.d.ts',
+  'kubeloom-prometheus': 'dist/src/metrics/prometheus.d.ts',
+  'kubeloom-opentelemetry': 'dist/src/metrics/opentelemetry.d.ts',
 };
 
 const NONE = { default: { logLevel: ExtractorLogLevel.None } };

@@ -42,13 +42,13 @@ export const MANY_MUTANTS: readonly Mutant[] = inFiles({
     C168: ['return this.original ?? super.toISOString();', 'return super.toISOString();'],
     C169: ['if (key === PROTOTYPE_KEY)', 'if (false)'],
   },
-  'src/reflector/transport/response-parser-head.ts': {
+  'src/http/response-parser-head.ts': {
     C170: ['coding !== undefined && length !== undefined', 'false'],
   },
   'src/reflector/exchange.ts': {
     C171: ['Buffer.from(chunk.subarray(input.position))', 'chunk.subarray(input.position)'],
   },
-  'src/reflector/transport/http1-connection.ts': {
+  'src/http/http1-connection.ts': {
     C172: ['this.#rules.isRepeatable && this.#parser.isUntouched', 'this.#rules.isRepeatable'],
   },
 });

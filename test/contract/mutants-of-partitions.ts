@@ -55,7 +55,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/controller/object-client.ts': {
     C232: ["resourceVersion !== '0'", 'true'],
   },
-  'src/reflector/transport/http1-connection.ts': {
+  'src/http/http1-connection.ts': {
     C232: ['if (this.#isRefused())', 'if (false)'],
   },
   'src/shared/fence.ts': {

@@ -3,7 +3,7 @@ import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
 export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
-  'src/reflector/transport/server-address.ts': {
+  'src/http/server-address.ts': {
     C182: [
       'connection.rejectUnauthorized !== false',
       "(connection.rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0')",
@@ -15,30 +15,30 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
   'src/kube/status.ts': {
     C183: ["return 'ERR_KUBELOOM_REDIRECT'", "return 'ERR_KUBELOOM_HTTP_STATUS'"],
   },
-  'src/reflector/transport/credentials.ts': {
+  'src/http/credentials/credentials.ts': {
     C184: ['[cluster.server, ...(proxy === undefined ? [] : [proxy])]', '[proxy ?? cluster.server]'],
     C201: ['...identityHeaders(user)', '...{}'],
   },
-  'src/reflector/transport/plugin-process.ts': {
+  'src/http/credentials/plugin-process.ts': {
     C186: ['run.clock.schedule(run.timeoutMs,', 'run.clock.schedule(2 * run.timeoutMs,'],
   },
-  'src/reflector/transport/last-good.ts': {
+  'src/http/credentials/last-good.ts': {
     C187: ['!good || !isFileToBlame(error)', 'true'],
   },
-  'src/reflector/transport/kubeconfig.ts': {
+  'src/http/credentials/kubeconfig.ts': {
     C188: ['!(error instanceof YAMLException)', 'true'],
   },
   'src/kube/confirm-usable.ts': {
     C250: ['hasCertificate(user) && !hasKey(user)', 'false'],
   },
-  'src/reflector/transport/read-file.ts': {
+  'src/http/credentials/read-file.ts': {
     C194: ['file.size > bytesMax', 'false'],
     C251: ['!file.isFile() && !isPipe', 'false'],
   },
-  'src/reflector/transport/exec-credentials.ts': {
+  'src/http/credentials/exec-credentials.ts': {
     C252: ['...added, KUBERNETES_EXEC_INFO: this.#info', 'KUBERNETES_EXEC_INFO: this.#info, ...added'],
   },
-  'src/apiserver/json.ts': {
+  'src/tools/apiserver/store/json.ts': {
     C271: [
       'Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })',
       'object[name] = value',
@@ -50,10 +50,10 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
   'src/base/errors.ts': {
     C189: ['super(escapeControls(hideSecrets(message)),', 'super(hideSecrets(message),'],
   },
-  'src/reflector/transport/http1-connection.ts': {
+  'src/http/http1-connection.ts': {
     C191: ["encoding === 'identity'", 'true'],
   },
-  'src/reflector/transport/watch-frames.ts': {
+  'src/http/watch-frames.ts': {
     C192: ['this.#partial.totalBytes > LINE_BYTES_MAX', 'false'],
   },
   'src/indexer/msgpack-encoder.ts': {

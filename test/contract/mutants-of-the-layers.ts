@@ -67,7 +67,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   'src/client-go/queue/consumer-line.ts': {
     C109: ['this.#last = before.then(() => left);', 'this.#last = left;'],
   },
-  'src/client-go/queue/heap-data.ts': {
+  'src/base/heap-data.ts': {
     C111: ['this.#settle(last);', ''],
   },
   'src/client-go/controller/store-writer.ts': {
@@ -98,10 +98,10 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   'src/kube/resource-version.ts': {
     C143: ['a.length - b.length', 'b.length - a.length'],
   },
-  'src/client-go/workqueue/work-queue.ts': {
+  'src/workqueue/work-queue.ts': {
     C150: ['if (!this.#processing.has(key)) this.#push(key);', 'this.#push(key);'],
   },
-  'src/client-go/workqueue/reconcile-result.ts': {
+  'src/workqueue/reconcile-result.ts': {
     C280: ['names.length !== 1 || names[0] !== MEMBER', 'false'],
   },
   'src/base/loop-turns.ts': {
@@ -120,13 +120,13 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   'src/controller/managed-controller.ts': {
     C287: ['this.#catchingUp.set(key, this.#catchUp(written, stop));', 'await this.#catchUp(written, stop);'],
   },
-  'src/client-go/workqueue/time-heap.ts': {
+  'src/workqueue/time-heap.ts': {
     C151: ['Math.min(atMs, known.atMs)', 'atMs'],
   },
-  'src/client-go/workqueue/priority-queue.ts': {
+  'src/workqueue/priority-queue.ts': {
     C152: ['since - priority * this.#agingMs', '-priority * this.#agingMs'],
   },
-  'src/client-go/workqueue/rate-limiters.ts': {
+  'src/workqueue/rate-limiters.ts': {
     C153: ['this.#baseDelayMs * 2 ** this.failed(item)', 'this.#baseDelayMs * 2 * this.failed(item)'],
   },
   'src/kube/label-selector.ts': {

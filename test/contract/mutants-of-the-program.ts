@@ -12,7 +12,7 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
     C133: ['onAbort(response.signal, stop);', '() => {};'],
     C134: [" || version === ''", ''],
   },
-  'src/apiserver/testing/settled.ts': {
+  'src/tools/apiserver/testing/settled.ts': {
     C135: ['return busyHandlers.length === 0 ? []', 'return true ? []'],
   },
   'src/informer/threads/main-loop.ts': {

@@ -14,7 +14,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     ],
     C57: ['process.emitWarning(', 'void ('],
   },
-  'src/reflector/transport/http-errors.ts': {
+  'src/http/http-errors.ts': {
     C54: ["['ECONNREFUSED',", "['REFUSED',"],
   },
   'src/informer/lifecycle.ts': {
@@ -79,7 +79,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     C76: ['if (slots?.size === 0)', 'if (slots?.size === -1)'],
     C77: ['return [];', 'throw cause;'],
   },
-  'src/reflector/rules/queries.ts': {
+  'src/http/queries.ts': {
     C78: ["resourceVersionMatch: 'NotOlderThan',", "resourceVersionMatch: 'Exact',"],
     C80: ["return lastSeen === '' && first === 'any' ? '0' : lastSeen;", "return '0';"],
     C88: ["return isUnavailable ? '' : lastSeen;", "return '';"],
@@ -115,19 +115,19 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
       "return after(ending, backOff(memory, 'sync', failure, now));",
     ],
   },
-  'src/reflector/rules/backoff.ts': {
+  'src/base/backoff.ts': {
     C91: ['Math.max(delay.baseMs, Math.min(delay.atLeastMs, RETRY_AFTER_MAX_MS))', 'delay.baseMs'],
     C112: ['now - next.firstAt <= maxMs', 'now - next.firstAt < maxMs'],
     C119: ['now - backoff.healthySince >= HEALTHY_AFTER_MS', 'true'],
   },
-  'src/reflector/watchdog.ts': {
+  'src/http/watchdog.ts': {
     C92: ['if (this.#isPaused) this.touch();', 'void 0;'],
     C117: ['QUIET_MAX_MS = 30_000', 'QUIET_MAX_MS = 300_000'],
   },
-  'src/reflector/transport/exec-credentials.ts': {
+  'src/http/credentials/exec-credentials.ts': {
     C114: ['this.#run ??= this.#start(command, request)', 'this.#run = this.#start(command, request)'],
   },
-  'src/reflector/transport/credentials.ts': {
+  'src/http/credentials/credentials.ts': {
     C115: ['if (!tokenFile) return', 'if (!tokenFile || token) return'],
   },
   'src/reflector/reports.ts': {

@@ -97,7 +97,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C219: ['return Object.assign(error, details);', 'return error;'],
     C299: ['catch { return undefined; }', 'catch (error) { throw error; }'],
   },
-  'src/client-go/workqueue/run-workers.ts': {
+  'src/workqueue/run-workers.ts': {
     C220: ['isGivenUp ? queue.forget(item) : queue.addRateLimited(item)', 'queue.forget(item)'],
     C281: ["callGuarded('onError', () => onError(error, item, retries));", 'onError(error, item, retries);'],
     C283: ['if (!isAbortOf(error, signal))', 'if (error !== signal?.reason)'],

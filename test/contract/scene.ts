@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test as register } from 'node:test';
-import type { EmbeddedApiServerOptions } from '../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServerOptions } from '../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads } from '../../src/index.ts';
 import type { Codec, ThreadsOptions } from '../../src/index.ts';
 import type { ThreadsParts } from '../../src/informer/threads/backend.ts';

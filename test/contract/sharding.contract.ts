@@ -1,7 +1,7 @@
 /** Informers with a shard selector, on servers that filter and say so, that filter only, and that ignore it. */
 import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
-import { MetricsReading } from '../../src/base/metrics/reading.ts';
+import { MetricsReading } from '../../src/tools/cli/top/reading.ts';
 import { ShardFilter } from '../../src/kube/shard-filter.ts';
 import { collectMetrics, parseShardSelector, partitionRanges } from '../../src/index.ts';
 import type { ShardFiltering, ShardSelector, SharedIndexInformer } from '../../src/index.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { ListOptions, ListerWatcher, Watch, WatchEvent } from '../../src/index.ts';
-import { FakeControllerSource, settled } from '../../src/apiserver/testing/index.ts';
-import { FakeWatch } from '../../src/apiserver/testing/fake-controller-source.ts';
+import { FakeControllerSource, settled } from '../../src/tools/apiserver/testing/index.ts';
+import { FakeWatch } from '../../src/tools/apiserver/testing/fake-controller-source.ts';
 import { RecordingHandler, configurationWasUsed, pod, test, turns } from './scene.ts';
 
 /** Lists its objects; the test controls its watches. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Lister, waitFor } from '../../src/index.ts';
 import type { Borrowed, CachedObject, HealthChange } from '../../src/index.ts';
-import { FakeClock } from '../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
 import type { V1Pod } from '@kubernetes/client-node';
 import { bookmark, event, status } from '../kit/scripted-server.ts';
 import { PODS, RecordingHandler, configurationWasUsed, pod, test } from './scene.ts';

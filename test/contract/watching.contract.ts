@@ -1,7 +1,7 @@
 /** Watches of an informer: their start, their duration, and the reaction to their end. */
 import assert from 'node:assert/strict';
-import { FakeClock } from '../../src/apiserver/testing/index.ts';
-import { Watchdog } from '../../src/reflector/watchdog.ts';
+import { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
+import { Watchdog } from '../../src/http/watchdog.ts';
 import { bookmark, event, list, status, wirePod } from '../kit/scripted-server.ts';
 import { RecordingHandler, configurationWasUsed, pod, test } from './scene.ts';
 

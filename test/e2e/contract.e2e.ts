@@ -8,7 +8,7 @@ import { test as plainTest } from 'node:test';
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { SharedIndexInformer, resources } from '../../src/index.ts';
 import type { ResourceRef } from '../../src/index.ts';
-import { FakeClock } from '../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
 import { readClauses } from '../contract/clauses.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { NOT_OF_THE_SERVER, OF_THE_SERVER } from './contract-clauses.ts';

@@ -20,7 +20,7 @@ const OBJECTS = 2000;
 /** Requests of the writer in flight at once. */
 const CONCURRENCY = 16;
 const NAMESPACE = 'default';
-const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../src/tools/cli/main.js', import.meta.url));
 
 interface Written {
   readonly metadata?: {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { clusterOfTests } from './control-plane.ts';
 import { getText } from './get-text.ts';
 import { reportOf, runScenario } from './members/scenario.ts';

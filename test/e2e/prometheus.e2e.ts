@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Registry } from 'prom-client';
 
-import { settled, startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import { register } from '../../src/base/metrics/prometheus.ts';
+import { settled, startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import { register } from '../../src/metrics/prometheus.ts';
 import {
   InformerThreads,
   RateLimitingQueue,

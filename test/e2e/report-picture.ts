@@ -5,8 +5,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../unit/docs/documents.ts';
-import { TemporaryFolder, runCommand } from '../unit/cli/command.ts';
-import { Chromium, findChromium } from '../unit/loadtest/chromium.ts';
+import { TemporaryFolder, runCommand } from '../unit/tools/cli/command.ts';
+import { Chromium, findChromium } from '../unit/tools/loadtest/chromium.ts';
 import { startControlPlane } from './control-plane.ts';
 
 /** As wide as a README is shown, and sharp on dense screens. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { MetricsReading } from '../../src/base/metrics/reading.ts';
+import { MetricsReading } from '../../src/tools/cli/top/reading.ts';
 import {
   SharedIndexInformer,
   collectMetrics,
@@ -14,7 +14,7 @@ import {
   partitionRanges,
 } from '../../src/index.ts';
 import type { ResourceRef, ShardSelector } from '../../src/index.ts';
-import type { MetricLabels, MetricName } from '../../src/base/metrics/table.ts';
+import type { MetricLabels, MetricName } from '../../src/metrics/table.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';
 import { getText } from './get-text.ts';

@@ -4,8 +4,8 @@ import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { loadYaml } from '@kubernetes/client-node';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { fromModel } from '../../src/index.ts';
 import { Program } from './program.ts';
 

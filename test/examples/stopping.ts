@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import { failRequests } from '../unit/apiserver/fail-requests.ts';
+import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import { failRequests } from '../unit/tools/apiserver/fail-requests.ts';
 import type { Outcome, Program } from './program.ts';
 import { expectedOutput, startProgram, startServer } from './repository.ts';
 

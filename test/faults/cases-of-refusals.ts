@@ -1,6 +1,6 @@
 /** Cases about servers that reject requests, are unreachable, are behind, or were replaced by others. */
 import assert from 'node:assert/strict';
-import type { Change } from '../../src/apiserver/testing/index.ts';
+import type { Change } from '../../src/tools/apiserver/testing/index.ts';
 import { deletion, pod as podOf, put } from '../kit/objects.ts';
 import {
   EXPIRED,

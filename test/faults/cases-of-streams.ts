@@ -1,6 +1,6 @@
 /** Cases about streams with wrong contents or a wrong order. */
 import assert from 'node:assert/strict';
-import type { FaultAction } from '../../src/apiserver/testing/index.ts';
+import type { FaultAction } from '../../src/tools/apiserver/testing/index.ts';
 import { pod, put } from '../kit/objects.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import {

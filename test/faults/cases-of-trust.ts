@@ -8,8 +8,8 @@ import {
   OTHER_NAME_CERTIFICATE,
   SERVER_CERTIFICATE,
   SERVER_KEY,
-} from '../unit/reflector/transport/certificates.ts';
-import { createCertificates } from '../../src/apiserver/certificates.ts';
+} from '../unit/http/certificates.ts';
+import { createCertificates } from '../../src/tools/apiserver/wire/certificates.ts';
 import { onlyWatches } from './cases-of-watches.ts';
 import type { TlsFiles } from './chaos-proxy-process.ts';
 import type { FaultCase } from './fault-case.ts';

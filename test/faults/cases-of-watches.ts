@@ -1,6 +1,6 @@
 /** Cases about watches that end, break or expire. */
 import assert from 'node:assert/strict';
-import type { FaultAction, ScenarioMatch } from '../../src/apiserver/testing/index.ts';
+import type { FaultAction, ScenarioMatch } from '../../src/tools/apiserver/testing/index.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 

@@ -1,6 +1,6 @@
 /** Options of a case's scene. */
 import type { InformerOptions, ThreadsOptions } from '../../src/index.ts';
-import type { EmbeddedApiServerOptions } from '../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServerOptions } from '../../src/tools/apiserver/testing/index.ts';
 import type { TlsFiles } from './chaos-proxy-process.ts';
 
 /** Events per second that a case needs before the fault to be valid. */

@@ -5,7 +5,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type { InformerOptions } from '../../src/index.ts';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type {
   Change,
   EmbeddedApiServer,
@@ -15,7 +15,7 @@ import type {
   RequestRecord,
   ScenarioMatch,
   ScenarioRule,
-} from '../../src/apiserver/testing/index.ts';
+} from '../../src/tools/apiserver/testing/index.ts';
 import { kubeConfigOf } from '../kit/scene.ts';
 import { PODS } from '../kit/objects.ts';
 import { TemporaryFolder } from '../kit/temporary-folder.ts';

@@ -4,7 +4,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type { ChildOptions, ChildState } from './informer-child.ts';
 import { TemporaryFolder } from './temporary-folder.ts';
 

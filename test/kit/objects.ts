@@ -1,6 +1,6 @@
 /** Objects of the tests: pods, which most suites use, a custom resource, and changes of them on an embedded apiserver. */
 import type { V1Pod } from '@kubernetes/client-node';
-import type { Change, ResourceDefinition } from '../../src/apiserver/testing/index.ts';
+import type { Change, ResourceDefinition } from '../../src/tools/apiserver/testing/index.ts';
 import { resources } from '../../src/index.ts';
 import type { ResourceRef } from '../../src/index.ts';
 

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type {
   Change,
   EmbeddedApiServer,
   EmbeddedApiServerOptions,
   ScenarioMatch,
   ScenarioRule,
-} from '../../src/apiserver/testing/index.ts';
+} from '../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type {
   Codec,

@@ -45,7 +45,7 @@ await Promise.all([
     entryPoints: {
       ...entries(),
       // The embedded apiserver starts its process beside the file that contains `start.ts`.
-      'server-entry': 'dist/src/apiserver/server-entry.js',
+      'server-entry': 'dist/src/tools/apiserver/run/server-entry.js',
       // A module that reconciles imports `kubeloom/thread` in the same thread: what both have is loaded once.
       'src/thread/pool/reconcile-task': 'dist/src/thread/pool/reconcile-task.js',
     },

@@ -57,7 +57,12 @@ describe('the tarball', () => {
       paths.filter((path) => !EXPECTED.some((expected) => expected.test(path))),
       [],
     );
-    for (const path of ['dist/lib/index.js', 'dist/src/index.d.ts', 'dist/src/cli/main.js', 'LICENSE']) {
+    for (const path of [
+      'dist/lib/index.js',
+      'dist/src/index.d.ts',
+      'dist/src/tools/cli/main.js',
+      'LICENSE',
+    ]) {
       assert.ok(paths.includes(path), path);
     }
   });

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { kubeConfigOf } from '../../src/apiserver/kubeconfig.ts';
+import { kubeConfigOf } from '../../src/tools/apiserver/wire/kubeconfig.ts';
 
 const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
 /**

@@ -8,8 +8,8 @@ import { copyFile, cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { FIXTURES, ROOT, install, pack, run, userEnvironment } from './installation.ts';
 import { recipeOf, save } from './recipes.ts';
 

@@ -19,10 +19,10 @@ import {
   SharedInformerFactory,
   loadKubeConfig,
 } from '../../src/index.ts';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { ObjectClient } from '../../src/controller/object-client.ts';
 import { changesSince } from '../../src/partitions/quiet-watch.ts';
-import { ApiClient } from '../../src/reflector/api-client.ts';
+import { ApiClient } from '../../src/http/api-client.ts';
 import { newListWatchFromClient } from '../../src/client-go/index.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
 
@@ -293,7 +293,7 @@ test('C188 a kubeconfig that cannot be read is not quoted', () => {
 });
 
 test('C188 the command line prints no secret with --verbose', async (context) => {
-  const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+  const main = fileURLToPath(new URL('../../src/tools/cli/main.js', import.meta.url));
   const server = await serverFailing(context, (response) => {
     response.writeHead(403);
     response.end(`who is Bearer token-${CANARY}?`);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { connectionFor, loadKubeConfig } from '../../src/reflector/transport/credentials.ts';
+import { connectionFor, loadKubeConfig } from '../../src/http/credentials/credentials.ts';
 import { kubeConfigFor } from './bare-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeloom-kubeconfig-'));

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { isLoopbackHost } from '../../src/base/loopback.ts';
 
 /** An address of this machine on the network. */

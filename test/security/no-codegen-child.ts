@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { kubeConfigOf, PODS } from '../unit/informer/pipeline/harness.ts';
 
 // oxlint-disable-next-line no-eval, no-implied-eval -- what must not work

@@ -7,12 +7,12 @@ import { test } from 'node:test';
 import { InformerThreads, SharedIndexInformer, resourcePath } from '../../src/index.ts';
 import { newListWatchFromClient } from '../../src/client-go/index.ts';
 import type { KubeloomError } from '../../src/index.ts';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import { ConnectProxy } from '../unit/reflector/transport/connect-proxy.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import { ConnectProxy } from '../unit/http/connect-proxy.ts';
 import { kubeConfigOf, PODS } from '../unit/informer/pipeline/harness.ts';
-import { failRequests } from '../unit/apiserver/fail-requests.ts';
-import { connectionFor } from '../../src/reflector/transport/credentials.ts';
-import { setEnvironment } from '../unit/reflector/transport/credentials-scene.ts';
+import { failRequests } from '../unit/tools/apiserver/fail-requests.ts';
+import { connectionFor } from '../../src/http/credentials/credentials.ts';
+import { setEnvironment } from '../unit/http/credentials-scene.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
 
 test('C190 an informer sends nothing but list and watch of its resource, whatever happens', async () => {

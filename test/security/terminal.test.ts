@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { conclusionText, resultText } from '../../src/cli/loadtest-text.ts';
-import { screenOn } from '../../src/cli/screen.ts';
-import { printJson, printLine, printText } from '../../src/cli/terminal.ts';
-import { exampleResult } from '../unit/loadtest/example-result.ts';
-import { failureText } from '../../src/cli/failure.ts';
+import { conclusionText, resultText } from '../../src/tools/cli/loadtest/loadtest-text.ts';
+import { screenOn } from '../../src/tools/cli/terminal/screen.ts';
+import { printJson, printLine, printText } from '../../src/tools/cli/terminal/output.ts';
+import { exampleResult } from '../unit/tools/loadtest/example-result.ts';
+import { failureText } from '../../src/tools/cli/failure.ts';
 import { KubeloomError, fromErrorMessage } from '../../src/base/errors.ts';
 import { escapeControls } from '../../src/base/printable.ts';
 import { statusError } from '../../src/kube/status.ts';

@@ -3,8 +3,8 @@
  */
 
 import { after } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { apiServerSemantics } from './suite.ts';
 import type { Target } from './target.ts';
 

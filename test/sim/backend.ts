@@ -23,7 +23,7 @@ import type {
 import { createReflector } from '../../src/reflector/create-reflector.ts';
 import { createShard } from '../../src/indexer/shard.ts';
 import type { Clock, Random } from '../../src/base/clock.ts';
-import type { HttpTransport } from '../../src/reflector/transport/http.ts';
+import type { HttpTransport } from '../../src/http/http.ts';
 import type { AppliedRecord } from './oracle/histories.ts';
 import { mortal } from './death.ts';
 import { Tasks } from './tasks.ts';

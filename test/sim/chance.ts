@@ -1,6 +1,6 @@
 /** All random choices of one seed: the same calls in the same order return the same values. */
 import type { Random } from '../../src/base/clock.ts';
-import { seededRandom } from '../../src/apiserver/testing/index.ts';
+import { seededRandom } from '../../src/tools/apiserver/testing/index.ts';
 
 export class Chance {
   readonly random: Random;

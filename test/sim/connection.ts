@@ -2,9 +2,9 @@
  * One request and its answer, over a network that splits bytes at any place and delivers when the simulator
  * says so. It keeps the promises of `ResponseSink` and no others: it reuses the memory of a chunk at once.
  */
-import type { FakeClock } from '../../src/apiserver/testing/index.ts';
+import type { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
 import { KubeloomError } from '../../src/base/errors.ts';
-import type { HttpExchange, HttpRequest, ResponseSink } from '../../src/reflector/transport/http.ts';
+import type { HttpExchange, HttpRequest, ResponseSink } from '../../src/http/http.ts';
 import type { WireRecord } from './oracle/histories.ts';
 
 /** Bytes in flight; their meaning takes effect when the last of them has arrived. */

@@ -1,7 +1,7 @@
 /** The effects of faults: on a new request, on an open stream, on the server. */
 import { KubeloomError } from '../../src/base/errors.ts';
-import { failureOf } from '../../src/apiserver/status.ts';
-import type { StatusError } from '../../src/apiserver/status.ts';
+import { failureOf } from '../../src/tools/apiserver/store/status.ts';
+import type { StatusError } from '../../src/tools/apiserver/store/status.ts';
 import type { Chance } from './chance.ts';
 import type { Connection } from './connection.ts';
 import type { SimulatedServer, Stream } from './server.ts';

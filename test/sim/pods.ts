@@ -1,5 +1,5 @@
 /** Writes of a simulation: few keys, so that objects are created, changed, deleted and created again. */
-import type { KubeObject } from '../../src/apiserver/json.ts';
+import type { KubeObject } from '../../src/tools/apiserver/store/json.ts';
 import type { Chance } from './chance.ts';
 import type { SimulatedServer } from './server.ts';
 

@@ -2,25 +2,30 @@
  * The apiserver of a simulation: the embedded one's log, collection, lists and selections, with separate streams.
  * Nothing happens without a step: the simulation chooses when requests are answered and events are sent.
  */
-import { EventLog } from '../../src/apiserver/event-log.ts';
-import type { Collection } from '../../src/apiserver/event-log.ts';
-import { parseListOptions, parseWatchOptions } from '../../src/apiserver/list-options.ts';
-import type { WatchOptions } from '../../src/apiserver/list-options.ts';
-import { listPieces, readPage } from '../../src/apiserver/list.ts';
-import type { LogEvent } from '../../src/apiserver/history.ts';
-import { parseResourcePath } from '../../src/apiserver/request-info.ts';
-import { ResourceTable } from '../../src/apiserver/resources.ts';
-import { selectionOf } from '../../src/apiserver/selection.ts';
-import type { Selection } from '../../src/apiserver/selection.ts';
-import { StatusError, expired, failureOf, tooLargeResourceVersion } from '../../src/apiserver/status.ts';
-import type { Status } from '../../src/apiserver/status.ts';
-import { StoredObject } from '../../src/apiserver/stored-object.ts';
-import type { FakeClock } from '../../src/apiserver/testing/index.ts';
+import { EventLog } from '../../src/tools/apiserver/store/event-log.ts';
+import type { Collection } from '../../src/tools/apiserver/store/event-log.ts';
+import { parseListOptions, parseWatchOptions } from '../../src/tools/apiserver/serve/list-options.ts';
+import type { WatchOptions } from '../../src/tools/apiserver/serve/list-options.ts';
+import { listPieces, readPage } from '../../src/tools/apiserver/serve/list.ts';
+import type { LogEvent } from '../../src/tools/apiserver/store/history.ts';
+import { parseResourcePath } from '../../src/tools/apiserver/wire/request-info.ts';
+import { ResourceTable } from '../../src/tools/apiserver/store/resources.ts';
+import { selectionOf } from '../../src/tools/apiserver/serve/selection.ts';
+import type { Selection } from '../../src/tools/apiserver/serve/selection.ts';
+import {
+  StatusError,
+  expired,
+  failureOf,
+  tooLargeResourceVersion,
+} from '../../src/tools/apiserver/store/status.ts';
+import type { Status } from '../../src/tools/apiserver/store/status.ts';
+import { StoredObject } from '../../src/tools/apiserver/store/stored-object.ts';
+import type { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
 import { bodyHash } from './oracle/body-hash.ts';
 import type { Commit, WireRecord } from './oracle/histories.ts';
 import type { Chance } from './chance.ts';
 import type { Connection } from './connection.ts';
-import type { KubeObject } from '../../src/apiserver/json.ts';
+import type { KubeObject } from '../../src/tools/apiserver/store/json.ts';
 
 const PODS = new ResourceTable().named('pods');
 

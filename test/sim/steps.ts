@@ -1,6 +1,6 @@
 /** Steps of a simulation: chance decides which role runs next, and how far. */
 import type { SharedIndexInformer } from '../../src/index.ts';
-import { StatusError } from '../../src/apiserver/status.ts';
+import { StatusError } from '../../src/tools/apiserver/store/status.ts';
 import { dieAfter, cancelDeath } from './death.ts';
 import { cutAnswer, strikeRequest, strikeStream } from './disasters.ts';
 import type { AttachedThreads } from './attached.ts';

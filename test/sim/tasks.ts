@@ -1,5 +1,5 @@
 /** A queue of tasks, run when the simulator says so: those of the main thread's event loop, or messages of a port. */
-import type { FakeClock } from '../../src/apiserver/testing/index.ts';
+import type { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
 import type { LoopTimers } from '../../src/informer/threads/main-loop.ts';
 
 export class Tasks {

@@ -62,13 +62,13 @@ export const ENTRY_POINTS: readonly string[] = [
   'src/partitions/index.ts',
   'src/client-node/index.ts',
   'src/thread/index.ts',
-  'src/base/metrics/prometheus.ts',
-  'src/base/metrics/opentelemetry.ts',
-  'src/apiserver/testing/index.ts',
-  'src/cli/main.ts',
-  'src/apiserver/server-entry.ts',
-  'src/loadtest/write/generator-process.ts',
-  'src/loadtest/watch/watcher-process.ts',
+  'src/metrics/prometheus.ts',
+  'src/metrics/opentelemetry.ts',
+  'src/tools/apiserver/testing/index.ts',
+  'src/tools/cli/main.ts',
+  'src/tools/apiserver/run/server-entry.ts',
+  'src/tools/loadtest/write/generator-process.ts',
+  'src/tools/loadtest/watch/watcher-process.ts',
 ];
 
 export const ATOMICS_ALLOWED: readonly string[] = ['src/shared/ring/', 'src/shared/log/'];

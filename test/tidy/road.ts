@@ -6,8 +6,8 @@ import { Session } from 'node:inspector/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer, resources } from '../../src/index.ts';
 
 /** Events come one at a time; items come in one list. No timer fires as often meanwhile. */
@@ -83,6 +83,6 @@ async function filesRun(countMin: number, work: () => Promise<void>): Promise<st
     .filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) >= countMin))
     .map(({ url }) => `src/${relative(COMPILED, fileURLToPath(url)).replace(/\.js$/, '.ts')}`)
     // The server's control, which shares the process with the informer.
-    .filter((file) => !file.startsWith('src/apiserver/'));
+    .filter((file) => !file.startsWith('src/tools/apiserver/'));
   return files.toSorted();
 }

@@ -62,9 +62,9 @@ describe('import directions', () => {
   });
 
   test('let programs import what users can import', () => {
-    assert.ok(allows('src/cli/a.ts', '../index.ts'));
-    assert.equal(allows('src/cli/a.ts', '../informer/b.ts'), false);
-    assert.equal(allows('src/apiserver/a.ts', '../informer/b.ts'), false);
+    assert.ok(allows('src/tools/cli/a.ts', '../index.ts'));
+    assert.equal(allows('src/tools/cli/a.ts', '../informer/b.ts'), false);
+    assert.equal(allows('src/tools/apiserver/a.ts', '../informer/b.ts'), false);
   });
 
   test('let a worker wire one stage to its thread', () => {
@@ -74,7 +74,7 @@ describe('import directions', () => {
   });
 
   test('never lead out of the product', () => {
-    assert.equal(allows('src/cli/a.ts', '../../test/kit/random.ts'), false);
+    assert.equal(allows('src/tools/cli/a.ts', '../../test/kit/random.ts'), false);
   });
 
   test('are seen in every form of import, with their lines', () => {
@@ -191,8 +191,8 @@ test('a file is reachable through imports from an entry point or a worker', () =
     ['src/c.ts:1'],
     'a test makes nothing reachable',
   );
-  delete files['src/cli/main.ts'];
-  assert.equal(violations(everythingIsReachable, files)[0], 'src/cli/main.ts:1');
+  delete files['src/tools/cli/main.ts'];
+  assert.equal(violations(everythingIsReachable, files)[0], 'src/tools/cli/main.ts:1');
 });
 
 test('messages of errors begin in lower case or with a name, are one line, and end without a full stop', () => {

@@ -118,10 +118,14 @@ const ONE_PLACE: readonly (readonly [RegExp, string, string])[] = [
   [/\bJSON\.parse\(/g, 'src/base/parse-json.ts', QUOTING],
   [
     /\bconsole\.(?:log|error)\(|\bprocess\.std(?:out|err)\.write\((?!\s*escapeControls\()/g,
-    'src/cli/terminal.ts',
-    'its text may control a terminal: use the functions of src/cli/terminal.ts',
+    'src/tools/cli/terminal/output.ts',
+    'its text may control a terminal: use the functions of src/tools/cli/terminal/output.ts',
   ],
-  [/\bcreateLogUpdate\(/g, 'src/cli/screen.ts', 'its text may control a terminal: use screenOn'],
+  [
+    /\bcreateLogUpdate\(/g,
+    'src/tools/cli/terminal/screen.ts',
+    'its text may control a terminal: use screenOn',
+  ],
   [/'node:stream\/consumers'/g, 'src/base/parse-json.ts', `${QUOTING}, and limit the bytes`],
 ];
 

@@ -5,7 +5,7 @@ import type { KubeList, ListerWatcher } from '../../kube/list-watch.ts';
 import { itemsOf } from '../../kube/meta.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Failure, Progress, ReflectorEvent } from '../../reflector/rules/state.ts';
-import type { Query } from '../../shared/protocol.ts';
+import type { Query } from '../../kube/connection-options.ts';
 import type { StoreWriter } from './store-writer.ts';
 import type { ErrorReports } from './error-reports.ts';
 import { listOptionsOf } from '../../kube/list-watch.ts';

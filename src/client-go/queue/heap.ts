@@ -5,7 +5,7 @@
 import type { KeyFunction } from '../../kube/store.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { ConsumerLine } from './consumer-line.ts';
-import { HeapData, type LessFunction } from './heap-data.ts';
+import { HeapData, type LessFunction } from '../../base/heap-data.ts';
 import { keyOfObject } from './delta.ts';
 
 export class Heap<Item> {

@@ -11,7 +11,7 @@ import { KubeloomError } from '../../base/errors.ts';
 import { isTombstone } from '../../kube/tombstone.ts';
 import { isObjectDelta, keyOfValue } from './delta.ts';
 import type { Delta, Deltas, MaybeTombstone, ObjectDelta, Transformer } from './delta.ts';
-import { Deque } from './deque.ts';
+import { Deque } from '../../base/deque.ts';
 import { missingObjects, resyncedObjects } from './known-objects.ts';
 import type { KnownObjects } from './known-objects.ts';
 import { QueueBase } from './queue-base.ts';

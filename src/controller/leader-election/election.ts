@@ -3,7 +3,7 @@ import { callGuarded } from '../../base/callbacks.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { KubeloomError, assert, firstLineOf, withCode } from '../../base/errors.ts';
 import { isAbortOf, onAbort } from '../../base/on-abort.ts';
-import type { AddSample, MetricSource } from '../../base/metrics/collect.ts';
+import type { AddSample, MetricSource } from '../../metrics/collect.ts';
 import { Fence, LinkedController } from '../../shared/fence.ts';
 import { dueMs, newCandidate } from './election-state.ts';
 import type {

@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
-import { registerMetrics } from '../../base/metrics/collect.ts';
+import { registerMetrics } from '../../metrics/collect.ts';
 import {
   callback,
   clock as aClock,

@@ -7,7 +7,7 @@
  * exist is `undefined` instead.
  */
 import { realClock } from '../../base/clock.ts';
-import { ApiClient } from '../../reflector/api-client.ts';
+import { ApiClient } from '../../http/api-client.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { keyOfResource } from '../factory/resource-query.ts';
 import { abortable } from '../../base/on-abort.ts';

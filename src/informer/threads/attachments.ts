@@ -4,15 +4,14 @@ import { abortable } from '../../base/on-abort.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { InformerMerge } from '../../replica/merge/informer-merge.ts';
 import type {
-  ConnectionOptions,
   FeedAnswer,
   FromShard,
   ListingProgress,
-  Query,
   ReflectorPhase,
   ReflectorSpec,
   ShardSpec,
 } from '../../shared/protocol.ts';
+import type { ConnectionOptions, Query } from '../../kube/connection-options.ts';
 import type { Activity } from '../../shared/activity.ts';
 import type { Backend } from './backend.ts';
 import { ListWatchFeed } from './list-watch-feed.ts';

@@ -4,8 +4,8 @@
  */
 import { backgroundClock, realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { publish } from '../../base/metrics/channels.ts';
-import { registerMetrics } from '../../base/metrics/collect.ts';
+import { publish } from '../../metrics/channels.ts';
+import { registerMetrics } from '../../metrics/collect.ts';
 import { KubeloomError, assert, fromErrorMessage, toErrorMessage } from '../../base/errors.ts';
 import { resolveThreadsOptions } from './options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './options.ts';

@@ -7,7 +7,8 @@ import { itemsOf } from '../../kube/meta.ts';
 import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
 import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
-import type { ConnectionOptions, FeedAnswer, FeedRequest } from '../../shared/protocol.ts';
+import type { FeedAnswer, FeedRequest } from '../../shared/protocol.ts';
+import type { ConnectionOptions } from '../../kube/connection-options.ts';
 import { realTimers } from '../../base/clock.ts';
 import { onAbort } from '../../base/on-abort.ts';
 

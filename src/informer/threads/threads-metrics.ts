@@ -1,5 +1,5 @@
 /** Figures of the threads that informers share, and their metrics: what each has done, and how full their memory is. */
-import type { AddSample, MetricSource } from '../../base/metrics/collect.ts';
+import type { AddSample, MetricSource } from '../../metrics/collect.ts';
 import { threadCpuMs } from '../../base/thread-cpu.ts';
 import type { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import type { SequenceMerger } from '../../replica/merge/sequence-merger.ts';

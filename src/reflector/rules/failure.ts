@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../../base/error-codes/table.ts';
 import { KubeloomError } from '../../base/errors.ts';
-import type { ConnectionOptions } from '../../shared/protocol.ts';
+import type { ConnectionOptions } from '../../kube/connection-options.ts';
 import { statusError } from '../../kube/status.ts';
 import type { KubeStatusError } from '../../kube/status.ts';
 import type { Failure, FailureKind } from './state.ts';

@@ -18,9 +18,10 @@
  */
 import type { KubeloomError } from '../../base/errors.ts';
 import type { DeltaKind } from '../../shared/record/delta.ts';
-import type { Query, ReflectorPhase, ReflectorSpec, ResumePosition } from '../../shared/protocol.ts';
-import { NO_FAILURES } from './backoff.ts';
-import type { Backoff, Delay, RetryWindow } from './backoff.ts';
+import type { ReflectorPhase, ReflectorSpec, ResumePosition } from '../../shared/protocol.ts';
+import type { Query } from '../../kube/connection-options.ts';
+import { NO_FAILURES } from '../../base/backoff.ts';
+import type { Backoff, Delay, RetryWindow } from '../../base/backoff.ts';
 
 /** The data that outlives a single list or watch. */
 export interface Memory {

@@ -3,7 +3,7 @@
  * version or the token. A streaming list: a watch that begins with every object.
  */
 import { DeltaKind } from '../../shared/record/delta.ts';
-import { healthy } from './backoff.ts';
+import { healthy } from '../../base/backoff.ts';
 import { noListProgress } from './failure.ts';
 import type { Effect, Failure, Memory, Progress, ReflectorEvent, State, Step } from './state.ts';
 import {

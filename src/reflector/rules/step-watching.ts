@@ -1,5 +1,5 @@
 /** The rules of the watch: when to resume where it ended, and when a list is needed. */
-import { healthy, retriedAt } from './backoff.ts';
+import { healthy, retriedAt } from '../../base/backoff.ts';
 import { expiredLoop, veryShortWatch } from './failure.ts';
 import type { Effect, Failure, Memory, Progress, ReflectorEvent, State, Step } from './state.ts';
 import {

@@ -1,7 +1,7 @@
 /** The transitions that several states share: each returns the next state and the effects that begin it. */
 import type { KubeloomError } from '../../base/errors.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
-import { failed } from './backoff.ts';
+import { failed } from '../../base/backoff.ts';
 import {
   listQuery,
   listVersion,
@@ -10,7 +10,7 @@ import {
   streamVersion,
   streamingListQuery,
   watchQuery,
-} from './queries.ts';
+} from '../../http/queries.ts';
 import type { Effect, Failure, ListProgress, Memory, Progress, State, Step } from './state.ts';
 
 /**

@@ -3,9 +3,9 @@
  * With the merge a sampled event joins the notifications of its change, and each handler reports its own delivery.
  */
 import type { Clock } from '../../base/clock.ts';
-import { Histogram, LATENCY_SECONDS } from '../../base/metrics/histogram.ts';
-import type { HistogramData } from '../../base/metrics/histogram.ts';
-import type { MetricLabels } from '../../base/metrics/table.ts';
+import { Histogram, LATENCY_SECONDS } from '../../metrics/histogram.ts';
+import type { HistogramData } from '../../metrics/histogram.ts';
+import type { MetricLabels } from '../../metrics/table.ts';
 import type { Stamp } from '../../shared/stamps.ts';
 
 /**

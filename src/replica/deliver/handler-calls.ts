@@ -6,9 +6,9 @@
  * notification has waited too long, whatever the handler does meanwhile.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { Histogram } from '../../base/metrics/histogram.ts';
-import { notificationChannel } from '../../base/metrics/trace-channels.ts';
-import type { HandlerOrigin, NotificationMessage } from '../../base/metrics/trace-channels.ts';
+import type { Histogram } from '../../metrics/histogram.ts';
+import { notificationChannel } from '../../metrics/trace-channels.ts';
+import type { HandlerOrigin, NotificationMessage } from '../../metrics/trace-channels.ts';
 import type { Delivery } from '../store/deliveries.ts';
 import { DeletedFinalStateUnknown } from '../store/entry.ts';
 import type { Entry } from '../store/entry.ts';

@@ -5,7 +5,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import type { ErrorCode } from '../../base/error-codes/table.ts';
-import { TerminalError } from '../../client-go/workqueue/terminal-error.ts';
+import { TerminalError } from '../../workqueue/terminal-error.ts';
 import type { CachePort } from '../../informer/share/shared-cache.ts';
 
 export type PoolTask =

@@ -3,7 +3,7 @@ import type { ResourceLimits } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import type { ReconcileResult } from '../../client-go/workqueue/reconcile-result.ts';
+import type { ReconcileResult } from '../../workqueue/reconcile-result.ts';
 import type { SharedCache } from '../../informer/share/shared-cache.ts';
 import { fenceMemoryOf } from '../../shared/fence.ts';
 import { abortable } from '../../base/on-abort.ts';

@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { MetricsReading } from '../../../src/base/metrics/reading.ts';
+import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { withCode } from '../../../src/base/errors.ts';
 import { removeFinalizer } from '../../../src/controller/index.ts';
 import { PartitionedManager } from '../../../src/partitions/index.ts';

@@ -3,7 +3,7 @@
  * choices follow from the seed, but not the times.
  */
 import { setTimeout } from 'node:timers/promises';
-import { seededRandom } from '../../../src/apiserver/random.ts';
+import { seededRandom } from '../../../src/base/random.ts';
 import type { Random } from '../../../src/base/clock.ts';
 import { loadKubeConfig } from '../../../src/index.ts';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedIndexInformer } from '../../../src/index.ts';
-import { FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import { FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { RingMemory } from '../../../src/shared/ring/ring.ts';
 import { LENGTH_WORD, TYPE_WORD } from '../../../src/shared/ring/layout.ts';
 import { Word } from '../../../src/shared/ring/word.ts';

@@ -5,7 +5,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import type { ListerWatcher } from '../../../src/index.ts';
 import { NAME_BYTES_MAX, RING_BYTES_MIN } from '../../../src/shared/record/limits.ts';
-import { FakeWatch } from '../../../src/apiserver/testing/fake-controller-source.ts';
+import { FakeWatch } from '../../../src/tools/apiserver/testing/fake-controller-source.ts';
 import { PODS } from '../../kit/objects.ts';
 import { PERFORM, asking } from './asking.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../../src/index.ts';
-import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
 import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 import type { Role } from '../../../src/informer/threads/backend.ts';

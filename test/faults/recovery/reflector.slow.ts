@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-import { FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import { FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { pod } from '../../kit/objects.ts';
 import { RecordingHandler } from '../../kit/recording-handler.ts';
 import { Scene } from '../../kit/scene.ts';

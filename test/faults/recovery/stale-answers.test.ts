@@ -6,12 +6,8 @@ import { InformerThreads } from '../../../src/informer/threads/informer-threads.
 import type { KubeList, ListerWatcher } from '../../../src/kube/list-watch.ts';
 import { allocateActivity } from '../../../src/shared/activity.ts';
 import type { PipelineClient } from '../../../src/informer/threads/attachments.ts';
-import type {
-  ConnectionOptions,
-  FromReflectorThread,
-  ReflectorSpec,
-  ToReflectorThread,
-} from '../../../src/shared/protocol.ts';
+import type { FromReflectorThread, ReflectorSpec, ToReflectorThread } from '../../../src/shared/protocol.ts';
+import type { ConnectionOptions } from '../../../src/kube/connection-options.ts';
 import { PLAIN } from '../../unit/indexer/shard-twin.ts';
 import { turns } from '../../unit/informer/scene.ts';
 import { MergingInformer } from '../../unit/replica/merge/merging-informer.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeloomError } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { Supervisor } from '../../../src/informer/threads/supervisor.ts';
 import type { Supervised } from '../../../src/informer/threads/supervisor.ts';
 import { heartbeatMsOf } from '../../../src/informer/threads/supervisor-step.ts';

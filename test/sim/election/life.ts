@@ -3,7 +3,7 @@
  * duplicates requests; then everything is calm. Leaders act at random times. An act of an older leader after an act of a
  * newer one is a violation: two have led at the same time. So is a calm end without a leader that acts.
  */
-import { FakeClock, seededRandom } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, seededRandom } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Random } from '../../../src/base/clock.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { Election } from '../../../src/controller/leader-election/election.ts';

@@ -2,7 +2,7 @@
  * One simulated process: its clock runs at a rate of its own, it may be frozen or cut off, and nothing runs in it after its death. A
  * frozen process runs what came due meanwhile, in order, when it continues, as Node does.
  */
-import type { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import type { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Clock, Random } from '../../../src/base/clock.ts';
 
 export interface ProcessOptions {

@@ -2,7 +2,7 @@
  * The record of an election behind a bad network: requests and answers are slow, lost, duplicated or refused, and another
  * program changes the object now and then. All times are true times.
  */
-import type { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import type { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Random } from '../../../src/base/clock.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import type { LeaderElectionRecord, ResourceLock, StoredRecord } from '../../../src/controller/index.ts';

@@ -267,7 +267,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a relist accepts any version',
-    file: 'src/reflector/rules/queries.ts',
+    file: 'src/http/queries.ts',
     find: "return lastSeen === '' && first === 'any' ? '0' : lastSeen;",
     replace: "return '0';",
   },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedIndexInformer, label } from '../../../src/index.ts';
-import { settled, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { settled, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { PODS, deletion, pod, put } from '../../kit/objects.ts';
 import { kubeConfigOf } from '../../kit/scene.ts';
 import type { Histories } from './histories.ts';

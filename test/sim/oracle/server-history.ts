@@ -1,5 +1,5 @@
 /** H1 and H2 of the embedded apiserver, from its own records. */
-import type { EmbeddedApiServer, RequestRecord } from '../../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer, RequestRecord } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Commit, Histories, WireRecord } from './histories.ts';
 
 /** Adds all events of a resource so far. Call it once, at the end of a run. */

@@ -3,7 +3,7 @@
  * the network is slow and loses requests and answers, while clocks run at rates of their own. Then everything is calm. Judged:
  * no two members work on a partition by their signals, epochs grow, and in the calm every partition is worked on soon.
  */
-import { FakeClock, seededRandom } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, seededRandom } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Random } from '../../../src/base/clock.ts';
 import type { step } from '../../../src/controller/leader-election/election-step.ts';
 import type { memberStep } from '../../../src/partitions/member-step.ts';

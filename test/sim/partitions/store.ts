@@ -2,7 +2,7 @@
  * The Leases of a group behind a bad network: requests and answers are slow or lost, and each member's watch lags, or stops for a
  * while. All times are true times.
  */
-import type { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import type { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Random } from '../../../src/base/clock.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import type { LeaderElectionRecord, ResourceLock, StoredRecord } from '../../../src/controller/index.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 
 import { backgroundClock, realClock, realTimers, scheduleEvery } from '../../../src/base/clock.ts';
 

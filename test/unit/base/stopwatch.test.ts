@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/fake-clock.ts';
 import { Stopwatch } from '../../../src/base/stopwatch.ts';
 
 test('a stopwatch adds its periods up, and counts the one in progress', () => {

@@ -1,7 +1,7 @@
 /** A signal with a time limit. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { TimeLimit } from '../../../src/base/time-limit.ts';
 
 describe('a time limit', () => {

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sampleUid } from '../../../src/apiserver/sample-pod.ts';
+import { sampleUid } from '../../../src/tools/apiserver/load/sample-pod.ts';
 import { FIRST_REVISION } from '../../../bench/source/object-templates.ts';
 import { SourceServer } from '../../../bench/source/server.ts';
 import type { SourceOptions } from '../../../bench/source/server.ts';
 import { startHighRateSource } from '../../../bench/source/start.ts';
-import { call, watch } from '../apiserver/http.ts';
+import { call, watch } from '../tools/apiserver/http.ts';
 import type { WatchStream } from '../../semantics/client.ts';
 
 interface Pod {

@@ -5,7 +5,7 @@ import { after, describe, test } from 'node:test';
 import * as clientNode from '@kubernetes/client-node';
 import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import * as dropIn from '../../../src/client-node/index.ts';
-import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../src/index.ts';
 import { kubeConfigOf } from '../../kit/scene.ts';
 import { clientOf } from './stage.ts';

@@ -5,7 +5,7 @@ import { setEnvironmentData } from 'node:worker_threads';
 import { LeaderElector } from '../../../src/controller/index.ts';
 import { MemoryLease, MemoryLock } from './leader-election/memory-lock.ts';
 import { InformerThreads, resources } from '../../../src/index.ts';
-import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Scene, managerOf, object } from './scene.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;

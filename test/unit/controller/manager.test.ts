@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Manager } from '../../../src/controller/index.ts';
-import { FakeClock, settled } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { resources } from '../../../src/index.ts';
-import { failRequests } from '../apiserver/fail-requests.ts';
+import { failRequests } from '../tools/apiserver/fail-requests.ts';
 import { Gate, Reconciliations, Scene, managerOf, object, rejection, turns } from './scene.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;

@@ -1,8 +1,8 @@
 /** The client of single objects against the embedded apiserver. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { ObjectClient } from '../../../src/controller/index.ts';
 import { KubeloomError, SharedIndexInformer, resources } from '../../../src/index.ts';
 import type { ResourceOf, WireOf } from '../../../src/index.ts';

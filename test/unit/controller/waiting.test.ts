@@ -1,7 +1,7 @@
 /** Controllers whose kinds, caches or functions are not as they should be: they wait, report, and go on. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FakeClock, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import type { KindLike } from '../../../src/kube/rest-mapper.ts';
 import type { ErrorCode } from '../../../src/base/error-codes/table.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';

@@ -8,7 +8,7 @@ import { dashboardJson } from '../../../bench/dashboard/grafana.ts';
 import { placed } from '../../../bench/dashboard/panel.ts';
 import { VARIABLES } from '../../../bench/dashboard/queries.ts';
 import { SECTIONS } from '../../../bench/dashboard/sections.ts';
-import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
+import { METRIC_DEFINITIONS } from '../../../src/metrics/table.ts';
 import { ROOT } from './documents.ts';
 import { selectionOfVariable, selections } from './promql.ts';
 

@@ -5,11 +5,11 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { EXIT_CODES } from '../../../src/loadtest/run/conclude.ts';
-import { DEAD_AFTER_MS } from '../../../src/loadtest/run/dead-runs.ts';
-import { parseThreshold } from '../../../src/loadtest/workload/threshold.ts';
-import { PRESETS, presetText } from '../../../src/loadtest/workload/presets.ts';
-import { readWorkload } from '../../../src/loadtest/workload/read-workload.ts';
+import { EXIT_CODES } from '../../../src/tools/loadtest/run/conclude.ts';
+import { DEAD_AFTER_MS } from '../../../src/tools/loadtest/run/dead-runs.ts';
+import { parseThreshold } from '../../../src/tools/loadtest/workload/threshold.ts';
+import { PRESETS, presetText } from '../../../src/tools/loadtest/workload/presets.ts';
+import { readWorkload } from '../../../src/tools/loadtest/workload/read-workload.ts';
 import { ROOT } from './documents.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs/loadtest.md'), 'utf8');

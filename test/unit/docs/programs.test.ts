@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node';
 import * as kubeloom from '../../../src/index.ts';
 import { resolveThreadsOptions } from '../../../src/informer/threads/options.ts';
-import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { ROOT, snippets, snippetsOf } from './documents.ts';
 import type { Snippet } from './documents.ts';
 

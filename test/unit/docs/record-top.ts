@@ -6,12 +6,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { startEmbeddedApiServer } from '../../../src/apiserver/start.ts';
-import type { StatsSnapshot } from '../../../src/base/metrics/snapshot.ts';
-import { frame } from '../../../src/cli/top-frame.ts';
-import { initialTop, stepTop } from '../../../src/cli/top-state.ts';
-import type { TopState } from '../../../src/cli/top-state.ts';
-import { CommandRun, TemporaryFolder } from '../cli/command.ts';
+import { startEmbeddedApiServer } from '../../../src/tools/apiserver/run/start.ts';
+import type { StatsSnapshot } from '../../../src/metrics/snapshot.ts';
+import { frame } from '../../../src/tools/cli/top/top-frame.ts';
+import { initialTop, stepTop } from '../../../src/tools/cli/top/top-state.ts';
+import type { TopState } from '../../../src/tools/cli/top/top-state.ts';
+import { CommandRun, TemporaryFolder } from '../tools/cli/command.ts';
 import { ROOT } from './documents.ts';
 
 const PAGE = join(ROOT, 'docs/top.md');

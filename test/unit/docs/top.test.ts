@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { statsSnapshot } from '../../../src/base/metrics/snapshot.ts';
-import { widthOf } from '../../../src/cli/cells.ts';
-import { frame } from '../../../src/cli/top-frame.ts';
-import { TOP_COLUMNS } from '../../../src/cli/top-rows.ts';
-import { QUIT_KEY, SCROLL_KEYS, SORT_KEYS, initialTop } from '../../../src/cli/top-state.ts';
+import { statsSnapshot } from '../../../src/metrics/snapshot.ts';
+import { widthOf } from '../../../src/tools/cli/terminal/cells.ts';
+import { frame } from '../../../src/tools/cli/top/top-frame.ts';
+import { TOP_COLUMNS } from '../../../src/tools/cli/top/top-rows.ts';
+import { QUIT_KEY, SCROLL_KEYS, SORT_KEYS, initialTop } from '../../../src/tools/cli/top/top-state.ts';
 import { ROOT } from './documents.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs/top.md'), 'utf8');

@@ -25,7 +25,7 @@ import { LENGTH_WORD } from '../../../src/shared/ring/layout.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
 import type { UsedId } from '../../../src/replica/store/replica.ts';
 import { keySeeds } from '../../../src/informer/threads/recovery.ts';
-import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/fake-clock.ts';
 import type { FromShard, ShardSpec, ToShard } from '../../../src/shared/protocol.ts';
 import { MainModel } from './main-model.ts';
 

@@ -5,9 +5,9 @@ import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 
-import { FakeClock, FakeControllerSource } from '../../../src/apiserver/testing/index.ts';
-import type { ChannelMessages, ChannelName } from '../../../src/base/metrics/channels.ts';
-import { MetricsReading } from '../../../src/base/metrics/reading.ts';
+import { FakeClock, FakeControllerSource } from '../../../src/tools/apiserver/testing/index.ts';
+import type { ChannelMessages, ChannelName } from '../../../src/metrics/channels.ts';
+import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { InformerThreads, SharedIndexInformer, collectMetrics } from '../../../src/index.ts';
 import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 import { PODS, pod, pods } from '../../kit/objects.ts';

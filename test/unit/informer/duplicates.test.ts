@@ -5,7 +5,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { newInformer } from '../../../src/client-go/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import type { ListerWatcher } from '../../../src/index.ts';
-import { FakeWatch } from '../../../src/apiserver/testing/fake-controller-source.ts';
+import { FakeWatch } from '../../../src/tools/apiserver/testing/fake-controller-source.ts';
 
 function twice(): ListerWatcher<V1Pod> {
   const items = ['3', '4'].map((resourceVersion) => ({ metadata: { name: 'a', uid: 'u', resourceVersion } }));

@@ -9,7 +9,7 @@ import {
   parseLabelSelector,
 } from '../../../src/index.ts';
 import type { KubeObject, ListerWatcher } from '../../../src/index.ts';
-import { FakeWatch } from '../../../src/apiserver/testing/fake-controller-source.ts';
+import { FakeWatch } from '../../../src/tools/apiserver/testing/fake-controller-source.ts';
 import { PODS } from '../../kit/objects.ts';
 
 const RING_BYTES = 16 * 1024;

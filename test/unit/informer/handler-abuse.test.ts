@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import type { HandlerRegistration, SharedIndexInformer } from '../../../src/index.ts';
-import { seededRandom, settled } from '../../../src/apiserver/testing/index.ts';
+import { seededRandom, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Lines, Scene, pod } from './scene.ts';
 import type { Pod } from './scene.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { Health } from '../../../src/informer/health.ts';
 import type { HealthChange, HealthSource, Merges } from '../../../src/informer/health.ts';
-import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/fake-clock.ts';
 
 const STALE_AFTER_MS = 100;
 /** The wall clock is this far ahead of the other one. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 import { label } from '../../../src/index.ts';
 import type { SharedIndexInformer } from '../../../src/index.ts';
-import { settled } from '../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Lines, Scene, busy, isPending, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';
 

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 
-import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
-import type { MetricFamily } from '../../../src/base/metrics/collect.ts';
-import type { HistogramData } from '../../../src/base/metrics/histogram.ts';
-import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
-import { MetricsReading, quantile, since } from '../../../src/base/metrics/reading.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
+import type { MetricFamily } from '../../../src/metrics/collect.ts';
+import type { HistogramData } from '../../../src/metrics/histogram.ts';
+import { METRIC_DEFINITIONS } from '../../../src/metrics/table.ts';
+import { MetricsReading, quantile, since } from '../../../src/tools/cli/top/reading.ts';
 import {
   InformerThreads,
   RateLimitingQueue,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InformerThreads, SharedIndexInformer, waitFor, waitForCacheSync } from '../../../src/index.ts';
 import type { Borrowed } from '../../../src/index.ts';
-import { FakeClock, FakeControllerSource } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, FakeControllerSource } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, PODS, pod } from './scene.ts';
 import type { Pod } from './scene.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import type { HandlerRegistration } from '../../../src/index.ts';
-import { settled } from '../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Lines, Scene, busy, isPending, pod } from './scene.ts';
 
 describe('removing a handler', () => {

@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { settled } from '../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Lines, Scene, pod } from './scene.ts';
 
 describe('resync', () => {

@@ -8,7 +8,7 @@ import type {
   ResourceEventHandler,
 } from '../../../src/index.ts';
 import { PODS } from '../../kit/objects.ts';
-import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 
 export { PODS };
 

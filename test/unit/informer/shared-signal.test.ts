@@ -10,8 +10,8 @@ import { VersionWaiters } from '../../../src/informer/version-waiters.ts';
 import { CacheMutationDetector } from '../../../src/informer/mutation/cache-mutation-detector.ts';
 import { FIFO } from '../../../src/client-go/queue/fifo.ts';
 import { Heap } from '../../../src/client-go/queue/heap.ts';
-import { FakeClock } from '../../../src/apiserver/testing/index.ts';
-import { WorkQueue } from '../../../src/client-go/workqueue/work-queue.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
+import { WorkQueue } from '../../../src/workqueue/work-queue.ts';
 
 const never = new Promise<void>(() => undefined);
 const clock = new FakeClock();

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { onObservation } from '../../../src/base/metrics/histogram.ts';
-import { MetricsReading } from '../../../src/base/metrics/reading.ts';
-import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import { onObservation } from '../../../src/metrics/histogram.ts';
+import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer, collectMetrics } from '../../../src/index.ts';
 import { Gate, PODS, Scene, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';

@@ -12,7 +12,7 @@ import {
   SettableDoneChecker,
 } from '../../../src/informer/wait-for.ts';
 import type { Syncable, WaitProgress } from '../../../src/informer/wait-for.ts';
-import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/fake-clock.ts';
 import { outcome, turns } from './scene.ts';
 
 /** A task that is done when the test says so. */

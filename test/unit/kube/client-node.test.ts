@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { clientNode } from '../../../src/kube/client-node.ts';
-import { loadKubeConfig } from '../../../src/reflector/transport/credentials.ts';
+import { loadKubeConfig } from '../../../src/http/credentials/credentials.ts';
 
 test('kubeloom loads the same client-node as a program that imports it', async () => {
   assert.equal(clientNode(), await import('@kubernetes/client-node'));

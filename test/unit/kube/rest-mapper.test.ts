@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RestMapper, findResource } from '../../../src/kube/rest-mapper.ts';
 import type { KindLike } from '../../../src/kube/rest-mapper.ts';
-import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 
 const VERBS = ['get', 'list', 'watch'];
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import * as kubeloom from '../../../src/index.ts';
 import * as clientGo from '../../../src/client-go/index.ts';
-import * as testing from '../../../src/apiserver/testing/index.ts';
+import * as testing from '../../../src/tools/apiserver/testing/index.ts';
 import { CLIENT_GO_NAMES } from './client-go-names.ts';
 
 interface Row {
@@ -37,7 +37,7 @@ function exportedNames(file: string): Set<string> {
   return names;
 }
 
-const ENTRIES = ['src/index.ts', 'src/client-go/index.ts', 'src/apiserver/testing/index.ts'];
+const ENTRIES = ['src/index.ts', 'src/client-go/index.ts', 'src/tools/apiserver/testing/index.ts'];
 
 const NOT_OURS = ['not needed', 'not public', 'not built'];
 
@@ -56,7 +56,7 @@ describe('docs/names.md', () => {
     const ours = new Set(
       ['src/index.ts', 'src/client-go/index.ts'].flatMap((file) => [...exportedNames(file)]),
     );
-    const kit = exportedNames('src/apiserver/testing/index.ts');
+    const kit = exportedNames('src/tools/apiserver/testing/index.ts');
     const wrong = rows().filter(({ ours: cell }) => {
       const name = /^`([^`]+)`/.exec(cell)?.[1];
       if (name === undefined) return !NOT_OURS.includes(cell);

@@ -6,8 +6,8 @@ import type { PartitionGroupOptions, Tenure, WorkOnPartition } from '../../../sr
 import { collectMetrics, resources } from '../../../src/index.ts';
 import type { WireOf } from '../../../src/index.ts';
 import { resourcePath } from '../../../src/kube/resource.ts';
-import { ApiClient } from '../../../src/reflector/api-client.ts';
-import { MetricsReading } from '../../../src/base/metrics/reading.ts';
+import { ApiClient } from '../../../src/http/api-client.ts';
+import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { GroupScene, PARTITIONS, turn } from './scene.ts';
 
 const { leases } = resources.coordination.v1;

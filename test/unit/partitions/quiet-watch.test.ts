@@ -1,11 +1,11 @@
 /** A short watch that tells whether a collection has changed, against the embedded apiserver. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer, FaultAction } from '../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer, FaultAction } from '../../../src/tools/apiserver/testing/index.ts';
 import { changesSince } from '../../../src/partitions/quiet-watch.ts';
 import type { WatchedChanges } from '../../../src/partitions/quiet-watch.ts';
-import { ApiClient } from '../../../src/reflector/api-client.ts';
+import { ApiClient } from '../../../src/http/api-client.ts';
 
 const PODS = '/api/v1/pods';
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 /** Members of a partitioned manager's group on one embedded apiserver, with a clock that only the test moves. */
-import { FakeClock, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import type { ApiServerOptions, EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
+import type { ApiServerOptions, EmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { ObjectClient } from '../../../src/controller/index.ts';
 import { PartitionedManager } from '../../../src/partitions/index.ts';
 import type { PartitionedManagerOptions } from '../../../src/partitions/index.ts';

@@ -6,7 +6,7 @@ import type { Observation, Observed } from '../../../src/reflector/activity.ts';
 import { initialState } from '../../../src/reflector/rules/state.ts';
 import type { FailureKind } from '../../../src/reflector/rules/state.ts';
 import { step } from '../../../src/reflector/rules/step.ts';
-import { WatchEventType } from '../../../src/reflector/transport/watch-frames.ts';
+import { WatchEventType } from '../../../src/http/watch-frames.ts';
 import { ActivityCounter } from '../../../src/shared/activity.ts';
 import type { Activity } from '../../../src/shared/activity.ts';
 import type { FromReflector, ReflectorSpec, ResumePosition } from '../../../src/shared/protocol.ts';

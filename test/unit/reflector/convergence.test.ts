@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { seededRandom } from '../../../src/apiserver/random.ts';
+import { seededRandom } from '../../../src/base/random.ts';
 import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
 import { FakeApi } from './fake-api.ts';
 import { Harness } from './harness.ts';

@@ -1,8 +1,8 @@
 /** Servers that send events in an impossible order. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ITEM_BYTES_MAX } from '../../../src/reflector/transport/list-items.ts';
-import { LINE_BYTES_MAX } from '../../../src/reflector/transport/watch-frames.ts';
+import { ITEM_BYTES_MAX } from '../../../src/http/list-items.ts';
+import { LINE_BYTES_MAX } from '../../../src/http/watch-frames.ts';
 import { BOOKMARK_SILENCE_MAX_MS } from '../../../src/reflector/watch-body.ts';
 import { Harness, bookmark, event, pod } from './harness.ts';
 

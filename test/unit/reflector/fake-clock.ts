@@ -1,2 +1,2 @@
 /** The fake clock of the public test kit. */
-export { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
+export { FakeClock } from '../../../src/tools/apiserver/testing/fake-clock.ts';

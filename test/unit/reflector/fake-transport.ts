@@ -1,11 +1,6 @@
 /** A transport whose other end is the test. It fulfils the contract of `ResponseSink`, pauses included. */
 import { KubeloomError } from '../../../src/base/errors.ts';
-import type {
-  HttpExchange,
-  HttpRequest,
-  HttpTransport,
-  ResponseSink,
-} from '../../../src/reflector/transport/http.ts';
+import type { HttpExchange, HttpRequest, HttpTransport, ResponseSink } from '../../../src/http/http.ts';
 
 export class FakeExchange implements HttpExchange {
   readonly path: string;

@@ -7,13 +7,8 @@ import { allocateActivity } from '../../../src/shared/activity.ts';
 import type { Activity } from '../../../src/shared/activity.ts';
 import { CounterReader } from '../../../src/shared/counters.ts';
 import { ReflectorThread } from '../../../src/reflector/reflector-thread.ts';
-import type {
-  ConnectionOptions,
-  ControlPort,
-  FromReflector,
-  ReflectorSpec,
-  ToReflector,
-} from '../../../src/shared/protocol.ts';
+import type { ControlPort, FromReflector, ReflectorSpec, ToReflector } from '../../../src/shared/protocol.ts';
+import type { ConnectionOptions } from '../../../src/kube/connection-options.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeTransport } from './fake-transport.ts';
 import type { FakeExchange } from './fake-transport.ts';

@@ -1,7 +1,7 @@
 /** Fences, their descendants and their view from another thread. Their clocks are the test's; the shared time is the machine's. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { Fence, LinkedController, fenceMemoryOf, followFence } from '../../../src/shared/fence.ts';
 
 const HOUR_MS = 3_600_000;

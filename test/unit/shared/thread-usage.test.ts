@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/fake-clock.ts';
 import { UsageCounter, UsageWriter, allocateUsage, readUsage } from '../../../src/shared/thread-usage.ts';
 
 test('a successor continues what its predecessor published, and begins with an empty log', () => {

@@ -1,7 +1,7 @@
 /** An informer of a thread that ends in the middle of a list. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { BacklogBudget } from '../../../src/replica/deliver/backlog-budget.ts';
 import { Drain } from '../../../src/replica/merge/drain.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedCache } from '../../../src/index.ts';
-import { settled } from '../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { openCache } from '../../../src/thread/index.ts';
 import type { CachePort } from '../../../src/thread/index.ts';
 import { Scene, pod } from '../informer/scene.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import type { SharedCache } from '../../../src/index.ts';
-import { seededRandom, settled, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { seededRandom, settled, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { InsideThreads, THROW, THROW_SOON } from '../../faults/recovery/inside-threads.ts';
 import { PODS } from '../../kit/objects.ts';
 import { kubeConfigOf } from '../../kit/scene.ts';

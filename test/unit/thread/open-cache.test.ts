@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { SharedIndexInformer } from '../../../src/index.ts';
-import { settled } from '../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { openCache } from '../../../src/thread/index.ts';
 import { Scene, pod } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';

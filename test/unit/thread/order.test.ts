@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { InformerThreads, SharedCache, SharedIndexInformer } from '../../../src/index.ts';
 import type { InformerOptions } from '../../../src/index.ts';
-import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { openCache } from '../../../src/thread/index.ts';
 import type { CachePort } from '../../../src/thread/index.ts';
 import { PODS, Scene, pod } from '../informer/scene.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeloomError } from '../../../src/index.ts';
-import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { PackedObjects } from '../../../src/replica/store/packed-objects.ts';
 import { openCache } from '../../../src/thread/index.ts';

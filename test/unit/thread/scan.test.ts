@@ -1,7 +1,7 @@
 /** Scans of a cache in a thread, with both ends in this one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settled } from '../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { openCache } from '../../../src/thread/index.ts';
 import { Scene, pod } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';

@@ -1,8 +1,8 @@
 /** The caches of two threads beside a LIST of the embedded server. */
 import { after } from 'node:test';
 import { InformerThreads } from '../../../src/index.ts';
-import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { kubeConfigOf } from '../../kit/scene.ts';
 import { threadsFollow } from './server-suite.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gatesOf, median, quantile, trendOf } from '../../../../bench/soak/gates.ts';
 import type { WindowResult, Sample } from '../../../../bench/soak/gates.ts';
-import { seededRandom } from '../../../../src/apiserver/testing/index.ts';
+import { seededRandom } from '../../../../src/tools/apiserver/testing/index.ts';
 
 const WINDOWS = 40;
 

@@ -8,7 +8,7 @@ import { newIndexerInformer, newInformerWithOptions } from '../../../../src/clie
 import { processDeltas } from '../../../../src/client-go/controller/process-deltas.ts';
 import { Reflector } from '../../../../src/client-go/controller/reflector.ts';
 import { DeltaFIFO } from '../../../../src/client-go/queue/delta-fifo.ts';
-import { FakeClock, FakeControllerSource } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock, FakeControllerSource } from '../../../../src/tools/apiserver/testing/index.ts';
 import { RecordingHandler, settle, started } from './scene.ts';
 import { pod } from './scripted-lister-watcher.ts';
 import type { Pod } from './scripted-lister-watcher.ts';

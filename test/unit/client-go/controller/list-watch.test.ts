@@ -14,7 +14,7 @@ import {
 import type { OptionsModifier } from '../../../../src/client-go/controller/list-watch.ts';
 import { newInformer } from '../../../../src/client-go/controller/informer.ts';
 import type { ListOptions } from '../../../../src/kube/list-watch.ts';
-import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { AnsweringServer, PODS, kubeConfigFor, until } from './http-scene.ts';
 import { RecordingHandler } from './scene.ts';
 import { pod, podList } from './scripted-lister-watcher.ts';

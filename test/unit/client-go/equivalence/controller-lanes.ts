@@ -7,7 +7,7 @@ import { newIndexer } from '../../../../src/client-go/cache/indexed-store.ts';
 import { newController } from '../../../../src/client-go/controller/controller.ts';
 import { newInformerWithOptions } from '../../../../src/client-go/controller/informer.ts';
 import { processDeltas } from '../../../../src/client-go/controller/process-deltas.ts';
-import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 import { textOf } from '../queue/notation.ts';
 import type { TestObject } from '../queue/notation.ts';
 import { queueOf } from '../queue/replay.ts';

@@ -5,7 +5,7 @@
  * Between two `process` steps all changes accumulate, as in the table of the queues: a lane holds them before
  * they are popped, or in the handler's first call.
  */
-import type { FakeClock } from '../../../../src/apiserver/testing/index.ts';
+import type { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { HistoryStep } from '../queue/notation.ts';
 import type { SteppedSource } from './stepped-source.ts';
 

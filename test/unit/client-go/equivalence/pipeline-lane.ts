@@ -1,7 +1,7 @@
 /** The lane of the pipeline, with threads or in-process: a SharedIndexInformer whose handler holds the changes. */
 import { SharedIndexInformer } from '../../../../src/index.ts';
 import type { Borrowed, Codec, DeletedFinalStateUnknown, InformerThreads } from '../../../../src/index.ts';
-import { FakeClock, settled } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock, settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { PODS } from '../../../kit/objects.ts';
 import { textOf } from '../queue/notation.ts';
 import type { TestObject } from '../queue/notation.ts';

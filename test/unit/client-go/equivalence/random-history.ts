@@ -1,5 +1,5 @@
 /** A random history of a server: objects are created, changed and deleted, sometimes while no watch is open. */
-import { seededRandom } from '../../../../src/apiserver/testing/index.ts';
+import { seededRandom } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { HistoryStep } from '../queue/notation.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'];

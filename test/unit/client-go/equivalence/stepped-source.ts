@@ -10,7 +10,7 @@ import type {
   Watch,
   WatchEvent,
 } from '../../../../src/kube/list-watch.ts';
-import { FakeWatch } from '../../../../src/apiserver/testing/fake-controller-source.ts';
+import { FakeWatch } from '../../../../src/tools/apiserver/testing/fake-controller-source.ts';
 import { objects } from '../queue/notation.ts';
 import type { HistoryStep, TestObject } from '../queue/notation.ts';
 

@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { Deque } from '../../../../src/client-go/queue/deque.ts';
+import { Deque } from '../../../../src/base/deque.ts';
 import { seededRandom } from '../../shared/ring/random.ts';
 
 describe('the deque', () => {

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { FakeClock, startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock, startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { EventRecorder, ObjectClient } from '../../../../src/controller/index.ts';
 import type { EventRecorderOptions } from '../../../../src/controller/index.ts';
 import { resources } from '../../../../src/index.ts';
-import { failRequests } from '../../apiserver/fail-requests.ts';
+import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import { turns } from '../../informer/scene.ts';
 
 const { pods, nodes, events } = resources.core.v1;

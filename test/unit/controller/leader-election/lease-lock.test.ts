@@ -1,8 +1,8 @@
 /** Elections on Leases of the embedded apiserver. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { LeaderElector, ObjectClient } from '../../../../src/controller/index.ts';
 import type { LeaderElectionRecord } from '../../../../src/controller/index.ts';
 import { LeaseLock } from '../../../../src/controller/leader-election/lease-lock.ts';

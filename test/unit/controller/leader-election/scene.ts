@@ -1,5 +1,5 @@
 /** An elector on a lock in memory and a clock that the test moves. */
-import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { KubeloomError } from '../../../../src/index.ts';
 import { LeaderElector } from '../../../../src/controller/index.ts';
 import type { ElectionOptions, LeaderElectionRecord, OnLeading } from '../../../../src/controller/index.ts';

@@ -1,7 +1,7 @@
 /** Finalizers and owner references on the embedded apiserver. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import {
   ObjectClient,
   addFinalizer,

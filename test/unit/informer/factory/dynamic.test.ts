@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { DynamicSharedInformerFactory } from '../../../../src/index.ts';
 import type { ListerWatcher } from '../../../../src/index.ts';
-import { settled } from '../../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { POD, Scene, THREADS, WIDGET, keys, object, synced } from './scene.ts';
 
 /** Resource of an aggregated server: neither in the table, nor with kinds in its lists. */

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { InformerThreads, NotSyncedError, builtInResources, transformModule } from '../../../../src/index.ts';
 import type { KubeloomError, WaitProgress } from '../../../../src/index.ts';
 import { HeldHandler, turns } from '../scene.ts';
-import { failRequests } from '../../apiserver/fail-requests.ts';
+import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import { Scene, THREADS, keys, object, rejection, soon, synced } from './scene.ts';
 
 describe('start', () => {

@@ -9,8 +9,8 @@ import type {
   SharedIndexInformer,
   Wire,
 } from '../../../../src/index.ts';
-import { settled } from '../../../../src/apiserver/testing/index.ts';
-import type { ObjectLike } from '../../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
+import type { ObjectLike } from '../../../../src/tools/apiserver/testing/index.ts';
 import { POD, SECRET, Scene, THREADS, WIDGET, keys, object, synced } from './scene.ts';
 
 type Equal<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FactoryOptions, ListOptions } from '../../../../src/index.ts';
-import { FakeClock, settled } from '../../../../src/apiserver/testing/index.ts';
-import type { RequestRecord } from '../../../../src/apiserver/testing/index.ts';
-import { failRequests } from '../../apiserver/fail-requests.ts';
+import { FakeClock, settled } from '../../../../src/tools/apiserver/testing/index.ts';
+import type { RequestRecord } from '../../../../src/tools/apiserver/testing/index.ts';
+import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import { POD, Scene, THREADS, WIDGET, keys, object, rejection, synced } from './scene.ts';
 
 const PODS_PATH = '/api/v1/pods';

@@ -12,13 +12,13 @@ import {
   SharedInformerFactory,
 } from '../../../../src/index.ts';
 import type { FactoryOptions, InformersMapOptions } from '../../../../src/index.ts';
-import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type {
   EmbeddedApiServer,
   ObjectLike,
   RequestRecord,
   ResourceDefinition,
-} from '../../../../src/apiserver/testing/index.ts';
+} from '../../../../src/tools/apiserver/testing/index.ts';
 import { kubeConfigOf } from '../pipeline/harness.ts';
 
 export const THREADS = [0, 2] as const;

@@ -9,7 +9,7 @@ import {
   field,
 } from '../../../../src/index.ts';
 import type { BuiltInInformers, GenericInformer, Lister, ResourceRef, Wire } from '../../../../src/index.ts';
-import { FakeControllerSource } from '../../../../src/apiserver/testing/index.ts';
+import { FakeControllerSource } from '../../../../src/tools/apiserver/testing/index.ts';
 import { POD, Scene, THREADS, WIDGET, keys, object, synced } from './scene.ts';
 
 type Equal<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;

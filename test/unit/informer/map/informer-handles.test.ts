@@ -8,10 +8,10 @@ import {
   NotSyncedError,
   collectMetrics,
 } from '../../../../src/index.ts';
-import { MetricsReading } from '../../../../src/base/metrics/reading.ts';
+import { MetricsReading } from '../../../../src/tools/cli/top/reading.ts';
 import type { InformerHandle, KubeObject } from '../../../../src/index.ts';
-import { settled } from '../../../../src/apiserver/testing/index.ts';
-import { failRequests } from '../../apiserver/fail-requests.ts';
+import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
+import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import {
   HeldHandler,
   Lines,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CacheListOptions, InformersMap, KubeObject } from '../../../../src/index.ts';
-import { settled } from '../../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { NODE, POD, Scene, pod, rejection, soon } from './scene.ts';
 
 interface PodObject extends KubeObject {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NotCachedError } from '../../../../src/index.ts';
-import { settled } from '../../../../src/apiserver/testing/index.ts';
-import { failRequests } from '../../apiserver/fail-requests.ts';
+import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
+import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import { HeldHandler, Lines, NODE, POD, Scene, pod, rejection, soon, turns } from './scene.ts';
 
 function keys(list: { readonly items: readonly { readonly key: string }[] }): string[] {

@@ -1,6 +1,6 @@
 /** Kinds, pods and recording handlers for the cache of kinds. */
 import type { Borrowed, DeletedFinalStateUnknown } from '../../../../src/index.ts';
-import type { ObjectLike } from '../../../../src/apiserver/testing/index.ts';
+import type { ObjectLike } from '../../../../src/tools/apiserver/testing/index.ts';
 import { soon } from '../factory/scene.ts';
 
 export { CountingProxy, Scene, object, rejection, soon } from '../factory/scene.ts';

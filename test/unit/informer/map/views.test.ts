@@ -1,8 +1,8 @@
 /** Three views of a kind, and one watch beneath them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { settled } from '../../../../src/apiserver/testing/index.ts';
-import { failRequests } from '../../apiserver/fail-requests.ts';
+import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
+import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import {
   CountingProxy,
   HeldHandler,

@@ -8,7 +8,7 @@ import {
   CacheMutationDetector,
   MutationError,
 } from '../../../../src/informer/mutation/cache-mutation-detector.ts';
-import { FakeClock } from '../../../../src/apiserver/testing/fake-clock.ts';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/fake-clock.ts';
 
 interface Pod {
   metadata: { name: string; namespace?: string; labels: Record<string, string> };

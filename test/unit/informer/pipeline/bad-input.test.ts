@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
 import type { InformerOptions, KubeloomError, ResourceRef } from '../../../../src/index.ts';
-import { failRequests } from '../../apiserver/fail-requests.ts';
+import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import { Harness, PODS, Recorder, pod } from './harness.ts';
 
 const TWIN = { threads: 0, codec: 'json' } as const;

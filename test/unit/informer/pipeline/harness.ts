@@ -1,8 +1,11 @@
 /** Runs the whole pipeline against the embedded apiserver: servers, informers and recorders for the tests. */
 import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer, EmbeddedApiServerOptions } from '../../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import type {
+  EmbeddedApiServer,
+  EmbeddedApiServerOptions,
+} from '../../../../src/tools/apiserver/testing/index.ts';
 import { PODS, pod } from '../../../kit/objects.ts';
 import { kubeConfigOf } from '../../../kit/scene.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';

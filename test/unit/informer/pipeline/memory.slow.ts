@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 
 const CHILD = fileURLToPath(new URL('./memory-child.js', import.meta.url));
 const PODS = 10_000;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedIndexInformer } from '../../../../src/index.ts';
-import { FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
+import { FakeControllerSource, settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../../src/informer/threads/informer-threads.ts';
 import { PODS, pod } from '../../../kit/objects.ts';
 import { turns } from '../scene.ts';

@@ -1,6 +1,6 @@
 /** The test kit's seeded generator with the choices that fuzz tests make. */
 import type { Random } from '../../../../src/base/clock.ts';
-import { seededRandom } from '../../../../src/apiserver/random.ts';
+import { seededRandom } from '../../../../src/base/random.ts';
 
 export class Seeded {
   readonly seed: number;

@@ -7,8 +7,8 @@ import { after, before, describe, test } from 'node:test';
 import * as k8s from '@kubernetes/client-node';
 import { SharedIndexInformer, findBuiltIn, resourcePath, toModel } from '../../../../src/index.ts';
 import type { Identity, ResourceRef } from '../../../../src/index.ts';
-import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 
 type Stored = Readonly<Record<string, unknown>> & {
   readonly metadata: Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { BacklogBudget } from '../../../../src/replica/deliver/backlog-budget.ts';
 import type { BudgetedListener } from '../../../../src/replica/deliver/backlog-budget.ts';
 import type { BacklogPressure } from '../../../../src/replica/deliver/backlog-step.ts';
-import { FakeClock } from '../../../../src/apiserver/testing/fake-clock.ts';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/fake-clock.ts';
 
 const LIMITS = { backlogBytesMax: 1000, backlogTimeoutMs: 60_000 };
 

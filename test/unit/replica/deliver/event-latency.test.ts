@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 
-import { onObservation } from '../../../../src/base/metrics/histogram.ts';
+import { onObservation } from '../../../../src/metrics/histogram.ts';
 import type { LatencyStage } from '../../../../src/replica/deliver/event-latency.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 import type { ScriptedReplica } from '../store/scripted-replica.ts';

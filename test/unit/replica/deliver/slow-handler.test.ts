@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 import { SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
 import type { SlowLimits } from '../../../../src/replica/deliver/handler-calls.ts';
-import { FakeClock } from '../../../../src/apiserver/testing/fake-clock.ts';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/fake-clock.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import { Gates, scene, settled } from './listener-scene.ts';
 import { at } from '../store/objects.ts';

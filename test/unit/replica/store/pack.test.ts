@@ -1,7 +1,7 @@
 /** Packing: unpacking returns the original bytes, whatever they are, and siblings become small. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { samplePod } from '../../../../src/apiserver/sample-pod.ts';
+import { samplePod } from '../../../../src/tools/apiserver/load/sample-pod.ts';
 import { DICTIONARY_BYTES_MAX, Dictionary } from '../../../../src/replica/store/pack.ts';
 import { PACK_SLACK_BYTES, allocateViewed, pack, unpack } from '../../../../src/replica/store/pack.ts';
 import type { Viewed } from '../../../../src/replica/store/pack.ts';

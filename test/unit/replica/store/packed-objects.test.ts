@@ -1,7 +1,7 @@
 /** Objects that have not changed for a while take less memory, and read as before. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { samplePod } from '../../../../src/apiserver/sample-pod.ts';
+import { samplePod } from '../../../../src/tools/apiserver/load/sample-pod.ts';
 import { DICTIONARY_HELD_BYTES } from '../../../../src/replica/store/pack.ts';
 import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';

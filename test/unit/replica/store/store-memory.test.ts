@@ -8,7 +8,7 @@ import {
   SlabMemory,
 } from '../../../../src/replica/store/store-memory.ts';
 import type { Packable } from '../../../../src/replica/store/store-memory.ts';
-import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 
 /** A clock on which every reading takes a tenth of a millisecond. */
 class WorkingClock extends FakeClock {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
 import { allocateWords } from '../../../../src/shared/ring/word.ts';
-import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 import { BellWatch, LOOK_PERIOD_MS } from '../../../../src/shared/ring/bell-watch.ts';
 
 class Scene {

@@ -1,7 +1,7 @@
 /** Random choices of property tests, from the test kit's seeded generator. */
 import type { Random } from '../../../../src/base/clock.ts';
 
-export { seededRandom } from '../../../../src/apiserver/random.ts';
+export { seededRandom } from '../../../../src/base/random.ts';
 
 /** Returns a whole number from `min` to `max`, both included. */
 export function wholeNumber(random: Random, min: number, max: number): number {

@@ -7,7 +7,7 @@ import {
   ReconcilerPool,
   runWorkers,
 } from '../../../../src/index.ts';
-import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { Answer } from '../../../../src/thread/pool/messages.ts';
 import { Chance } from '../../../sim/chance.ts';
 import { FakeThread, KeyLedger, fakeCache } from './fake-threads.ts';

@@ -13,7 +13,7 @@ import {
   runWorkers,
 } from '../../../../src/index.ts';
 import type { SharedIndexInformer } from '../../../../src/index.ts';
-import { settled } from '../../../../src/apiserver/testing/index.ts';
+import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { Scene, pod } from '../../informer/scene.ts';
 import type { Pod } from '../../informer/scene.ts';
 import { BEGUN, FIRST_OWNER, OVERLAPS, THROW } from './reconciling.ts';

@@ -1,0 +1,152 @@
+/**
+ * An `HttpTransport` on sockets, without streams and without copies. A watch occupies its connection. A
+ * connection whose response is complete serves the next request, so the pages of a list and the watch after
+ * it cost one handshake.
+ */
+import { backgroundClock } from '../base/clock.ts';
+import { keepSecrets } from '../base/secrets.ts';
+import type { ConnectionOptions } from '../kube/connection-options.ts';
+import { Http1Connection, Http1Exchange } from './http1-connection.ts';
+import type { Connections } from './http1-connection.ts';
+import { ServerAddress } from './server-address.ts';
+import type { HttpExchange, HttpRequest, HttpTransport, ResponseSink } from './http.ts';
+import { TransportFailure } from './http-errors.ts';
+
+export interface Http1TransportOptions {
+  /** The limit for the TCP and TLS handshakes. */
+  readonly connectTimeoutMs?: number;
+  /** The limit for the response's head when the request has none. */
+  readonly headersTimeoutMs?: number;
+  /** Upper bound of one read of a socket, in bytes. */
+  readonly readBytes?: number;
+  /** The time for which an idle connection is kept for the next request. */
+  readonly idleMaxMs?: number;
+  /** True when all sockets are read into one buffer; then no sink may send a request while it is called. */
+  readonly sharesReadBuffer?: boolean;
+}
+
+const DEFAULTS: Required<Http1TransportOptions> = {
+  connectTimeoutMs: 10_000,
+  // An apiserver may take half a minute until the first byte of a large list; its own limit is 60 s.
+  headersTimeoutMs: 70_000,
+  readBytes: 64 * 1024,
+  // Node's servers close idle connections after 5 s, Go's far later.
+  idleMaxMs: 4000,
+  sharesReadBuffer: false,
+};
+
+interface Idle {
+  readonly connection: Http1Connection;
+  readonly cancelTimeout: () => void;
+}
+
+export class Http1Transport implements HttpTransport, Connections {
+  readonly #server: ServerAddress;
+  readonly #options: Required<Http1TransportOptions>;
+  readonly #connections = new Set<Http1Connection>();
+  readonly #exchanges = new Set<Http1Exchange>();
+  readonly #readBuffer: Buffer | undefined;
+  #idle: Idle[] = [];
+  #isDisposed = false;
+
+  /** @throws TypeError when the server is no http or https URL */
+  constructor(connection: ConnectionOptions, options: Http1TransportOptions = {}) {
+    this.#server = new ServerAddress(connection);
+    keepSecrets(secretsOf(connection));
+    this.#options = { ...DEFAULTS, ...options };
+    const { sharesReadBuffer, readBytes } = this.#options;
+    if (sharesReadBuffer) this.#readBuffer = Buffer.allocUnsafeSlow(readBytes);
+  }
+
+  request(request: HttpRequest, sink: ResponseSink): HttpExchange {
+    const { path, method = 'GET', timeoutMs = this.#options.headersTimeoutMs, signal } = request;
+    const exchange = new Http1Exchange(this.#server.urlOf(path), timeoutMs, sink, this, {
+      isRepeatable: method === 'GET',
+      signal,
+    });
+    this.#exchanges.add(exchange);
+    try {
+      if (this.#isDisposed) throw new TransportFailure('HTTP_DISPOSED', 'disposed');
+      exchange.start(this.#server.requestBytes(request));
+    } catch (cause) {
+      // Deferred: the caller does not have its exchange yet.
+      queueMicrotask(() => exchange.fail(cause));
+    }
+    return exchange;
+  }
+
+  closeIdle(): void {
+    for (const { connection, cancelTimeout } of this.#idle.splice(0)) {
+      cancelTimeout();
+      connection.destroy();
+    }
+  }
+
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    for (const exchange of this.#exchanges) exchange.fail(new TransportFailure('HTTP_DISPOSED', 'disposed'));
+    this.closeIdle();
+    const closing = Array.from(this.#connections, (connection) => {
+      connection.destroy();
+      return connection.closed;
+    });
+    await Promise.all(closing);
+  }
+
+  acquire(isFresh: boolean): Http1Connection {
+    for (let idle = isFresh ? undefined : this.#idle.pop(); idle; idle = this.#idle.pop()) {
+      idle.cancelTimeout();
+      if (idle.connection.isOpen) return idle.connection;
+    }
+    const connection = new Http1Connection(
+      this.#server,
+      this.#options.connectTimeoutMs,
+      // Not from Buffer's pool: V8 copies faster between separate buffers.
+      this.#readBuffer ?? Buffer.allocUnsafeSlow(this.#options.readBytes),
+    );
+    this.#connections.add(connection);
+    void connection.closed.then(() => this.#connections.delete(connection));
+    return connection;
+  }
+
+  release(connection: Http1Connection): void {
+    connection.exchange = undefined;
+    connection.socket.resume();
+    const cancelTimeout = backgroundClock.schedule(this.#options.idleMaxMs, () => {
+      this.#idle = this.#idle.filter((idle) => idle.connection !== connection);
+      connection.destroy();
+    });
+    this.#idle.push({ connection, cancelTimeout });
+  }
+
+  forget(exchange: Http1Exchange): void {
+    this.#exchanges.delete(exchange);
+  }
+}
+
+/** A server may repeat what it received; names of users and the like are no secrets. */
+const PUBLIC_HEADER = /^(impersonate-.*|user-agent|accept)$/i;
+
+function secretsOf({ headers, key = '', proxy = '' }: ConnectionOptions): string[] {
+  const values = Object.entries(headers).flatMap(([name, value]) =>
+    PUBLIC_HEADER.test(name) ? [] : [value].flat(),
+  );
+  if (URL.canParse(proxy)) {
+    const { username, password } = new URL(proxy);
+    values.push(
+      password,
+      `Basic ${Buffer.from(decodeURIComponent(`${username}:${password}`)).toString('base64')}`,
+    );
+  }
+  const lines = key.split('\n').filter((line) => !line.startsWith('-----'));
+  return [...values.flatMap(partsOf), ...lines.map((line) => line.trim())];
+}
+
+/** Returns `Bearer TOKEN` and `Basic …` without the scheme, and the password of the latter. */
+function partsOf(value: string): string[] {
+  const [scheme = '', text = ''] = value.split(/ +/, 2);
+  if (text === '') return [value];
+  if (scheme.toLowerCase() !== 'basic') return [value, text];
+  const pair = Buffer.from(text, 'base64').toString();
+  return [text, pair, pair.slice(pair.indexOf(':') + 1)];
+}

@@ -1,0 +1,100 @@
+/**
+ * Channels of node:diagnostics_channel on which informers publish what is rare: the end of a list or watch, a request, a
+ * thread that was replaced, a handler that is too slow. A message is made only for a channel that has a subscriber.
+ */
+import { channel } from 'node:diagnostics_channel';
+import type { Channel } from 'node:diagnostics_channel';
+
+import type { ErrorCode } from '../base/error-codes/table.ts';
+
+/** The informer that a message is about, with the labels of its metrics. */
+export interface InformerLabels {
+  readonly name: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
+/** Time of a list or watch that has ended. */
+export interface TimedMessage {
+  /** Time of `Date.now()`. */
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+}
+
+/** Message of `kubeloom:list`: a list ended. */
+export interface ListMessage extends InformerLabels, TimedMessage {
+  /** `stream`: a watch that begins with every object; `pages`. */
+  readonly mode: string;
+  /** Reason for the list, as in `kubeloom_lists_total`. */
+  readonly cause: string;
+  /** `ok`, `cut_off`, `stopped`, or the code of the error. */
+  readonly result: string;
+  readonly items: number;
+  /** Bytes of the response. */
+  readonly bytes: number;
+}
+
+/** Message of `kubeloom:watch`: a watch ended. */
+export interface WatchMessage extends InformerLabels, TimedMessage {
+  /** Reason for the end, as in `kubeloom_watches_ended_total`. */
+  readonly reason: string;
+  /** Events of the watch, bookmarks included. */
+  readonly events: number;
+}
+
+/** Message of `kubeloom:request`: the server answered a request, or it failed without an answer. */
+export interface RequestMessage extends InformerLabels {
+  readonly verb: string;
+  /** Host and port of the server. */
+  readonly host: string;
+  /** Status of the response; `<error>` without a response. */
+  readonly code: string;
+  /** Time until the head of the response. */
+  readonly durationMs: number;
+}
+
+/** Message of `kubeloom:thread`: a thread ended and was replaced. */
+export interface ThreadMessage {
+  /** Name of the threads in metrics. */
+  readonly threads: string;
+  /** `reflector`, `shard 0` … */
+  readonly role: string;
+  readonly code: ErrorCode;
+}
+
+/** Message of `kubeloom:backlog`: a step against the memory of a handler's backlog. */
+export interface BacklogMessage extends InformerLabels {
+  readonly handler: string;
+  /** Code of the error that reports it. */
+  readonly code: ErrorCode;
+  /** Notifications that the handler has not received yet. */
+  readonly notifications: number;
+  /** Bytes of their objects. */
+  readonly bytes: number;
+  /** Age of the oldest one. */
+  readonly ageMs: number;
+}
+
+/** Message of `kubeloom:slow-handler`: a call took long, or notifications wait for long. */
+export interface SlowHandlerMessage extends BacklogMessage {
+  /** Duration of the long call; undefined when notifications wait for long. */
+  readonly callMs: number | undefined;
+}
+
+/** Messages by channel. */
+export interface ChannelMessages {
+  readonly 'kubeloom:list': ListMessage;
+  readonly 'kubeloom:watch': WatchMessage;
+  readonly 'kubeloom:request': RequestMessage;
+  readonly 'kubeloom:thread': ThreadMessage;
+  readonly 'kubeloom:slow-handler': SlowHandlerMessage;
+  readonly 'kubeloom:backlog': BacklogMessage;
+}
+export type ChannelName = keyof ChannelMessages;
+
+/** Publishes a message if the channel has a subscriber. @param message returns the message */
+export function publish<Name extends ChannelName>(name: Name, message: () => ChannelMessages[Name]): void {
+  const named: Channel = channel(name);
+  if (named.hasSubscribers) named.publish(message());
+}

@@ -1,0 +1,93 @@
+/**
+ * A read-only HTTP server on this machine for a scraper and for `kubeloom top`: `GET /metrics` in Prometheus' text
+ * format, `GET /stats.json` with the last errors. It does not keep the process running.
+ */
+import { once } from 'node:events';
+import { chmod, lstat, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { isLoopbackHost } from '../base/loopback.ts';
+import { integer, refuse, text, wantOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
+import { statsSnapshot } from './snapshot.ts';
+
+export interface ServeStatsOptions {
+  /** Port on 127.0.0.1; 0: a free one. Either this or `socketPath`. */
+  readonly port?: number;
+  /** Path of a Unix socket, for this user only (mode 600). The socket of a process that was killed is replaced. */
+  readonly socketPath?: string;
+}
+
+export interface StatsServer extends AsyncDisposable {
+  /** `http://127.0.0.1:9464`, or the path of the socket. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+const OWNER_ONLY = 0o600;
+
+const CHECKS: OptionChecks<ServeStatsOptions> = { port: integer(0, 65_535), socketPath: text };
+
+/**
+ * Serves the metrics of this process until it is closed. Figures contain names of resources, handlers and servers, and
+ * no objects.
+ *
+ * @throws ERR_KUBELOOM_OPTION; the error of `listen`, such as EADDRINUSE
+ */
+export async function serveStats(options: ServeStatsOptions): Promise<StatsServer> {
+  wantOptions('options of serveStats', options, CHECKS);
+  const { port, socketPath } = options;
+  if ((port === undefined) === (socketPath === undefined)) {
+    refuse('options of serveStats', options, 'either a port or a socketPath');
+  }
+  // Loaded when it is needed: most programs that import kubeloom serve nothing.
+  const { createServer } = await import('node:http');
+  const server = createServer((request, response) => answer(request, response));
+  if (socketPath !== undefined) await removeDeadSocket(socketPath);
+  server.listen(socketPath === undefined ? { host: '127.0.0.1', port } : { path: socketPath });
+  await once(server, 'listening');
+  if (socketPath !== undefined) await chmod(socketPath, OWNER_ONLY);
+  server.unref();
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  const address = socketPath ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { address, close, [Symbol.asyncDispose]: close };
+}
+
+/** Removes the socket of a process that was killed; one on which a process listens, and any other file, stay. */
+async function removeDeadSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSocket() !== true) return;
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') await rm(path);
+  } finally {
+    socket.destroy();
+  }
+}
+
+function answer({ method, url, headers, socket }: IncomingMessage, response: ServerResponse): void {
+  // A web page may make a browser ask this address by a name of its own; over a socket file there is no name to check.
+  const isLocal = socket.localAddress === undefined || isLoopbackHost(hostOf(headers.host ?? ''));
+  if (!isLocal) end(response, 403, 'text/plain', 'only requests to localhost are answered\n');
+  else if (method !== 'GET') end(response, 405, 'text/plain', 'only GET is answered\n');
+  else if (url === '/metrics') end(response, 200, PROMETHEUS_CONTENT_TYPE, prometheusText());
+  else if (url === '/stats.json') end(response, 200, 'application/json', JSON.stringify(statsSnapshot()));
+  else end(response, 404, 'text/plain', 'here are /metrics and /stats.json\n');
+}
+
+function hostOf(header: string): string {
+  return header.replace(/:\d+$/, '');
+}
+
+function end(response: ServerResponse, status: number, contentType: string, body: string): void {
+  response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' }).end(body);
+}

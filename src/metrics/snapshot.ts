@@ -1,0 +1,33 @@
+/** Metrics and last errors of this process at one moment, as `serveStats` sends them and `kubeloom top` shows them. */
+import type { ErrorCode } from '../base/error-codes/table.ts';
+import { collectMetrics } from './collect.ts';
+import type { MetricFamily } from './collect.ts';
+
+export interface ReportedError {
+  /** Time of `Date.now()`. */
+  readonly atMs: number;
+  readonly informer: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export interface StatsSnapshot {
+  /** Time of `Date.now()`. */
+  readonly atMs: number;
+  readonly families: readonly MetricFamily[];
+  /** The last errors of all informers, newest first. */
+  readonly errors: readonly ReportedError[];
+}
+
+const ERRORS_MAX = 10;
+const errors: ReportedError[] = [];
+
+/** Remembers an error that an informer has reported. */
+export function rememberError(error: ReportedError): void {
+  errors.unshift(error);
+  errors.length = Math.min(errors.length, ERRORS_MAX);
+}
+
+export function statsSnapshot(): StatsSnapshot {
+  return { atMs: Date.now(), families: collectMetrics(), errors: [...errors] };
+}

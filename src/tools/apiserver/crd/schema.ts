@@ -1,0 +1,85 @@
+/**
+ * The structural schema of one version of a custom resource (OpenAPI v3), as a real server applies it: fields that the
+ * schema does not name are removed, nulls that it does not allow too, and defaults fill what is missing. The rules for
+ * values are in `validation.ts`.
+ */
+
+import type { FieldError } from '../store/field-error.ts';
+import { isJsonObject, memberOf, setMember } from '../store/json.ts';
+import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import type { ResourceSchema } from '../store/resources.ts';
+import { EMBEDDED, PRESERVE } from './schema-node.ts';
+import type { SchemaNode } from './schema-node.ts';
+import { validatorOf } from './validation.ts';
+
+/** Fields that every object has; the schema does not name them. */
+const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+export class StructuralSchema implements ResourceSchema {
+  readonly #root: SchemaNode;
+  readonly #validate: (object: KubeObject) => readonly FieldError[];
+
+  constructor(root: SchemaNode) {
+    this.#root = { ...root, [EMBEDDED]: true };
+    this.#validate = validatorOf(root);
+  }
+
+  coerce(object: KubeObject): KubeObject {
+    return shape(object, this.#root, '', []) as KubeObject;
+  }
+
+  unknownFields(object: KubeObject): string[] {
+    const unknown: string[] = [];
+    shape(object, this.#root, '', unknown);
+    return unknown;
+  }
+
+  validate(object: KubeObject): readonly FieldError[] {
+    return this.#validate(object);
+  }
+}
+
+/** Returns the value in the shape of the schema, and adds what had to be left out to `unknown`. */
+export function shape(value: Json, node: SchemaNode, path: string, unknown: string[]): Json {
+  if (Array.isArray(value)) {
+    const { items } = node;
+    if (items === undefined) return value;
+    return value.map((item, index) => shape(item, items, `${path}[${index}]`, unknown));
+  }
+  if (!isJsonObject(value)) return value;
+  const result: JsonObject = {};
+  for (const [name, field] of Object.entries(value)) {
+    if (field === undefined) continue;
+    const fieldPath = path === '' ? name : `${path}.${name}`;
+    const kept = shapeField(name, field, node, fieldPath, unknown);
+    if (kept !== undefined) setMember(result, name, kept);
+  }
+  for (const [name, property] of Object.entries(node.properties ?? {})) {
+    if (property.default === undefined || memberOf(result, name) !== undefined) continue;
+    setMember(result, name, shape(structuredClone(property.default), property, path, unknown));
+  }
+  return result;
+}
+
+/** Returns the field as it is kept; undefined when it is not. */
+function shapeField(
+  name: string,
+  field: Json,
+  node: SchemaNode,
+  path: string,
+  unknown: string[],
+): Json | undefined {
+  if (node[EMBEDDED] === true && OBJECT_FIELDS.has(name)) return field;
+  const property = Object.hasOwn(node.properties ?? {}, name) ? node.properties?.[name] : undefined;
+  if (property !== undefined) {
+    if (field === null && property.nullable !== true) return undefined;
+    return shape(field, property, path, unknown);
+  }
+  const { additionalProperties } = node;
+  // `true` allows every name; objects below it have no schema that could name their fields.
+  if (additionalProperties === true) return shape(field, {}, path, unknown);
+  if (typeof additionalProperties === 'object') return shape(field, additionalProperties, path, unknown);
+  if (node[PRESERVE] === true) return field;
+  unknown.push(path);
+  return undefined;
+}

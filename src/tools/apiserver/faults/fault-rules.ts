@@ -1,0 +1,281 @@
+/**
+ * Faults as data, and the rules in force: the requests and streams that a rule strikes, and the effect. The rules of a
+ * scenario are set together, with one seed for all random choices. Every strike is recorded (`LandedFault`), because a
+ * test whose fault did not strike proves nothing.
+ */
+
+import { seededRandom } from '../../../base/random.ts';
+import type { Status } from '../store/status.ts';
+
+export interface FaultScenario {
+  /** Seed of the choices that rules leave open, e.g. where a line is cut. Default 1. */
+  readonly seed?: number;
+  readonly rules: readonly ScenarioRule[];
+}
+
+export interface ScenarioRule {
+  readonly faultId: string;
+  readonly match?: ScenarioMatch;
+  /** Number of strikes. Default 1; `always` strikes until the rule is healed. */
+  readonly times?: number | 'always';
+  readonly action: FaultAction;
+}
+
+/** The conditions of a rule; all that are given must hold. */
+export interface ScenarioMatch {
+  readonly verb?: FaultVerb;
+  /** `GET` */
+  readonly method?: string;
+  /** A part of the path. */
+  readonly path?: string;
+  /** `pods` */
+  readonly resource?: string;
+  /**
+   * Number of the TCP connection since the server started, from 1; or every `of`th one, beginning with number `is`.
+   */
+  readonly connection?: number | { readonly of: number; readonly is: number };
+  /** Spares the matching requests before this one, counted from 1. */
+  readonly nth?: number;
+  /** Spares this many events of each stream. Without it a rule strikes a stream as soon as it applies. */
+  readonly afterEvents?: number;
+  /** The resourceVersion of the request, '' for none. */
+  readonly resourceVersion?: string;
+  /** Query parameters and their values; '' for a parameter that is absent. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** The bearer token of the request. */
+  readonly token?: string;
+}
+
+/** `list` and `watch` are the reads of resources; discovery and writes are `other`. */
+export type FaultVerb = 'list' | 'watch' | 'other';
+
+export type FaultAction = RequestAction | StreamAction;
+
+/** A fault that strikes before an answer, or in place of it. */
+export type RequestAction =
+  /** An object as body is sent as JSON. Default: the Status of that code. */
+  | {
+      readonly type: 'answer';
+      readonly status: number;
+      readonly body?: object | string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly retryAfterSeconds?: number;
+    }
+  /** 200 and a body in an encoding that the client did not ask for. */
+  | { readonly type: 'encoded'; readonly encoding: string; readonly body: 'truncated' | 'bomb' }
+  | { readonly type: 'reset' }
+  /** The request is never answered. */
+  | { readonly type: 'hang' }
+  /** The request is answered when the fault is healed, or after `holdMs`. */
+  | { readonly type: 'hold'; readonly holdMs?: number }
+  /** A replica that is `revisions` behind answers, until the fault is healed. */
+  | { readonly type: 'lag'; readonly revisions: number }
+  /** The server ignores `sendInitialEvents`, like servers without streaming lists. */
+  | { readonly type: 'no-initial-events' }
+  /** These members replace those of the list's metadata. */
+  | { readonly type: 'list-metadata'; readonly set: Readonly<Record<string, string>> }
+  /** Every resourceVersion gets a prefix and is padded to `digits`, in answers and in requests. */
+  | { readonly type: 'versions'; readonly prefix: string; readonly digits: number };
+
+/** A fault that strikes the stream of a watch. */
+export type StreamAction =
+  /** The stream ends as by an ordinary timeout. */
+  | { readonly type: 'end' }
+  /** The connection ends in the middle of the next line, after `bytes` of it (default: random). */
+  | { readonly type: 'cut'; readonly bytes?: number; readonly how: 'end' | 'reset' }
+  | { readonly type: 'error-event'; readonly status: Partial<Status> }
+  /** Additional lines are sent, in base64 when they are not text. */
+  | { readonly type: 'insert'; readonly lines: readonly string[]; readonly isBase64?: boolean }
+  | { readonly type: 'duplicate' }
+  /** The next lines of this type are not sent. */
+  | { readonly type: 'drop'; readonly of: EventType }
+  /** After an event, an older one of the same object is sent again. */
+  | { readonly type: 'older' }
+  /** An event is sent after the next one of another object. */
+  | { readonly type: 'swap' }
+  | { readonly type: 'retype'; readonly from: EventType; readonly to: string }
+  /** The object of the next event has one more member, given by its name and its value, raw and in base64. */
+  | { readonly type: 'graft'; readonly name: string; readonly value: string }
+  /** A bookmark at the last event's resourceVersion plus `offset` is sent. */
+  | { readonly type: 'bookmark'; readonly offset: number; readonly metadata?: object | null }
+  /** A line without an end is sent. */
+  | { readonly type: 'endless-line'; readonly megabytes: number }
+  /** The stream stays open, and nothing is sent until the fault is healed. */
+  | { readonly type: 'mute' };
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+
+/** One fault that has struck. */
+export interface LandedFault {
+  readonly faultId: string;
+  readonly action: FaultAction['type'];
+  /** Milliseconds since the epoch, by the monotonic clock. */
+  readonly atMs: number;
+  /** The struck request: verb, path, connection, resourceVersion, number of events before, … */
+  readonly evidence: Readonly<Record<string, string | number>>;
+}
+
+/** @internal The properties of a request that rules can match. */
+export interface RequestFacts {
+  readonly verb: FaultVerb;
+  /** Empty for discovery and other documents. */
+  readonly resource: string;
+  readonly method: string;
+  readonly path: string;
+  readonly connection: number;
+  readonly token: string;
+  readonly query: URLSearchParams;
+}
+
+function matches(match: ScenarioMatch, facts: RequestFacts): boolean {
+  const { verb, method, path, resource, connection, resourceVersion, token, query = {} } = match;
+  return (
+    (verb === undefined || verb === facts.verb) &&
+    (method === undefined || method === facts.method) &&
+    (path === undefined || facts.path.includes(path)) &&
+    (resource === undefined || resource === facts.resource) &&
+    (connection === undefined || isConnection(connection, facts.connection)) &&
+    (resourceVersion === undefined || resourceVersion === (facts.query.get('resourceVersion') ?? '')) &&
+    (token === undefined || token === facts.token) &&
+    Object.entries(query).every(([name, value]) => value === (facts.query.get(name) ?? ''))
+  );
+}
+
+function isConnection(wanted: NonNullable<ScenarioMatch['connection']>, connection: number): boolean {
+  if (typeof wanted === 'number') return wanted === connection;
+  return connection % wanted.of === wanted.is % wanted.of;
+}
+
+/** The time at which an action strikes a stream: as soon as it applies, or with the next event. */
+const STREAM_ACTIONS: Readonly<Record<StreamAction['type'], 'at once' | 'with an event'>> = {
+  end: 'at once',
+  'error-event': 'at once',
+  insert: 'at once',
+  bookmark: 'at once',
+  'endless-line': 'at once',
+  mute: 'at once',
+  cut: 'with an event',
+  duplicate: 'with an event',
+  drop: 'with an event',
+  older: 'with an event',
+  swap: 'with an event',
+  retype: 'with an event',
+  graft: 'with an event',
+};
+
+function isStreamAction(action: FaultAction): action is StreamAction {
+  return Object.hasOwn(STREAM_ACTIONS, action.type);
+}
+
+/** @internal */
+export function isAtOnce({ type }: StreamAction): boolean {
+  return STREAM_ACTIONS[type] === 'at once';
+}
+
+/** @internal A rule and the number of strikes that remain. */
+export interface ArmedRule<A = ScenarioRule['action']> {
+  readonly rule: ScenarioRule & { readonly action: A };
+  /** Number of matching requests that were spared. */
+  spared: number;
+  left: number;
+  isHealed: boolean;
+  readonly whenHealed: Promise<void>;
+  readonly heal: () => void;
+}
+
+/** @internal The engine's notifications to an open stream. */
+export interface StruckStream {
+  readonly facts: RequestFacts;
+  arm(armed: ArmedRule<StreamAction>): void;
+  /** Ends a fault on this stream. */
+  healed(): void;
+}
+
+const LANDED_MAX = 10_000;
+
+/**
+ * The rules in force and the faults that have struck. Requests query it. It notifies open streams when a rule is added or
+ * healed, so that a rule strikes a watch that was open before.
+ *
+ * @internal
+ */
+export class FaultEngine {
+  #armed: ArmedRule[] = [];
+  #landed: LandedFault[] = [];
+  readonly #streams = new Set<StruckStream>();
+  random: () => number = seededRandom(1);
+
+  /** Adds rules to those in force. */
+  set({ seed = 1, rules }: FaultScenario): void {
+    this.random = seededRandom(seed);
+    for (const rule of rules) {
+      const left = rule.times === 'always' ? Number.POSITIVE_INFINITY : (rule.times ?? 1);
+      let heal = (): void => undefined;
+      const whenHealed = new Promise<void>((resolve) => (heal = resolve));
+      const armed: ArmedRule = { rule, spared: 0, left, isHealed: false, whenHealed, heal };
+      this.#armed.push(armed);
+      for (const stream of this.#streams) this.#armStream(stream, armed);
+    }
+  }
+
+  /** Ends one rule, or all. */
+  heal(faultId?: string): void {
+    const gone = this.#armed.filter(({ rule }) => faultId === undefined || rule.faultId === faultId);
+    this.#armed = this.#armed.filter((armed) => !gone.includes(armed));
+    for (const armed of gone) {
+      armed.isHealed = true;
+      armed.left = 0;
+      armed.heal();
+    }
+    for (const stream of this.#streams) stream.healed();
+  }
+
+  get landed(): LandedFault[] {
+    return this.#landed.slice(-LANDED_MAX);
+  }
+
+  land({ rule }: ArmedRule, facts: RequestFacts, more: Readonly<Record<string, string | number>> = {}): void {
+    const { verb, path, connection, query } = facts;
+    this.#landed.push({
+      faultId: rule.faultId,
+      action: rule.action.type,
+      atMs: performance.timeOrigin + performance.now(),
+      evidence: { verb, path, connection, resourceVersion: query.get('resourceVersion') ?? '', ...more },
+    });
+    if (this.#landed.length > 2 * LANDED_MAX) this.#landed = this.landed;
+  }
+
+  /** Returns the rules that strike this request, and records and counts each strike. */
+  strike(facts: RequestFacts): ArmedRule<RequestAction>[] {
+    const struck: ArmedRule<RequestAction>[] = [];
+    for (const armed of this.#armed) {
+      if (isStreamAction(armed.rule.action) || !this.#applies(armed, facts)) continue;
+      armed.left--;
+      this.land(armed, facts);
+      struck.push(armed as ArmedRule<RequestAction>);
+    }
+    return struck;
+  }
+
+  opened(stream: StruckStream): void {
+    this.#streams.add(stream);
+    for (const armed of this.#armed) this.#armStream(stream, armed);
+  }
+
+  closed(stream: StruckStream): void {
+    this.#streams.delete(stream);
+  }
+
+  #armStream(stream: StruckStream, armed: ArmedRule): void {
+    if (!isStreamAction(armed.rule.action) || !this.#applies(armed, stream.facts)) return;
+    stream.arm(armed as ArmedRule<StreamAction>);
+  }
+
+  #applies(armed: ArmedRule, facts: RequestFacts): boolean {
+    const { match = {} } = armed.rule;
+    if (armed.left <= 0 || !matches(match, facts)) return false;
+    if (armed.spared + 1 >= (match.nth ?? 1)) return true;
+    armed.spared++;
+    return false;
+  }
+}

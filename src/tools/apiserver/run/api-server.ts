@@ -1,0 +1,215 @@
+/**
+ * The server itself: the event log behind HTTP, and the control API beside it. `start.ts` decides whether it runs
+ * in this thread, in a worker or in a process.
+ */
+
+import { ACCESS_REVIEWS } from '../serve/access-review.ts';
+import { sleep } from '../../../base/sleep.ts';
+import { KubeloomError } from '../../../base/errors.ts';
+import { parseJson } from '../../../base/parse-json.ts';
+import { DEFINITIONS } from '../crd/definition.ts';
+import { ServedDefinitions } from '../serve/served-definitions.ts';
+import type { Collection } from '../store/event-log.ts';
+import { EventLog } from '../store/event-log.ts';
+import { FaultEngine } from '../faults/fault-rules.ts';
+import { FaultPort } from '../faults/fault-port.ts';
+import type { FaultPortAddress } from '../faults/fault-port.ts';
+import type { FaultScenario, LandedFault } from '../faults/fault-rules.ts';
+import { GarbageCollector } from '../write/garbage-collector.ts';
+import type { JournalColumns } from '../store/journal.ts';
+import type { KubeObject } from '../store/json.ts';
+import type { Endpoint } from '../wire/kubeconfig.ts';
+import { Listener } from '../wire/listener.ts';
+import { LoadGenerator, SAMPLE_NAMESPACES, populate, sampleNamespace } from '../load/load.ts';
+import type { LoadOptions, LoadReport, PopulateOptions } from '../load/load.ts';
+import { NamespaceDeletion } from '../write/namespace-deletion.ts';
+import { resolveOptions } from '../store/options.ts';
+import type { ApiServerOptions } from '../store/options.ts';
+import { RequestLog } from '../wire/request-log.ts';
+import type { RequestRecord } from '../wire/request-log.ts';
+import { ResourceTable } from '../store/resources.ts';
+import type { ResourceDefinition } from '../store/resources.ts';
+import { handleRequest } from '../serve/router.ts';
+import { StatusError, alreadyExists } from '../store/status.ts';
+import { keyOf } from '../store/stored-object.ts';
+import type { Services } from '../serve/verbs.ts';
+import { Watches } from '../serve/watches.ts';
+import type { DropMode, WatchInfo } from '../serve/watches.ts';
+import { StoredObjectWriter } from '../write/writer.ts';
+
+/** Any object with metadata: types of client-node and literals. */
+export interface ObjectLike {
+  readonly metadata?:
+    | { readonly name?: string | undefined; readonly namespace?: string | undefined }
+    | undefined;
+}
+
+/** One change; `put` creates or replaces. Resources have kubectl's names: `pods`, `deployments.apps`. */
+export type Change =
+  | { readonly type: 'create' | 'update' | 'put'; readonly resource: string; readonly object: ObjectLike }
+  | {
+      readonly type: 'delete';
+      readonly resource: string;
+      readonly namespace?: string;
+      readonly name: string;
+    };
+
+export interface ApplyResult {
+  /** Revision of the log after the last change. */
+  readonly revision: number;
+  /** The resourceVersion of each change, in order. */
+  readonly resourceVersions: readonly string[];
+}
+
+/** The methods of `EmbeddedApiServer`, in the server's own thread. */
+export type ServerControl = ApiServer['control'];
+
+const DEFAULT_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+export class ApiServer {
+  readonly #services: Services;
+  readonly #faultPort: FaultPort;
+  #load: LoadGenerator | undefined;
+
+  constructor(given: ApiServerOptions) {
+    const options = resolveOptions(given);
+    const table = new ResourceTable();
+    for (const definition of [DEFINITIONS, ACCESS_REVIEWS]) table.register(definition);
+    const { historyEventsMax: eventsMax, historyBytesMax: bytesMax, firstRevision } = options;
+    const log = new EventLog({ eventsMax, bytesMax }, firstRevision);
+    const listener = new Listener(options, (request, response) =>
+      handleRequest(this.#services, request, response),
+    );
+    const namespaces = log.collection(table.named('namespaces'));
+    const writer = new StoredObjectWriter(log, namespaces);
+    const watches = new Watches(options, listener);
+    writer.followers.add(new ServedDefinitions({ table, log, writer, watches }));
+    writer.followers.add(new GarbageCollector(table, log, writer));
+    writer.followers.add(new NamespaceDeletion(namespaces, log, writer));
+    this.#services = {
+      options,
+      table,
+      log,
+      listener,
+      writer,
+      watches,
+      engine: new FaultEngine(),
+      requests: new RequestLog(),
+    };
+    this.#faultPort = new FaultPort(this.#services.engine);
+    for (const definition of options.resources) table.register(definition);
+    for (const name of DEFAULT_NAMESPACES) this.#services.writer.ensureNamespace(name);
+  }
+
+  /** Listens, and resolves with the address. */
+  async listen(): Promise<Endpoint> {
+    const { listener, options } = this.#services;
+    await listener.listen();
+    return { url: listener.url, token: options.token, ca: listener.ca };
+  }
+
+  readonly control = {
+    registerResource: (definition: ResourceDefinition): void => this.#services.table.register(definition),
+    apply: (changes: readonly Change[]): ApplyResult => this.#apply(changes),
+    populate: (options: PopulateOptions): number => this.#populate(options),
+    load: (options: LoadOptions): Promise<LoadReport> => this.#run(options),
+    loadIssued: (): number => this.#load?.issued ?? 0,
+    stopLoad: (): void => this.#load?.stop(),
+    revision: (): number => this.#services.log.revision,
+    journal: (resource: string, fromRevision: number): JournalColumns =>
+      this.#collection(resource).journal.columns(fromRevision),
+    state: (resource: string): Map<string, string> => {
+      const collection = this.#collection(resource);
+      return new Map(collection.keys().map((key) => [key, String(collection.get(key)?.revision ?? '')]));
+    },
+    compact: (revision: number = this.#services.log.revision): number => {
+      this.#services.log.compact(revision);
+      return revision;
+    },
+    watches: (): WatchInfo[] => this.#services.watches.info(),
+    waitForWatches: (count: number): Promise<void> => this.#services.watches.reached(count),
+    sendBookmarks: (): number => this.#services.watches.sendBookmarks(),
+    dropWatches: (how: DropMode): number => this.#services.watches.drop(how),
+    expireWatches: (): number => this.#services.watches.expire(),
+    restart: async (downMs: number): Promise<void> => {
+      await this.#services.listener.stop();
+      await sleep(downMs);
+      await this.#services.listener.listen();
+    },
+    setFaults: (scenario: FaultScenario): void => this.#services.engine.set(scenario),
+    healFaults: (faultId?: string): void => this.#services.engine.heal(faultId),
+    landedFaults: (): LandedFault[] => this.#services.engine.landed,
+    openFaultPort: (): Promise<FaultPortAddress> => this.#faultPort.open(),
+    requests: (): RequestRecord[] => this.#services.requests.all(),
+    clearRequests: (): void => this.#services.requests.clear(),
+    close: async (): Promise<void> => {
+      this.#load?.stop();
+      this.#services.engine.heal();
+      await this.#faultPort.close();
+      this.#services.watches.close();
+      await this.#services.listener.stop();
+    },
+  };
+
+  #apply(changes: readonly Change[]): ApplyResult {
+    const resourceVersions = changes.map((change) => {
+      try {
+        return this.#applyOne(change);
+      } catch (error) {
+        if (error instanceof StatusError) throw new KubeloomError('ERR_KUBELOOM_REJECTED', error.message);
+        throw error;
+      }
+    });
+    return { revision: this.#services.log.revision, resourceVersions };
+  }
+
+  #populate(options: PopulateOptions): number {
+    const { log, writer } = this.#services;
+    const { resource = 'pods', namespaces = SAMPLE_NAMESPACES } = options;
+    for (let index = 0; index < namespaces; index++)
+      writer.ensureNamespace(sampleNamespace(index, namespaces));
+    return populate(log, this.#collection(resource), { ...options, namespaces });
+  }
+
+  async #run(options: LoadOptions): Promise<LoadReport> {
+    if (this.#load !== undefined && this.#load.state !== 'idle') {
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', 'a load is running: await it or stopLoad() first');
+    }
+    const { log, watches } = this.#services;
+    const collection = this.#collection(options.resource ?? 'pods');
+    this.#load = new LoadGenerator(log, collection, () => watches.backlogMax(), options);
+    return this.#load.run();
+  }
+
+  #collection(resource: string): Collection {
+    return this.#services.log.collection(this.#services.table.named(resource)).storage;
+  }
+
+  #applyOne(change: Change): string {
+    const { writer } = this.#services;
+    const collection = this.#collection(change.resource);
+    const { definition } = collection;
+    if (change.type === 'delete') {
+      const namespace = definition.namespaced ? (change.namespace ?? 'default') : '';
+      const key = keyOf(namespace, change.name);
+      const options = { trusted: true, propagation: 'Background' } as const;
+      return String(writer.delete(collection, key, change.name, options).object.revision);
+    }
+    const object = toKubeObject(change.object);
+    const { name = '', namespace = 'default' } = object.metadata;
+    const key = keyOf(definition.namespaced ? namespace : '', name);
+    const exists = collection.get(key) !== undefined;
+    if (change.type === 'create' && exists) throw alreadyExists(definition, name);
+    const create = change.type === 'create' || (change.type === 'put' && !exists);
+    const stored = create
+      ? writer.create(collection, namespace, object, { trusted: true })
+      : writer.update(collection, key, object, 'everything', { trusted: true });
+    return String(stored.revision);
+  }
+}
+
+/** Converts through JSON, like a request body: dates become strings and undefined disappears. */
+function toKubeObject(object: ObjectLike): KubeObject {
+  const plain = parseJson(JSON.stringify(object)) as Partial<KubeObject>;
+  return { ...plain, metadata: plain.metadata ?? {} };
+}

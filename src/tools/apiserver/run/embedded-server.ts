@@ -1,0 +1,182 @@
+/**
+ * The result of `startEmbeddedApiServer`: the server's address, the credentials, and the control API for
+ * tests. The methods are the same whether the server runs in a thread, in a process or in the calling thread.
+ */
+
+import type { ApplyResult, Change } from './api-server.ts';
+import type { FaultPortAddress } from '../faults/fault-port.ts';
+import type { ServerConnection } from '../../../kube/server-source.ts';
+import type { FaultScenario, LandedFault } from '../faults/fault-rules.ts';
+import { JournalView } from '../store/journal.ts';
+import { connectionOf, kubeConfigOf, kubeConfigYaml } from '../wire/kubeconfig.ts';
+import type { Endpoint, KubeConfigObject } from '../wire/kubeconfig.ts';
+import type { LoadOptions, LoadReport, PopulateOptions } from '../load/load.ts';
+import type { RemoteCall } from './remote.ts';
+import type { RequestRecord } from '../wire/request-log.ts';
+import type { ResourceDefinition } from '../store/resources.ts';
+import type { DropMode, WatchInfo } from '../serve/watches.ts';
+
+/** The servers of this process by origin, so that `settled` finds the server of an informer. */
+const running: Map<string, EmbeddedApiServer> = new Map();
+
+/** @param url with or without a path */
+export function runningServer(url: string): EmbeddedApiServer | undefined {
+  return URL.canParse(url) ? running.get(new URL(url).origin) : undefined;
+}
+
+export class EmbeddedApiServer implements AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** The bearer token; '' when the server needs none. */
+  readonly token: string;
+  /** The CA certificate, PEM; '' without TLS. */
+  readonly ca: string;
+  /** The same in base64, as in kubeconfigs. */
+  readonly caData: string;
+  /** The address, token and authorities: what an informer takes in the place of a KubeConfig. */
+  readonly connection: ServerConnection;
+  readonly kubeConfig: KubeConfigObject;
+  readonly kubeConfigYaml: string;
+  readonly #call: RemoteCall;
+  readonly #end: () => Promise<void>;
+  #closing: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(endpoint: Endpoint, call: RemoteCall, end: () => Promise<void>) {
+    this.url = endpoint.url;
+    this.port = Number(new URL(endpoint.url).port);
+    this.token = endpoint.token;
+    this.ca = endpoint.ca;
+    this.caData = Buffer.from(endpoint.ca).toString('base64');
+    this.connection = connectionOf(endpoint);
+    this.kubeConfig = kubeConfigOf(endpoint);
+    this.kubeConfigYaml = kubeConfigYaml(this.kubeConfig);
+    this.#call = call;
+    this.#end = end;
+    running.set(new URL(this.url).origin, this);
+  }
+
+  /**
+   * Adds a resource, e.g. `{ group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget',
+   * namespaced: true, custom: true }`.
+   */
+  registerResource(definition: ResourceDefinition): Promise<void> {
+    return this.#call('registerResource', definition);
+  }
+
+  /** Creates, updates and deletes objects without HTTP, in order, up to the first change that is rejected. */
+  apply(changes: readonly Change[]): Promise<ApplyResult> {
+    return this.#call('apply', changes);
+  }
+
+  /** Creates sample objects; resolves with the revision of the last one. */
+  populate(options: PopulateOptions): Promise<number> {
+    return this.#call('populate', options);
+  }
+
+  /** Runs a load to its end; the report counts exactly the events that were issued. */
+  load(options: LoadOptions): Promise<LoadReport> {
+    return this.#call('load', options);
+  }
+
+  /** Number of events that the running or the last load has issued. */
+  loadIssued(): Promise<number> {
+    return this.#call('loadIssued');
+  }
+
+  stopLoad(): Promise<void> {
+    return this.#call('stopLoad');
+  }
+
+  /** Revision of the last change. */
+  revision(): Promise<number> {
+    return this.#call('revision');
+  }
+
+  /** Every event of a resource after a revision, without a limit of age. Tests compare clients with it. */
+  async log(resource: string, fromRevision: number = 0): Promise<JournalView> {
+    return new JournalView(await this.#call('journal', resource, fromRevision));
+  }
+
+  /** Returns a map from the key (`namespace/name`, or `name`) to the resourceVersion of every current object. */
+  state(resource: string): Promise<Map<string, string>> {
+    return this.#call('state', resource);
+  }
+
+  /** Forgets the history up to and including a revision (default: all of it). Resolves with that revision. */
+  compact(revision?: number): Promise<number> {
+    return this.#call('compact', revision);
+  }
+
+  /** The open watches. */
+  watches(): Promise<WatchInfo[]> {
+    return this.#call('watches');
+  }
+
+  /** Resolves when at least `count` watches are open. Tests wait for it instead of sleeping. */
+  waitForWatches(count: number): Promise<void> {
+    return this.#call('waitForWatches', count);
+  }
+
+  /** Sends a bookmark on every watch that allows bookmarks. Resolves with the number of open watches. */
+  sendBookmarks(): Promise<number> {
+    return this.#call('sendBookmarks');
+  }
+
+  /** Breaks every watch; resolves with their number. */
+  dropWatches(options: { readonly how: DropMode }): Promise<number> {
+    return this.#call('dropWatches', options.how);
+  }
+
+  /** Sends every watch a 410 inside the stream and ends it. */
+  expireWatches(): Promise<number> {
+    return this.#call('expireWatches');
+  }
+
+  /** Stops listening, cuts all connections, and listens again on the same port with the same data. */
+  restart(options: { readonly downMs?: number } = {}): Promise<void> {
+    return this.#call('restart', options.downMs ?? 0);
+  }
+
+  /**
+   * Adds rules by which requests and streams fail. A rule ends when it has struck `times` requests, or when
+   * it is healed.
+   */
+  setFaults(scenario: FaultScenario): Promise<void> {
+    return this.#call('setFaults', scenario);
+  }
+
+  /** Ends one fault, or all. */
+  healFaults(faultId?: string): Promise<void> {
+    return this.#call('healFaults', faultId);
+  }
+
+  /** The faults that have struck, oldest first (the last 10,000). */
+  landedFaults(): Promise<LandedFault[]> {
+    return this.#call('landedFaults');
+  }
+
+  /** Opens the faults to other processes by HTTP: a port on loopback, and the token it requires. */
+  openFaultPort(): Promise<FaultPortAddress> {
+    return this.#call('openFaultPort');
+  }
+
+  /** The requests that were received, oldest first (the last 10,000). */
+  requests(): Promise<RequestRecord[]> {
+    return this.#call('requests');
+  }
+
+  clearRequests(): Promise<void> {
+    return this.#call('clearRequests');
+  }
+
+  close(): Promise<void> {
+    running.delete(new URL(this.url).origin);
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * The documents that are not resources: version, discovery, from which kubectl learns the resources, and the part of
+ * OpenAPI that kubectl needs.
+ */
+
+import { apiVersionOf } from '../store/resources.ts';
+import type { ServedResource, ResourceTable } from '../store/resources.ts';
+
+const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
+/** The API level of the server. Its semantics were compared with a real server of this version. */
+const VERSION = {
+  major: '1',
+  minor: '36',
+  gitVersion: 'v1.36.0-kubeloom',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: 'node',
+  platform: `${process.platform}/${process.arch}`,
+};
+
+interface Document {
+  readonly code: number;
+  readonly type: string;
+  readonly body: Buffer | string;
+}
+
+const NOT_FOUND: Document = {
+  code: 404,
+  type: 'text/plain; charset=utf-8',
+  body: '404 page not found\n',
+};
+
+/** Returns the document at this path, or the answer that there is none. */
+export function documentAt(path: string, accept: string, table: ResourceTable): Document {
+  const found = discover(path, table);
+  return found === undefined ? (openApi(path, accept, table) ?? NOT_FOUND) : json(found);
+}
+
+function discover(path: string, table: ResourceTable): object | undefined {
+  const parts = path.split('/').filter((part) => part !== '');
+  switch (parts.join('/')) {
+    case 'version':
+      return VERSION;
+    case 'api':
+      return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
+    case 'api/v1':
+      return resourceList(table, '', 'v1');
+    case 'apis':
+      return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups(table) };
+    default:
+      break;
+  }
+  const [root, group = '', version = ''] = parts;
+  if (root !== 'apis' || parts.length > 3) return undefined;
+  if (parts.length === 3) return resourceList(table, group, version);
+  const found = groups(table).find(({ name }) => name === group);
+  return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...found };
+}
+
+interface Group {
+  readonly name: string;
+  readonly versions: { readonly groupVersion: string; readonly version: string }[];
+  readonly preferredVersion: Group['versions'][number];
+}
+
+function groups(table: ResourceTable): Group[] {
+  const found = new Map<string, Set<string>>();
+  for (const { group, version } of table.all()) {
+    if (group !== '') found.set(group, (found.get(group) ?? new Set()).add(version));
+  }
+  return [...found].map(([name, known]) => {
+    const versions = [...known]
+      .toSorted(byPriority)
+      .map((version) => ({ groupVersion: `${name}/${version}`, version }));
+    return { name, versions, preferredVersion: versions[0] ?? { groupVersion: name, version: '' } };
+  });
+}
+
+/** Orders versions as clients prefer them: stable ones, beta, alpha, each with the highest number first; then others. */
+function byPriority(one: string, other: string): number {
+  const ranks = [one, other].map((version) => {
+    const [, major, stability, minor = '0'] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+    if (major === undefined) return [0, 0, 0];
+    return [stability === undefined ? 3 : stability === 'beta' ? 2 : 1, Number(major), Number(minor)];
+  });
+  const [first = [], second = []] = ranks;
+  const place = first.findIndex((rank, index) => rank !== second[index]);
+  if (place < 0) return one < other ? -1 : 1;
+  return (second[place] ?? 0) - (first[place] ?? 0);
+}
+
+function resourceList(table: ResourceTable, group: string, version: string): object | undefined {
+  const definitions = table.all().filter((entry) => entry.group === group && entry.version === version);
+  const [first] = definitions;
+  if (first === undefined) return undefined;
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: apiVersionOf(first),
+    resources: definitions.flatMap(resourceEntries),
+  };
+}
+
+function resourceEntries(definition: ServedResource): object[] {
+  const { resource, kind, namespaced, shortNames = [], status, scale, categories = [] } = definition;
+  const singularName = definition.singular ?? kind.toLowerCase();
+  const { verbs = VERBS } = definition;
+  const main = {
+    name: resource,
+    singularName,
+    namespaced,
+    kind,
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+  };
+  const part = { singularName: '', namespaced, verbs: SUBRESOURCE_VERBS };
+  const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+  return [
+    main,
+    ...(status === true ? [{ name: `${resource}/status`, ...part, kind }] : []),
+    ...(scale === undefined ? [] : [{ name: `${resource}/scale`, ...part, ...scaleKind }]),
+  ];
+}
+
+const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/**
+ * Returns the schema at this path. kubectl asks whether the server validates fields itself (v3), or downloads the
+ * schema to validate on its own (v2, as protobuf). An empty v2 schema makes kubectl skip validation; a v3 schema names
+ * the parameter.
+ */
+function openApi(path: string, accept: string, table: ResourceTable): Document | undefined {
+  if (path === '/openapi/v2') {
+    if (accept.includes('proto-openapi')) return { code: 200, type: PROTOBUF, body: protobufDocument() };
+    return json({ swagger: '2.0', info: { title: 'Kubernetes', version: 'v1' }, paths: {}, definitions: {} });
+  }
+  if (path === '/openapi/v3') {
+    const prefixes = [...new Set(table.all().map(prefixOf))];
+    const paths = Object.fromEntries(
+      prefixes.map((prefix) => [prefix, { serverRelativeURL: `/openapi/v3/${prefix}` }]),
+    );
+    return json({ paths });
+  }
+  const prefix = path.startsWith('/openapi/v3/') ? path.slice('/openapi/v3/'.length) : '';
+  const definitions = table.all().filter((definition) => prefixOf(definition) === prefix);
+  return definitions.length === 0 ? undefined : json(groupDocument(prefix, definitions));
+}
+
+function prefixOf(definition: ServedResource): string {
+  return `${definition.group === '' ? 'api' : 'apis'}/${apiVersionOf(definition)}`;
+}
+
+/** Only the PATCH operation with its fieldValidation parameter, which kubectl looks for. */
+function groupDocument(prefix: string, definitions: readonly ServedResource[]): object {
+  const parameters = [{ name: 'fieldValidation', in: 'query', schema: { type: 'string' } }];
+  const responses = { 200: { description: 'OK' } };
+  const paths = definitions.map((definition) => {
+    const scope = definition.namespaced ? 'namespaces/{namespace}/' : '';
+    const { group, version, kind } = definition;
+    const patch = { parameters, responses, 'x-kubernetes-group-version-kind': { group, version, kind } };
+    return [`/${prefix}/${scope}${definition.resource}/{name}`, { patch }];
+  });
+  return { openapi: '3.0.0', info: { title: 'Kubernetes', version: 'v1' }, paths: Object.fromEntries(paths) };
+}
+
+/** openapi.v2.Document { swagger = "2.0"; info { title, version }; paths {} } on the wire. */
+function protobufDocument(): Buffer {
+  const info = Buffer.concat([field(1, Buffer.from('Kubernetes')), field(2, Buffer.from('v1'))]);
+  return Buffer.concat([field(1, Buffer.from('2.0')), field(2, info), field(8, Buffer.alloc(0))]);
+}
+
+/** A length-delimited protobuf field shorter than 128 bytes. */
+function field(number: number, value: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([(number << 3) | 2, value.length]), value]);
+}
+
+function json(document: object): Document {
+  return { code: 200, type: 'application/json', body: `${JSON.stringify(document)}\n` };
+}

@@ -1,0 +1,147 @@
+/** One request: authenticates it, applies its faults, and passes it to the verb or to the discovery documents. */
+
+import { isLoopbackHost } from '../../../base/loopback.ts';
+import type { ResolvedOptions } from '../store/options.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { documentAt } from './discovery.ts';
+import { applyFaults } from '../faults/fault-answers.ts';
+import type { FaultVerb, RequestFacts } from '../faults/fault-rules.ts';
+import { sendStatus } from '../wire/http-io.ts';
+import { flag, parseResourcePath } from '../wire/request-info.ts';
+import type { ResourcePath } from '../wire/request-info.ts';
+import type { RequestRecord } from '../wire/request-log.ts';
+import {
+  StatusError,
+  forbidden,
+  internalError,
+  quote,
+  unauthorized,
+  unknownResource,
+  unsupportedMediaType,
+} from '../store/status.ts';
+import type { Status } from '../store/status.ts';
+import { serveResource } from './verbs.ts';
+import type { Services } from './verbs.ts';
+
+const HEALTH: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
+
+export function handleRequest(services: Services, request: IncomingMessage, response: ServerResponse): void {
+  serve(services, request, response).catch((error: unknown) => {
+    if (response.headersSent || response.destroyed) response.destroy();
+    else sendStatus(response, statusOf(error));
+  });
+}
+
+async function serve(services: Services, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { log, table, listener, options } = services;
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const record = recordOf(request, url);
+  services.requests.add(record);
+  response.setHeader('Cache-Control', 'no-cache, private');
+  if (HEALTH.has(url.pathname)) {
+    response.end('ok');
+    return;
+  }
+  const path = parseResourcePath(url.pathname);
+  if (options.token === '') refuseWebPages(options, request);
+  authenticate(options.token, request, path, url);
+  const query = url.searchParams;
+  const facts: RequestFacts = {
+    verb: verbOf(record, path),
+    resource: path?.resource ?? '',
+    method: record.method,
+    path: url.pathname,
+    connection: listener.numberOf(request.socket),
+    token: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
+    query,
+  };
+  const faults = await applyFaults(services, facts, response);
+  if (faults === undefined || response.destroyed) return;
+  const definition = path && table.find(path.group, path.version, path.resource);
+  if (path !== undefined && definition !== undefined) {
+    const collection = log.collection(definition);
+    await serveResource(services, { request, response, path, query, collection, faults, record });
+    return;
+  }
+  if (path !== undefined && table.serves(path.group, path.version)) throw unknownResource();
+  const { code, type, body } = documentAt(url.pathname, request.headers.accept ?? '', table);
+  response.writeHead(code, { 'Content-Type': type }).end(body);
+}
+
+function verbOf({ method, watch }: RequestRecord, path: ResourcePath | undefined): FaultVerb {
+  if (path === undefined || method !== 'GET') return 'other';
+  return watch ? 'watch' : 'list';
+}
+
+function statusOf(error: unknown): Status {
+  if (error instanceof StatusError) return error.status;
+  return internalError(String(error)).status;
+}
+
+function recordOf(request: IncomingMessage, url: URL): RequestRecord {
+  const watch = request.method === 'GET' && flag(url.searchParams, 'watch');
+  const query = Object.fromEntries(url.searchParams);
+  return { method: request.method ?? 'GET', path: url.pathname, query, watch };
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/**
+ * Checks the bearer token; a request with the right token may do everything. A wrong token is answered with
+ * 401. A request without a token is anonymous and may read only health and version.
+ */
+function authenticate(
+  token: string,
+  request: IncomingMessage,
+  path: ResourcePath | undefined,
+  url: URL,
+): void {
+  const { authorization } = request.headers;
+  if (token === '' || authorization === `Bearer ${token}`) return;
+  if (authorization !== undefined) throw unauthorized();
+  if (url.pathname === '/version') return;
+  throw anonymousForbidden(authorizedVerbOf(request, path, url), path, url.pathname);
+}
+
+/**
+ * Without a token a web page could make a browser on this machine send requests: with another name for this address, or
+ * with a body of no type, which needs no permission of ours.
+ */
+function refuseWebPages({ allowRemote }: ResolvedOptions, { headers }: IncomingMessage): void {
+  const { host = '', 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  if (!allowRemote && !isLoopbackHost(host.replace(/:\d+$/, '')))
+    throw forbidden(`requests to ${quote(host)} are refused, as this server has no token`, {});
+  if ((length !== '0' || encoding !== undefined) && headers['content-type'] === undefined)
+    throw unsupportedMediaType();
+}
+
+/** The verb of the request in the wording of authorization. */
+function authorizedVerbOf(request: IncomingMessage, path: ResourcePath | undefined, url: URL): string {
+  const method = request.method ?? 'GET';
+  if (path === undefined) return method.toLowerCase();
+  if (method !== 'GET') {
+    return method === 'DELETE' && path.name === '' ? 'deletecollection' : (VERBS[method] ?? 'get');
+  }
+  if (path.name !== '') return 'get';
+  return flag(url.searchParams, 'watch') ? 'watch' : 'list';
+}
+
+function anonymousForbidden(verb: string, path: ResourcePath | undefined, url: string): StatusError {
+  const who = 'User "system:anonymous" cannot';
+  if (path === undefined) return forbidden(`forbidden: ${who} ${verb} path ${quote(url)}`, {});
+  const { group, resource, name, namespace } = path;
+  const qualified = group === '' ? resource : `${resource}.${group}`;
+  const subject = name === '' ? qualified : `${qualified} ${quote(name)}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`;
+  const what = `${verb} resource ${quote(resource)} in API group ${quote(group)} ${where}`;
+  return forbidden(`${subject} is forbidden: ${who} ${what}`, {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind: resource,
+  });
+}

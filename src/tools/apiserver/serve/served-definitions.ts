@@ -1,0 +1,161 @@
+/**
+ * Serves what CustomResourceDefinitions define: a definition that was written is served with its new rules, and accepted
+ * in its status, in the same turn of the event loop. A deleted one first deletes its objects, then ends its watches.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Collection, EventLog } from '../store/event-log.ts';
+import { CLEANUP } from '../write/deletion.ts';
+import type { Follower, StoredChange } from '../write/followers.ts';
+import { isJsonObject } from '../store/json.ts';
+import type { Json, KubeObject } from '../store/json.ts';
+import { timestamp } from '../write/object-preparation.ts';
+import type { ResourceTable, ServedResource } from '../store/resources.ts';
+import type { Watches } from './watches.ts';
+import type { StoredObjectWriter } from '../write/writer.ts';
+import { DEFINITIONS, specOf, versionsOf } from '../crd/definition.ts';
+
+interface Parts {
+  readonly table: ResourceTable;
+  readonly log: EventLog;
+  readonly writer: StoredObjectWriter;
+  readonly watches: Watches;
+}
+
+/** The collections of one definition. */
+interface Served {
+  /** Part of the definition that these were made from. */
+  readonly source: string;
+  readonly storage: Collection;
+  /** By version. */
+  readonly collections: ReadonlyMap<string, Collection>;
+}
+
+export class ServedDefinitions implements Follower {
+  readonly #parts: Parts;
+  readonly #definitions: Collection;
+  /** By the name of the definition. */
+  readonly #served = new Map<string, Served>();
+  readonly #pending = new Set<string>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#definitions = parts.log.collection(DEFINITIONS);
+  }
+
+  saw({ collection, object }: StoredChange): void {
+    if (collection === this.#definitions) this.#pending.add(object.metadata.name ?? '');
+    const { custom, resource, group, terminating } = collection.definition;
+    if (custom === true && terminating === true) this.#pending.add(`${resource}.${group}`);
+  }
+
+  work(): boolean {
+    const names = [...this.#pending];
+    this.#pending.clear();
+    for (const name of names) this.#follow(name);
+    return names.length > 0;
+  }
+
+  #follow(name: string): void {
+    const object = this.#definitions.get(name)?.parse();
+    if (object === undefined) {
+      this.#withdraw(name);
+      return;
+    }
+    this.#serve(name, object);
+    if (object.metadata.deletionTimestamp === undefined) this.#accept(name, object);
+    else this.#cleanUp(name, object);
+  }
+
+  #serve(name: string, object: KubeObject): void {
+    const { log, table, watches } = this.#parts;
+    const before = this.#served.get(name);
+    const source = JSON.stringify([object['spec'], object.metadata.deletionTimestamp]);
+    if (before?.source === source) return;
+    const earlier = [...(before?.collections.values() ?? [])];
+    for (const { definition } of earlier) withdrawFrom(table, definition);
+    const collections = new Map<string, Collection>();
+    let storage: Collection | undefined;
+    for (const { resource, served, storage: isStorage } of versionsOf(object)) {
+      // It replaces a resource that was registered without a schema, and no built-in one.
+      if (!withdrawFrom(table, resource)) continue;
+      const collection = before?.collections.get(resource.version) ?? log.collection(resource);
+      collection.redefine(resource);
+      if (served) table.register(resource);
+      if (isStorage) storage = collection;
+      collections.set(resource.version, collection);
+    }
+    if (storage === undefined) return;
+    // First the objects become those of the new storage; then the other versions show them.
+    if (before !== undefined) storage.follow(before.storage);
+    storage.follow(storage);
+    for (const collection of collections.values()) collection.follow(storage);
+    this.#served.set(name, { source, storage, collections });
+    for (const collection of earlier) {
+      const { group, version, resource } = collection.definition;
+      if (table.find(group, version, resource) === undefined) watches.end(collection);
+      if (!collections.has(version)) log.forget(collection);
+    }
+  }
+
+  /** Writes the status of a definition that is served. */
+  #accept(name: string, object: KubeObject): void {
+    const { names, versions } = specOf(object);
+    const given = isJsonObject(object['status']) ? object['status'] : {};
+    const stored = Array.isArray(given['storedVersions']) ? given['storedVersions'] : [];
+    const current = versions.find(({ storage }) => storage)?.name ?? '';
+    const status = {
+      conditions: conditions(given['conditions']),
+      acceptedNames: names,
+      storedVersions: [...new Set([...stored, current])],
+    };
+    if (!isDeepStrictEqual(status, object['status'])) this.#write(name, { ...object, status });
+  }
+
+  /** Deletes the objects, then removes the finalizer that has kept the definition. */
+  #cleanUp(name: string, object: KubeObject): void {
+    const storage = this.#served.get(name)?.storage;
+    for (const key of storage?.keys() ?? []) {
+      const stored = storage?.get(key);
+      if (storage === undefined || stored?.parse().metadata.deletionTimestamp !== undefined) continue;
+      this.#parts.writer.delete(storage, key, stored?.identity.name ?? '');
+    }
+    if (storage !== undefined && storage.keys().length > 0) return;
+    const finalizers = (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP);
+    this.#write(name, { ...object, metadata: { ...object.metadata, finalizers } });
+  }
+
+  #withdraw(name: string): void {
+    for (const collection of this.#served.get(name)?.collections.values() ?? []) {
+      withdrawFrom(this.#parts.table, collection.definition);
+      this.#parts.watches.end(collection);
+      this.#parts.log.forget(collection);
+    }
+    this.#served.delete(name);
+  }
+
+  #write(name: string, object: KubeObject): void {
+    this.#parts.writer.update(this.#definitions, name, object, 'everything', { trusted: true, isOwn: true });
+  }
+}
+
+/** Returns false for a built-in resource, which stays. */
+function withdrawFrom(table: ResourceTable, { group, version, resource }: ServedResource): boolean {
+  const registered = table.find(group, version, resource);
+  if (registered === undefined) return true;
+  if (registered.custom === true) table.unregister(registered);
+  return registered.custom === true;
+}
+
+/** Returns the conditions of an accepted definition; those that hold already keep their time. */
+function conditions(given: Json | undefined): Json[] {
+  const known = Array.isArray(given) ? given.filter((condition) => isJsonObject(condition)) : [];
+  const wanted = [
+    { type: 'NamesAccepted', reason: 'NoConflicts', message: 'no conflicts found' },
+    { type: 'Established', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' },
+  ];
+  return wanted.map((condition) => {
+    const present = known.find(({ type, status }) => type === condition.type && status === 'True');
+    return present ?? { lastTransitionTime: timestamp(), status: 'True', ...condition };
+  });
+}

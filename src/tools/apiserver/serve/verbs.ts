@@ -1,0 +1,198 @@
+/**
+ * The verbs over HTTP. A writing verb reads the body, checks it against the URL, writes (`writer.ts`), and answers
+ * with the object. The others are in `reads.ts`.
+ */
+
+import { propagationOf } from '../write/deletion.ts';
+import type { EventLog } from '../store/event-log.ts';
+import type { FaultEngine } from '../faults/fault-rules.ts';
+import { contentType, jsonOf, readBody, requireJson, sendJson, sendPieces } from '../wire/http-io.ts';
+import { isJsonObject } from '../store/json.ts';
+import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import { parseJson } from '../../../base/parse-json.ts';
+import { parseListOptions } from './list-options.ts';
+import { listPieces, readPage } from './list.ts';
+import type { Listener } from '../wire/listener.ts';
+import type { ResolvedOptions } from '../store/options.ts';
+import { APPLY_PATCH, applyPatch, requirePatchType } from '../write/patch.ts';
+import { asObject } from '../write/object-preparation.ts';
+import { answer, isScale, serveRead } from './reads.ts';
+import type { ReadServices } from './reads.ts';
+import type { Call } from '../wire/request-info.ts';
+import type { RequestLog } from '../wire/request-log.ts';
+import type { ResourceTable, ServedResource } from '../store/resources.ts';
+import { SCALES, scaleOf, withScale } from '../write/scale.ts';
+import { selectionOf } from './selection.ts';
+import { badRequest, methodNotAllowed, notFound, quote, success, unknownResource } from '../store/status.ts';
+import { keyOf } from '../store/stored-object.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { StoredObjectWriter, WriteOptions } from '../write/writer.ts';
+
+/** The parts of the server that answer requests. */
+export interface Services extends ReadServices {
+  readonly options: ResolvedOptions;
+  readonly table: ResourceTable;
+  readonly log: EventLog;
+  readonly writer: StoredObjectWriter;
+  readonly listener: Listener;
+  readonly engine: FaultEngine;
+  readonly requests: RequestLog;
+}
+
+export async function serveResource(services: Services, call: Call): Promise<void> {
+  const { path, request } = call;
+  const { definition } = call.collection;
+  const served =
+    path.subresource === '' ||
+    (path.subresource === 'status' && definition.status === true) ||
+    (path.subresource === 'scale' && definition.scale !== undefined);
+  if (!served || (path.namespace !== '' && !definition.namespaced)) throw unknownResource();
+  const named = path.name !== '';
+  if (definition.review !== undefined) {
+    if (request.method !== 'POST' || named) throw methodNotAllowed();
+    return sendJson(call.response, 201, definition.review(await readObject(services, call)));
+  }
+  switch (request.method) {
+    case 'GET':
+      return serveRead(services, call);
+    case 'POST':
+      if (!named) return create(services, call);
+      break;
+    case 'PUT':
+      if (named) return update(services, call);
+      break;
+    case 'PATCH':
+      if (named) return patch(services, call);
+      break;
+    case 'DELETE':
+      return named ? deleteOne(services, call) : deleteMany(services, call);
+    default:
+      break;
+  }
+  throw methodNotAllowed();
+}
+
+async function create(services: Services, call: Call): Promise<void> {
+  const { collection, path } = call;
+  if (collection.definition.namespaced && path.namespace === '') throw methodNotAllowed();
+  const object = await readObject(services, call);
+  checkFields(call, object);
+  answer(call, 201, services.writer.create(collection, path.namespace, object, { dryRun: isDryRun(call) }));
+}
+
+async function update(services: Services, call: Call): Promise<void> {
+  const { collection, path } = call;
+  const given = await readObject(services, call);
+  const { name = '', namespace = '' } = given.metadata;
+  if (name !== path.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path.name})`);
+  }
+  if (namespace !== '' && namespace !== path.namespace) {
+    throw badRequest(
+      `the namespace of the object (${namespace}) does not match the namespace on the request (${path.namespace})`,
+    );
+  }
+  const key = keyOf(path.namespace, name);
+  const current = collection.get(key);
+  if (current === undefined) throw notFound(collection.definition, name);
+  write(services, call, current, given);
+}
+
+async function patch(services: Services, call: Call): Promise<void> {
+  const { collection, path } = call;
+  const { definition } = collection;
+  const type = contentType(call.request);
+  requirePatchType(type, definition);
+  const body = jsonOf(await readBody(call.request, services.options.requestBytesMax));
+  const current = collection.get(keyOf(path.namespace, path.name));
+  if (current === undefined) {
+    if (type !== APPLY_PATCH || path.subresource !== '') throw notFound(definition, path.name);
+    const object = asObject(definition, body);
+    checkFields(call, object);
+    const options = { dryRun: isDryRun(call) };
+    return answer(call, 201, services.writer.create(collection, path.namespace, object, options));
+  }
+  const target = isScale(call) ? scaleOf(definition, current.parse()) : current.parse();
+  write(services, call, current, asObject(wireKind(call), applyPatch(type, target, body)));
+}
+
+/** Stores the object, its status or its scale, as the path says. */
+function write({ writer }: Services, call: Call, current: StoredObject, given: KubeObject): void {
+  const { collection, path } = call;
+  const { definition } = collection;
+  const object = isScale(call) ? withScale(definition, current.parse(), given) : given;
+  checkFields(call, object);
+  const scope = path.subresource === 'status' ? 'status' : 'object';
+  const options = { dryRun: isDryRun(call) };
+  answer(call, 200, writer.update(collection, current.identity.key, object, scope, options));
+}
+
+/**
+ * Reports the fields that the schema does not name, as the request asks: as an error, as warnings, or not at all. They
+ * are never stored.
+ */
+function checkFields({ query, response, collection }: Call, object: KubeObject): void {
+  const { schema, kind, version } = collection.definition;
+  const mode = query.get('fieldValidation') ?? 'Warn';
+  const unknown = mode === 'Ignore' ? [] : (schema?.unknownFields(object) ?? []);
+  if (unknown.length === 0) return;
+  const reports = unknown.map((field) => `unknown field ${quote(field)}`);
+  if (mode === 'Strict') {
+    const why = `strict decoding error: ${reports.join(', ')}`;
+    throw badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
+  }
+  for (const report of reports) response.appendHeader('Warning', `299 - ${quote(report)}`);
+}
+
+async function deleteOne(services: Services, call: Call): Promise<void> {
+  const { collection, path } = call;
+  const { definition } = collection;
+  const options = await deleteOptions(services, call);
+  const key = keyOf(path.namespace, path.name);
+  const { object, gone } = services.writer.delete(collection, key, path.name, options);
+  if (!gone || definition.returnsDeleted === true) answer(call, 200, object);
+  else sendJson(call.response, 200, success(definition, path.name, object.identity.uid));
+}
+
+/** Deletes the selected objects, and answers with the list as it was before. */
+async function deleteMany(services: Services, call: Call): Promise<void> {
+  const { collection, path, query } = call;
+  const selection = selectionOf(collection.definition, path, query, services.options.sharding);
+  const options = parseListOptions(query);
+  const { dryRun = false, propagation } = await deleteOptions(services, call);
+  const { freshnessTimeoutMs } = services.options;
+  const page = await readPage(services.log, collection, options, selection, freshnessTimeoutMs);
+  for (const { identity } of page.objects) {
+    services.writer.delete(collection, identity.key, identity.name, { dryRun, propagation });
+  }
+  await sendPieces(call, listPieces(collection, page, false));
+}
+
+/** Grace periods are accepted and have no effect, because there is no kubelet. */
+async function deleteOptions(services: Services, call: Call): Promise<WriteOptions> {
+  const body = await readBody(call.request, services.options.requestBytesMax);
+  const parsed = body.length === 0 ? {} : jsonOf(body);
+  const given: JsonObject = isJsonObject(parsed) ? parsed : {};
+  const { preconditions, dryRun } = given;
+  return {
+    preconditions: isJsonObject(preconditions) ? preconditions : {},
+    propagation: propagationOf(call.query, given),
+    dryRun: isDryRun(call) || (Array.isArray(dryRun) && dryRun.includes('All')),
+  };
+}
+
+async function readObject(services: Services, call: Call): Promise<KubeObject> {
+  const kind = wireKind(call);
+  requireJson(call.request);
+  const body = await readBody(call.request, services.options.requestBytesMax);
+  return asObject(kind, parseJson(body.toString()) as Json | undefined);
+}
+
+/** Returns the kind of the bodies of a request: a scale has its own. */
+function wireKind(call: Call): ServedResource {
+  return isScale(call) ? SCALES : call.collection.definition;
+}
+
+function isDryRun({ query }: Call): boolean {
+  return query.get('dryRun') === 'All';
+}

@@ -1,0 +1,110 @@
+/**
+ * All options of the embedded apiserver with units and defaults. The defaults are those of the real server
+ * where it has the value.
+ */
+
+import { KubeloomError } from '../../../base/errors.ts';
+import { isLoopbackHost } from '../../../base/loopback.ts';
+import { flag, having, integer, number, oneOf, text, wantOptions } from '../../../base/option-checks.ts';
+import type { OptionChecks } from '../../../base/option-checks.ts';
+import type { ResourceDefinition } from './resources.ts';
+
+export interface ApiServerOptions {
+  /** Listening address: loopback, unless `allowRemote`. Default 127.0.0.1. */
+  readonly host?: string;
+  /** 0 (default) selects a free port. */
+  readonly port?: number;
+  /** Allows a `host` beyond loopback. Default false. */
+  readonly allowRemote?: boolean;
+  /** Serves TLS with a CA and a certificate made at start. Default true. */
+  readonly tls?: boolean;
+  /** The bearer token that requests must carry. Default: a random one; '' accepts requests without one. */
+  readonly token?: string;
+  /** The revision before the first write. Default 1, like an empty etcd. */
+  readonly firstRevision?: number;
+  /** Number of events that each resource keeps for watches and old lists. Default 100,000. */
+  readonly historyEventsMax?: number;
+  /**
+   * Bytes of these events. Default 512 MiB; updates of the load generator share their bytes and count almost nothing.
+   */
+  readonly historyBytesMax?: number;
+  /** Default 60,000, as the real server. */
+  readonly bookmarkIntervalMs?: number;
+  /**
+   * A watch that is this many events behind is closed. Default 100,000, the whole history. (The real server
+   * allows 10 to 1,000 events and a time budget, which would make tests depend on speed.)
+   */
+  readonly watchBacklogEventsMax?: number;
+  /** Without timeoutSeconds a watch lasts 1 to 2 times this. Default 1,800,000. */
+  readonly watchTimeoutMs?: number;
+  /**
+   * How long a read waits for a revision that is not reached yet, before `Too large resource version`. Default 3,000.
+   */
+  readonly freshnessTimeoutMs?: number;
+  /** Default 3 MiB. */
+  readonly requestBytesMax?: number;
+  /**
+   * How a watch from too old a revision fails: with a 410 inside the stream (default, as in the real server),
+   * or with an HTTP status.
+   */
+  readonly expiredWatch?: 'event' | 'status';
+  /**
+   * Treatment of `shardSelector` in LIST and WATCH. `ignores` (default): as servers without the feature gate
+   * ShardedListAndWatch. `echoes`: filters, and typed lists say so, as servers with the gate. `filters`: says it nowhere.
+   */
+  readonly sharding?: 'ignores' | 'filters' | 'echoes';
+  /** Custom resources; more can be registered later. */
+  readonly resources?: readonly ResourceDefinition[];
+}
+
+export type ResolvedOptions = Required<ApiServerOptions>;
+
+const MIB = 1024 * 1024;
+
+const CHECKS: OptionChecks<ApiServerOptions> = {
+  host: text,
+  port: integer(0, 65_535),
+  allowRemote: flag,
+  tls: flag,
+  token: text,
+  firstRevision: integer(1),
+  historyEventsMax: integer(0),
+  historyBytesMax: integer(0),
+  bookmarkIntervalMs: number(1),
+  watchBacklogEventsMax: integer(0),
+  watchTimeoutMs: number(1),
+  freshnessTimeoutMs: number(0),
+  requestBytesMax: integer(1),
+  expiredWatch: oneOf('event', 'status'),
+  sharding: oneOf('ignores', 'filters', 'echoes'),
+  resources: having('an array of resources', 'map'),
+};
+
+/** @throws ERR_KUBELOOM_OPTION */
+export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
+  wantOptions('options of the embedded apiserver', options, CHECKS);
+  const resolved: ResolvedOptions = {
+    host: '127.0.0.1',
+    port: 0,
+    allowRemote: false,
+    tls: true,
+    token: crypto.randomUUID().replaceAll('-', ''),
+    firstRevision: 1,
+    historyEventsMax: 100_000,
+    historyBytesMax: 512 * MIB,
+    bookmarkIntervalMs: 60_000,
+    watchBacklogEventsMax: 100_000,
+    watchTimeoutMs: 1_800_000,
+    freshnessTimeoutMs: 3_000,
+    requestBytesMax: 3 * MIB,
+    expiredWatch: 'event',
+    sharding: 'ignores',
+    resources: [],
+    ...options,
+  };
+  if (!resolved.allowRemote && !isLoopbackHost(resolved.host)) {
+    const message = `the embedded apiserver listens on loopback only; ${resolved.host} needs allowRemote: true`;
+    throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+  }
+  return resolved;
+}

@@ -1,0 +1,110 @@
+/** Reading of JSON bodies, and writing of JSON answers. Long answers are written in pieces, at the reader's pace. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { parseJson } from '../../../base/parse-json.ts';
+import type { Json } from '../store/json.ts';
+import { badRequest, entityTooLarge, notAcceptable, unsupportedMediaType } from '../store/status.ts';
+import type { Status } from '../store/status.ts';
+
+const WRITE_BYTES = 256 * 1024;
+/** The smallest answer that is compressed, in bytes, as in the real server. */
+const GZIP_BYTES_MIN = 128 * 1024;
+const JSON_TYPE = 'application/json';
+const NEWLINE = Buffer.from('\n');
+
+export interface ServerExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw entityTooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** @throws StatusError 400, which does not quote the body: it may be a Secret */
+export function jsonOf(body: Buffer): Json {
+  const json = parseJson(body.toString()) as Json | undefined;
+  if (json === undefined) throw badRequest('the body is not valid JSON');
+  return json;
+}
+
+export function contentType(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? JSON_TYPE).split(';')[0]?.trim() ?? '';
+}
+
+/** Bodies are JSON. Recent versions of `kubectl create` send protobuf, which is refused. */
+export function requireJson(request: IncomingMessage): void {
+  if (contentType(request) !== JSON_TYPE) throw unsupportedMediaType();
+}
+
+export function sendJson(response: ServerResponse, code: number, body: Buffer | object): void {
+  const bytes = Buffer.isBuffer(body)
+    ? Buffer.concat([body, NEWLINE])
+    : Buffer.from(`${JSON.stringify(body)}\n`);
+  response.writeHead(code, { 'Content-Type': JSON_TYPE, 'Content-Length': bytes.length });
+  response.end(bytes);
+}
+
+export function sendStatus(response: ServerResponse, status: Status): void {
+  const seconds = status.details?.retryAfterSeconds;
+  if (seconds !== undefined) response.setHeader('Retry-After', seconds);
+  sendJson(response, status.code ?? 200, status);
+}
+
+/**
+ * Streams a document in chunks, each after the one before has been sent. Large documents are compressed for
+ * clients that accept it, as in the real server.
+ */
+export function sendPieces(call: ServerExchange, pieces: Iterable<Buffer>): Promise<void> {
+  const { request, response } = call;
+  const rest = chunks(pieces);
+  const first = rest.next().value ?? Buffer.alloc(0);
+  const document = Readable.from(prepend(first, rest));
+  response.setHeader('Content-Type', JSON_TYPE);
+  const acceptsGzip = String(request.headers['accept-encoding']).includes('gzip');
+  if (first.length < GZIP_BYTES_MIN || !acceptsGzip) return pipeline(document, response);
+  response.setHeader('Content-Encoding', 'gzip');
+  return pipeline(document, createGzip({ level: 1 }), response);
+}
+
+function* chunks(pieces: Iterable<Buffer>): Generator<Buffer, undefined> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    waiting.push(piece);
+    bytes += piece.length;
+    if (bytes < WRITE_BYTES) continue;
+    yield Buffer.concat(waiting);
+    waiting = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(waiting);
+  return undefined;
+}
+
+function* prepend(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
+/** True when the client prefers PartialObjectMetadata. Tables are not offered; kubectl then makes its own. */
+export function acceptsPartial(request: IncomingMessage): boolean {
+  for (const clause of (request.headers.accept ?? '*/*').split(',')) {
+    const [type, ...parameters] = clause.split(';').map((part) => part.trim());
+    if (type !== JSON_TYPE && type !== 'application/*' && type !== '*/*') continue;
+    const as = parameters.find((parameter) => parameter.startsWith('as='))?.slice('as='.length);
+    if (as === undefined) return false;
+    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return true;
+  }
+  throw notAcceptable();
+}

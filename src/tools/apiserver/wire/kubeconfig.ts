@@ -1,0 +1,72 @@
+/**
+ * The kubeconfig of an embedded server, as an object and as YAML for kubectl, and the same as a connection, for informers
+ * without client-node. client-node's `loadFromString` accepts the object's JSON, too.
+ */
+import type { ServerConnection } from '../../../kube/server-source.ts';
+
+export interface KubeConfigObject {
+  readonly apiVersion: 'v1';
+  readonly kind: 'Config';
+  readonly 'current-context': string;
+  readonly clusters: readonly [
+    { readonly name: string; readonly cluster: Readonly<Record<string, string | boolean>> },
+  ];
+  readonly users: readonly [{ readonly name: string; readonly user: Readonly<Record<string, string>> }];
+  readonly contexts: readonly [
+    { readonly name: string; readonly context: { readonly cluster: string; readonly user: string } },
+  ];
+}
+
+export interface Endpoint {
+  readonly url: string;
+  readonly token: string;
+  /** PEM, '' without TLS. */
+  readonly ca: string;
+}
+
+const NAME = 'kubeloom-embedded';
+
+export function kubeConfigOf({ url, token, ca }: Endpoint): KubeConfigObject {
+  // client-node refuses plain HTTP unless verification is switched off.
+  const trust =
+    ca === ''
+      ? { 'insecure-skip-tls-verify': true }
+      : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': NAME,
+    clusters: [{ name: NAME, cluster: { server: url, ...trust } }],
+    users: [{ name: NAME, user: token === '' ? {} : { token } }],
+    contexts: [{ name: NAME, context: { cluster: NAME, user: NAME } }],
+  };
+}
+
+export function connectionOf({ url, token, ca }: Endpoint): ServerConnection {
+  return { server: url, ...(token === '' ? {} : { token }), ...(ca === '' ? {} : { ca }) };
+}
+
+/** Returns the kubeconfig in a readable layout. JSON would be valid YAML, too. */
+export function kubeConfigYaml(config: KubeConfigObject): string {
+  const [{ cluster }] = config.clusters;
+  const [{ user }] = config.users;
+  const lines = (members: Readonly<Record<string, string | boolean>>): string =>
+    Object.entries(members)
+      .map(([name, value]) => `\n    ${name}: ${JSON.stringify(value)}`)
+      .join('') || ' {}';
+  return `apiVersion: v1
+kind: Config
+current-context: ${NAME}
+clusters:
+- name: ${NAME}
+  cluster:${lines(cluster)}
+users:
+- name: ${NAME}
+  user:${lines(user)}
+contexts:
+- name: ${NAME}
+  context:
+    cluster: ${NAME}
+    user: ${NAME}
+`;
+}

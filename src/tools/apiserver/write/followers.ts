@@ -1,0 +1,54 @@
+/**
+ * The parts of a control plane that follow writes: garbage collection, deletion of namespaces, custom resources. Each
+ * notes what a write will need, and does it in the same turn of the event loop, before any other request is read. So a
+ * test needs no waiting: when an answer has arrived, its consequences are in the log.
+ */
+
+import type { Collection } from '../store/event-log.ts';
+import type { ChangeType } from '../store/history.ts';
+import type { KubeObject } from '../store/json.ts';
+
+export interface StoredChange {
+  readonly type: ChangeType;
+  readonly collection: Collection;
+  /** The object after the change; for DELETED its last state. */
+  readonly object: KubeObject;
+  /** False for the control API, whose objects may have owners that do not exist. */
+  readonly checksOwners: boolean;
+}
+
+export interface Follower {
+  /** Notes a write; it writes nothing itself. */
+  saw(change: StoredChange): void;
+  /** Does what was noted. Returns false when there was nothing. */
+  work(): boolean;
+}
+
+export class Followers {
+  readonly #followers: Follower[] = [];
+  #isScheduled = false;
+
+  add(follower: Follower): void {
+    this.#followers.push(follower);
+  }
+
+  saw(change: StoredChange): void {
+    for (const follower of this.#followers) follower.saw(change);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => this.#work());
+  }
+
+  /** Works until no follower has anything left: the work of one is often a write that another follows. */
+  #work(): void {
+    try {
+      let isBusy = true;
+      while (isBusy) {
+        isBusy = false;
+        for (const follower of this.#followers) if (follower.work()) isBusy = true;
+      }
+    } finally {
+      this.#isScheduled = false;
+    }
+  }
+}

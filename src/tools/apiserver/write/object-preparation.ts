@@ -1,0 +1,195 @@
+/**
+ * The object that a create or an update stores: the server sets identity, generation, status and names, and keeps what
+ * the client may not change. Pure functions from the body of a request and the present object.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../store/json.ts';
+import type { Json, JsonObject, KubeObject, ObjectMeta } from '../store/json.ts';
+import { apiVersionOf } from '../store/resources.ts';
+import type { ServedResource } from '../store/resources.ts';
+import { badRequest, invalid, kindMissing, objectNotRecognized, quote } from '../store/status.ts';
+import type { FieldError } from '../store/field-error.ts';
+
+const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const NAME_SUFFIX_LENGTH = 5;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const SUBDOMAIN_RULE =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+/** Names of RBAC objects may contain colons: they only have to fit into a URL. */
+const PATH_SEGMENT_GROUP = 'rbac.authorization.k8s.io';
+
+export function timestamp(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`;
+}
+
+/** Returns the body of a request as an object of this resource. @throws StatusError 400 when it is none */
+export function asObject(definition: ServedResource, body: Json | undefined): KubeObject {
+  const { kind: expectedKind, version } = definition;
+  if (!isJsonObject(body)) throw objectNotRecognized(definition);
+  if (definition.custom === true && body['kind'] === undefined) {
+    throw kindMissing(definition, JSON.stringify(body));
+  }
+  const kind = typeof body['kind'] === 'string' ? body['kind'] : expectedKind;
+  const apiVersion = typeof body['apiVersion'] === 'string' ? body['apiVersion'] : apiVersionOf(definition);
+  const { metadata = {} } = body;
+  if (apiVersion !== apiVersionOf(definition)) {
+    const why = `no kind ${quote(kind)} is registered for version ${quote(apiVersion)}`;
+    throw cannotHandle(kind, apiVersion, expectedKind, `${why} in scheme "pkg/runtime/scheme.go:111"`);
+  }
+  if (kind !== expectedKind) {
+    const why = `converting (${version}.${kind}) to (core.${expectedKind}): unknown conversion`;
+    throw cannotHandle(kind, apiVersion, expectedKind, why);
+  }
+  return { ...body, metadata: isJsonObject(metadata) ? metadata : {} };
+}
+
+function cannotHandle(kind: string, version: string, expected: string, why: string): Error {
+  return badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${expected}: ${why}`);
+}
+
+/**
+ * Sets the fields of a new object. `trusted` (the control API) keeps the given status and skips the rules for names.
+ */
+export function prepareCreate(
+  definition: ServedResource,
+  object: KubeObject,
+  namespace: string,
+  trusted: boolean,
+): KubeObject {
+  const given = object.metadata;
+  const generated = given.name === undefined || given.name === '';
+  if (generated && !given.generateName) {
+    const body = 'Required value: name or generateName is required';
+    throw invalid(definition, '', [{ type: 'FieldValueRequired', field: 'metadata.name', body }]);
+  }
+  const name = generated ? generateName(given.generateName ?? '') : (given.name ?? '');
+  if (!trusted) checkNames(definition, given.generateName ?? '', name);
+  const metadata: ObjectMeta = { ...given, name };
+  if (definition.namespaced) metadata.namespace = namespace;
+  else delete metadata.namespace;
+  delete metadata.deletionTimestamp;
+  metadata.uid = trusted && given.uid !== undefined ? given.uid : crypto.randomUUID();
+  metadata.creationTimestamp =
+    trusted && given.creationTimestamp !== undefined ? given.creationTimestamp : timestamp();
+  const counts = definition.custom === true || isJsonObject(object['spec']);
+  if (counts && !(trusted && given.generation !== undefined)) metadata.generation = 1;
+  const created = withoutEmpty(definition, { ...object, metadata });
+  if (definition.resource === 'namespaces') return activeNamespace(created);
+  if (trusted || definition.status !== true || definition.resource === 'nodes') return created;
+  delete created['status'];
+  if (definition.resource === 'pods') created['status'] = { phase: 'Pending' };
+  return created;
+}
+
+function activeNamespace(namespace: KubeObject): KubeObject {
+  const { metadata, spec, status } = namespace;
+  const labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name ?? '' };
+  return {
+    ...namespace,
+    metadata: { ...metadata, labels },
+    spec: { finalizers: ['kubernetes'], ...(isJsonObject(spec) ? spec : {}) },
+    status: { phase: 'Active', ...(isJsonObject(status) ? status : {}) },
+  };
+}
+
+/** Go omits these when they are empty, and also the data of ConfigMaps and Secrets. */
+const OMITTED_WHEN_EMPTY = ['labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'];
+const DATA = ['data', 'binaryData', 'stringData'];
+
+/** Returns the object without the nulls and empty containers that a typed server would not keep. */
+function withoutEmpty(definition: ServedResource, object: KubeObject): KubeObject {
+  const metadata: ObjectMeta = { ...object.metadata };
+  dropEmpty(metadata, OMITTED_WHEN_EMPTY);
+  for (const name of Object.keys(metadata)) if (metadata[name] === null) delete metadata[name];
+  const result: KubeObject = { ...object, metadata };
+  if (definition.custom !== true) dropEmpty(result, DATA);
+  return result;
+}
+
+function dropEmpty(target: JsonObject, names: readonly string[]): void {
+  for (const name of names) {
+    const value = target[name];
+    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) delete target[name];
+  }
+}
+
+/** The part of the object that a write may change. */
+export type WriteScope = 'object' | 'status' | 'everything';
+
+/** Returns the object after an update. Immutable fields stay, and the generation counts changes of the spec. */
+export function prepareUpdate(
+  definition: ServedResource,
+  current: KubeObject,
+  given: KubeObject,
+  scope: WriteScope,
+): KubeObject {
+  const source = scope === 'status' ? { ...current, status: given['status'] } : given;
+  const meta = scope === 'status' ? current.metadata : given.metadata;
+  const metadata: ObjectMeta = { ...meta };
+  keep(metadata, current.metadata, [
+    'name',
+    'namespace',
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'generateName',
+    'generation',
+  ]);
+  const updated: KubeObject = { ...source, metadata };
+  if (scope === 'object' && definition.status === true) keep(updated, current, ['status']);
+  if (isCounted(definition, current, updated)) {
+    metadata.generation = (current.metadata.generation ?? 0) + 1;
+  }
+  return withoutEmpty(definition, updated);
+}
+
+/**
+ * True for a change that the generation counts: of the spec, and for a custom resource of anything except metadata, and
+ * except the status that is a subresource.
+ */
+function isCounted(definition: ServedResource, current: KubeObject, updated: KubeObject): boolean {
+  if (definition.custom !== true) {
+    return isJsonObject(updated['spec']) && !isDeepStrictEqual(updated['spec'], current['spec']);
+  }
+  const notCounted = ['metadata', 'kind', 'apiVersion', ...(definition.status === true ? ['status'] : [])];
+  const content = (object: KubeObject): JsonObject => {
+    return Object.fromEntries(Object.entries(object).filter(([name]) => !notCounted.includes(name)));
+  };
+  return !isDeepStrictEqual(content(updated), content(current));
+}
+
+function keep(target: JsonObject, source: JsonObject, names: readonly string[]): void {
+  for (const name of names) {
+    if (source[name] === undefined) delete target[name];
+    else target[name] = source[name];
+  }
+}
+
+function generateName(prefix: string): string {
+  const random = crypto.getRandomValues(new Uint8Array(NAME_SUFFIX_LENGTH));
+  const suffix = [...random].map((byte) => NAME_ALPHABET[byte % NAME_ALPHABET.length]);
+  return `${prefix}${suffix.join('')}`;
+}
+
+function checkNames(definition: ServedResource, generate: string, name: string): void {
+  if (definition.group === PATH_SEGMENT_GROUP) return;
+  const errors: FieldError[] = [];
+  // A suffix follows the prefix, so the prefix may end in a dash.
+  if (generate !== '' && !isSubdomain(generate.replace(/-$/, 'a')))
+    errors.push(invalidName('generateName', generate));
+  if (!isSubdomain(name)) errors.push(invalidName('name', name));
+  if (errors.length > 0) throw invalid(definition, name, errors);
+}
+
+function isSubdomain(name: string): boolean {
+  return name.length <= 253 && SUBDOMAIN.test(name);
+}
+
+function invalidName(field: string, value: string): FieldError {
+  const body = `Invalid value: ${quote(value)}: ${SUBDOMAIN_RULE}`;
+  return { type: 'FieldValueInvalid', field: `metadata.${field}`, body };
+}

@@ -1,0 +1,240 @@
+/**
+ * The writing verbs: create, update, delete. Each is one synchronous step from the present state to the next event in
+ * the log, so concurrent requests cannot interleave inside one. Custom resources are checked against their schema;
+ * specs of built-in kinds are neither validated nor defaulted.
+ */
+
+import { deleting, keepersOf } from './deletion.ts';
+import type { Propagation } from './deletion.ts';
+import type { Collection, EventLog } from '../store/event-log.ts';
+import { Followers } from './followers.ts';
+import type { KubeObject } from '../store/json.ts';
+import { prepareCreate, prepareUpdate } from './object-preparation.ts';
+import type { WriteScope } from './object-preparation.ts';
+import type { ServedResource } from '../store/resources.ts';
+import {
+  STALE_RESOURCE_VERSION,
+  alreadyExists,
+  badRequest,
+  bareFailure,
+  conflict,
+  createNotAllowed,
+  deleteConflict,
+  invalid,
+  namespaceImmortal,
+  namespaceTerminating,
+  notFound,
+  quote,
+} from '../store/status.ts';
+import { StoredObject, keyOf } from '../store/stored-object.ts';
+
+const IMMORTAL_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
+
+export interface WriteOptions {
+  /** Does everything except the storing (`dryRun=All`). */
+  readonly dryRun?: boolean;
+  /** True for the control API: the rules about names, status and resourceVersion do not apply. */
+  readonly trusted?: boolean;
+  /** True for the server's own writes, which change only metadata: the object is stored as it is. */
+  readonly isOwn?: boolean;
+  /** For a deletion. */
+  readonly preconditions?: Preconditions;
+  /** For a deletion: what becomes of the dependents. */
+  readonly propagation?: Propagation | undefined;
+}
+
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+interface Deletion {
+  readonly object: StoredObject;
+  /** False while finalizers keep the object. */
+  readonly gone: boolean;
+}
+
+export class StoredObjectWriter {
+  readonly followers: Followers = new Followers();
+  readonly #log: EventLog;
+  readonly #namespaces: Collection;
+
+  constructor(log: EventLog, namespaces: Collection) {
+    this.#log = log;
+    this.#namespaces = namespaces;
+  }
+
+  /** Creates the namespace of a trusted create when it does not exist. */
+  ensureNamespace(name: string): void {
+    if (this.#namespaces.get(name) !== undefined) return;
+    const namespace = prepareCreate(this.#namespaces.definition, { metadata: { name } }, '', true);
+    this.#store(this.#namespaces, namespace, {});
+  }
+
+  create(
+    collection: Collection,
+    namespace: string,
+    given: KubeObject,
+    options: WriteOptions = {},
+  ): StoredObject {
+    const { definition } = collection;
+    const trusted = options.trusted === true;
+    if (!trusted) this.#checkCreate(definition, given, namespace);
+    else if (definition.namespaced) this.ensureNamespace(namespace);
+    const coerced = definition.schema?.coerce(given) ?? given;
+    const object = prepareCreate(definition, coerced, namespace, trusted);
+    validate(definition, object, undefined);
+    const { name = '' } = object.metadata;
+    if (collection.get(keyOf(definition.namespaced ? namespace : '', name)) !== undefined) {
+      throw alreadyExists(definition, name);
+    }
+    return this.#store(collection, object, options);
+  }
+
+  update(
+    collection: Collection,
+    key: string,
+    given: KubeObject,
+    scope: WriteScope,
+    options: WriteOptions = {},
+  ): StoredObject {
+    const { definition } = collection;
+    const stored = collection.get(key);
+    if (stored === undefined) throw notFound(definition, given.metadata.name ?? '');
+    if (options.trusted !== true) checkUpdate(definition, key, stored, given);
+    const current = stored.parse();
+    const coerced = definition.schema?.coerce(given) ?? given;
+    const updated = prepareUpdate(definition, current, coerced, scope);
+    if (options.trusted !== true) checkFinalizers(definition, current, updated);
+    if (options.isOwn !== true) validate(definition, updated, current);
+    const unchanged = StoredObject.encode(definition, updated, stored.revision);
+    const isLast =
+      updated.metadata.deletionTimestamp !== undefined && keepersOf(definition, updated).length === 0;
+    if (isLast && options.dryRun !== true) {
+      // The last finalizer was removed. The event has the state before; the answer has the state that was
+      // never stored.
+      this.#remove(collection, current);
+      return unchanged;
+    }
+    // A write that changes nothing makes no event: the object and its revision stay.
+    if (unchanged.toBuffer().equals(stored.toBuffer())) return stored;
+    return this.#store(collection, updated, options);
+  }
+
+  delete(collection: Collection, key: string, name: string, options: WriteOptions = {}): Deletion {
+    const { definition } = collection;
+    const stored = collection.get(key);
+    if (stored === undefined) throw notFound(definition, name);
+    const isNamespace = collection === this.#namespaces;
+    if (isNamespace && IMMORTAL_NAMESPACES.has(name)) throw namespaceImmortal(definition, name);
+    checkPreconditions(definition, stored, options.preconditions ?? {});
+    if (options.dryRun === true) return { object: stored, gone: true };
+    const object = stored.parse();
+    const isMarked = object.metadata.deletionTimestamp !== undefined;
+    const ending = deleting(definition, object, options.propagation);
+    if (keepersOf(definition, ending).length > 0) {
+      const again = StoredObject.encode(definition, ending, stored.revision);
+      if (again.toBuffer().equals(stored.toBuffer())) return { object: stored, gone: false };
+      return { object: this.#store(collection, ending, {}), gone: false };
+    }
+    if (definition.graceful !== true || isMarked || options.trusted === true) {
+      return { object: this.#remove(collection, object), gone: true };
+    }
+    // Even without a grace period, clients first receive the deletionTimestamp and then the deletion.
+    this.#store(collection, ending, {});
+    return { object: this.#remove(collection, ending), gone: true };
+  }
+
+  #checkCreate(definition: ServedResource, given: KubeObject, namespace: string): void {
+    const { namespace: own = '', resourceVersion = '', name = '' } = given.metadata;
+    if (own !== '' && namespace !== '' && own !== namespace) {
+      throw badRequest(
+        'the namespace of the provided object does not match the namespace sent on the request',
+      );
+    }
+    if (resourceVersion !== '' && resourceVersion !== '0') {
+      throw bareFailure('resourceVersion should not be set on objects to be created');
+    }
+    if (definition.terminating === true) throw createNotAllowed(definition, name);
+    if (!definition.namespaced) return;
+    const stored = this.#namespaces.get(namespace);
+    if (stored === undefined) throw notFound(this.#namespaces.definition, namespace);
+    if (stored.parse().metadata.deletionTimestamp !== undefined) {
+      throw namespaceTerminating(definition, name, namespace);
+    }
+  }
+
+  #store(collection: Collection, object: KubeObject, options: WriteOptions): StoredObject {
+    const { definition, storage } = collection;
+    if (options.dryRun === true) return StoredObject.encode(definition, object, this.#log.revision);
+    const type = storage.get(keyOf(object.metadata.namespace ?? '', object.metadata.name ?? ''))
+      ? 'MODIFIED'
+      : 'ADDED';
+    const stored = this.#log.write(storage, (revision) => storage.encode(object, revision));
+    this.followers.saw({ type, collection: storage, object, checksOwners: options.trusted !== true });
+    return collection.get(stored.identity.key) ?? stored;
+  }
+
+  #remove(collection: Collection, object: KubeObject): StoredObject {
+    const { storage, definition } = collection;
+    const { namespace = '', name = '' } = object.metadata;
+    const key = keyOf(namespace, name);
+    const seen = collection.get(key);
+    const stored = storage.get(key);
+    if (stored === undefined || seen === undefined) throw notFound(definition, name);
+    const { revision } = this.#log.delete(storage, stored);
+    this.followers.saw({ type: 'DELETED', collection: storage, object, checksOwners: false });
+    return seen.withRevision(revision);
+  }
+}
+
+function checkUpdate(definition: ServedResource, key: string, stored: StoredObject, given: KubeObject): void {
+  const { name = '', resourceVersion = '', uid = '' } = given.metadata;
+  if (resourceVersion === '' && definition.custom === true) {
+    const body = 'Invalid value: 0: must be specified for an update';
+    throw invalid(definition, name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body }]);
+  }
+  if (uid !== '' && uid !== stored.identity.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.identity.uid}`;
+    const where = `Key: /registry/${definition.resource}/${key}, ResourceVersion: 0`;
+    throw conflict(
+      definition,
+      name,
+      `StorageError: invalid object, Code: 4, ${where}, AdditionalErrorMsg: ${why}`,
+    );
+  }
+  if (resourceVersion !== '' && resourceVersion !== String(stored.revision)) {
+    throw conflict(definition, name, STALE_RESOURCE_VERSION);
+  }
+}
+
+function validate(definition: ServedResource, object: KubeObject, previous: KubeObject | undefined): void {
+  const errors = definition.schema?.validate(object, previous) ?? [];
+  if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
+}
+
+/** An object that is being deleted gets no new finalizers. */
+function checkFinalizers(definition: ServedResource, current: KubeObject, updated: KubeObject): void {
+  const { deletionTimestamp, finalizers: kept = [], name = '' } = current.metadata;
+  if (deletionTimestamp === undefined) return;
+  const added = (updated.metadata.finalizers ?? []).filter((finalizer) => !kept.includes(finalizer));
+  if (added.length === 0) return;
+  const found = `found new finalizers []string{${added.map(quote).join(', ')}}`;
+  const why = `no new finalizers can be added if the object is being deleted, ${found}`;
+  throw invalid(definition, name, [
+    { type: 'FieldValueForbidden', field: 'metadata.finalizers', body: `Forbidden: ${why}` },
+  ]);
+}
+
+function checkPreconditions(definition: ServedResource, stored: StoredObject, wanted: Preconditions): void {
+  const { uid, name } = stored.identity;
+  const version = String(stored.revision);
+  if (wanted.uid !== undefined && wanted.uid !== uid) {
+    const why = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
+    throw deleteConflict(definition, name, why);
+  }
+  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== version) {
+    const why = `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`;
+    throw deleteConflict(definition, name, why);
+  }
+}

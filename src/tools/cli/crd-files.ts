@@ -1,0 +1,62 @@
+/** `--crd FILE`: CustomResourceDefinitions as `kubectl apply -f` takes them, several in one file. */
+import { readFile } from 'node:fs/promises';
+import { parseAllDocuments } from 'yaml';
+import type { Document } from 'yaml';
+import type { EmbeddedApiServer } from '../apiserver/run/embedded-server.ts';
+import { KubeloomError, firstLineOf, messageOf } from '../../base/errors.ts';
+import { contentOf } from '../loadtest/workload/yaml-content.ts';
+
+/** A document of a file. */
+export interface Definition {
+  /** FILE, and the number of the document. */
+  readonly place: string;
+  readonly object: object;
+}
+
+const KIND = 'CustomResourceDefinition';
+const API_VERSION = 'apiextensions.k8s.io/v1';
+
+/** @throws ERR_KUBELOOM_USAGE when the file cannot be read, or has something else */
+export async function readDefinitions(file: string): Promise<Definition[]> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw refused(file, messageOf(cause), { cause });
+  });
+  const definitions: Definition[] = [];
+  for (const [index, document] of documentsOf(text, file).entries()) {
+    const place = `${file}, document ${index + 1}`;
+    const [broken] = document.errors;
+    if (broken !== undefined) throw refused(place, broken.message);
+    const object = contentOf(document, (reason) => refused(place, reason));
+    // A file may end with a separator.
+    if (object === null) continue;
+    const { apiVersion, kind } = Object(object) as { apiVersion?: unknown; kind?: unknown };
+    if (apiVersion !== API_VERSION || kind !== KIND) {
+      throw refused(place, `it is ${String(apiVersion)} ${String(kind)}, not ${API_VERSION} ${KIND}`);
+    }
+    definitions.push({ place, object: object as object });
+  }
+  if (definitions.length === 0) throw refused(file, `it has no ${KIND}`);
+  return definitions;
+}
+
+function documentsOf(text: string, file: string): readonly Document[] {
+  try {
+    return parseAllDocuments(text);
+  } catch (error) {
+    // Nested so deep that the stack of the parser ends.
+    throw refused(file, firstLineOf(error));
+  }
+}
+
+/** Makes the server serve it. @throws ERR_KUBELOOM_USAGE when the server refuses it */
+export async function define(server: EmbeddedApiServer, { place, object }: Definition): Promise<void> {
+  const resource = 'customresourcedefinitions.apiextensions.k8s.io';
+  await server.apply([{ type: 'create', resource, object }]).catch((cause: unknown) => {
+    throw refused(place, messageOf(cause), { cause });
+  });
+}
+
+function refused(place: string, reason: string, options: { readonly cause?: unknown } = {}): KubeloomError {
+  const message = `--crd ${place}: ${reason}`;
+  return new KubeloomError('ERR_KUBELOOM_USAGE', message, options);
+}

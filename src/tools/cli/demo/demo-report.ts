@@ -1,0 +1,117 @@
+/** The result of the demo: as one JSON object, as a text, and as a verdict. Pure. */
+import { factLines, faultsText, hasFaults, number, verdictLines } from '../terminal/report.ts';
+import type { Conclusion, Judged } from '../terminal/report.ts';
+import { Table } from '../terminal/table.ts';
+
+/** The output of --json, in this order. */
+export interface DemoReport {
+  readonly pods: number;
+  /** Changes in the server's log after the informer's list. */
+  readonly eventsSent: number;
+  /** Changes that were delivered as the log has them, for the handler that received fewer. */
+  readonly eventsDelivered: number;
+  /** Sums over both handlers, the initial list included. */
+  readonly lost: number;
+  readonly duplicated: number;
+  readonly reordered: number;
+  /** Same keys and resourceVersions, and the bytes of a sample of objects equal the server's answers. */
+  readonly storeEqualsServer: boolean;
+  /** The rate of the handler that does not wait, from its first change to its last. */
+  readonly eventsPerSecond: number;
+  /** From run() to the first list in the cache. */
+  readonly syncMs: number;
+  /** monitorEventLoopDelay of the main thread from before the sync to the end; includes its interval of 1 ms. */
+  readonly eventLoopDelayMs: { readonly p99: number; readonly max: number };
+  /** The process's peak resident memory. */
+  readonly rssBytes: number;
+  readonly threads: readonly ThreadReport[];
+}
+
+export interface ThreadReport {
+  readonly role: string;
+  readonly deltas: number;
+  /** Null where the platform has no such figure, and for roles that run on another role's thread. */
+  readonly cpuMs: number | null;
+}
+
+export interface HandlerResult extends Judged {
+  /** The largest number of notifications that were pending for it at once. */
+  readonly behindMax: number;
+}
+
+export const PASSED = 'every change reached both handlers once, in order, and the cache equals the server.';
+
+/** A load that the machine did not send completely proves nothing. */
+const SENT_SHARE_MIN = 0.95;
+
+/** @param intended the number of changes that should have been sent */
+export function conclude(
+  report: DemoReport,
+  handlers: readonly HandlerResult[],
+  intended: number,
+): Conclusion {
+  const failures = [...failuresOf(report), ...handlers.flatMap(handlerFailures)];
+  const needed = Math.ceil(intended * SENT_SHARE_MIN);
+  if (report.eventsSent < needed) {
+    const shortfall = `only ${number(report.eventsSent)} changes were sent, at least ${number(needed)} are needed`;
+    return { kind: 'INVALID', reasons: [shortfall, ...failures] };
+  }
+  return failures.length === 0 ? { kind: 'PASS', reasons: [] } : { kind: 'FAIL', reasons: failures };
+}
+
+function failuresOf(report: DemoReport): string[] {
+  const shards = report.threads.filter(({ role }) => role.startsWith('shard'));
+  const failures = shards
+    .filter(({ deltas }) => !(deltas > 0))
+    .map(({ role }) => `${role} handled no deltas`);
+  if (shards.length === 0) failures.push('no shard reported its figures');
+  if (!report.storeEqualsServer) failures.push('the cache does not equal the server');
+  return failures;
+}
+
+function handlerFailures({ name, verdict }: HandlerResult): string[] {
+  const failures: string[] = [];
+  if (verdict.delivered === 0) failures.push(`the ${name} handler received no change`);
+  if (hasFaults(verdict)) failures.push(`the ${name} handler: ${faultsText(verdict)}`);
+  return failures;
+}
+
+/** The result of `npm start`: three small tables. */
+export function reportText(report: DemoReport, handlers: readonly HandlerResult[]): string {
+  const handlerLines = verdictLines('HANDLER', ['FURTHEST BEHIND'], handlers, ({ behindMax }) => [
+    number(behindMax),
+  ]);
+  const sections = [factLines(factsOf(report)), handlerLines, threadLines(report.threads)];
+  return sections.map((lines) => lines.join('\n')).join('\n\n');
+}
+
+function factsOf(report: DemoReport): [string, string][] {
+  const { p99, max } = report.eventLoopDelayMs;
+  return [
+    ['pods at the start', number(report.pods)],
+    ['initial sync', `${number(report.syncMs)} ms`],
+    ['changes sent', number(report.eventsSent)],
+    ['changes delivered', `${number(report.eventsDelivered)} to each handler`],
+    ['rate', `${number(report.eventsPerSecond)} events/s`],
+    ['event loop delay', `p99 ${p99} ms, max ${max} ms (including the sampling interval of 1 ms)`],
+    ['resident memory', `${number(Math.round(report.rssBytes / 1e6))} MB at its peak`],
+    ['cache equals server', report.storeEqualsServer ? 'yes' : 'NO'],
+  ];
+}
+
+function threadLines(threads: readonly ThreadReport[]): string[] {
+  const table = new Table(['THREAD', 'DELTAS', 'CPU']);
+  return table.lines(
+    threads.map(({ role, deltas, cpuMs }) => [
+      role,
+      number(deltas),
+      cpuMs === null ? 'unknown' : `${number(cpuMs)} ms`,
+    ]),
+  );
+}
+
+/** @param sent undefined when the server did not report it */
+export function progressText(sent: number | undefined, prompt: number, slow: number): string {
+  const issued = sent === undefined ? '' : `sent ${number(sent)}, `;
+  return `${issued}prompt handler ${number(prompt)}, slow handler ${number(slow)}`;
+}

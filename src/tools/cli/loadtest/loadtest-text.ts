@@ -1,0 +1,85 @@
+/** The result of a load test as text for a terminal. Pure. */
+import { escapeControls } from '../../../base/printable.ts';
+import { quantileMs } from '../../loadtest/histogram.ts';
+import { confirmedWrites, pacedLatencies } from '../../loadtest/report/figures.ts';
+import { NONE, countText, timeText, valueText } from '../../loadtest/report/value-text.ts';
+import { figureText } from '../../loadtest/report/verdict-section.ts';
+import { worstWatchers } from '../../loadtest/report/watcher-section.ts';
+import type { LatencyStep } from '../../loadtest/workload/workload.ts';
+import type { LoadTestResult, WatcherResult } from '../../loadtest/result.ts';
+import { factLines } from '../terminal/report.ts';
+import { indexesText } from '../../loadtest/report/indexes-text.ts';
+import { Table } from '../terminal/table.ts';
+
+const FIGURES = ['delivered', 'covered', 'lost', 'duplicated', 'reordered'] as const;
+const PASSED = 'every write reached every watcher once, in order, and the caches equal a LIST.';
+
+export function resultText(result: LoadTestResult): string {
+  const { run, thresholds, writes } = result;
+  const facts: [string, string][] = [
+    ['versions', `kubeloom ${run.versions.kubeloom}, server ${run.versions.server}`],
+    ['workload', `${run.workload.name}, seed ${run.workload.seed}`],
+    ...(run.indexes ? [['indexes', indexesText(run.indexes)] as [string, string]] : []),
+    [
+      'writes confirmed',
+      `${countText(confirmedWrites(writes))}, ${countText(writes.deleted)} of them deletions`,
+    ],
+    ['due to sent', latencyText(result, 'dueToSent')],
+    ['sent to answered', latencyText(result, 'sentToAnswered')],
+    ['answered to handler', `${latencyText(result, 'answeredToHandler')}; below 0: the watch was faster`],
+    ...thresholds.map((each): [string, string] => [
+      each.isMet ? 'threshold kept' : 'threshold missed',
+      `${each.threshold.text} (${figureText(each)})`,
+    ]),
+  ];
+  return [...factLines(facts), '', ...phaseLines(result), '', ...watcherLines(result.watchers)].join('\n');
+}
+
+export function conclusionText({ conclusion: { kind, reasons } }: LoadTestResult): string {
+  if (kind === 'PASS') return `PASS: ${PASSED}`;
+  return [`${kind}:`, ...reasons.map((reason) => `  ${escapeControls(reason)}`)].join('\n');
+}
+
+function phaseLines({ phases }: LoadTestResult): string[] {
+  const table = new Table(['PHASE', 'TOOK', 'WRITES', 'RATE ASKED', 'ACHIEVED', 'FAILED']);
+  return table.lines(
+    phases.map(({ name, startMs, endMs, writes, rateAsked, rateAchieved }) => [
+      name,
+      timeText(endMs - startMs),
+      countText(confirmedWrites(writes)),
+      valueText(rateAsked, 'perSecond'),
+      valueText(rateAchieved, 'perSecond'),
+      countText(writes.refused + writes.unanswered),
+    ]),
+  );
+}
+
+/** Returns a line for each watcher; of many, for those that are worst off. */
+function watcherLines(watchers: readonly WatcherResult[]): string[] {
+  const headers = ['WATCHER', 'FIRST STATE', 'SYNC', 'CHANGES', 'COVERED', 'LOST', 'DUPLICATED', 'REORDERED'];
+  const table = new Table([...headers, 'EQUALS LIST', 'RELISTS', 'WATCHES CUT']);
+  const worst = new Set(worstWatchers(watchers));
+  const lines = table.lines(
+    watchers
+      .filter((watcher) => worst.has(watcher))
+      .map(({ name, syncs: [first], verdict, cacheEqualsList, relists, cutWatches }) => [
+        name,
+        first?.mode ?? NONE,
+        valueText(first?.durationMs ?? null, 'ms'),
+        ...FIGURES.map((figure) => countText(verdict[figure])),
+        cacheEqualsList === null ? NONE : cacheEqualsList ? 'yes' : 'NO',
+        countText(relists),
+        countText(cutWatches),
+      ]),
+  );
+  const others = watchers.length - worst.size;
+  if (others === 0) return lines;
+  return [...lines, `and ${countText(others)} more, with no more faults, relists or cuts: --json has all`];
+}
+
+/** Latencies of the phases that had a rate. */
+function latencyText(result: LoadTestResult, step: LatencyStep): string {
+  const latencies = pacedLatencies(result, step);
+  const text = (share: number): string => valueText(quantileMs(latencies, share), 'ms');
+  return `p50 ${text(0.5)}, p99 ${text(0.99)}, max ${text(1)}`;
+}

@@ -1,0 +1,74 @@
+/**
+ * The end of a command from outside: SIGINT, SIGTERM, or a closed output. The library installs no signal handlers; only
+ * the command line does, here.
+ */
+import { onAbort } from '../../base/on-abort.ts';
+import { printLine } from './terminal/output.ts';
+
+export interface Interruption {
+  readonly signal: AbortSignal;
+  /** Ends the command from within. */
+  stop(): void;
+  /** Removes the handlers. */
+  [Symbol.dispose](): void;
+}
+
+/**
+ * Ignores that the reader of the output has gone, as `head` does after its first line: the rest is not wanted.
+ * A command that runs until it is interrupted ends then; see below.
+ */
+export function allowClosedOutput(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+}
+
+/** The exit code that a shell reports for a process that ended by SIGINT. */
+const EXIT_INTERRUPTED = 130;
+
+export function listenForInterruption(): Interruption {
+  const controller = new AbortController();
+  const onSignal = (): void => {
+    // A second signal ends the process at once.
+    if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED);
+    controller.abort();
+  };
+  const onOutputClosed = (): void => controller.abort();
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  process.stdout.on('error', onOutputClosed);
+  return {
+    signal: controller.signal,
+    stop: () => controller.abort(),
+    [Symbol.dispose]: () => {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+      process.stdout.off('error', onOutputClosed);
+    },
+  };
+}
+
+/**
+ * Runs a command until it ends or is interrupted, and sets the exit code.
+ *
+ * @param command resolves with its exit code. Its failure after an interruption is expected: that also ends servers and
+ *   processes
+ */
+export async function runInterruptibly(command: (signal: AbortSignal) => Promise<number>): Promise<void> {
+  using interruption = listenForInterruption();
+  try {
+    process.exitCode = await command(interruption.signal);
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
+    printLine('interrupted', process.stderr);
+    process.exitCode = EXIT_INTERRUPTED;
+  }
+}
+
+/** Never resolves; rejects when the command is interrupted. */
+export function interruptedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    onAbort(signal, () => reject(signal.reason as Error));
+  });
+}

@@ -1,0 +1,99 @@
+/** The parts of the report of `kubeloom demo` that other reports share: conclusion, and tables. */
+import { escapeControls } from '../../../base/printable.ts';
+import { Table } from './table.ts';
+import type { Verdict } from '../../loadtest/verdict/verdict.ts';
+import { printJson, printText } from './output.ts';
+
+/** The verdict on one handler or informer. */
+export interface Judged {
+  readonly name: string;
+  readonly verdict: Verdict;
+}
+
+export type Conclusion =
+  | { readonly kind: 'PASS'; readonly reasons: readonly [] }
+  | { readonly kind: 'FAIL' | 'INVALID'; readonly reasons: readonly string[] };
+
+export const EXIT_CODES: Readonly<Record<Conclusion['kind'], number>> = { PASS: 0, FAIL: 1, INVALID: 2 };
+
+/** @param passed the text of a PASS */
+export function conclusionText({ kind, reasons }: Conclusion, passed: string): string {
+  return kind === 'PASS'
+    ? `PASS: ${passed}`
+    : [`${kind}:`, ...reasons.map((reason) => `  ${escapeControls(reason)}`)].join('\n');
+}
+
+/**
+ * Prints the result of a command: as text, or with `--json` the report as one object on stdout, and a conclusion that is
+ * no PASS on stderr.
+ *
+ * @returns the exit code
+ */
+export function printResult(
+  isJson: boolean,
+  report: object,
+  text: string,
+  conclusion: Conclusion,
+  passed: string,
+): number {
+  const concluded = conclusionText(conclusion, passed);
+  if (isJson) printJson(JSON.stringify(report));
+  else printText(`\n${text}\n\n${concluded}`);
+  if (isJson && conclusion.kind !== 'PASS') printText(concluded, process.stderr);
+  return EXIT_CODES[conclusion.kind];
+}
+
+type Faults = Pick<Verdict, 'lost' | 'duplicated' | 'reordered'>;
+
+export function sumOfFaults(judged: readonly Judged[]): Faults {
+  const sum = (fault: keyof Faults): number =>
+    judged.reduce((total, { verdict }) => total + verdict[fault], 0);
+  return { lost: sum('lost'), duplicated: sum('duplicated'), reordered: sum('reordered') };
+}
+
+export function hasFaults({ lost, duplicated, reordered }: Faults): boolean {
+  return lost + duplicated + reordered > 0;
+}
+
+/** Returns the number of each fault, and the first ones found. */
+export function faultsText({ lost, duplicated, reordered, findings }: Verdict): string {
+  const counts = `${number(lost)} lost, ${number(duplicated)} duplicated, ${number(reordered)} reordered`;
+  return `${counts} (${findings.join('; ')})`;
+}
+
+/**
+ * Returns a table of verdicts.
+ *
+ * @param what the header of the names
+ * @param headers of the columns after the verdict
+ * @param cells of these columns
+ */
+export function verdictLines<R extends Judged>(
+  what: string,
+  headers: readonly string[],
+  results: readonly R[],
+  cells: (result: R) => readonly string[],
+): string[] {
+  const table = new Table([what, 'INITIAL', 'CHANGES', 'LOST', 'DUPLICATED', 'REORDERED', ...headers]);
+  return table.lines(
+    results.map((result) => {
+      const { initial, delivered, lost, duplicated, reordered } = result.verdict;
+      return [
+        result.name,
+        ...[initial, delivered, lost, duplicated, reordered].map(number),
+        ...cells(result),
+      ];
+    }),
+  );
+}
+
+/** Returns a name and a value a line, the values in one column. */
+export function factLines(facts: readonly (readonly [name: string, value: string])[]): string[] {
+  const width = Math.max(...facts.map(([name]) => name.length));
+  return facts.map(([name, value]) => escapeControls(`${name.padEnd(width)}   ${value}`));
+}
+
+/** 200,000 */
+export function number(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}

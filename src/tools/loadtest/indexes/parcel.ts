@@ -1,0 +1,98 @@
+/**
+ * A value that is too large for one ConfigMap: its JSON, compressed, in numbered ConfigMaps beside the board. Its first
+ * one is written last, so that a parcel is either whole or absent.
+ */
+import { constants } from 'node:buffer';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { KubeloomError, messageOf } from '../../../base/errors.ts';
+import { parseJson } from '../../../base/parse-json.ts';
+import { resources } from '../../../index.ts';
+import { resourcePath } from '../../../kube/resource.ts';
+import type { ApiClient } from '../../../http/api-client.ts';
+import { boardNamespaceOf } from '../run/cluster.ts';
+import type { ApiWriter } from '../write/api-writer.ts';
+import { LABEL, LABEL_VALUE } from '../write/kinds.ts';
+
+/** The label of the pieces of a parcel; its value is the parcel's name. */
+const PARCEL = 'loadtest.kubeloom.dev/parcel';
+/** A ConfigMap has at most 1 MiB. */
+const PIECE_BYTES = 768 * 1024;
+/** Pieces in one answer, which may have 32 MiB. */
+const PAGE = 10;
+/** More pieces than those of the longest text that can be parsed. */
+const PIECES_MAX = 1000;
+
+interface Piece {
+  readonly data: { readonly number: string };
+  readonly binaryData: { readonly piece: string };
+}
+
+interface PiecePage {
+  readonly metadata?: { readonly continue?: string };
+  readonly items: readonly Piece[];
+}
+
+function pathOf(run: string): string {
+  return resourcePath(resources.core.v1.configMaps, boardNamespaceOf(run));
+}
+
+export async function writeParcel(api: ApiWriter, run: string, name: string, value: unknown): Promise<void> {
+  const bytes = await promisify(gzip)(JSON.stringify(value, mapAsPairs));
+  const pieces = Math.ceil(bytes.length / PIECE_BYTES);
+  for (let number = pieces - 1; number >= 0; number--) {
+    const piece = bytes.subarray(number * PIECE_BYTES, (number + 1) * PIECE_BYTES).toString('base64');
+    const labels = { [LABEL]: LABEL_VALUE, [PARCEL]: name };
+    await api.send('POST', pathOf(run), {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `${name}-${number}`, labels },
+      data: { number: String(number) },
+      binaryData: { piece },
+    });
+  }
+}
+
+/**
+ * @returns undefined when there is no such parcel
+ * @throws ERR_KUBELOOM_LOADTEST when it is damaged
+ */
+export async function readParcel(client: ApiClient, run: string, name: string): Promise<unknown> {
+  const pieces: Piece[] = [];
+  const query = new URLSearchParams({ labelSelector: `${PARCEL}=${name}`, limit: String(PAGE) });
+  for (;;) {
+    const path = `${pathOf(run)}?${query.toString()}`;
+    const page = (await client.getJson(path, new AbortController().signal)) as PiecePage;
+    pieces.push(...page.items);
+    if (!page.metadata?.continue || pieces.length > PIECES_MAX) break;
+    query.set('continue', page.metadata.continue);
+  }
+  pieces.sort((one, other) => Number(one.data.number) - Number(other.data.number));
+  const [first] = pieces;
+  if (first?.data.number !== '0') return undefined;
+  try {
+    if (pieces.length > PIECES_MAX) throw new RangeError(`it has more than ${PIECES_MAX} pieces`);
+    const bytes = Buffer.concat(pieces.map(({ binaryData }) => Buffer.from(binaryData.piece, 'base64')));
+    const text = (
+      await promisify(gunzip)(bytes, { maxOutputLength: constants.MAX_STRING_LENGTH })
+    ).toString();
+    const value = parseJson(text, pairsAsMap);
+    if (value === undefined) throw new TypeError('it is not JSON');
+    return value;
+  } catch (cause) {
+    const message = `${name} of the run cannot be read: ${messageOf(cause)}`;
+    throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });
+  }
+}
+
+/** The only member of a map as JSON. */
+const PAIRS = '$pairs';
+
+function mapAsPairs(_: string, value: unknown): unknown {
+  return value instanceof Map ? { [PAIRS]: [...value] } : value;
+}
+
+function pairsAsMap(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !(PAIRS in value)) return value;
+  return new Map(value[PAIRS] as readonly [unknown, unknown][]);
+}

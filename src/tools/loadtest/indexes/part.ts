@@ -1,0 +1,85 @@
+/**
+ * The messages between the indexes of a run. Index 0 has the generator and leads: it publishes calls, one after the other,
+ * and the others carry them out and say so. At the end each index leaves its part of the measurement.
+ */
+import { KubeloomError } from '../../../base/errors.ts';
+import { parseJson } from '../../../base/parse-json.ts';
+import { isRecord } from '../../../kube/meta-shape.ts';
+import type { RunFacts } from '../result.ts';
+import type { Measurement } from '../run/assemble.ts';
+import type { JournalEntry } from '../../apiserver/store/journal.ts';
+import type { ObjectKind, Slowness } from '../workload/workload.ts';
+
+export type Call =
+  /** Starts processes. The run began `atMs` ago. */
+  | { readonly type: 'start'; readonly atMs: number }
+  | { readonly type: 'sync' | 'relist'; readonly names: readonly string[]; readonly timeoutMs: number }
+  | { readonly type: 'setSlowness'; readonly names: readonly string[]; readonly slowness?: Slowness }
+  /** Compares what watchers received with the parcel `log`, and leaves the part. The last call. */
+  | { readonly type: 'judge' };
+
+export interface LeadState {
+  /** The number of the call, from 1; 0 before the first one. */
+  readonly number: number;
+  readonly call: Call | null;
+  /** True when the phases were interrupted: what waits ends. */
+  readonly isStopped: boolean;
+  /** True when index 0 has left its part. */
+  readonly isEnded: boolean;
+  /** The reason why the run ended early. */
+  readonly failure?: string;
+}
+
+export interface FollowState {
+  /** The number of the last call that was carried out. */
+  readonly done: number;
+  /** The reason why this index ended early. */
+  readonly failure?: string;
+}
+
+/** A member of the entry of index 0: what all others need to begin. */
+export interface LeadFacts {
+  readonly run: RunFacts;
+  readonly indexes: number;
+}
+
+/** The log of each kind as its journal. The times of the answers stay with the clock that they were read from. */
+export type Journals = ReadonlyMap<ObjectKind, readonly JournalEntry[]>;
+
+export interface IndexPart extends Pick<Measurement, 'judged' | 'costs'> {
+  readonly host: string;
+  readonly machine: RunFacts['machine'];
+}
+
+/** The part of index 0. */
+export interface LeadPart extends Omit<Measurement, 'tasks'> {
+  readonly host: string;
+  /** Indexes that died, and how. */
+  readonly lost: ReadonlyMap<number, string>;
+}
+
+export const FACTS = 'facts';
+
+/** Reads the facts from a ConfigMap, which others may have written. @throws ERR_KUBELOOM_LOADTEST for anything else */
+export function leadFactsOf(text: string): LeadFacts {
+  const facts = parseJson(text);
+  const run = isRecord(facts) ? facts['run'] : undefined;
+  const isWhole =
+    isRecord(facts) &&
+    isIndexCount(facts['indexes']) &&
+    isRecord(run) &&
+    isRecord(run['versions']) &&
+    isRecord(run['workload']);
+  if (isWhole) return facts as unknown as LeadFacts;
+  throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'the facts of index 0 are damaged: start the run again');
+}
+export const LOG = 'log';
+
+/** An Indexed Job has at most 100,000 Pods. */
+function isIndexCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 100_000;
+}
+
+export function partName(index: number): string {
+  return `part-${index}`;
+}

@@ -1,0 +1,291 @@
+/**
+ * Runs a workload: a place in the cluster, a process that writes, processes that watch, the phases in their order, and
+ * then the comparison of the writes with what was delivered. The cluster is left as it was, whatever happens.
+ */
+import { fileURLToPath } from 'node:url';
+import type { AnyKubeConfig } from '../../../kube/server-source.ts';
+import { realClock, realTimers } from '../../../base/clock.ts';
+import { KubeloomError } from '../../../base/errors.ts';
+import { ApiClient } from '../../../http/api-client.ts';
+import type { LiveState } from '../live.ts';
+import { OtherProcess } from '../process/calls.ts';
+import { CostLog } from '../process/cost-log.ts';
+import type { ProcessCost } from '../process/cost.ts';
+import { dataOf } from '../process/kube-config.ts';
+import type { Leftover, LoadTestResult, RunFacts } from '../result.ts';
+import { logOf } from '../verdict/log.ts';
+import { WHOLE } from '../watch/placement.ts';
+import type { Share } from '../watch/placement.ts';
+import { nowUs } from '../watch/recording-handler.ts';
+import { WatcherProcesses } from '../watch/watcher-processes.ts';
+import type { WatcherCommands } from '../watch/watcher-processes.ts';
+import { Witness } from '../watch/witness.ts';
+import type { Phase, Workload } from '../workload/workload.ts';
+import { ApiWriter } from '../write/api-writer.ts';
+import type { GeneratorCalls, GeneratorReport } from '../write/generator-process.ts';
+import { nameOf, namespaceOf } from '../write/kinds.ts';
+import type { RunPlace } from '../write/kinds.ts';
+import { assemble } from './assemble.ts';
+import type { Measurement } from './assemble.ts';
+import { TestCluster } from './cluster.ts';
+import { judgeWatchers } from './judge-watchers.ts';
+import type { Logs } from './judge-watchers.ts';
+import { machineFacts } from './machine-facts.ts';
+import { Phases } from './phases.ts';
+import type { Timed } from './series.ts';
+import { GAUGES, readServerMetrics, totalOf } from './server-metrics.ts';
+import type { Samples } from './server-metrics.ts';
+import type { LoadTestTarget } from './target.ts';
+
+export interface LoadTestOptions {
+  readonly workload: Workload;
+  /** The file that repeats the run. */
+  readonly workloadYaml: string;
+  readonly kubeConfig: AnyKubeConfig;
+  readonly target: LoadTestTarget;
+  /** The version of kubeloom. */
+  readonly version: string;
+  /** Ends the phases; the result covers what was done. */
+  readonly signal: AbortSignal;
+  /** Receives one line about what happens. */
+  readonly say: (line: string) => void;
+  /** Called once a second. */
+  readonly onLive: (state: LiveState) => void;
+}
+
+/** The other indexes of the Job that runs a part of the watchers each. */
+export interface OtherIndexes {
+  /** The share of this index. */
+  readonly share: Share;
+  /** Aborted when one of them has died: nothing can be proved any more. */
+  readonly lost: AbortSignal;
+  /** Starts their processes. */
+  start(atMs: () => number): Promise<void>;
+  /** Returns commands for these watchers and for all others. */
+  with(own: WatcherCommands): WatcherCommands;
+  /** Resolves when all of them have judged their watchers. */
+  judge(logs: Logs): Promise<void>;
+}
+
+const LIVE_INTERVAL_MS = 1000;
+const SERVER_INTERVAL_MS = 10_000;
+const GENERATOR_ENTRY = fileURLToPath(new URL('../write/generator-process.js', import.meta.url));
+
+export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestResult> {
+  const { kubeConfig, workload, target, say } = options;
+  const api = new ApiWriter(kubeConfig);
+  const client = new ApiClient(kubeConfig);
+  // The cluster is cleaned up after an interruption, too.
+  const signal = new AbortController().signal;
+  const cluster = await TestCluster.find({ api, client, context: target.context, signal, say }, workload);
+  await lookForDead(cluster, say);
+  let leftovers: Leftover[] | undefined;
+  const ended = new AbortController();
+  try {
+    await cluster.create();
+    cluster.beatUntil(ended.signal, realClock);
+    await using run = new Run(options, cluster.place, client);
+    const measurement = await run.run();
+    leftovers = await cluster.remove();
+    return assemble({ ...measurement, leftovers, missing: [] });
+  } finally {
+    ended.abort();
+    leftovers ??= await cluster.remove();
+    for (const { what, why, command } of leftovers) say(`${what} could not be removed (${why}): ${command}`);
+  }
+}
+
+/** Users who may not list namespaces can run a test all the same. */
+export async function lookForDead(cluster: TestCluster, say: (line: string) => void): Promise<void> {
+  try {
+    await cluster.removeDead();
+  } catch (error) {
+    if (!(error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_FORBIDDEN')) throw error;
+    say(`namespaces of dead runs were not looked for: ${error.message}`);
+  }
+}
+
+/** A run from its first write to the verdicts on its watchers, in a place that exists. */
+export class Run implements AsyncDisposable {
+  readonly #options: LoadTestOptions;
+  readonly #place: RunPlace;
+  readonly #client: ApiClient;
+  readonly #others: OtherIndexes | undefined;
+  readonly #startedUs = nowUs();
+  readonly #witness = new Witness();
+  readonly #generator: OtherProcess<GeneratorCalls>;
+  readonly #watchers: WatcherProcesses;
+  readonly #phases: Phases;
+  readonly #costs = new CostLog(this.#startedUs);
+  readonly #serverSeries = new Map<string, Timed<number>[]>();
+  #progress: GeneratorReport['progress'] = { due: 0, sent: 0, answered: 0, failed: 0 };
+  #latencies: GeneratorReport['latencies'] = { dueToSent: null, sentToAnswered: null };
+
+  /** @param others undefined: all watchers run here */
+  constructor(options: LoadTestOptions, place: RunPlace, client: ApiClient, others?: OtherIndexes) {
+    const { workload, kubeConfig, signal } = options;
+    this.#options = options;
+    this.#place = place;
+    this.#client = client;
+    this.#others = others;
+    const onCost = (process: string, value: ProcessCost): void => this.#costs.keep(process, value);
+    this.#generator = new OtherProcess<GeneratorCalls>(GENERATOR_ENTRY, 'generator', (message) => {
+      const report = message as GeneratorReport;
+      this.#progress = report.progress;
+      this.#latencies = report.latencies;
+      onCost('generator', report.cost);
+    });
+    const startedUs = this.#startedUs;
+    const share = others?.share ?? WHOLE;
+    this.#watchers = new WatcherProcesses({ workload, place, kubeConfig, share, startedUs, onCost });
+    this.#phases = new Phases({
+      generator: this.#generator,
+      watchers: others?.with(this.#watchers) ?? this.#watchers,
+      signal: others ? AbortSignal.any([signal, others.lost]) : signal,
+      atMs: () => this.#atMs(),
+    });
+  }
+
+  async run(): Promise<Measurement> {
+    const { workload, kubeConfig, signal, say } = this.#options;
+    const place = this.#place;
+    const facts = await factsOf(this.#options, place, this.#client);
+    await this.#generator.call('start', { kubeConfig: dataOf(kubeConfig), workload, place });
+    const kinds = workload.objects.map(({ kind }) => kind);
+    const onError = (error: Error): void => say(`witness: ${error.message}`);
+    const ever = new AbortController().signal;
+    await this.#witness.start(kubeConfig, kinds, place, onError, ever);
+    await this.#others?.start(() => this.#atMs());
+    const before = await this.#readServer();
+    const timers = [
+      realTimers.setInterval(() => this.#options.onLive(this.#live()), LIVE_INTERVAL_MS),
+      ...(before ? [realTimers.setInterval(() => void this.#readServer(), SERVER_INTERVAL_MS)] : []),
+    ];
+    try {
+      await this.#phases.run(workload.phases, (phase) => say(phaseText(phase)));
+    } finally {
+      for (const timer of timers) realTimers.clearInterval(timer);
+    }
+    const logs = await this.#logs(signal);
+    const own = { watchers: this.#watchers, client: this.#client, workload, place };
+    const [judged] = await Promise.all([judgeWatchers(own, logs), this.#others?.judge(logs)]);
+    const after = await this.#readServer();
+    const { results, writes, marks, firstFailure } = this.#phases;
+    return {
+      run: { ...facts, durationMs: this.#atMs() },
+      phases: { results, writes, marks, firstFailure },
+      startedUs: this.#startedUs,
+      tasks: this.#watchers.tasks,
+      judged,
+      costs: this.#costs.byProcess,
+      serverSeries: this.#serverSeries,
+      server: before && after ? { before, after } : undefined,
+      isInterrupted: signal.aborted,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const parts = [this.#generator, this.#watchers, this.#witness];
+    await Promise.all(parts.map((each) => each[Symbol.asyncDispose]()));
+  }
+
+  #atMs(): number {
+    return (nowUs() - this.#startedUs) / 1000;
+  }
+
+  #live(): LiveState {
+    const { phases } = this.#options.workload;
+    const { index, startMs } = this.#phases.present;
+    const phase = phases[index] as Phase;
+    const { name, type } = phase;
+    const durationMs = 'durationMs' in phase ? phase.durationMs : null;
+    return {
+      atMs: this.#atMs(),
+      phase: { name, type, index, count: phases.length, startMs, durationMs },
+      writes: { ...this.#progress, total: totalOfPhase(phase, this.#options.workload) },
+      latencies: this.#latencies,
+      watchers: this.#watchers.live,
+      processes: Array.from(this.#costs.byProcess, ([process, costs]) => ({
+        name: process,
+        ...(costs.at(-1)?.value ?? NO_COST),
+      })),
+    };
+  }
+
+  async #readServer(): Promise<Samples | undefined> {
+    const metrics = this.#options.workload.thresholds.flatMap(({ subject }) =>
+      subject.type === 'server' ? [subject.metric] : [],
+    );
+    const samples = await readServerMetrics(this.#client, metrics, new AbortController().signal);
+    if (samples) {
+      for (const metric of GAUGES) {
+        const values = this.#serverSeries.get(metric) ?? [];
+        this.#serverSeries.set(metric, values);
+        values.push({ atMs: this.#atMs(), value: totalOf(samples, metric) });
+      }
+    }
+    return samples;
+  }
+
+  /** Returns the log of each kind as soon as the witness has what the answers do not say. */
+  async #logs(signal: AbortSignal): Promise<Logs> {
+    const { objects } = this.#options.workload;
+    const { writes } = this.#phases;
+    const deletions = objects.map(
+      ({ kind }, group) =>
+        [kind, writes.filter((write) => write.group === group && write.change === 'delete').length] as const,
+    );
+    await this.#witness.settle(new Map(deletions), signal);
+    return new Map(
+      objects.map((objectGroup, group) => {
+        const own = writes.filter((write) => write.group === group);
+        const keyOf = (n: number): string => `${namespaceOf(n, objectGroup, this.#place)}/${nameOf(n)}`;
+        return [objectGroup.kind, logOf(own, keyOf, this.#witness.notifications(objectGroup.kind))];
+      }),
+    );
+  }
+}
+
+/** @param client asks for the server's version */
+export async function factsOf(
+  { workload, workloadYaml, target, version }: LoadTestOptions,
+  { namespaces }: RunPlace,
+  client: ApiClient,
+): Promise<RunFacts> {
+  const { context, cluster, server, user } = target;
+  return {
+    workload,
+    workloadYaml,
+    target: { context, cluster, server, user },
+    versions: { kubeloom: version, node: process.version, server: await serverVersion(client) },
+    machine: machineFacts(),
+    startedAt: new Date().toISOString(),
+    durationMs: 0,
+    namespaces,
+  };
+}
+
+const NO_COST: ProcessCost = { cpu: 0, rssBytes: 0, loopDelayMs: 0 };
+
+function totalOfPhase(phase: Phase, { objects }: Workload): number | null {
+  if (phase.type !== 'create') return null;
+  return objects.reduce((sum, { kind, count }) => sum + (phase.kinds.includes(kind) ? count : 0), 0);
+}
+
+function phaseText({ name, type }: Phase): string {
+  return `phase ${name}${name === type ? '' : ` (${type})`}`;
+}
+
+/** @returns the version that the server reports; `unknown` without one */
+async function serverVersion(client: ApiClient): Promise<string> {
+  try {
+    const version = (await client.getJson('/version', new AbortController().signal)) as {
+      readonly gitVersion?: unknown;
+    };
+    return typeof version.gitVersion === 'string' ? version.gitVersion : 'unknown';
+  } catch (error) {
+    // Some servers refuse this request without special rights.
+    if (error instanceof KubeloomError) return 'unknown';
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * The check whether a load test may write to a cluster. Without `--yes` it writes only to a throwaway cluster: one of
+ * kind, or the server of our end-to-end tests, on this machine's loopback.
+ *
+ * Loopback is an address, never a name: `localhost.example` may resolve to another machine a second later. A context's
+ * name alone proves nothing either: a production cluster can be called `kind-prod`.
+ */
+import type { AnyKubeConfig } from '../../../kube/server-source.ts';
+import { KubeloomError } from '../../../base/errors.ts';
+import { isLoopbackHost } from '../../../base/loopback.ts';
+import { escapeControls } from '../../../base/printable.ts';
+
+export interface LoadTestTarget {
+  readonly context: string;
+  readonly cluster: string;
+  readonly server: string;
+  readonly user: string;
+  readonly hasProxy: boolean;
+}
+
+const THROWAWAY_CONTEXT = /^(kind-.+|kubeloom-e2e)$/;
+
+export function targetOf(kubeConfig: AnyKubeConfig): LoadTestTarget {
+  const context = kubeConfig.getCurrentContext();
+  const cluster = kubeConfig.getCurrentCluster();
+  return {
+    context,
+    cluster: cluster?.name ?? '',
+    server: cluster?.server ?? '',
+    user: kubeConfig.getCurrentUser()?.name ?? '',
+    hasProxy: Boolean(cluster?.proxyUrl),
+  };
+}
+
+/** Returns the text that is printed before anything is sent, so that the user can interrupt. */
+export function targetText({ context, cluster, server, user }: LoadTestTarget): string {
+  return `context ${context}: cluster ${cluster} at ${server}, user ${user}`
+    .split('\n')
+    .map(escapeControls)
+    .join(' ');
+}
+
+/** @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is not known to be a throwaway cluster and `--yes` is absent */
+export function wantTarget(target: LoadTestTarget, isAllowed: boolean): void {
+  if (isAllowed || isThrowaway(target)) return;
+  throw new KubeloomError(
+    'ERR_KUBELOOM_LOADTEST_REFUSED',
+    `nothing was sent: ${targetText(target)} is not known to be a throwaway cluster (a context kind-… whose server ` +
+      'is a loopback address); add --yes to write to it anyway',
+  );
+}
+
+function isThrowaway({ context, server, hasProxy }: LoadTestTarget): boolean {
+  return !hasProxy && THROWAWAY_CONTEXT.test(context) && isLoopback(server);
+}
+
+function isLoopback(server: string): boolean {
+  if (!URL.canParse(server)) return false;
+  const { hostname } = new URL(server);
+  return hostname !== 'localhost' && isLoopbackHost(hostname);
+}

@@ -1,0 +1,172 @@
+/** The kinds of objects that a load test writes: their paths, and their content. Pure. */
+import type { Random } from '../../../base/clock.ts';
+import { resources } from '../../../kube/built-in.ts';
+import type { LabelSet } from '../../../kube/label-selector.ts';
+import { apiVersionOf } from '../../../kube/resource.ts';
+import type { ResourceRef } from '../../../kube/resource.ts';
+import type { ObjectGroup, ObjectKind, SizeDistribution } from '../workload/workload.ts';
+
+/** The label of everything that load tests write. */
+export const LABEL = 'app.kubernetes.io/managed-by';
+export const LABEL_VALUE = 'kubeloom-loadtest';
+/** The label of everything that one run writes; its value is the run's identifier. */
+export const RUN_LABEL = 'loadtest.kubeloom.dev/run';
+
+/** The place of a run in the cluster. */
+export interface RunPlace {
+  /** Eight hexadecimal digits. */
+  readonly run: string;
+  readonly namespaces: readonly string[];
+  /** Fake nodes for pods. */
+  readonly nodes: readonly string[];
+}
+
+export function resourceOf(kind: ObjectKind, run: string): ResourceRef {
+  switch (kind) {
+    case 'ConfigMap':
+      return resources.core.v1.configMaps;
+    case 'Lease':
+      return resources.coordination.v1.leases;
+    case 'Pod':
+      return resources.core.v1.pods;
+    case 'Widget':
+      // The group is the run's own, so that its definition can be removed whatever else runs.
+      return { group: groupOf(run), version: 'v1', resource: 'widgets', kind, isNamespaced: true };
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Returns the definition of the custom resource. */
+export function definitionOf(run: string, annotations: Readonly<Record<string, string>>): object {
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: definitionName(run), labels: { [LABEL]: LABEL_VALUE, [RUN_LABEL]: run }, annotations },
+    spec: {
+      group: groupOf(run),
+      scope: 'Namespaced',
+      names: { kind: 'Widget', listKind: 'WidgetList', plural: 'widgets', singular: 'widget' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } },
+        },
+      ],
+    },
+  };
+}
+
+export function definitionName(run: string): string {
+  return `widgets.${groupOf(run)}`;
+}
+
+function groupOf(run: string): string {
+  return `r${run}.loadtest.kubeloom.dev`;
+}
+
+/** True for kinds with a status subresource. */
+export function hasStatus(kind: ObjectKind): boolean {
+  return kind === 'Pod' || kind === 'Widget';
+}
+
+/** Object number n of a group. */
+export function nameOf(n: number): string {
+  return `load-${n}`;
+}
+
+/** Returns the number of the object with this name. */
+export function numberOf(name: string): number {
+  return Number(name.slice('load-'.length));
+}
+
+export function namespaceOf(n: number, group: ObjectGroup, place: RunPlace): string {
+  return place.namespaces[n % group.namespaces] ?? '';
+}
+
+/** Returns the labels of an object: the group's, and those of the run. */
+export function labelsOf(n: number, { labels }: ObjectGroup, run: string): LabelSet {
+  const own = Object.entries(labels).map(([name, values]) => [name, values[n % values.length] ?? '']);
+  return { ...(Object.fromEntries(own) as LabelSet), [LABEL]: LABEL_VALUE, [RUN_LABEL]: run };
+}
+
+/** The content of one write. */
+export interface Content {
+  /** The number of the object. */
+  readonly n: number;
+  /** Differs between two writes: a server does not store an update without a change. */
+  readonly count: number;
+  /** Bytes of padding. */
+  readonly bytes: number;
+}
+
+/** Returns the body that creates an object. */
+export function bodyOf(content: Content, group: ObjectGroup, place: RunPlace): object {
+  const { kind } = group;
+  const { metadata: changing = {}, ...rest } = changingPart(kind, content);
+  const metadata = { name: nameOf(content.n), labels: labelsOf(content.n, group, place.run), ...changing };
+  const body = { apiVersion: apiVersionOf(resourceOf(kind, place.run)), kind, metadata, ...rest };
+  if (kind !== 'Pod') return body;
+  const spec = {
+    nodeName: place.nodes[content.n % place.nodes.length],
+    containers: [{ name: 'none', image: 'none' }],
+    automountServiceAccountToken: false,
+    tolerations: [{ operator: 'Exists' }],
+  };
+  return { ...body, spec };
+}
+
+/** A merge patch, or a whole object where a server updates without a version. */
+export function updateOf(
+  content: Content,
+  change: 'update' | 'status',
+  group: ObjectGroup,
+  place: RunPlace,
+): { readonly verb: 'PUT' | 'PATCH'; readonly body: object } {
+  const { kind } = group;
+  if (kind === 'ConfigMap') return { verb: 'PUT', body: bodyOf(content, group, place) };
+  if (change === 'status' && hasStatus(kind)) {
+    return { verb: 'PATCH', body: { status: { message: String(content.count) } } };
+  }
+  return { verb: 'PATCH', body: changingPart(kind, content) };
+}
+
+function changingPart(kind: ObjectKind, { count, bytes }: Content): { readonly metadata?: object } {
+  const padding = 'x'.repeat(bytes);
+  switch (kind) {
+    case 'ConfigMap':
+      return { data: { count: String(count), padding } } as object;
+    case 'Lease':
+      return { spec: { holderIdentity: `x${padding}`, leaseTransitions: count } } as object;
+    case 'Widget':
+      return { spec: { count, padding } } as object;
+    case 'Pod':
+      return { metadata: { annotations: { count: String(count), padding } } };
+    default:
+      return kind satisfies never;
+  }
+}
+
+const BYTES_MAX = 2 ** 20;
+/** The 99th percentile of the normal distribution, in standard deviations. */
+const DEVIATIONS_P99 = 2.3263;
+
+export function bytesFrom(size: SizeDistribution, random: Random): number {
+  switch (size.distribution) {
+    case 'constant':
+      return size.bytes;
+    case 'uniform':
+      return size.bytesMin + Math.floor(random() * (size.bytesMax - size.bytesMin + 1));
+    case 'lognormal': {
+      const deviation = Math.log(size.bytesP99 / size.bytesP50) / DEVIATIONS_P99;
+      const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+      return Math.min(BYTES_MAX, Math.round(size.bytesP50 * Math.exp(normal * deviation)));
+    }
+    default:
+      return size satisfies never;
+  }
+}

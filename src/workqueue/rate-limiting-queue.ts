@@ -1,0 +1,143 @@
+/** Work queues whose items may be added later, and that delay failed items: client-go's delaying and rate limiting queues. */
+import { aRateLimiter, wantFinite } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import { queueAddChannel } from '../metrics/trace-channels.ts';
+import { CheckedRateLimiter } from './checked-rate-limiter.ts';
+import type { Limit } from './checked-rate-limiter.ts';
+import { defaultControllerRateLimiter } from './rate-limiters.ts';
+import type { RateLimiter } from './rate-limiters.ts';
+import { TimeHeap } from './time-heap.ts';
+import { WORK_QUEUE_CHECKS, WorkQueue } from './work-queue.ts';
+import type { WorkQueueOptions } from './work-queue.ts';
+
+/** A work queue with one timer for all items that wait for their time. */
+export class DelayingQueue<T> extends WorkQueue<T> {
+  readonly #waiting: TimeHeap<T> = new TimeHeap();
+  #armedForMs = Infinity;
+  #cancelTimer: () => void = () => undefined;
+
+  /** Number of items whose time has not come. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Keys of the items whose time has not come. */
+  protected waitingKeys(): Iterable<unknown> {
+    return this.#waiting.keys();
+  }
+
+  /**
+   * Adds the item after the delay, at once for 0 and less. Of several times for the same item the earliest
+   * counts. Ignored after shutdown.
+   *
+   * @throws ERR_KUBELOOM_OPTION when the delay is not a finite number
+   */
+  addAfter(item: T, delayMs: number): void {
+    wantFinite('delayMs', delayMs);
+    if (this.isShuttingDown) return;
+    this.metrics.retried?.();
+    if (delayMs <= 0) {
+      super.add(item);
+      return;
+    }
+    const key = this.keyOf(item);
+    if (queueAddChannel.hasSubscribers) queueAddChannel.publish({ queue: this, key });
+    this.#waiting.add(key, item, this.clock.now() + delayMs);
+    this.#arm();
+  }
+
+  /** Drops the items that still wait for their time. */
+  override shutDown(): void {
+    this.#dropWaiting();
+    super.shutDown();
+  }
+
+  override shutDownWithDrain(signal?: AbortSignal): Promise<void> {
+    this.#dropWaiting();
+    return super.shutDownWithDrain(signal);
+  }
+
+  #dropWaiting(): void {
+    this.#cancelTimer();
+    this.#waiting.clear();
+  }
+
+  #arm(): void {
+    const { nextMs } = this.#waiting;
+    if (nextMs === this.#armedForMs) return;
+    this.#cancelTimer();
+    this.#armedForMs = nextMs;
+    if (nextMs === Infinity) return;
+    this.#cancelTimer = this.clock.schedule(nextMs - this.clock.now(), () => this.#ripen());
+  }
+
+  #ripen(): void {
+    this.#armedForMs = Infinity;
+    const now = this.clock.now();
+    while (this.#waiting.nextMs <= now) {
+      const { key, item } = this.#waiting.pop();
+      this.enqueue(key, item);
+    }
+    this.#arm();
+  }
+}
+
+export interface RateLimitingQueueOptions<T> extends WorkQueueOptions<T> {
+  /** The limiter. Default: client-go's for controllers. It receives keys (`keyOf`). */
+  readonly rateLimiter?: RateLimiter<unknown>;
+}
+
+export const RATE_LIMITING_QUEUE_CHECKS: OptionChecks<RateLimitingQueueOptions<unknown>> = {
+  ...WORK_QUEUE_CHECKS,
+  rateLimiter: aRateLimiter,
+};
+
+export class RateLimitingQueue<T> extends DelayingQueue<T> {
+  readonly #limiter: CheckedRateLimiter;
+
+  constructor(options?: RateLimitingQueueOptions<T>);
+  /** @internal */
+  constructor(options?: RateLimitingQueueOptions<T>, checks?: OptionChecks<Record<string, unknown>>);
+  constructor(
+    options: RateLimitingQueueOptions<T> = {},
+    checks: OptionChecks<Record<string, unknown>> = RATE_LIMITING_QUEUE_CHECKS,
+  ) {
+    super(options, checks);
+    this.#limiter = new CheckedRateLimiter(options.rateLimiter ?? defaultControllerRateLimiter(this.clock));
+  }
+
+  override get retrying(): number {
+    return [...this.waitingKeys()].filter((key) => this.#limiter.hasFailed(key)).length;
+  }
+
+  /**
+   * Adds the item when its limiter allows it.
+   *
+   * @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws, or returns no delay. The item is added nevertheless, with a
+   *   delay that doubles from 5 ms to 1000 s.
+   */
+  addRateLimited(item: T): void {
+    const { delayMs, fault } = this.limit(item);
+    this.addAfter(item, delayMs);
+    if (fault) throw fault;
+  }
+
+  /** Returns the delay; counts as a failure of the item. */
+  protected limit(item: T): Limit {
+    return this.#limiter.limit(this.keyOf(item));
+  }
+
+  /**
+   * Forgets an item's failures: call it when the item succeeded or is given up. It does not call `done`.
+   *
+   * @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws
+   */
+  forget(item: T): void {
+    this.#limiter.forget(this.keyOf(item));
+  }
+
+  /** @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws, or returns no number */
+  numRequeues(item: T): number {
+    return this.#limiter.numRequeues(this.keyOf(item));
+  }
+}

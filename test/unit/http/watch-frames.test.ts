@@ -1,0 +1,247 @@
+/**
+ * The line splitter at every chunk boundary, with refusals, torn and oversized lines: no line is lost or
+ * repeated. The event scanner: the shortcut for canonical events and the general way agree with JSON.parse.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  LINE_BYTES_MAX,
+  WatchEventSpans,
+  WatchEventType,
+  WatchFrames,
+  scanWatchEvent,
+} from '../../../src/http/watch-frames.ts';
+import { embed, podObject } from '../kube/json/objects.ts';
+import { ODD, type Json, randomJson, writeJson } from '../kube/json/random-json.ts';
+import { Seeded } from '../kube/json/seeded.ts';
+import { Collector, writeInPieces } from './collect.ts';
+
+const NO_LIMIT = 1 << 20;
+
+function refusing(random: Seeded, probability: number): Collector {
+  return new Collector(() => random.chance(probability));
+}
+
+test('every chunk boundary gives the same lines; empty lines are skipped, carriage returns tolerated', () => {
+  const body = Buffer.from('{"a":1}\n\n{"ü":"€😀"}\r\n\r\n\r\nx\n{}\n');
+  const expected = ['{"a":1}', '{"ü":"€😀"}', 'x', '{}'];
+  for (let first = 0; first <= body.length; first++) {
+    for (let second = first; second <= body.length; second++) {
+      const frames = new WatchFrames(NO_LIMIT);
+      const sink = new Collector();
+      writeInPieces(frames, body, [first, second], sink);
+      assert.deepEqual(sink.texts, expected, `cut at ${first} and ${second}`);
+      assert.equal(frames.finish(), 'clean');
+    }
+  }
+});
+
+test('byte by byte gives the same lines', () => {
+  const body = Buffer.from('one\r\ntwo\n\nthree\n');
+  const frames = new WatchFrames(NO_LIMIT);
+  const sink = new Collector();
+  const cuts = Array.from({ length: body.length - 1 }, (_, index) => index + 1);
+  writeInPieces(frames, body, cuts, sink);
+  assert.deepEqual(sink.texts, ['one', 'two', 'three']);
+});
+
+test('random lines, boundaries and refusals lose, repeat and reorder no line', () => {
+  for (let seed = 1; seed <= 300; seed++) {
+    const random = new Seeded(seed);
+    const lines = Array.from({ length: 40 }, (_, index) => `${index}${'x'.repeat(random.below(90))}`);
+    const body = Buffer.from(lines.map((line) => `${line}${random.chance(0.2) ? '\r\n' : '\n'}`).join(''));
+    const cuts = Array.from({ length: random.below(60) }, () => random.below(body.length)).sort(
+      (a, b) => a - b,
+    );
+    const frames = new WatchFrames(NO_LIMIT);
+    const sink = refusing(random, 0.4);
+    writeInPieces(frames, body, cuts, sink);
+    assert.deepEqual(sink.texts, lines, `seed ${seed}`);
+    assert.equal(frames.finish(), 'clean');
+  }
+});
+
+test('a refused line in one chunk is offered again from the returned index', () => {
+  const chunk = Buffer.from('one\ntwo\nthree\n');
+  const frames = new WatchFrames(NO_LIMIT);
+  let room = 1;
+  const sink = new Collector(() => room-- <= 0);
+  assert.equal(frames.write(chunk, 0, sink), 4);
+  assert.deepEqual(sink.texts, ['one']);
+  assert.equal(frames.write(chunk, 4, sink), 4);
+  room = 9;
+  assert.equal(frames.write(chunk, 4, sink), chunk.length);
+  assert.deepEqual(sink.texts, ['one', 'two', 'three']);
+});
+
+test('a refused assembled line leaves the chunk unconsumed, also when it ends with the chunk', () => {
+  const frames = new WatchFrames(NO_LIMIT);
+  let isFull = true;
+  const sink = new Collector(() => isFull);
+  assert.equal(frames.write(Buffer.from('he'), 0, sink), 2);
+  const chunk = Buffer.from('llo\n');
+  const at = frames.write(chunk, 0, sink);
+  assert.ok(at < chunk.length);
+  assert.equal(frames.write(chunk, at, sink), at);
+  isFull = false;
+  assert.equal(frames.write(chunk, at, sink), chunk.length);
+  assert.deepEqual(sink.texts, ['hello']);
+  assert.equal(sink.offers, 3);
+});
+
+test('a torn line is dropped and reported, once', () => {
+  const frames = new WatchFrames(NO_LIMIT);
+  const sink = new Collector();
+  frames.write(Buffer.from('whole\ntorn'), 0, sink);
+  assert.equal(frames.finish(), 'partial');
+  assert.deepEqual(sink.texts, ['whole']);
+  frames.write(Buffer.from('next\n'), 0, sink);
+  assert.deepEqual(sink.texts, ['whole', 'next']);
+  assert.equal(frames.finish(), 'clean');
+});
+
+test('a line that was refused and never taken counts as torn', () => {
+  const frames = new WatchFrames(NO_LIMIT);
+  const sink = new Collector(() => true);
+  frames.write(Buffer.from('a'), 0, sink);
+  frames.write(Buffer.from('b\n'), 0, sink);
+  assert.equal(frames.finish(), 'partial');
+});
+
+test('lines above the limit come as their beginning and their length, in order with their neighbours', () => {
+  const body = Buffer.from('12345678\n123456789\n1234567890\r\n12345678\r\nend\n');
+  const expected = [
+    { text: '12345678' },
+    { text: '12345678', totalBytes: 9 },
+    { text: '12345678', totalBytes: 10 },
+    { text: '12345678' },
+    { text: 'end' },
+  ];
+  for (let first = 0; first <= body.length; first++) {
+    for (let second = first; second <= body.length; second++) {
+      const random = new Seeded(first * 1000 + second);
+      const frames = new WatchFrames(8);
+      const sink = refusing(random, 0.3);
+      writeInPieces(frames, body, [first, second], sink);
+      assert.deepEqual(sink.taken, expected, `cut at ${first} and ${second}`);
+    }
+  }
+});
+
+test('a line of 32 MiB in chunks of 16 KiB is copied a bounded number of times', (context) => {
+  const frames = new WatchFrames(64 << 20);
+  const chunk = Buffer.alloc(16 * 1024, 'x');
+  let copied = 0;
+  const copy = Buffer.prototype.copy;
+  context.mock.method(
+    Buffer.prototype,
+    'copy',
+    function counted(this: Buffer, ...given: Parameters<typeof copy>) {
+      const bytes = copy.apply(this, given);
+      copied += bytes;
+      return bytes;
+    },
+  );
+  const sink = { length: 0, frame: takeLength, oversized: () => true, unreadable: () => undefined };
+  function takeLength(_bytes: Uint8Array, start: number, end: number): boolean {
+    sink.length = end - start;
+    return true;
+  }
+  for (let count = 0; count < 2048; count++) frames.write(chunk, 0, sink);
+  frames.write(Buffer.from('\n'), 0, sink);
+  assert.equal(sink.length, 32 << 20);
+  assert.ok(copied >= 32 << 20 && copied <= 3 * (32 << 20), `${copied} bytes were copied`);
+});
+
+test('C192 a line without an end is given up at the limit, and nothing of it is kept', () => {
+  const frames = new WatchFrames(NO_LIMIT);
+  const sink = new Collector();
+  const chunk = Buffer.alloc(16 * 2 ** 20, 'x');
+  for (let bytes = 0; bytes <= LINE_BYTES_MAX + chunk.length; bytes += chunk.length)
+    assert.equal(frames.write(chunk, 0, sink), chunk.length);
+  frames.write(Buffer.from('\n{"a":1}\n'), 0, sink);
+  assert.deepEqual(
+    sink.faults.map((error) => 'code' in error && error.code),
+    ['ERR_KUBELOOM_MALFORMED_EVENT'],
+  );
+  assert.equal(sink.offers, 0);
+  assert.equal(frames.finish(), 'clean');
+});
+
+function scan(text: string): { type: WatchEventType; name: string; object: string } | undefined {
+  const { bytes, start, end } = embed(text);
+  const spans = new WatchEventSpans();
+  if (!scanWatchEvent(bytes, start, end, spans)) return undefined;
+  const slice = (from: number, to: number): string => Buffer.from(bytes.slice(from, to)).toString('utf8');
+  return {
+    type: spans.type,
+    name: slice(spans.typeStart, spans.typeEnd),
+    object: slice(spans.objectStart, spans.objectEnd),
+  };
+}
+
+test('every type is found with the exact span of its object', () => {
+  const object = JSON.stringify(podObject(1));
+  const types: [string, WatchEventType][] = [
+    ['ADDED', WatchEventType.Added],
+    ['MODIFIED', WatchEventType.Modified],
+    ['DELETED', WatchEventType.Deleted],
+    ['BOOKMARK', WatchEventType.Bookmark],
+    ['ERROR', WatchEventType.Error],
+    ['RENAMED', WatchEventType.Unknown],
+  ];
+  for (const [name, type] of types) {
+    assert.deepEqual(scan(`{"type":"${name}","object":${object}}`), { type, name, object });
+    assert.deepEqual(scan(`{"type":"${name}","object":${object} } \r`), { type, name, object });
+    assert.deepEqual(scan(`{"object":${object},"type":"${name}"}`), { type, name, object });
+    assert.deepEqual(scan(` { "type" : "${name}" , "object" : ${object} }`), { type, name, object });
+  }
+});
+
+test('a canonical event is not scanned: its object may be anything between the braces', () => {
+  assert.deepEqual(scan('{"type":"ADDED","object":{"broken":]}}')?.object, '{"broken":]}');
+});
+
+test('bytes that are no watch event are refused', () => {
+  const refused = [
+    '',
+    '{}',
+    'null',
+    'garbage',
+    '{"type":"ADDED"}',
+    '{"object":{}}',
+    '{"type":"ADDED","object":null}',
+    '{"type":"ADDED","object":[]}',
+    '{"type":5,"object":{}}',
+    '{"type":"ADDED","object":{}',
+    '{"type":"ADDED","object":{"a":1',
+    '{"type":"ADDED","object":',
+    '{"type":"ADDED","object":{}]',
+    '[{"type":"ADDED","object":{}}]',
+    '{"kind":"Status","code":500}',
+  ];
+  for (const text of refused) assert.equal(scan(text), undefined, text);
+});
+
+test('spans of an earlier event are reset', () => {
+  const spans = new WatchEventSpans();
+  const first = Buffer.from('{"type":"DELETED","object":{"a":1}}');
+  assert.equal(scanWatchEvent(first, 0, first.length, spans), true);
+  const second = Buffer.from('{"object":{}}');
+  assert.equal(scanWatchEvent(second, 0, second.length, spans), false);
+});
+
+test('random events in any order agree with JSON.parse', () => {
+  for (let seed = 1; seed <= 500; seed++) {
+    const random = new Seeded(seed);
+    const object: Json = { a: randomJson(random), metadata: randomJson(random) };
+    const members: [string, Json][] = [
+      ['type', random.pick(['ADDED', 'MODIFIED', 'DELETED'])],
+      ['object', object],
+    ];
+    const event = Object.fromEntries([['extra', randomJson(random)], ...random.shuffle(members)]);
+    const text = writeJson(event, random, ODD);
+    const found = scan(text);
+    assert.deepEqual(found && JSON.parse(found.object), object, `seed ${seed}: ${text}`);
+  }
+});

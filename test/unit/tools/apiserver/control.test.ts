@@ -1,0 +1,171 @@
+/** The control API, through a thread: abilities of tests that HTTP does not have. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import type { Change, EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import { call, watch } from './http.ts';
+
+function configMap(name: string, data: Record<string, string> = {}): Change & { type: 'put' } {
+  return {
+    type: 'put',
+    resource: 'configmaps',
+    object: { metadata: { name }, data } as { metadata: { name: string } },
+  };
+}
+
+describe('the control API', () => {
+  let server: EmbeddedApiServer;
+  const url = (path: string): string => `${server.url}/api/v1/namespaces/default/configmaps${path}`;
+
+  before(async () => {
+    server = await startEmbeddedApiServer({ tls: false, token: '' });
+  });
+  after(() => server.close());
+
+  it('applies changes in order, each with the next revision, and HTTP shows them', async () => {
+    const start = await server.revision();
+    const { revision, resourceVersions } = await server.apply([
+      { ...configMap('a'), type: 'create' },
+      { ...configMap('a', { x: '1' }), type: 'update' },
+      configMap('b'),
+      { type: 'delete', resource: 'configmaps', name: 'a' },
+    ]);
+    assert.equal(revision, start + 4);
+    assert.deepEqual(
+      resourceVersions,
+      [1, 2, 3, 4].map((step) => String(start + step)),
+    );
+    const { status, body } = await call(url('/b'));
+    assert.equal(status, 200);
+    assert.equal((body['metadata'] as { resourceVersion: string }).resourceVersion, String(start + 3));
+    assert.equal((await call(url('/a'))).status, 404);
+  });
+
+  it('rejects an invalid change with the message of the server and a code, and keeps the changes before it', async () => {
+    const twice = [configMap('kept'), { ...configMap('kept'), type: 'create' as const }];
+    await assert.rejects(server.apply(twice), {
+      code: 'ERR_KUBELOOM_REJECTED',
+      message: 'configmaps "kept" already exists',
+    });
+    assert.equal((await call(url('/kept'))).status, 200);
+    await assert.rejects(server.apply([{ type: 'delete', resource: 'widgets', name: 'x' }]), {
+      code: 'ERR_KUBELOOM_UNKNOWN_RESOURCE',
+    });
+  });
+
+  it('creates the namespace of an object, so that HTTP requests can use it', async () => {
+    const object = { metadata: { name: 'p', namespace: 'fresh' } };
+    await server.apply([{ type: 'create', resource: 'pods', object }]);
+    const path = `${server.url}/api/v1/namespaces/fresh/pods`;
+    assert.equal((await call(path, 'POST', { metadata: { name: 'q' } })).status, 201);
+  });
+
+  it('keeps every event in its log, and the current objects in its state', async () => {
+    const start = await server.revision();
+    await server.apply([configMap('logged'), configMap('logged', { x: '1' })]);
+    await server.compact();
+    await server.apply([{ type: 'delete', resource: 'configmaps', name: 'logged' }]);
+    const log = await server.log('configmaps', start);
+    assert.deepEqual(log.toArray(), [
+      [start + 1, 'ADDED', 'default/logged'],
+      [start + 2, 'MODIFIED', 'default/logged'],
+      [start + 3, 'DELETED', 'default/logged'],
+    ]);
+    assert.equal(log.length, 3);
+    const state = await server.state('configmaps');
+    assert.equal(state.has('default/logged'), false);
+    assert.equal(state.has('default/b'), true);
+  });
+
+  it('breaks watches with an ordinary end, with a reset, and with a reset in the middle of a line', async () => {
+    for (const how of ['close', 'reset', 'resetMidLine'] as const) {
+      const from = await server.revision();
+      const lines = await watch(url(`?watch=1&resourceVersion=${from}`));
+      await server.waitForWatches(1);
+      await server.apply([configMap('b', { how })]);
+      await lines.count(1);
+      assert.equal(await server.dropWatches({ how }), 1);
+      assert.equal(await lines.ended, how === 'close' ? 'complete' : 'broken');
+      assert.equal(lines.unfinished !== '', how === 'resetMidLine');
+      assert.deepEqual(await server.watches(), []);
+    }
+  });
+
+  it('sends every watch an error that its revision is too old', async () => {
+    const lines = await watch(url(`?watch=1&resourceVersion=${await server.revision()}`));
+    await server.waitForWatches(1);
+    await server.expireWatches();
+    const [event] = await lines.count(1);
+    assert.equal(event?.type, 'ERROR');
+    assert.equal((event?.object as unknown as { code?: number } | undefined)?.code, 410);
+    assert.equal(await lines.ended, 'complete');
+  });
+
+  it('sends bookmarks on request, to the watches that allow them', async () => {
+    const from = await server.revision();
+    const marked = await watch(url(`?watch=1&resourceVersion=${from}&allowWatchBookmarks=true`));
+    const plain = await watch(url(`?watch=1&resourceVersion=${from}`));
+    await server.waitForWatches(2);
+    await server.sendBookmarks();
+    const [bookmark] = await marked.count(1);
+    assert.equal(bookmark?.type, 'BOOKMARK');
+    assert.equal(bookmark?.object.metadata.resourceVersion, String(from));
+    await server.dropWatches({ how: 'close' });
+    await plain.ended;
+    assert.deepEqual(plain.events, []);
+  });
+
+  it('sends no bookmark to a watch of the future until its revision is reached', async () => {
+    const from = (await server.revision()) + 1;
+    const future = await watch(url(`?watch=1&resourceVersion=${from}&allowWatchBookmarks=true`));
+    await server.waitForWatches(1);
+    await server.sendBookmarks();
+    await server.apply([configMap('seen')]);
+    await server.sendBookmarks();
+    const [bookmark] = await future.count(1);
+    assert.equal(bookmark?.object.metadata.resourceVersion, String(from));
+    await server.dropWatches({ how: 'close' });
+    await future.ended;
+    assert.equal(future.events.length, 1);
+  });
+
+  it('restarts on the same port with the same data, cutting every connection', async () => {
+    await server.apply([configMap('survivor')]);
+    const revision = await server.revision();
+    const lines = await watch(url(`?watch=1&resourceVersion=${revision}`));
+    await server.waitForWatches(1);
+    await server.restart({ downMs: 5 });
+    assert.equal(await lines.ended, 'broken');
+    assert.equal((await call(url('/survivor'))).status, 200);
+    assert.equal(await server.revision(), revision);
+    const again = await watch(url(`?watch=1&resourceVersion=${revision}`));
+    await server.apply([configMap('survivor', { after: 'restart' })]);
+    await again.count(1);
+    await server.dropWatches({ how: 'close' });
+  });
+
+  it('records every request: method, path, query, whether it is a watch, and the listed revision', async () => {
+    await server.clearRequests();
+    await call(url('?limit=5&resourceVersion=0'));
+    const lines = await watch(url('?watch=true&timeoutSeconds=1'));
+    assert.equal(await lines.ended, 'complete');
+    await call(url(''), 'POST', { metadata: { name: 'recorded' } });
+    const listedRevision = (await server.revision()) - 1;
+    const path = '/api/v1/namespaces/default/configmaps';
+    assert.deepEqual(await server.requests(), [
+      { method: 'GET', path, query: { limit: '5', resourceVersion: '0' }, watch: false, listedRevision },
+      { method: 'GET', path, query: { watch: 'true', timeoutSeconds: '1' }, watch: true },
+      { method: 'POST', path, query: {}, watch: false },
+    ]);
+  });
+
+  it('refuses connections while it is down', async () => {
+    const restarted = server.restart({ downMs: 50 });
+    await assert.rejects(async () => {
+      for (;;) await call(url('/survivor'));
+    });
+    await restarted;
+    assert.equal((await call(url('/survivor'))).status, 200);
+  });
+});

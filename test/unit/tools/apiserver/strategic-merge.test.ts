@@ -1,0 +1,78 @@
+/** Strategic merge patch: lists by key, and the directives that kubectl sends. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { JsonObject } from '../../../../src/tools/apiserver/store/json.ts';
+import { strategicMerge } from '../../../../src/tools/apiserver/write/strategic-merge.ts';
+
+const ONE = { name: 'one', image: 'i:1', ports: [{ containerPort: 80, name: 'http' }] };
+const TWO = { name: 'two', image: 'i:1' };
+const TOLERATIONS = [{ key: 'a' }];
+
+const POD: JsonObject = {
+  metadata: { finalizers: ['a', 'b'], labels: { x: '1' } },
+  spec: { containers: [ONE, TWO], tolerations: TOLERATIONS },
+};
+
+const CASES: ReadonlyArray<readonly [what: string, patch: JsonObject, expected: JsonObject]> = [
+  [
+    'changes one entry of a keyed list and adds another',
+    { spec: { containers: [{ name: 'two', image: 'i:2' }, { name: 'three' }] } },
+    {
+      spec: {
+        containers: [ONE, { name: 'two', image: 'i:2' }, { name: 'three' }],
+        tolerations: TOLERATIONS,
+      },
+    },
+  ],
+  [
+    'deletes an entry with $patch, and ignores the given order',
+    { spec: { $setElementOrder: [{ name: 'two' }], containers: [{ name: 'one', $patch: 'delete' }] } },
+    { spec: { containers: [TWO], tolerations: TOLERATIONS } },
+  ],
+  [
+    'replaces lists without a key, and a keyed one by directive',
+    { spec: { tolerations: [{ key: 'b' }], containers: [{ $patch: 'replace' }, { name: 'new' }] } },
+    { spec: { containers: [{ name: 'new' }], tolerations: [{ key: 'b' }] } },
+  ],
+  [
+    'merges lists of plain values as sets, and removes values from them',
+    {
+      metadata: {
+        finalizers: ['c'],
+        '$deleteFromPrimitiveList/finalizers': ['a'],
+        labels: { x: null, y: '2' },
+      },
+    },
+    { metadata: { finalizers: ['b', 'c'], labels: { y: '2' } } },
+  ],
+  [
+    'merges ports inside a container by their own key',
+    {
+      spec: {
+        containers: [{ name: 'one', ports: [{ containerPort: 80, name: 'web' }, { containerPort: 443 }] }],
+      },
+    },
+    {
+      spec: {
+        containers: [{ ...ONE, ports: [{ containerPort: 80, name: 'web' }, { containerPort: 443 }] }, TWO],
+        tolerations: TOLERATIONS,
+      },
+    },
+  ],
+  [
+    'replaces an object by directive',
+    { spec: { $patch: 'replace', nodeName: 'n' } },
+    { spec: { nodeName: 'n' } },
+  ],
+];
+
+describe('strategic merge patch', () => {
+  for (const [what, patch, expected] of CASES) {
+    it(what, () => {
+      const before = structuredClone(POD);
+      assert.deepEqual(strategicMerge(POD, patch), { ...POD, ...expected });
+      assert.deepEqual(POD, before, 'the original stays as it was');
+    });
+  }
+});

@@ -1,0 +1,143 @@
+/** `kubeloom apiserver` as a process: its kubeconfig works, and a signal ends it. */
+import assert from 'node:assert/strict';
+import { readFile, stat } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { loadKubeConfig } from '../../../../src/index.ts';
+import { ApiClient } from '../../../../src/http/api-client.ts';
+import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
+
+async function podCount(kubeconfig: string): Promise<number> {
+  const client = new ApiClient(loadKubeConfig({ path: kubeconfig }));
+  const list = await client.getJson('/api/v1/pods', new AbortController().signal);
+  return (Reflect.get(Object(list), 'items') as unknown[]).length;
+}
+
+function definition(plural: string): string {
+  const kind = plural.replace(/^./, (first) => first.toUpperCase()).slice(0, -1);
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  const versions = [{ name: 'v1', served: true, storage: true, schema }];
+  const spec = { group: 'example.com', scope: 'Namespaced', names: { plural, kind }, versions };
+  const type = 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n';
+  return `${type}metadata: { name: ${plural}.example.com }\nspec: ${JSON.stringify(spec)}\n`;
+}
+
+describe('kubeloom apiserver', () => {
+  for (const { title, flags, scheme } of [
+    { title: 'over TLS with a random token', flags: [], scheme: 'https' },
+    { title: 'in plain HTTP with a given token', flags: ['--no-tls', '--token', 'sesame'], scheme: 'http' },
+  ]) {
+    it(`serves ${title} and ends cleanly on SIGTERM`, async () => {
+      await using folder = await TemporaryFolder.create();
+      const kubeconfig = folder.file('kubeconfig');
+      const args = ['apiserver', '--port', '0', '--kubeconfig-out', kubeconfig, '--pods', '7', ...flags];
+      await using run = new CommandRun(args);
+      await run.until('stdout', /listening on/);
+      assert.match(run.stdout, new RegExp(`listening on ${scheme}://127\\.0\\.0\\.1:\\d+`));
+      assert.equal((await stat(kubeconfig)).mode & 0o777, 0o600);
+      assert.equal(await podCount(kubeconfig), 7);
+      if (flags.includes('sesame')) assert.match(await readFile(kubeconfig, 'utf8'), /sesame/);
+      run.kill('SIGTERM');
+      assert.equal(await run.exitCode, 0);
+      assert.equal(run.stderr, '');
+    });
+  }
+
+  it('ends on SIGINT while it changes pods as fast as it can', async () => {
+    await using folder = await TemporaryFolder.create();
+    const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--pods', '3', '--rate', '500'];
+    await using run = new CommandRun(['apiserver', ...args]);
+    await run.until('stdout', /listening on/);
+    run.kill('SIGINT');
+    assert.equal(await run.exitCode, 0);
+  });
+
+  it('serves the CustomResourceDefinitions of all files', async () => {
+    await using folder = await TemporaryFolder.create();
+    const kubeconfig = folder.file('kubeconfig');
+    const one = await folder.write(
+      'one.yaml',
+      `---\n${definition('apples')}---\n${definition('pears')}---\n`,
+    );
+    const other = await folder.write('other.yaml', definition('figs'));
+    const args = ['--kubeconfig-out', kubeconfig, '--crd', one, '--crd', other];
+    await using run = new CommandRun(['apiserver', ...args]);
+    await run.until('stdout', /listening on/);
+    const client = new ApiClient(loadKubeConfig({ path: kubeconfig }));
+    const { signal } = new AbortController();
+    for (const plural of ['apples', 'pears', 'figs']) {
+      const list = await client.getJson(`/apis/example.com/v1/${plural}`, signal);
+      assert.deepEqual(Reflect.get(Object(list), 'items'), []);
+    }
+    run.kill('SIGTERM');
+    assert.equal(await run.exitCode, 0);
+  });
+
+  it('does not start with a file that has something else, and names the document', async () => {
+    await using folder = await TemporaryFolder.create();
+    for (const [text, reason] of [
+      [
+        `${definition('apples')}---\nkind: Namespace\napiVersion: v1\n`,
+        /, document 2: it is v1 Namespace, not /,
+      ],
+      [
+        definition('apples').replace('Namespaced', 'Here'),
+        /, document 1: .*spec\.scope: Unsupported value: "Here"/,
+      ],
+      ['a: [', /, document 1: /],
+      ['', /: it has no CustomResourceDefinition/],
+    ] as const) {
+      const file = await folder.write('bad.yaml', text);
+      const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--crd', file];
+      const { exitCode, stdout, stderr } = await runCommand(['apiserver', ...args]);
+      assert.equal(exitCode, 1);
+      assert.equal(stdout, '');
+      assert.match(stderr, reason);
+      assert.match(stderr, /^error: --crd .*\(ERR_KUBELOOM_USAGE\)\n$/);
+    }
+    const missing = ['--kubeconfig-out', folder.file('kubeconfig'), '--crd', folder.file('missing.yaml')];
+    assert.match((await runCommand(['apiserver', ...missing])).stderr, /missing\.yaml: ENOENT/);
+  });
+
+  it('listens beyond loopback only with both options', async () => {
+    await using folder = await TemporaryFolder.create();
+    const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--host', '0.0.0.0'];
+    const { exitCode, stderr } = await runCommand(['apiserver', ...args]);
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /^error: .*allowRemote.* \(ERR_KUBELOOM_OPTION\)\n$/);
+  });
+
+  it('does not start when its kubeconfig would replace another one', async () => {
+    await using folder = await TemporaryFolder.create();
+    const real = await folder.write('config', 'current-context: production\n');
+    const { exitCode, stdout, stderr } = await runCommand(['apiserver', '--kubeconfig-out', real]);
+    assert.equal(exitCode, 1);
+    assert.equal(stdout, '');
+    assert.match(stderr, /\(ERR_KUBELOOM_USAGE\)\n$/);
+  });
+});
+
+describe('the command line', () => {
+  it('reports a usage error in one line with a code', async () => {
+    for (const [args, message] of [
+      [['bogus'], /^error: unknown command 'bogus' \(ERR_KUBELOOM_USAGE\)\n$/],
+      [['watch'], /^error: missing required argument 'resources' \(ERR_KUBELOOM_USAGE\)\n$/],
+      [['watch', 'pods', '-n', 'x', '-A'], /cannot be used with .* \(ERR_KUBELOOM_USAGE\)\n$/],
+      [['demo', '--pods', 'many'], /^error: --pods must be .* got "many" \(ERR_KUBELOOM_OPTION\)\n$/],
+      [['apiserver'], /required option '--kubeconfig-out <file>'.* \(ERR_KUBELOOM_USAGE\)\n$/],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await runCommand(args);
+      assert.equal(exitCode, 1, args.join(' '));
+      assert.equal(stdout, '');
+      assert.match(stderr, message);
+    }
+  });
+
+  it('prints help and version without an error', async () => {
+    const help = await runCommand(['--help']);
+    assert.equal(help.exitCode, 0);
+    for (const name of ['demo', 'watch', 'apiserver']) assert.match(help.stdout, new RegExp(name));
+    const version = await runCommand(['--version']);
+    assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+    assert.equal((await runCommand([])).exitCode, 1);
+  });
+});

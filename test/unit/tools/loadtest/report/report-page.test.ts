@@ -1,0 +1,183 @@
+/** The page of a load test as text; `report.browser.ts` opens it in a browser. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { clock } from '../../../../../src/tools/loadtest/report/browser/draw.ts';
+import { histogramPlots } from '../../../../../src/tools/loadtest/report/histogram-plots.ts';
+import { html, scriptJson } from '../../../../../src/tools/loadtest/report/html.ts';
+import type { PlotData } from '../../../../../src/tools/loadtest/report/plot.ts';
+import { reportPage } from '../../../../../src/tools/loadtest/report/report-page.ts';
+import {
+  processesShown,
+  timePlots,
+  timelineOf,
+} from '../../../../../src/tools/loadtest/report/time-plots.ts';
+import { valueText } from '../../../../../src/tools/loadtest/report/value-text.ts';
+import { worstWatchers } from '../../../../../src/tools/loadtest/report/watcher-section.ts';
+import { exampleResult } from '../example-result.ts';
+
+const result = exampleResult();
+
+describe('the page of a load test', () => {
+  const page = reportPage(result);
+
+  it('begins with the verdict and has all parts in the order of a reader', () => {
+    const parts = [
+      '<strong>THRESHOLD</strong>',
+      '<h2>Thresholds',
+      '<h2>Rates',
+      '<h2>Latencies',
+      '<h2>Phases',
+      '<h2>Syncs',
+      '<h2>Watchers',
+      '<h2>Cost',
+      '<h2>The server',
+      '<h2>What was run',
+      '<h2>Leftovers',
+    ];
+    const places = parts.map((part) => page.indexOf(part));
+    assert.ok(
+      places.every((place) => place > 0),
+      places.join(),
+    );
+    assert.deepEqual(
+      places,
+      places.toSorted((one, other) => one - other),
+    );
+  });
+
+  it('refers to nothing outside itself, and forbids to load anything', () => {
+    assert.ok(page.includes(`content="default-src &#39;none&#39;; style-src`));
+    const markup = page.slice(0, page.indexOf('<script'));
+    assert.doesNotMatch(markup, /\b(?:src|href)=/);
+    assert.doesNotMatch(page, /^import /m);
+    assert.doesNotMatch(page, /sourceMappingURL/);
+  });
+
+  it('has its data as JSON, with a place for each plot', () => {
+    const [, json = ''] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page) ?? [];
+    const { plots, timelines } = JSON.parse(json) as PlotData;
+    assert.equal(timelines.length, 1);
+    for (const { id, x, lines } of plots) {
+      assert.ok(page.includes(`<div class="plot" id="${id}"></div>`), id);
+      for (const { values } of lines) assert.equal(values.length, x.values.length, id);
+    }
+  });
+
+  it('escapes text in markup and in JSON', () => {
+    assert.equal(
+      html`<p title="${'"&\''}">${'<b>'}${html`<i>${1}</i>`}</p>`.html,
+      '<p title="&quot;&amp;&#39;">&lt;b&gt;<i>1</i></p>',
+    );
+    assert.equal(scriptJson({ a: '</script><!--' }).html, String.raw`{"a":"\u003c/script>\u003c!--"}`);
+  });
+});
+
+describe('the plots of a load test', () => {
+  it('merge marks of one type and second', () => {
+    const marks = [1000, 1100, 1999, 2000].map(
+      (atMs, index) => ({ atMs, type: 'cut', watcher: `w${index}`, text: 'ended' }) as const,
+    );
+    assert.deepEqual(timelineOf({ ...result, marks }).marks, [
+      { atSeconds: 1, type: 'cut', count: 3, text: 'w0: ended' },
+      { atSeconds: 2, type: 'cut', count: 1, text: 'w3: ended' },
+    ]);
+  });
+
+  it('have a logarithmic axis of both signs where a latency is not above 0', () => {
+    const scales = (given: typeof result): string[] =>
+      timePlots(given, '', 0).latencies.map(({ y }) => y.scale);
+    assert.deepEqual(scales(result), ['log', 'log', 'log']);
+    const { series } = result;
+    const answeredToHandler = { ...series.latencyMs.answeredToHandler, p50: series.atMs.map(() => -1) };
+    const changed = { ...series, latencyMs: { ...series.latencyMs, answeredToHandler } };
+    assert.deepEqual(scales({ ...result, series: changed }), ['log', 'log', 'asinh']);
+  });
+
+  it('have the generator and the largest of many processes', () => {
+    const [generator] = result.series.processes;
+    assert.ok(generator);
+    const processes = [
+      generator,
+      ...Array.from({ length: 20 }, (_, index) => ({
+        ...generator,
+        name: `watchers ${index}`,
+        rssBytes: [index],
+      })),
+    ];
+    const names = processesShown(processes).map(({ name }) => name);
+    assert.deepEqual(names, [
+      'generator',
+      ...[19, 18, 17, 16, 15, 14, 13].map((index) => `watchers ${index}`),
+    ]);
+  });
+
+  it('have histograms whose shares add up to 1, below 0 too', () => {
+    const plots = histogramPlots(result, '');
+    assert.equal(plots.length, 3);
+    for (const { lines, x } of plots) {
+      assert.equal(x.type, 'bins');
+      for (const { values } of lines) {
+        const sum = values.reduce<number>((total, each) => total + (each ?? 0), 0);
+        assert.ok(Math.abs(sum - 1) < 1e-9, String(sum));
+      }
+    }
+    const x = plots[2]?.x;
+    assert.ok(x?.type === 'bins' && x.labels.some((label) => label.startsWith('-')));
+  });
+});
+
+describe('the table of the worst watchers', () => {
+  it('has those with faults first, then those with relists, then the slowest', () => {
+    const [one] = result.watchers;
+    assert.ok(one);
+    const [sync] = one.syncs;
+    assert.ok(sync);
+    const base = { ...one, relists: 0, cutWatches: 0 };
+    const slow = { ...base, name: 'slow', syncs: [{ ...sync, durationMs: 9000 }] };
+    const never = { ...base, name: 'never', syncs: [{ ...sync, durationMs: null }] };
+    const cut = { ...base, name: 'cut', cutWatches: 1 };
+    const lost = { ...base, name: 'lost', verdict: { ...one.verdict, lost: 1 } };
+    const others = Array.from({ length: 1000 }, (_, index) => ({ ...base, name: `other ${index}` }));
+    const worst = worstWatchers([...others, slow, never, cut, lost]);
+    assert.deepEqual(
+      worst.slice(0, 4).map(({ name }) => name),
+      ['lost', 'cut', 'never', 'slow'],
+    );
+    assert.equal(worst.length, 20);
+  });
+});
+
+it('figures are short text with a unit', () => {
+  const texts = (
+    [
+      [0.0123, 'ms'],
+      [-1.234, 'ms'],
+      [999.7, 'ms'],
+      [3060, 'ms'],
+      [125_000, 'ms'],
+      [2 ** 30 * 1.5, 'bytes'],
+      [498.7, 'perSecond'],
+      [0.614, 'cpu'],
+      [0.0501, 'share'],
+      [null, 'ms'],
+      [1234.5, 'count'],
+    ] as const
+  ).map(([value, unit]) => valueText(value, unit));
+  assert.deepEqual(texts, [
+    '12.3 µs',
+    '-1.23 ms',
+    '1 s',
+    '3.06 s',
+    '2 min 5 s',
+    '1.5 GiB',
+    '499/s',
+    '0.61 CPU',
+    '5.01 %',
+    '–',
+    '1,235',
+  ]);
+});
+
+it('the time of a run is minutes and seconds, with hours after the first one', () => {
+  assert.deepEqual([0, 65.9, 3605].map(clock), ['0:00', '1:05', '1:00:05']);
+});

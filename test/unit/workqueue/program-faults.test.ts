@@ -1,0 +1,200 @@
+/** Functions of the program that throw, numbers that are none, and loops that never wait. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { PriorityQueue } from '../../../src/workqueue/priority-queue.ts';
+import type { RateLimiter } from '../../../src/workqueue/rate-limiters.ts';
+import { RateLimitingQueue } from '../../../src/workqueue/rate-limiting-queue.ts';
+import { runWorkers } from '../../../src/workqueue/run-workers.ts';
+import { WorkQueue } from '../../../src/workqueue/work-queue.ts';
+import { FakeClock } from '../reflector/fake-clock.ts';
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function limiter(faulty: Readonly<Record<string, () => unknown>>): RateLimiter<unknown> {
+  const right = { when: () => 10, forget: () => undefined, numRequeues: () => 0 };
+  return { ...right, ...faulty };
+}
+
+const throwing = (): never => {
+  throw new TypeError('wrong');
+};
+
+function warningsOf(context: TestContext): string[] {
+  const codes: string[] = [];
+  context.mock.method(process, 'emitWarning', (_: string, { code }: { code: string }) => codes.push(code));
+  return codes;
+}
+
+describe('workers go on', () => {
+  const LISTENERS = {
+    throws: throwing,
+    rejects: (): Promise<never> => Promise.reject(new TypeError('wrong')),
+  };
+  for (const [how, onError] of Object.entries(LISTENERS)) {
+    test(`C281 when onError ${how}, which becomes a warning`, async (context) => {
+      const codes = warningsOf(context);
+      const queue = new RateLimitingQueue<string>();
+      for (const item of ['bad', 'good']) queue.add(item);
+      const done: string[] = [];
+      const reconcile = (item: string): void => {
+        if (item === 'bad') throw new Error('no');
+        done.push(item);
+      };
+      const running = runWorkers(queue, 1, reconcile, { onError, retriesMax: 0 });
+      queue.shutDown();
+      await running;
+      await turn();
+      assert.deepEqual(done, ['good']);
+      assert.deepEqual(codes, ['ERR_KUBELOOM_ERROR_LISTENER']);
+    });
+  }
+
+  const DELAYS: Readonly<Record<string, () => unknown>> = {
+    NaN: () => Number.NaN,
+    Infinity: () => Infinity,
+    'a negative number': () => -1,
+    text: () => '10',
+    nothing: () => undefined,
+    'an error': throwing,
+  };
+  for (const [what, when] of Object.entries(DELAYS)) {
+    test(`C281 when the rate limiter returns ${what}: the item comes again with doubled delays`, async () => {
+      const clock = new FakeClock();
+      const startMs = clock.now();
+      const queue = new RateLimitingQueue<string>({ clock, rateLimiter: limiter({ when }) });
+      queue.add('a');
+      const calls: number[] = [];
+      const codes: unknown[] = [];
+      const reconcile = (): void => {
+        calls.push(clock.now() - startMs);
+        throw new Error('no');
+      };
+      const onError = (error: unknown): void => {
+        codes.push((error as { code?: string }).code ?? 'no');
+      };
+      const running = runWorkers(queue, 1, reconcile, { onError });
+      for (let step = 0; step < 20 && calls.length < 3; step++) {
+        await turn();
+        clock.advance(1);
+      }
+      queue.shutDown();
+      await running;
+      assert.deepEqual(calls, [0, 5, 15]);
+      assert.deepEqual(codes.slice(0, 2), ['ERR_KUBELOOM_RATE_LIMITER', 'no']);
+    });
+  }
+
+  for (const method of ['forget', 'numRequeues']) {
+    test(`C281 when ${method} of the rate limiter throws, and the reconciliation has not failed`, async () => {
+      const queue = new RateLimitingQueue<string>({ rateLimiter: limiter({ [method]: throwing }) });
+      for (const item of ['a', 'b']) queue.add(item);
+      const calls: string[] = [];
+      const codes = new Set<unknown>();
+      const reconcile = (item: string): void => {
+        calls.push(item);
+        if (item === 'b') throw new Error('no');
+      };
+      const onError = (error: unknown): unknown => codes.add((error as { code?: string }).code);
+      const running = runWorkers(queue, 1, reconcile, { onError, retriesMax: 0 });
+      queue.shutDown();
+      await running;
+      assert.deepEqual(calls, ['a', 'b']);
+      assert.deepEqual(codes, new Set(['ERR_KUBELOOM_RATE_LIMITER', undefined]));
+    });
+  }
+
+  test('C281 when the metrics of the program throw', async (context) => {
+    const codes = warningsOf(context);
+    const metrics = {
+      added: throwing,
+      depth: throwing,
+      waited: throwing,
+      worked: throwing,
+      retried: throwing,
+    };
+    const queue = new RateLimitingQueue<string>({ metrics });
+    queue.add('a');
+    queue.addAfter('b', 0);
+    const seen: string[] = [];
+    const running = runWorkers(queue, 1, (item) => void seen.push(item));
+    queue.shutDown();
+    await running;
+    assert.deepEqual(seen, ['a', 'b']);
+    assert.deepEqual(new Set(codes), new Set(['ERR_KUBELOOM_ERROR_LISTENER']));
+  });
+});
+
+describe('a queue refuses', () => {
+  for (const delayMs of [Number.NaN, Infinity, '5', undefined, null]) {
+    test(`C284 a delay that is ${String(delayMs)} (${typeof delayMs})`, () => {
+      const error = {
+        code: 'ERR_KUBELOOM_OPTION',
+        message: /^(?:delayMs|afterMs) must be a finite number, got /,
+      };
+      const queue = new PriorityQueue<string>();
+      assert.throws(() => queue.addAfter('a', delayMs as number), error);
+      if (delayMs !== undefined)
+        assert.throws(() => queue.addWithOptions({ afterMs: delayMs as number }, 'a'), error);
+      assert.equal(queue.length, 0);
+    });
+  }
+
+  test('C284 a limiter without one of its methods, workers that are no number, and an unknown option', async () => {
+    const code = 'ERR_KUBELOOM_OPTION';
+    const partial = { when: () => 1, forget: () => undefined } as unknown as RateLimiter<unknown>;
+    assert.throws(() => new RateLimitingQueue({ rateLimiter: partial }), {
+      code,
+      message: /numRequeues\(\)/,
+    });
+    const queue = new RateLimitingQueue<string>();
+    for (const count of [0, Number.NaN, -1, 1.5, '2'])
+      await assert.rejects(
+        runWorkers(queue, count as number, () => undefined),
+        { code, message: /^count of/ },
+      );
+    for (const options of [{ retriesMax: Number.NaN }, { retryMax: 1 }])
+      await assert.rejects(
+        runWorkers(queue, 1, () => undefined, options),
+        { code },
+      );
+  });
+
+  test('C284 no delay of a year: the item comes then', () => {
+    const clock = new FakeClock();
+    const queue = new PriorityQueue<string>({ clock });
+    const yearMs = 365 * 86_400_000;
+    queue.addAfter('a', yearMs);
+    clock.advance(yearMs - 1);
+    assert.equal(queue.length, 0);
+    clock.advance(1);
+    assert.equal(queue.length, 1);
+  });
+});
+
+describe('the event loop has its turns', () => {
+  test('C282 while workers always find an item, and never wait', async () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ clock });
+    let calls = 0;
+    const stop = new AbortController();
+    setImmediate(() => stop.abort());
+    for (const item of ['a', 'b']) queue.add(item);
+    const reconcile = (item: string): void => {
+      if (calls++ < 100_000) queue.add(item);
+    };
+    await runWorkers(queue, 2, reconcile, { signal: stop.signal, clock });
+    assert.ok(calls > 2 && calls < 1000, String(calls));
+  });
+
+  test('C282 in a loop over the items of a queue that fills itself', async () => {
+    const queue = new WorkQueue<string>({ clock: new FakeClock() });
+    setImmediate(() => queue.shutDown());
+    queue.add('a');
+    let calls = 0;
+    for await (const item of queue) if (calls++ < 100_000) queue.add(item);
+    assert.ok(calls < 1000, String(calls));
+  });
+});
