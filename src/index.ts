@@ -32,28 +32,10 @@ export { parseFieldSelector } from './kube/field-selector.ts';
 export type { FieldRequirement } from './kube/field-selector.ts';
 export { parseShardSelector, shardSelectorText, partitionRanges } from './kube/shard-selector.ts';
 export type { ShardRange, ShardSelector } from './kube/shard-selector.ts';
-export { RestMapper } from './kube/rest-mapper.ts';
-export type { KindLike, KindName, ResourceName, RestMapperOptions } from './kube/rest-mapper.ts';
-export type { GetJson } from './kube/discovery.ts';
-export { BUILT_IN_GROUPS, builtInResources, findBuiltIn } from './kube/resources.ts';
-export type { BuiltInGroups } from './kube/resources.ts';
 export type { KubeMetadata } from './kube/meta-shape.ts';
 export type { BuiltInWire, KubeObject, PartialObjectMetadata, Wire, WireOf } from './kube/wire.ts';
-export { fromModel, toModel } from './kube/model/converter.ts';
 export { createModelConverter } from './kube/model/converter.ts';
 export type { ModelConverter, ModelOptions, WireSource } from './kube/model/converter.ts';
-export {
-  ExplicitKey,
-  KeyError,
-  ObjectName,
-  deletionHandlingMetaNamespaceKeyFunc,
-  deletionHandlingObjectToName,
-  metaNamespaceKeyFunc,
-  metaObjectToName,
-  objectToName,
-  parseObjectName,
-  splitMetaNamespaceKey,
-} from './kube/keys.ts';
 export { compareResourceVersions, isComparableResourceVersion } from './kube/resource-version.ts';
 export type { AnyKubeConfig, ServerConnection, ServerSource } from './kube/server-source.ts';
 export { LoadedKubeConfig } from './kube/loaded-kube-config.ts';
@@ -95,39 +77,17 @@ export type { InformerIndexer, InformerStore, SelectableStore } from './replica/
 
 export type { HandlerBacklog, HandlerRegistration, ResourceEventHandler } from './replica/deliver/handler.ts';
 
-export {
-  SharedIndexInformer,
-  newSharedIndexInformer,
-  newSharedIndexInformerWithOptions,
-  newSharedInformer,
-} from './informer/shared-index-informer.ts';
+export { SharedIndexInformer } from './informer/shared-index-informer.ts';
 export type { InformerController } from './informer/shared-index-informer.ts';
-export { SharedCache } from './informer/share/shared-cache.ts';
-export type { CachePort, Lendable } from './informer/share/shared-cache.ts';
 export type { HandlerOptions, HandlerStats, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
-export {
-  FilteringResourceEventHandler,
-  ResourceEventHandlerDetailedFuncs,
-  ResourceEventHandlerFuncs,
-  nameForHandler,
-  deletedObject,
-} from './informer/handler-adaptors.ts';
-export type {
-  FilteringOptions,
-  HandlerDetailedFuncs,
-  HandlerFuncs,
-  DeletedObject,
-} from './informer/handler-adaptors.ts';
 export type { WatchErrorHandler, ErrorContext, ErrorListener } from './informer/error-reporter.ts';
 export type { InformerStats } from './informer/informer-stats.ts';
-export type { StoreBytes } from './informer/pipeline.ts';
 export type { InformerOptions, InformerView, MutationDetection } from './informer/options.ts';
 export type { TweakListOptions } from './informer/tweak.ts';
 export { Lister, NamespaceLister, NotFoundError } from './informer/lister.ts';
 export type { SelectorLike } from './informer/lister.ts';
 export type { HandlerHealth, HealthChange, HealthListener, InformerHealth } from './informer/health.ts';
-export { NotSyncedError, waitFor, waitForCacheSync, waitForNamedCacheSync } from './informer/wait-for.ts';
-export type { DoneChecker, DoneProgress } from './base/done-checker.ts';
+export { NotSyncedError, waitFor, waitForCacheSync } from './informer/wait-for.ts';
 export type { Missing, WaitOptions, WaitProgress } from './informer/wait-for.ts';
 
 export { InformerFactory } from './informer/factory/informer-factory.ts';
@@ -142,79 +102,10 @@ export type {
 } from './informer/factory/informer-factory.ts';
 export { SharedInformerFactory } from './informer/factory/shared-informer-factory.ts';
 export type { BuiltInInformers } from './informer/factory/shared-informer-factory.ts';
-export {
-  DynamicSharedInformerFactory,
-  MetadataInformerFactory,
-  ObjectOrMetadataInformerFactory,
-} from './informer/factory/dynamic-informer-factory.ts';
-export type {
-  GroupVersionResource,
-  ResourceQuery,
-  ResourceQueryOf,
-} from './informer/factory/resource-query.ts';
-
-export { InformersMap } from './informer/map/informers-map.ts';
-export type { InformerForOptions } from './informer/map/informers-map.ts';
-export type { InformerHandle } from './informer/map/informer-handle.ts';
-export type { WrittenMetadata } from './informer/map/informer-handle.ts';
-export { NotCachedError } from './informer/map/kind-cache.ts';
-export type { CacheList, CacheListOptions } from './informer/map/query.ts';
-export type { FieldExtractor } from './informer/map/field-indexes.ts';
-export type { ObjectKey } from './informer/map/kind-cache.ts';
-export type { InformersMapOptions, KindOptions, NamespaceSet, ScopeOptions } from './informer/map/options.ts';
-
-export { CacheMutationDetector, MutationError } from './informer/mutation/cache-mutation-detector.ts';
-export type { CacheMutationDetectorOptions } from './informer/mutation/cache-mutation-detector.ts';
 
 export { KubeloomError } from './base/errors.ts';
 export type { ErrorCode } from './base/error-codes/table.ts';
 
 // What handlers feed: work queues, independent of the rest.
-export { WorkQueue } from './workqueue/work-queue.ts';
-export type { WorkQueueOptions } from './workqueue/work-queue.ts';
-export type { WorkOrder } from './workqueue/work-queue.ts';
-export type { WorkQueueMetrics } from './workqueue/queue-metrics.ts';
-export { DelayingQueue } from './workqueue/rate-limiting-queue.ts';
-export { RateLimitingQueue } from './workqueue/rate-limiting-queue.ts';
-export type { RateLimitingQueueOptions } from './workqueue/rate-limiting-queue.ts';
-export { PriorityQueue } from './workqueue/priority-queue.ts';
-export type { AddOptions, PriorityQueueOptions } from './workqueue/priority-queue.ts';
-export {
-  BucketRateLimiter,
-  ItemExponentialFailureRateLimiter,
-  ItemFastSlowRateLimiter,
-  MaxOfRateLimiter,
-  WithMaxWaitRateLimiter,
-  defaultControllerRateLimiter,
-  defaultItemBasedRateLimiter,
-} from './workqueue/rate-limiters.ts';
-export type { RateLimiter } from './workqueue/rate-limiters.ts';
-export { TerminalError } from './workqueue/terminal-error.ts';
-export { runWorkers } from './workqueue/run-workers.ts';
-export type { ItemReconciler, RunWorkersOptions } from './workqueue/run-workers.ts';
-export type { ReconcileResult } from './workqueue/reconcile-result.ts';
-export { ReconcilerPool } from './thread/pool/reconciler-pool.ts';
-export type { ReconcilerPoolOptions } from './thread/pool/reconciler-pool.ts';
-export { parallelizeUntil } from './workqueue/parallelize-until.ts';
-export type { ParallelizeOptions } from './workqueue/parallelize-until.ts';
 
 // Metrics of everything that runs in this process; kubeloom/prometheus and kubeloom/opentelemetry pass them on.
-export type {
-  BacklogMessage,
-  ChannelMessages,
-  ChannelName,
-  InformerLabels,
-  ListMessage,
-  RequestMessage,
-  SlowHandlerMessage,
-  ThreadMessage,
-  TimedMessage,
-  WatchMessage,
-} from './metrics/channels.ts';
-export { collectMetrics } from './metrics/collect.ts';
-export type { MetricFamily, MetricSample } from './metrics/collect.ts';
-export type { HistogramData } from './metrics/histogram.ts';
-export { PROMETHEUS_CONTENT_TYPE, prometheusText } from './metrics/prometheus-text.ts';
-export { serveStats } from './metrics/serve-stats.ts';
-export type { ServeStatsOptions, StatsServer } from './metrics/serve-stats.ts';
-export type { MetricDefinition, MetricLabels, MetricName, MetricType } from './metrics/table.ts';

@@ -3,14 +3,9 @@
  * load in which a handler becomes slow, the server's history expires, and the server is down. A scrape is made each second.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  InformerThreads,
-  RateLimitingQueue,
-  SharedIndexInformer,
-  prometheusText,
-  resources,
-  runWorkers,
-} from '../../src/index.ts';
+import { InformerThreads, SharedIndexInformer, resources } from '../../src/index.ts';
+import { RateLimitingQueue, runWorkers } from '../../src/workqueue/index.ts';
+import { prometheusText } from '../../src/metrics/index.ts';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type { Scrape } from '../../test/e2e/prometheus.ts';

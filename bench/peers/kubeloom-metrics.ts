@@ -5,7 +5,8 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { threadCpuMs } from '../../src/base/thread-cpu.ts';
-import { InformerThreads, SharedIndexInformer, prometheusText } from '../../src/index.ts';
+import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
+import { prometheusText } from '../../src/metrics/index.ts';
 import type { KubeObject } from '../../src/index.ts';
 import type { OutcomeRow, Task } from '../task.ts';
 import { loadKubeConfig, resourceRef, resourcesOf } from './connection.ts';

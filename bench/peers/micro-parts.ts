@@ -9,7 +9,7 @@ import { skipValue } from '../../src/kube/json/skip.ts';
 import { LogWriter, copyBytes } from '../../src/shared/log/log.ts';
 import { BLOCK_BYTES } from '../../src/shared/log/layout.ts';
 import { ChunkedQueue } from '../../src/replica/deliver/pending.ts';
-import { WorkQueue } from '../../src/index.ts';
+import { WorkQueue } from '../../src/workqueue/index.ts';
 import { RealFIFO } from '../../src/client-go/index.ts';
 import { MsgpackDecoder } from '../../src/shared/record/msgpack.ts';
 import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../src/shared/ring/ring.ts';

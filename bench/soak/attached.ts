@@ -1,7 +1,7 @@
 /** Threads of the soak that read the main thread's cache. The first keeps its port; every other one opens a new port in each window. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { SharedCache } from '../../src/index.ts';
+import type { SharedCache } from '../../src/thread/index.ts';
 import type { Histories } from '../../test/sim/oracle/histories.ts';
 import type { AttachedCommand } from './attached-worker.ts';
 

@@ -5,7 +5,8 @@
  * In client-go: dynamicinformer.NewFilteredDynamicSharedInformerFactory.
  */
 import { CustomObjectsApi } from '@kubernetes/client-node';
-import { DynamicSharedInformerFactory, loadKubeConfig } from 'kubeloom';
+import { DynamicSharedInformerFactory } from 'kubeloom/client-go';
+import { loadKubeConfig } from 'kubeloom';
 
 // An early end leaves nothing half done.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());

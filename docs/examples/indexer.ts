@@ -5,7 +5,8 @@
  * In client-go: cache.NewIndexer, SharedIndexInformer.GetIndexer.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import { SharedIndexInformer, field, label, loadKubeConfig, metaNamespaceKeyFunc, resources } from 'kubeloom';
+import { SharedIndexInformer, field, label, loadKubeConfig, resources } from 'kubeloom';
+import { metaNamespaceKeyFunc } from 'kubeloom/client-go';
 import { metaNamespaceIndexFunc, newIndexer } from 'kubeloom/client-go';
 import type { WireOf } from 'kubeloom';
 

@@ -5,7 +5,8 @@
  * In client-go: cache.NewInformer.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import { deletedObject, loadKubeConfig, resources } from 'kubeloom';
+import { deletedObject } from 'kubeloom/client-go';
+import { loadKubeConfig, resources } from 'kubeloom';
 import { newInformer, newListWatchFromClient } from 'kubeloom/client-go';
 import type { WireOf } from 'kubeloom';
 

@@ -5,7 +5,8 @@
  * In client-go: metadatainformer.NewFilteredSharedInformerFactory.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import { MetadataInformerFactory, loadKubeConfig } from 'kubeloom';
+import { MetadataInformerFactory } from 'kubeloom/client-go';
+import { loadKubeConfig } from 'kubeloom';
 
 // An early end leaves nothing half done.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());

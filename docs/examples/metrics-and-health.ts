@@ -7,7 +7,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PROMETHEUS_CONTENT_TYPE, SharedInformerFactory, loadKubeConfig, prometheusText } from 'kubeloom';
+import { PROMETHEUS_CONTENT_TYPE, prometheusText } from 'kubeloom/metrics';
+import { SharedInformerFactory, loadKubeConfig } from 'kubeloom';
 
 // An early end leaves nothing half done.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());

@@ -5,8 +5,10 @@
  * In client-go: cache.NewCacheMutationDetector, KUBE_CACHE_MUTATION_DETECTOR=true.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import { CacheMutationDetector, SharedIndexInformer, loadKubeConfig, resources } from 'kubeloom';
-import type { MutationError, WireOf } from 'kubeloom';
+import { CacheMutationDetector } from 'kubeloom/client-go';
+import { SharedIndexInformer, loadKubeConfig, resources } from 'kubeloom';
+import type { MutationError } from 'kubeloom/client-go';
+import type { WireOf } from 'kubeloom';
 
 type ConfigMap = WireOf<'core', 'v1', 'ConfigMap'>;
 

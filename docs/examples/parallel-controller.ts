@@ -5,16 +5,9 @@
  *
  * In client-go: goroutines that call processNextWorkItem.
  */
-import {
-  RateLimitingQueue,
-  ReconcilerPool,
-  SharedCache,
-  SharedIndexInformer,
-  loadKubeConfig,
-  ownerUid,
-  resources,
-  runWorkers,
-} from 'kubeloom';
+import { RateLimitingQueue, runWorkers } from 'kubeloom/workqueue';
+import { ReconcilerPool, SharedCache } from 'kubeloom/thread';
+import { SharedIndexInformer, loadKubeConfig, ownerUid, resources } from 'kubeloom';
 import type { Borrowed, CachedObject, KubeObject, WireOf } from 'kubeloom';
 import { ObjectClient } from 'kubeloom/controller';
 import { measured } from './parallel-controller/measure.js';

@@ -5,7 +5,8 @@
  * In client-go: cache.NewReflector, cache.NewDeltaFIFOWithOptions.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import { deletedObject, loadKubeConfig, metaNamespaceKeyFunc, resources } from 'kubeloom';
+import { deletedObject, metaNamespaceKeyFunc } from 'kubeloom/client-go';
+import { loadKubeConfig, resources } from 'kubeloom';
 import { DeltaFIFO, Reflector, newFilteredListWatchFromClient, newStore } from 'kubeloom/client-go';
 import type { WireOf } from 'kubeloom';
 import type { ObjectDelta } from 'kubeloom/client-go';

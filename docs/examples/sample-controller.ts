@@ -5,7 +5,8 @@
  *
  * In client-go: kubernetes/sample-controller.
  */
-import { TerminalError, loadKubeConfig, resources } from 'kubeloom';
+import { TerminalError } from 'kubeloom/workqueue';
+import { loadKubeConfig, resources } from 'kubeloom';
 import type { CachedObject, KubeObject, ResourceOf, WireOf } from 'kubeloom';
 import { Manager, controllerReference } from 'kubeloom/controller';
 

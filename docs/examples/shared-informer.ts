@@ -5,7 +5,8 @@
  * In client-go: cache.NewSharedInformer, SharedInformer.AddEventHandler.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import { loadKubeConfig, newSharedIndexInformerWithOptions, resources } from 'kubeloom';
+import { loadKubeConfig, resources } from 'kubeloom';
+import { newSharedIndexInformerWithOptions } from 'kubeloom/client-go';
 import type { WireOf } from 'kubeloom';
 
 type ConfigMap = WireOf<'core', 'v1', 'ConfigMap'>;

@@ -78,3 +78,51 @@ export {
   newTransformingInformer,
 } from './controller/informer.ts';
 export type { PlainInformer, PlainInformerOptions } from './controller/informer.ts';
+
+// client-go's names for the threaded informers.
+export { BUILT_IN_GROUPS, builtInResources, findBuiltIn } from '../kube/resources.ts';
+export type { BuiltInGroups } from '../kube/resources.ts';
+export {
+  ExplicitKey,
+  KeyError,
+  ObjectName,
+  deletionHandlingMetaNamespaceKeyFunc,
+  deletionHandlingObjectToName,
+  metaNamespaceKeyFunc,
+  metaObjectToName,
+  objectToName,
+  parseObjectName,
+  splitMetaNamespaceKey,
+} from '../kube/keys.ts';
+export {
+  newSharedIndexInformer,
+  newSharedIndexInformerWithOptions,
+  newSharedInformer,
+} from '../informer/shared-index-informer.ts';
+export {
+  FilteringResourceEventHandler,
+  ResourceEventHandlerDetailedFuncs,
+  ResourceEventHandlerFuncs,
+  nameForHandler,
+  deletedObject,
+} from '../informer/handler-adaptors.ts';
+export type {
+  FilteringOptions,
+  HandlerDetailedFuncs,
+  HandlerFuncs,
+  DeletedObject,
+} from '../informer/handler-adaptors.ts';
+export { waitForNamedCacheSync } from '../informer/wait-for.ts';
+export type { DoneChecker, DoneProgress } from '../base/done-checker.ts';
+export {
+  DynamicSharedInformerFactory,
+  MetadataInformerFactory,
+  ObjectOrMetadataInformerFactory,
+} from '../informer/factory/dynamic-informer-factory.ts';
+export type {
+  GroupVersionResource,
+  ResourceQuery,
+  ResourceQueryOf,
+} from '../informer/factory/resource-query.ts';
+export { CacheMutationDetector, MutationError } from '../informer/mutation/cache-mutation-detector.ts';
+export type { CacheMutationDetectorOptions } from '../informer/mutation/cache-mutation-detector.ts';

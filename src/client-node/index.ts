@@ -5,3 +5,6 @@
 export * from '@kubernetes/client-node';
 export { ListWatch, makeInformer } from './list-watch.ts';
 export type { ListWatchOptions } from './list-watch.ts';
+
+// Between client-node's models and the objects of the wire.
+export { fromModel, toModel } from '../kube/model/converter.ts';

@@ -20,7 +20,8 @@ import type {
 } from '@kubernetes/client-node';
 import { anything, flag, having, wantOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
-import { KubeloomError, SharedIndexInformer, toModel } from '../index.ts';
+import { KubeloomError, SharedIndexInformer } from '../index.ts';
+import { toModel } from '../kube/model/converter.ts';
 import type { CachedObject, InformerOptions, Wire } from '../index.ts';
 import { Callbacks } from './callbacks.ts';
 import { DeliveredObjects } from './delivered-objects.ts';

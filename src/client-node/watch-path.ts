@@ -1,6 +1,7 @@
 /** Reads the path that client-node's informers take, `/apis/apps/v1/namespaces/web/deployments`, into a resource. */
 import { text } from '../base/option-checks.ts';
-import { KubeloomError, findBuiltIn } from '../index.ts';
+import { KubeloomError } from '../index.ts';
+import { findBuiltIn } from '../kube/resources.ts';
 import type { ResourceRef } from '../index.ts';
 
 /** A collection of an apiserver, and the selectors in the query of its path. */

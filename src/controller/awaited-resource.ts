@@ -8,7 +8,8 @@ import { abortable } from '../base/on-abort.ts';
 import { sleep } from '../base/sleep.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import { NotSyncedError } from '../index.ts';
-import type { InformersMap, ResourceRef } from '../index.ts';
+import type { InformersMap } from '../informer/map/informers-map.ts';
+import type { ResourceRef } from '../index.ts';
 
 /** Pauses between two readings of the server's resources, doubled each time. */
 const PAUSE_MS_MIN = 500;

@@ -1,7 +1,12 @@
 /** The threads in which a controller reconciles, and the caches of its kinds that they read. */
 import { refuse } from '../base/option-checks.ts';
-import { ReconcilerPool, SharedCache } from '../index.ts';
-import type { InformerHandle, ItemReconciler, KubeObject, Lendable, ReconcileResult } from '../index.ts';
+import { ReconcilerPool } from '../thread/pool/reconciler-pool.ts';
+import { SharedCache } from '../informer/share/shared-cache.ts';
+import type { InformerHandle } from '../informer/map/informer-handle.ts';
+import type { ItemReconciler } from '../workqueue/run-workers.ts';
+import type { KubeObject } from '../index.ts';
+import type { Lendable } from '../informer/share/shared-cache.ts';
+import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 
 export class ControllerThreads implements ItemReconciler<string> {
   readonly #cache: SharedCache;

@@ -45,3 +45,21 @@ export type { OnLeading } from './leader-election/election.ts';
 export type { LeaderElectionRecord, ResourceLock, StoredRecord } from './leader-election/resource-lock.ts';
 
 export type { ElectionTimes } from './leader-election/election-times.ts';
+
+// The cache of kinds that a manager owns.
+export { RestMapper } from '../kube/rest-mapper.ts';
+export type { KindLike, KindName, ResourceName, RestMapperOptions } from '../kube/rest-mapper.ts';
+export type { GetJson } from '../kube/discovery.ts';
+export { InformersMap } from '../informer/map/informers-map.ts';
+export type { InformerForOptions } from '../informer/map/informers-map.ts';
+export type { InformerHandle, WrittenMetadata } from '../informer/map/informer-handle.ts';
+export { NotCachedError } from '../informer/map/kind-cache.ts';
+export type { ObjectKey } from '../informer/map/kind-cache.ts';
+export type { CacheList, CacheListOptions } from '../informer/map/query.ts';
+export type { FieldExtractor } from '../informer/map/field-indexes.ts';
+export type {
+  InformersMapOptions,
+  KindOptions,
+  NamespaceSet,
+  ScopeOptions,
+} from '../informer/map/options.ts';

@@ -5,15 +5,13 @@ import { onAbort } from '../base/on-abort.ts';
 import { callback, wantOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
-import { PriorityQueue, runWorkers, waitFor } from '../index.ts';
-import type {
-  HandlerRegistration,
-  InformerHandle,
-  InformersMap,
-  KubeObject,
-  ReconcileResult,
-  ResourceRef,
-} from '../index.ts';
+import { PriorityQueue } from '../workqueue/priority-queue.ts';
+import { runWorkers } from '../workqueue/run-workers.ts';
+import { waitFor } from '../index.ts';
+import type { HandlerRegistration, KubeObject, ResourceRef } from '../index.ts';
+import type { InformerHandle } from '../informer/map/informer-handle.ts';
+import type { InformersMap } from '../informer/map/informers-map.ts';
+import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 import { awaitedResource } from './awaited-resource.ts';
 import { ControllerThreads } from './controller-threads.ts';
 import type { ObjectClient } from './object-client.ts';

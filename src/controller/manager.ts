@@ -9,7 +9,7 @@ import { onAbort } from '../base/on-abort.ts';
 import { signal as aSignal, wantOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
-import { InformersMap } from '../index.ts';
+import { InformersMap } from '../informer/map/informers-map.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
 import { ControllerSet } from './controller-set.ts';
 import type { ManagedController, QueueFigures } from './managed-controller.ts';

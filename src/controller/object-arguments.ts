@@ -5,7 +5,7 @@ import { parseObjectName } from '../kube/keys.ts';
 import { isEntry, isExplicitKey, isFinalStateUnknown, isRecord } from '../kube/meta-shape.ts';
 import { apiVersionOf, resourcePath, wantResource } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { ObjectKey } from '../index.ts';
+import type { ObjectKey } from '../informer/map/kind-cache.ts';
 
 interface ObjectMetadata {
   readonly name?: string;

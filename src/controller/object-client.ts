@@ -5,7 +5,7 @@ import type { OptionChecks } from '../base/option-checks.ts';
 import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import type { KubeObject } from '../kube/wire.ts';
-import type { ObjectKey } from '../index.ts';
+import type { ObjectKey } from '../informer/map/kind-cache.ts';
 import { ApiClient } from '../http/api-client.ts';
 import type { SendRequest } from '../http/api-client.ts';
 import { collectionOf, complete, metadataOf, pathOf, pathOfObject, wantPatch } from './object-arguments.ts';

@@ -12,15 +12,11 @@ import {
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { Clock } from '../base/clock.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
-import type {
-  Borrowed,
-  InformersMap,
-  InformersMapOptions,
-  KubeObject,
-  RateLimiter,
-  ReconcileResult,
-  ResourceOf,
-} from '../index.ts';
+import type { Borrowed, KubeObject, ResourceOf } from '../index.ts';
+import type { InformersMap } from '../informer/map/informers-map.ts';
+import type { InformersMapOptions } from '../informer/map/options.ts';
+import type { RateLimiter } from '../workqueue/rate-limiters.ts';
+import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 import type { ObjectClient } from './object-client.ts';
 import type { Predicate } from './predicates.ts';
 

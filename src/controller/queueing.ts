@@ -2,7 +2,8 @@
 import { refuse } from '../base/option-checks.ts';
 import { parseObjectName } from '../kube/keys.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
-import type { Borrowed, KubeObject, PriorityQueue, ResourceEventHandler, ResourceRef } from '../index.ts';
+import type { Borrowed, KubeObject, ResourceEventHandler, ResourceRef } from '../index.ts';
+import type { PriorityQueue } from '../workqueue/priority-queue.ts';
 import type { ObjectChange, Predicate } from './predicates.ts';
 
 /** Returns the keys to reconcile because of one state of an object. */

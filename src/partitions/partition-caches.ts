@@ -13,8 +13,11 @@ import type { ServerSource } from '../kube/server-source.ts';
 import { ApiClient } from '../http/api-client.ts';
 import { compareResourceVersions } from '../kube/resource-version.ts';
 import { ShardFilter } from '../kube/shard-filter.ts';
-import { InformersMap, resources, shardSelectorText, partitionRanges } from '../index.ts';
-import type { InformerHandle, InformersMapOptions, KubeObject, ShardSelector } from '../index.ts';
+import { InformersMap } from '../informer/map/informers-map.ts';
+import { resources, shardSelectorText, partitionRanges } from '../index.ts';
+import type { InformerHandle } from '../informer/map/informer-handle.ts';
+import type { InformersMapOptions } from '../informer/map/options.ts';
+import type { KubeObject, ShardSelector } from '../index.ts';
 import { changesSince } from './quiet-watch.ts';
 
 /** Time for which common caches wait for other partitions before their first list: partitions are mostly taken together. */

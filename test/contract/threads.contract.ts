@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
 import { label } from '../../src/index.ts';
-import type { CachedObject, SharedCache, SharedIndexInformer } from '../../src/index.ts';
+import type { CachedObject, SharedIndexInformer } from '../../src/index.ts';
+import type { SharedCache } from '../../src/thread/index.ts';
 import { openCache } from '../../src/thread/index.ts';
 import type { ThreadCache, ThreadInformer } from '../../src/thread/index.ts';
 import {

@@ -7,14 +7,9 @@ import { Registry } from 'prom-client';
 
 import { settled, startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { register } from '../../src/metrics/prometheus.ts';
-import {
-  InformerThreads,
-  RateLimitingQueue,
-  SharedIndexInformer,
-  prometheusText,
-  resources,
-  runWorkers,
-} from '../../src/index.ts';
+import { InformerThreads, SharedIndexInformer, resources } from '../../src/index.ts';
+import { RateLimitingQueue, runWorkers } from '../../src/workqueue/index.ts';
+import { prometheusText } from '../../src/metrics/index.ts';
 import { ROOT } from '../unit/docs/documents.ts';
 import { checkMetrics, checkRules } from './prometheus.ts';
 

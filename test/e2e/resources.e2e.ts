@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { MetadataInformerFactory, SharedInformerFactory, builtInResources } from '../../src/index.ts';
+import { MetadataInformerFactory, builtInResources } from '../../src/client-go/index.ts';
+import { SharedInformerFactory } from '../../src/index.ts';
 import type { ResourceRef } from '../../src/index.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';

@@ -6,13 +6,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { MetricsReading } from '../../src/tools/cli/top/reading.ts';
-import {
-  SharedIndexInformer,
-  collectMetrics,
-  resources,
-  shardSelectorText,
-  partitionRanges,
-} from '../../src/index.ts';
+import { SharedIndexInformer, resources, shardSelectorText, partitionRanges } from '../../src/index.ts';
+import { collectMetrics } from '../../src/metrics/index.ts';
 import type { ResourceRef, ShardSelector } from '../../src/index.ts';
 import type { MetricLabels, MetricName } from '../../src/metrics/table.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';

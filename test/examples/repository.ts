@@ -6,7 +6,7 @@ import { loadYaml } from '@kubernetes/client-node';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
-import { fromModel } from '../../src/index.ts';
+import { fromModel } from '../../src/client-node/index.ts';
 import { Program } from './program.ts';
 
 const EXPECTED = '.expected.txt';

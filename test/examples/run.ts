@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { parallelizeUntil } from '../../src/index.ts';
+import { parallelizeUntil } from '../../src/workqueue/index.ts';
 import type { Program } from './program.ts';
 import { clustersOf, exampleNames, expectedOutput, startProgram, startServer } from './repository.ts';
 import { SCENARIOS } from './scenarios.ts';

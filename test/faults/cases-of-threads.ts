@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { SharedCache } from '../../src/index.ts';
+import type { SharedCache } from '../../src/thread/index.ts';
 import type { Command } from '../unit/thread/reading-worker.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';

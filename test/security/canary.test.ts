@@ -14,11 +14,11 @@ import { after, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import {
   InformerThreads,
-  InformersMap,
   SharedIndexInformer,
   SharedInformerFactory,
   loadKubeConfig,
 } from '../../src/index.ts';
+import { InformersMap } from '../../src/controller/index.ts';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { ObjectClient } from '../../src/controller/object-client.ts';
 import { changesSince } from '../../src/partitions/quiet-watch.ts';

@@ -1,14 +1,9 @@
 /** Keys and names that mean something to JavaScript are data like any other, on every way through the library. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  InformerThreads,
-  SharedIndexInformer,
-  label,
-  metaNamespaceKeyFunc,
-  parseLabelSelector,
-  toModel,
-} from '../../src/index.ts';
+import { InformerThreads, SharedIndexInformer, label, parseLabelSelector } from '../../src/index.ts';
+import { metaNamespaceKeyFunc } from '../../src/client-go/index.ts';
+import { toModel } from '../../src/client-node/index.ts';
 import { newIndexer } from '../../src/client-go/index.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor } from './bare-server.ts';
 

@@ -11,7 +11,8 @@ import { removeFinalizer } from '../../../src/controller/index.ts';
 import { PartitionedManager } from '../../../src/partitions/index.ts';
 import type { ReconcileContext } from '../../../src/controller/index.ts';
 import type { PartitionControllers } from '../../../src/partitions/index.ts';
-import { collectMetrics, loadKubeConfig, resources } from '../../../src/index.ts';
+import { collectMetrics } from '../../../src/metrics/index.ts';
+import { loadKubeConfig, resources } from '../../../src/index.ts';
 import { FINALIZER, LEASE, nowMs } from './history.ts';
 import type { MemberLine, ReceivedLine } from './history.ts';
 

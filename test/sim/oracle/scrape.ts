@@ -1,6 +1,6 @@
 /** The samples of a scrape that the oracle can count itself, by the names that the informers have in the histories. */
-import { collectMetrics } from '../../../src/index.ts';
-import type { MetricFamily } from '../../../src/index.ts';
+import { collectMetrics } from '../../../src/metrics/index.ts';
+import type { MetricFamily } from '../../../src/metrics/index.ts';
 import type { ScrapedSample } from './histories.ts';
 
 /** Gauges besides all counters. Times are left out: a seed would not repeat them. */

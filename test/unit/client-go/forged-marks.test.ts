@@ -4,11 +4,11 @@ import { describe, test } from 'node:test';
 import { Reflector, meta, newStore } from '../../../src/client-go/index.ts';
 import {
   CacheMutationDetector,
-  SharedIndexInformer,
   deletedObject,
   deletionHandlingMetaNamespaceKeyFunc,
   metaNamespaceKeyFunc,
-} from '../../../src/index.ts';
+} from '../../../src/client-go/index.ts';
+import { SharedIndexInformer } from '../../../src/index.ts';
 import type { ListerWatcher, Watch, WatchEvent } from '../../../src/kube/list-watch.ts';
 import { Mark, labelsOf, resourceVersionOf, uidOf } from '../../../src/kube/meta-shape.ts';
 import { isTombstone } from '../../../src/kube/tombstone.ts';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { generationChanged } from '../../../src/controller/index.ts';
 import { FakeClock, settled } from '../../../src/tools/apiserver/testing/index.ts';
-import { ItemExponentialFailureRateLimiter, resources } from '../../../src/index.ts';
+import { ItemExponentialFailureRateLimiter } from '../../../src/workqueue/index.ts';
+import { resources } from '../../../src/index.ts';
 import { Gate, Reconciliations, Scene, managerOf, object, turns } from './scene.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;

@@ -9,9 +9,10 @@ import {
 } from '../../../src/controller/queueing.ts';
 import type { KeysOf } from '../../../src/controller/queueing.ts';
 import type { Predicate } from '../../../src/controller/index.ts';
-import { DeletedFinalStateUnknown, PriorityQueue, resources } from '../../../src/index.ts';
+import { DeletedFinalStateUnknown, resources } from '../../../src/index.ts';
+import { PriorityQueue } from '../../../src/workqueue/index.ts';
 import type { Borrowed, KubeObject } from '../../../src/index.ts';
-import type { AddOptions } from '../../../src/index.ts';
+import type { AddOptions } from '../../../src/workqueue/index.ts';
 import { state } from './changes.ts';
 
 class RecordingQueue extends PriorityQueue<string> {

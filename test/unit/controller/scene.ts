@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Manager } from '../../../src/controller/index.ts';
 import type { ManagerOptions, ReconcileContext } from '../../../src/controller/index.ts';
-import type { ReconcileResult } from '../../../src/index.ts';
+import type { ReconcileResult } from '../../../src/workqueue/index.ts';
 import { Scene, soon } from '../informer/factory/scene.ts';
 
 export { Scene, object, rejection, soon } from '../informer/factory/scene.ts';

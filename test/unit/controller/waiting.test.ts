@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../../src/base/error-codes/table.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { awaitedResource } from '../../../src/controller/awaited-resource.ts';
 import { resources } from '../../../src/index.ts';
-import type { InformersMap } from '../../../src/index.ts';
+import type { InformersMap } from '../../../src/controller/index.ts';
 import { Manager } from '../../../src/controller/index.ts';
 import { Gate, Reconciliations, Scene, managerOf, object, rejection, turns } from './scene.ts';
 

@@ -17,10 +17,10 @@ import type {
   ResourceOf,
   ShutDownOptions,
   SharedIndexInformer,
-  InformersMap,
   ThreadsOptions,
   Wire,
 } from '../../../src/index.ts';
+import type { InformersMap } from '../../../src/controller/index.ts';
 import type { ReflectorOptions } from '../../../src/client-go/index.ts';
 import type { Histories } from '../../sim/oracle/histories.ts';
 import type { JudgeOptions } from '../../sim/oracle/judge.ts';

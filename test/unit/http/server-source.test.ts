@@ -1,7 +1,8 @@
 /** A connection that is given directly in the place of a KubeConfig: its requests and the refusals. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InformersMap, SharedIndexInformer, SharedInformerFactory, resources } from '../../../src/index.ts';
+import { InformersMap } from '../../../src/controller/index.ts';
+import { SharedIndexInformer, SharedInformerFactory, resources } from '../../../src/index.ts';
 import type { ServerConnection } from '../../../src/index.ts';
 import { assertServerSource } from '../../../src/kube/server-source.ts';
 import { settled, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';

@@ -3,14 +3,14 @@ import { Mark } from '../../../src/kube/meta-shape.ts';
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
+import { DeletedFinalStateUnknown } from '../../../src/index.ts';
 import {
-  DeletedFinalStateUnknown,
   FilteringResourceEventHandler,
   ResourceEventHandlerDetailedFuncs,
   ResourceEventHandlerFuncs,
   deletedObject,
   nameForHandler,
-} from '../../../src/index.ts';
+} from '../../../src/client-go/index.ts';
 import type { Borrowed, ResourceEventHandler } from '../../../src/index.ts';
 import { tombstone } from '../../../src/kube/tombstone.ts';
 import { Lines, pod } from './scene.ts';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SharedIndexInformer, waitFor } from '../../../src/index.ts';
-import type { HealthChange, KubeloomError, MutationError } from '../../../src/index.ts';
+import type { HealthChange, KubeloomError } from '../../../src/index.ts';
+import type { MutationError } from '../../../src/client-go/index.ts';
 import { FakeWatch } from '../../../src/tools/apiserver/testing/fake-controller-source.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { HeldHandler, Lines, PODS, Scene, isPending, pod } from './scene.ts';

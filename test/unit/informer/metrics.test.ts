@@ -8,13 +8,9 @@ import type { MetricFamily } from '../../../src/metrics/collect.ts';
 import type { HistogramData } from '../../../src/metrics/histogram.ts';
 import { METRIC_DEFINITIONS } from '../../../src/metrics/table.ts';
 import { MetricsReading, quantile, since } from '../../../src/tools/cli/top/reading.ts';
-import {
-  InformerThreads,
-  RateLimitingQueue,
-  SharedIndexInformer,
-  collectMetrics,
-  runWorkers,
-} from '../../../src/index.ts';
+import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
+import { RateLimitingQueue, runWorkers } from '../../../src/workqueue/index.ts';
+import { collectMetrics } from '../../../src/metrics/index.ts';
 import { Scene } from '../../kit/scene.ts';
 import { PODS, pod } from '../../kit/objects.ts';
 import { openCache } from '../../../src/thread/index.ts';

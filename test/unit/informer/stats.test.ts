@@ -5,7 +5,8 @@ import { describe, test } from 'node:test';
 import { onObservation } from '../../../src/metrics/histogram.ts';
 import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
-import { InformerThreads, SharedIndexInformer, collectMetrics } from '../../../src/index.ts';
+import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
+import { collectMetrics } from '../../../src/metrics/index.ts';
 import { Gate, PODS, Scene, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';
 

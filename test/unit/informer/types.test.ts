@@ -4,27 +4,27 @@ import { describe, test } from 'node:test';
 import {
   DynamicSharedInformerFactory,
   MetadataInformerFactory,
-  NAMESPACE_INDEX,
   ObjectOrMetadataInformerFactory,
+  newSharedIndexInformer,
+} from '../../../src/client-go/index.ts';
+import {
+  NAMESPACE_INDEX,
   SharedIndexInformer,
   SharedInformerFactory,
   field,
   label,
-  newSharedIndexInformer,
   resources,
 } from '../../../src/index.ts';
 import type {
   CachedObject,
   GenericInformer,
-  InformerHandle,
   InformerIndexer,
-  InformersMap,
-  KindLike,
   KubeObject,
   PartialObjectMetadata,
-  ResourceQuery,
   Wire,
 } from '../../../src/index.ts';
+import type { InformerHandle, InformersMap, KindLike } from '../../../src/controller/index.ts';
+import type { ResourceQuery } from '../../../src/client-go/index.ts';
 import type { V1Deployment, V1Node, V1Pod } from '@kubernetes/client-node';
 
 type Pod = Wire<V1Pod>;

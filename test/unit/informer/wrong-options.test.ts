@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import type { Indexers, Transform } from '../../../src/index.ts';
 import {
   InformerThreads,
-  InformersMap,
   SharedIndexInformer,
   SharedInformerFactory,
   drop,
@@ -15,6 +14,7 @@ import {
   ownerUid,
   transformModule,
 } from '../../../src/index.ts';
+import { InformersMap } from '../../../src/controller/index.ts';
 import { PODS, Scene } from './scene.ts';
 import type { Pod } from './scene.ts';
 

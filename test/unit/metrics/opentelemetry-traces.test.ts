@@ -16,14 +16,10 @@ import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/api
 import { LINKS_MAX } from '../../../src/metrics/key-links.ts';
 import { startTracing } from '../../../src/metrics/opentelemetry.ts';
 import * as channels from '../../../src/metrics/trace-channels.ts';
-import {
-  InformerThreads,
-  PriorityQueue,
-  RateLimitingQueue,
-  SharedIndexInformer,
-  runWorkers,
-} from '../../../src/index.ts';
-import type { ReconcileResult, ResourceEventHandler } from '../../../src/index.ts';
+import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
+import { PriorityQueue, RateLimitingQueue, runWorkers } from '../../../src/workqueue/index.ts';
+import type { ReconcileResult } from '../../../src/workqueue/index.ts';
+import type { ResourceEventHandler } from '../../../src/index.ts';
 import { PODS } from '../../kit/objects.ts';
 import { pod } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';

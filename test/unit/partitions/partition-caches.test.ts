@@ -1,7 +1,8 @@
 /** The caches with which a new owner begins: none is older than the hand-over. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { InformersMap, partitionRanges } from '../../../src/index.ts';
+import { InformersMap } from '../../../src/controller/index.ts';
+import { partitionRanges } from '../../../src/index.ts';
 import { PartitionCaches } from '../../../src/partitions/partition-caches.ts';
 import type { CachesOfPartition } from '../../../src/partitions/partition-caches.ts';
 import { PARTITIONS, GroupScene, pods, turn, uidOf } from './scene.ts';

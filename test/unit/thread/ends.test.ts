@@ -1,7 +1,7 @@
 /** Wrong uses of a port, and the ends of an opened cache, with both ends in this thread. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SharedCache } from '../../../src/index.ts';
+import { SharedCache } from '../../../src/thread/index.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { openCache } from '../../../src/thread/index.ts';
 import type { CachePort } from '../../../src/thread/index.ts';

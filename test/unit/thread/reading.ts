@@ -1,7 +1,7 @@
 /** A worker thread that reads a shared cache, as its parent sees it. It ends with its scope. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { SharedCache } from '../../../src/index.ts';
+import type { SharedCache } from '../../../src/thread/index.ts';
 import type { CachePort } from '../../../src/thread/index.ts';
 import type { Command } from './reading-worker.ts';
 

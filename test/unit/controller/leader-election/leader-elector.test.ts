@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
-import { KubeloomError, collectMetrics } from '../../../../src/index.ts';
+import { KubeloomError } from '../../../../src/index.ts';
+import { collectMetrics } from '../../../../src/metrics/index.ts';
 import { LeaderElector } from '../../../../src/controller/index.ts';
 import { MemoryLease, MemoryLock, conflict } from './memory-lock.ts';
 import { Scene, aborted, turn } from './scene.ts';

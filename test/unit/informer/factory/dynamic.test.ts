@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
-import { DynamicSharedInformerFactory } from '../../../../src/index.ts';
+import { DynamicSharedInformerFactory } from '../../../../src/client-go/index.ts';
 import type { ListerWatcher } from '../../../../src/index.ts';
 import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { POD, Scene, THREADS, WIDGET, keys, object, synced } from './scene.ts';

@@ -1,7 +1,8 @@
 /** Start, wait, shut down: for all informers of a factory together. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { InformerThreads, NotSyncedError, builtInResources, transformModule } from '../../../../src/index.ts';
+import { InformerThreads, NotSyncedError, transformModule } from '../../../../src/index.ts';
+import { builtInResources } from '../../../../src/client-go/index.ts';
 import type { KubeloomError, WaitProgress } from '../../../../src/index.ts';
 import { HeldHandler, turns } from '../scene.ts';
 import { failRequests } from '../../tools/apiserver/fail-requests.ts';

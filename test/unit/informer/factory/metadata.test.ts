@@ -2,13 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { V1ObjectMeta } from '@kubernetes/client-node';
-import { ObjectOrMetadataInformerFactory } from '../../../../src/index.ts';
-import type {
-  MetadataInformerFactory,
-  PartialObjectMetadata,
-  SharedIndexInformer,
-  Wire,
-} from '../../../../src/index.ts';
+import { ObjectOrMetadataInformerFactory } from '../../../../src/client-go/index.ts';
+import type { MetadataInformerFactory } from '../../../../src/client-go/index.ts';
+import type { PartialObjectMetadata, SharedIndexInformer, Wire } from '../../../../src/index.ts';
 import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { ObjectLike } from '../../../../src/tools/apiserver/testing/index.ts';
 import { POD, SECRET, Scene, THREADS, WIDGET, keys, object, synced } from './scene.ts';

@@ -4,14 +4,11 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
-import {
-  DynamicSharedInformerFactory,
-  InformerThreads,
-  InformersMap,
-  MetadataInformerFactory,
-  SharedInformerFactory,
-} from '../../../../src/index.ts';
-import type { FactoryOptions, InformersMapOptions } from '../../../../src/index.ts';
+import { DynamicSharedInformerFactory, MetadataInformerFactory } from '../../../../src/client-go/index.ts';
+import { InformerThreads, SharedInformerFactory } from '../../../../src/index.ts';
+import { InformersMap } from '../../../../src/controller/index.ts';
+import type { FactoryOptions } from '../../../../src/index.ts';
+import type { InformersMapOptions } from '../../../../src/controller/index.ts';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type {
   EmbeddedApiServer,

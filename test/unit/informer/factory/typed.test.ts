@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-import {
-  SharedIndexInformer,
-  SharedInformerFactory,
-  builtInResources,
-  field,
-} from '../../../../src/index.ts';
+import { SharedIndexInformer, SharedInformerFactory, field } from '../../../../src/index.ts';
+import { builtInResources } from '../../../../src/client-go/index.ts';
 import type { BuiltInInformers, GenericInformer, Lister, ResourceRef, Wire } from '../../../../src/index.ts';
 import { FakeControllerSource } from '../../../../src/tools/apiserver/testing/index.ts';
 import { POD, Scene, THREADS, WIDGET, keys, object, synced } from './scene.ts';

@@ -1,15 +1,12 @@
 /** Asking for a kind, giving it back, and what can be read in between, before and after. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  InformersMap,
-  NotCachedError,
-  NotFoundError,
-  NotSyncedError,
-  collectMetrics,
-} from '../../../../src/index.ts';
+import { InformersMap, NotCachedError } from '../../../../src/controller/index.ts';
+import { NotFoundError, NotSyncedError } from '../../../../src/index.ts';
+import { collectMetrics } from '../../../../src/metrics/index.ts';
 import { MetricsReading } from '../../../../src/tools/cli/top/reading.ts';
-import type { InformerHandle, KubeObject } from '../../../../src/index.ts';
+import type { InformerHandle } from '../../../../src/controller/index.ts';
+import type { KubeObject } from '../../../../src/index.ts';
 import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import {

@@ -1,7 +1,8 @@
 /** Lists: selectors over indexes, order, pages. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { CacheListOptions, InformersMap, KubeObject } from '../../../../src/index.ts';
+import type { CacheListOptions, InformersMap } from '../../../../src/controller/index.ts';
+import type { KubeObject } from '../../../../src/index.ts';
 import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { NODE, POD, Scene, pod, rejection, soon } from './scene.ts';
 

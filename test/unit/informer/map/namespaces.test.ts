@@ -1,7 +1,7 @@
 /** Kinds that are followed in some namespaces, which may come and go. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NotCachedError } from '../../../../src/index.ts';
+import { NotCachedError } from '../../../../src/controller/index.ts';
 import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import { HeldHandler, Lines, NODE, POD, Scene, pod, rejection, soon, turns } from './scene.ts';

@@ -1,8 +1,10 @@
 /** Options by kind and namespace, and what they inherit. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { InformersMap, drop } from '../../../../src/index.ts';
-import type { InformersMapOptions, KubeObject, ResourceRef } from '../../../../src/index.ts';
+import { InformersMap } from '../../../../src/controller/index.ts';
+import { drop } from '../../../../src/index.ts';
+import type { InformersMapOptions } from '../../../../src/controller/index.ts';
+import type { KubeObject, ResourceRef } from '../../../../src/index.ts';
 import { CacheOptions, INHERITED } from '../../../../src/informer/map/options.ts';
 import { NODE, POD, Scene, pod, rejection } from './scene.ts';
 import { PODS } from '../../../kit/objects.ts';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as k8s from '@kubernetes/client-node';
 import type { V1Lease, V1NetworkPolicy, V1Pod } from '@kubernetes/client-node';
-import { createModelConverter, fromModel, toModel } from '../../../../src/index.ts';
+import { createModelConverter } from '../../../../src/index.ts';
+import { fromModel, toModel } from '../../../../src/client-node/index.ts';
 import type { Wire } from '../../../../src/index.ts';
 
 const POLICY: Wire<V1NetworkPolicy> = {

@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import * as k8s from '@kubernetes/client-node';
-import { SharedIndexInformer, findBuiltIn, resourcePath, toModel } from '../../../../src/index.ts';
+import { SharedIndexInformer, resourcePath } from '../../../../src/index.ts';
+import { findBuiltIn } from '../../../../src/client-go/index.ts';
+import { toModel } from '../../../../src/client-node/index.ts';
 import type { Identity, ResourceRef } from '../../../../src/index.ts';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';

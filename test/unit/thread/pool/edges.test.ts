@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setEnvironmentData } from 'node:worker_threads';
-import { InformerThreads, ReconcilerPool, SharedCache, SharedIndexInformer } from '../../../../src/index.ts';
+import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
+import { ReconcilerPool, SharedCache } from '../../../../src/thread/index.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { errorOf, failureOf } from '../../../../src/thread/pool/messages.ts';
 import type { ReconcilerThread, ThreadSettings } from '../../../../src/thread/pool/reconciler-thread.ts';

@@ -1,6 +1,6 @@
 /** Threads of a pool as a test plays them: they answer, throw, end, and exit when the test says so. */
 import assert from 'node:assert/strict';
-import type { SharedCache } from '../../../../src/index.ts';
+import type { SharedCache } from '../../../../src/thread/index.ts';
 import type { Answer, ReconcileTask } from '../../../../src/thread/pool/messages.ts';
 import type { ReconcilerThread } from '../../../../src/thread/pool/reconciler-thread.ts';
 

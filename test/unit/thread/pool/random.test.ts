@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import {
   ItemExponentialFailureRateLimiter,
   PriorityQueue,
-  ReconcilerPool,
   runWorkers,
-} from '../../../../src/index.ts';
+} from '../../../../src/workqueue/index.ts';
+import { ReconcilerPool } from '../../../../src/thread/index.ts';
 import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { Answer } from '../../../../src/thread/pool/messages.ts';
 import { Chance } from '../../../sim/chance.ts';

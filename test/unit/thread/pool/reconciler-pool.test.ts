@@ -5,13 +5,12 @@ import { setEnvironmentData } from 'node:worker_threads';
 import type { ResourceLimits } from 'node:worker_threads';
 import {
   ItemExponentialFailureRateLimiter,
-  KubeloomError,
   RateLimitingQueue,
-  ReconcilerPool,
-  SharedCache,
   TerminalError,
   runWorkers,
-} from '../../../../src/index.ts';
+} from '../../../../src/workqueue/index.ts';
+import { KubeloomError } from '../../../../src/index.ts';
+import { ReconcilerPool, SharedCache } from '../../../../src/thread/index.ts';
 import type { SharedIndexInformer } from '../../../../src/index.ts';
 import { settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { Scene, pod } from '../../informer/scene.ts';

@@ -1,7 +1,8 @@
 /** Commands whose output has no reader any more, as in `kubeloom demo --help | head -1`. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WorkQueue, serveStats } from '../../../../src/index.ts';
+import { WorkQueue } from '../../../../src/workqueue/index.ts';
+import { serveStats } from '../../../../src/metrics/index.ts';
 import { CommandRun, TemporaryFolder } from './command.ts';
 
 /** Runs a command whose output is closed before it prints. */

@@ -10,7 +10,7 @@ import { describe, test } from 'node:test';
 
 import { readStats } from '../../../../src/tools/cli/top/top-source.ts';
 import type { StatsAddress } from '../../../../src/tools/cli/top/top-source.ts';
-import { serveStats } from '../../../../src/index.ts';
+import { serveStats } from '../../../../src/metrics/index.ts';
 import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
 
 const NEVER = new AbortController().signal;

@@ -10,7 +10,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { StatsSnapshot } from '../../../../src/metrics/snapshot.ts';
 import { MetricsReading } from '../../../../src/tools/cli/top/reading.ts';
-import { WorkQueue, serveStats } from '../../../../src/index.ts';
+import { WorkQueue } from '../../../../src/workqueue/index.ts';
+import { serveStats } from '../../../../src/metrics/index.ts';
 import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../src/tools/cli/main.js', import.meta.url));

@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-import {
-  InformerThreads,
-  RateLimitingQueue,
-  SharedIndexInformer,
-  runWorkers,
-} from '../../../../../src/index.ts';
+import { InformerThreads, SharedIndexInformer } from '../../../../../src/index.ts';
+import { RateLimitingQueue, runWorkers } from '../../../../../src/workqueue/index.ts';
 import {
   FakeClock,
   FakeControllerSource,
