@@ -105,7 +105,3 @@ export type { BuiltInInformers } from './informer/factory/shared-informer-factor
 
 export { KubeloomError } from './base/errors.ts';
 export type { ErrorCode } from './base/error-codes/table.ts';
-
-// What handlers feed: work queues, independent of the rest.
-
-// Metrics of everything that runs in this process; kubeloom/prometheus and kubeloom/opentelemetry pass them on.

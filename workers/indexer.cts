@@ -5,6 +5,11 @@
  * links an ES module aborts the whole process (Node 20); one that ends while `import` does so just ends.
  */
 async function runIndexer(task: import('../src/indexer/shard-loop.ts').ShardTask): Promise<void> {
+  const { isMainThread } = await import('node:worker_threads');
+  if (isMainThread)
+    throw new Error(
+      'workers/indexer is the entry of a worker thread, which kubeloom starts: do not import it',
+    );
   const { runShard } = await import('../src/indexer/shard-loop.ts');
   await runShard(task);
 }

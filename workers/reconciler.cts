@@ -7,6 +7,11 @@
 async function reconcile(
   task: import('../src/thread/pool/messages.ts').PoolTask,
 ): Promise<import('../src/thread/pool/messages.ts').Answer> {
+  const { isMainThread } = await import('node:worker_threads');
+  if (isMainThread)
+    throw new Error(
+      'workers/reconciler is the entry of a worker thread, which kubeloom starts: do not import it',
+    );
   const { runTask } = await import('../src/thread/pool/reconcile-task.ts');
   return runTask(task);
 }

@@ -1,10 +1,10 @@
 /** A response other than 200: its body, which is a Status or the text of a proxy, and its Retry-After header. */
 import type { KubeloomError } from '../base/errors.ts';
-import type { Body } from '../reflector/exchange.ts';
+import type { BodyReader } from './http.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
-export class ErrorBody implements Body {
+export class ErrorBody implements BodyReader {
   #onText: ((text: string) => void) | undefined;
   readonly #chunks: Buffer[] = [];
   #length = 0;

@@ -23,6 +23,18 @@ export interface HttpRequest {
   readonly timeoutMs?: number;
 }
 
+/** The reader of one answer's body. */
+export interface BodyReader {
+  /**
+   * Takes as much as there is room for, from `start` on.
+   *
+   * @returns the first index that was not taken
+   */
+  write(chunk: Buffer, start: number): number;
+  /** Ends the body: without an error when the response is complete, else with the reason why it is not. */
+  end(error: KubeloomError | undefined): void;
+}
+
 export interface ResponseSink {
   /** Called when the request is written to its connection: the server may act on it from now on. */
   sent?(): void;

@@ -57,10 +57,12 @@ function guard(kubeConfig: KubeConfig): void {
   if (guarded.has(kubeConfig)) return;
   guarded.add(kubeConfig);
   for (const name of RUNS_PLUGINS) {
-    const method = kubeConfig[name] as (...args: unknown[]) => Promise<unknown>;
+    // client-node 2 has no `applyToHTTPSOptions`.
+    const method: unknown = Reflect.get(kubeConfig, name);
+    if (typeof method !== 'function') continue;
     const value = async function (this: KubeConfig, ...args: unknown[]): Promise<unknown> {
       requireAllowed(this.getCurrentUser(), pluginPolicyOf(kubeConfig));
-      return method.apply(this, args);
+      return (await method.apply(this, args)) as unknown;
     };
     Object.defineProperty(kubeConfig, name, { value, configurable: true, writable: true });
   }

@@ -19,5 +19,7 @@ export type { MetricFamily, MetricSample } from './collect.ts';
 export type { HistogramData } from './histogram.ts';
 export { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
 export { serveStats } from './serve-stats.ts';
+export { statsSnapshot } from './snapshot.ts';
+export type { ReportedError, StatsSnapshot } from './snapshot.ts';
 export type { ServeStatsOptions, StatsServer } from './serve-stats.ts';
 export type { MetricDefinition, MetricLabels, MetricName, MetricType } from './table.ts';

@@ -1,5 +1,5 @@
 /**
- * `kubeloom/opentelemetry`: kubeloom's metrics and traces through @opentelemetry/api, which is an optional peer. Counters
+ * `kubeloom/metrics/opentelemetry`: kubeloom's metrics and traces through @opentelemetry/api, which is an optional peer. Counters
  * and gauges are read when a reader collects; histograms are recorded as they are observed, because OpenTelemetry has no
  * histogram that can be read.
  */

@@ -1,5 +1,5 @@
 /**
- * `kubeloom/prometheus`: kubeloom's metrics in a registry of prom-client, which is an optional peer dependency. A scrape
+ * `kubeloom/metrics/prometheus`: kubeloom's metrics in a registry of prom-client, which is an optional peer dependency. A scrape
  * of the registry reads them.
  */
 import type { Metric, Registry } from 'prom-client';

@@ -9,7 +9,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
 import type { ReflectorSpec } from '../shared/protocol.ts';
-import type { HttpExchange, HttpTransport, ResponseSink } from '../http/http.ts';
+import type { BodyReader, HttpExchange, HttpTransport, ResponseSink } from '../http/http.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { ListMeter } from './reports.ts';
 import type { Router } from './router.ts';
@@ -17,16 +17,8 @@ import type { Failure, Progress, ReflectorEvent } from './rules/state.ts';
 import { Watchdog } from '../http/watchdog.ts';
 
 /** The reader of a response, chosen by its status and verb. */
-export interface Body {
+export interface Body extends BodyReader {
   readonly progress?: Progress;
-  /**
-   * Takes as much as there is room for, from `start` on.
-   *
-   * @returns the first index that was not taken
-   */
-  write(chunk: Buffer, start: number): number;
-  /** Ends the body: without an error when the response is complete, else with the reason why it is not. */
-  end(error: KubeloomError | undefined): void;
   /** Stops the timers of the body while the response is not read; `resume` starts them again. */
   pause?(): void;
   resume?(): void;

@@ -18,9 +18,11 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'kubeloom-partitions': 'dist/src/partitions/index.d.ts',
   'kubeloom-client-node': 'dist/src/client-node/index.d.ts',
   'kubeloom-thread': 'dist/src/thread/index.d.ts',
+  'kubeloom-workqueue': 'dist/src/workqueue/index.d.ts',
+  'kubeloom-metrics': 'dist/src/metrics/index.d.ts',
   'kubeloom-testing': 'dist/src/tools/apiserver/testing/index.d.ts',
-  'kubeloom-prometheus': 'dist/src/metrics/prometheus.d.ts',
-  'kubeloom-opentelemetry': 'dist/src/metrics/opentelemetry.d.ts',
+  'kubeloom-metrics-prometheus': 'dist/src/metrics/prometheus.d.ts',
+  'kubeloom-metrics-opentelemetry': 'dist/src/metrics/opentelemetry.d.ts',
 };
 
 const NONE = { default: { logLevel: ExtractorLogLevel.None } };

@@ -21,8 +21,11 @@ interface Manifest {
 
 /** Files that users need: the program and its types, its data, and documents. */
 const EXPECTED = [
-  /^dist\/(src|lib)\/[\w./-]+\.(js|cjs|d\.ts)$/,
-  /^src\/loadtest\/[\w./-]+\.(json|yaml)$/,
+  /^dist\/src\/(?!tools\/)[\w./-]+\.(js|d\.ts)$/,
+  /^dist\/src\/tools\/[\w./-]+\.d\.ts$/,
+  /^dist\/(lib|tools)\/[\w./-]+\.(js|cjs|css)$/,
+  /^dist\/THIRD-PARTY-LICENSES$/,
+  /^src\/tools\/loadtest\/[\w./-]+\.(json|yaml)$/,
   /^docs\/[\w./-]+\.(md|svg|png)$/,
   /^docs\/examples\/([\w-]+\/)?[\w.-]+\.(ts|txt|yaml)$/,
   /^docs\/(grafana|loadtest)\/[\w.-]+$/,
@@ -60,7 +63,8 @@ describe('the tarball', () => {
     for (const path of [
       'dist/lib/index.js',
       'dist/src/index.d.ts',
-      'dist/src/tools/cli/main.js',
+      'dist/tools/cli.js',
+      'dist/THIRD-PARTY-LICENSES',
       'LICENSE',
     ]) {
       assert.ok(paths.includes(path), path);

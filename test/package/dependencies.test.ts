@@ -1,4 +1,4 @@
-/** The dependencies of the package are the packages that it imports. */
+/** The dependencies of the package are the packages that the library imports: three, and optional peers. */
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -14,9 +14,12 @@ const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'p
 /** `from '…'` and `import('…')`, types included: declarations need them as well. */
 const PACKAGE = /(?:\bfrom |\bimport\()'((?:@[\w.-]+\/)?[\w:-]+)[\w/.-]*'/g;
 
+/** The tools are compiled with the packages that only they need. */
+const isTool = (folder: string, path: string): boolean => folder === 'src' && path.startsWith('tools/');
+
 function importedBy(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => path.endsWith('.ts') && !isTool(folder, path))
     .flatMap((path) => {
       const text = readFileSync(join(ROOT, folder, path), 'utf8');
       return Array.from(text.matchAll(PACKAGE), ([, name = '']) => name);
@@ -28,4 +31,8 @@ test('the packages that the library imports are its dependencies, and it has no 
     [...importedBy('src'), ...importedBy('workers')].filter((name) => !isBuiltin(name)),
   );
   assert.deepEqual([...imported].sort(), Object.keys({ ...dependencies, ...peerDependencies }).sort());
+});
+
+test('the library has three dependencies', () => {
+  assert.deepEqual(Object.keys(dependencies).sort(), ['js-yaml', 'msgpackr', 'piscina']);
 });

@@ -27,10 +27,11 @@ export type Rule = (files: readonly SourceFile[]) => Violation[];
 
 const isProduct = (path: string): boolean => path.startsWith('src/') || path.startsWith('workers/');
 
-/** The room that a file of the product belongs to: a folder of `src`, a file directly in it, or `workers`. */
+/** The room that a file of the product belongs to: a folder of `src` or of `src/tools`, a file of `src`, or `workers`. */
 function roomOf(path: string): string {
-  const [top, room] = path.split('/');
-  return top === 'src' ? (room ?? '') : (top ?? '');
+  const [top, room, tool] = path.split('/');
+  if (top !== 'src') return top ?? '';
+  return room === 'tools' ? `tools/${tool ?? ''}` : (room ?? '');
 }
 
 /** Pairs of rooms of which the first imports the second. */
@@ -66,6 +67,7 @@ function directionError(room: string, allowed: readonly string[], target: string
   if (!isProduct(target)) return `the product must not import ${target}`;
   const targetRoom = roomOf(target);
   if (targetRoom === room || targetRoom === 'workers' || allowed.includes(targetRoom)) return undefined;
+  if (allowed.includes('entries') && ENTRY_POINTS.includes(target)) return undefined;
   return `'${room}' must not import '${targetRoom}' (${target}); it may: ${allowed.join(', ') || 'nothing'}`;
 }
 

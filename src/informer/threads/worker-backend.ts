@@ -258,8 +258,6 @@ export function workerUrl(name: keyof typeof ENTRIES): URL {
       // Beside a bundle: dist/lib, or one of the user's.
       `./workers/${entry}`,
       `../../../workers/${isSource ? entry.replace('js', 'ts') : entry}`,
-      // Installed: the command line runs from dist/src.
-      `../../../lib/workers/${entry}`,
     ])
     .map((path) => new URL(path, import.meta.url));
   const found = candidates.find((url) => existsSync(fileURLToPath(url)));

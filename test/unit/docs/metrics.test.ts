@@ -8,7 +8,7 @@ import { METRIC_DEFINITIONS } from '../../../src/metrics/table.ts';
 import { selections } from './promql.ts';
 
 const PAGE = fileURLToPath(new URL('../../../../docs/metrics.md', import.meta.url));
-const CHANNELS = fileURLToPath(new URL('../../../../src/base/metrics/channels.ts', import.meta.url));
+const CHANNELS = fileURLToPath(new URL('../../../../src/metrics/channels.ts', import.meta.url));
 const OPERATIONS = fileURLToPath(new URL('../../../../docs/operations.md', import.meta.url));
 
 test('docs/metrics.md has a row for every metric, in the order of the table', () => {

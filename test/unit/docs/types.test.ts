@@ -68,6 +68,10 @@ async function compile(folder: string, clientNode: string, files: readonly strin
         'kubeloom/client-go': [inRoot('src/client-go/index.ts')],
         'kubeloom/controller': [inRoot('src/controller/index.ts')],
         'kubeloom/thread': [inRoot('src/thread/index.ts')],
+        'kubeloom/workqueue': [inRoot('src/workqueue/index.ts')],
+        'kubeloom/metrics': [inRoot('src/metrics/index.ts')],
+        'kubeloom/metrics/prometheus': [inRoot('src/metrics/prometheus.ts')],
+        'kubeloom/metrics/opentelemetry': [inRoot('src/metrics/opentelemetry.ts')],
         'kubeloom/testing': [inRoot('src/tools/apiserver/testing/index.ts')],
         '@kubernetes/client-node': [inRoot(`node_modules/${clientNode}/dist/index.d.ts`)],
       },
@@ -138,7 +142,7 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
       // A deliberate fault: the test is valid only if the compiler finds it.
       await writeFile(
         join(folder, 'fault.ts'),
-        "import { toModel } from 'kubeloom';\nexport const a: string = toModel;\n",
+        "import { drop } from 'kubeloom';\nexport const a: string = drop;\n",
       );
       await writeFile(
         join(folder, 'strange.ts'),

@@ -130,7 +130,7 @@ describe('prometheusText', () => {
   });
 });
 
-describe('kubeloom/prometheus', () => {
+describe('kubeloom/metrics/prometheus', () => {
   for (const format of ['PROMETHEUS', 'OPENMETRICS'] as const) {
     test(`a registry of prom-client prints kubeloom's metrics in its ${format} format`, async () => {
       const registry = new Registry();
@@ -146,7 +146,7 @@ describe('kubeloom/prometheus', () => {
   }
 });
 
-test('kubeloom/opentelemetry gives a meter gauges when it collects, and every observation of a histogram', async () => {
+test('kubeloom/metrics/opentelemetry gives a meter gauges when it collects, and every observation of a histogram', async () => {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 30 });
   const provider = new MeterProvider({ readers: [reader] });

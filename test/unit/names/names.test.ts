@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import * as kubeloom from '../../../src/index.ts';
 import * as clientGo from '../../../src/client-go/index.ts';
+import * as workqueue from '../../../src/workqueue/index.ts';
+import * as metrics from '../../../src/metrics/index.ts';
 import * as testing from '../../../src/tools/apiserver/testing/index.ts';
 import { CLIENT_GO_NAMES } from './client-go-names.ts';
 
@@ -37,7 +39,13 @@ function exportedNames(file: string): Set<string> {
   return names;
 }
 
-const ENTRIES = ['src/index.ts', 'src/client-go/index.ts', 'src/tools/apiserver/testing/index.ts'];
+const ENTRIES = [
+  'src/index.ts',
+  'src/client-go/index.ts',
+  'src/workqueue/index.ts',
+  'src/metrics/index.ts',
+  'src/tools/apiserver/testing/index.ts',
+];
 
 const NOT_OURS = ['not needed', 'not public', 'not built'];
 
@@ -53,9 +61,7 @@ describe('docs/names.md', () => {
   }
 
   test('names our export for each, or the reason why there is none', () => {
-    const ours = new Set(
-      ['src/index.ts', 'src/client-go/index.ts'].flatMap((file) => [...exportedNames(file)]),
-    );
+    const ours = new Set(ENTRIES.slice(0, -1).flatMap((file) => [...exportedNames(file)]));
     const kit = exportedNames('src/tools/apiserver/testing/index.ts');
     const wrong = rows().filter(({ ours: cell }) => {
       const name = /^`([^`]+)`/.exec(cell)?.[1];
@@ -78,7 +84,9 @@ describe('docs/names.md', () => {
   });
 
   test('names values that can be imported', () => {
-    const values = new Set([kubeloom, clientGo, testing].flatMap((entry) => Object.keys(entry)));
+    const values = new Set(
+      [kubeloom, clientGo, workqueue, metrics, testing].flatMap((entry) => Object.keys(entry)),
+    );
     const text = ENTRIES.map((file) => readFileSync(file, 'utf8')).join('');
     const declared = Array.from(text.matchAll(/export \{([^}]*)\}/g), ([, list = '']) => list.split(','));
     const names = declared.flat().map((name) => name.trim().split(' as ').at(-1) ?? '');

@@ -5,7 +5,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { InformerThreads, SharedIndexInformer, resourcePath, resources } from '../../../index.ts';
-import type { HandlerRegistration, RoleStats } from '../../../index.ts';
+import type { HandlerRegistration } from '../../../index.ts';
 import type { EmbeddedApiServer } from '../../apiserver/run/embedded-server.ts';
 import type { JournalEntry } from '../../apiserver/store/journal.ts';
 import { ApiClient } from '../../../http/api-client.ts';
@@ -183,7 +183,7 @@ function slownessFor(rate: number): Slowness {
 }
 
 /** Returns exactly these members, because programs read the output. */
-function threadReport({ role, deltas, cpuMs }: RoleStats): ThreadReport {
+function threadReport({ role, deltas, cpuMs }: ReturnType<InformerThreads['stats']>[number]): ThreadReport {
   return { role, deltas, cpuMs: cpuMs === undefined ? null : Math.round(cpuMs) };
 }
 

@@ -1,8 +1,11 @@
 /** Readers of collected metrics: sums of samples by label, and quantiles of histograms. */
-import type { MetricFamily, MetricSample } from '../../../metrics/collect.ts';
-import type { MetricLabels } from '../../../metrics/table.ts';
-import type { HistogramData } from '../../../metrics/histogram.ts';
-import type { MetricName } from '../../../metrics/table.ts';
+import type {
+  MetricFamily,
+  MetricSample,
+  MetricLabels,
+  HistogramData,
+  MetricName,
+} from '../../../metrics/index.ts';
 
 /** Metrics of one moment, by name. */
 export class MetricsReading {

@@ -3,9 +3,7 @@
  * figures of this process and of another one are read in the same way. Immutable: `add` returns another history.
  */
 import { MetricsReading, quantile, since } from './reading.ts';
-import type { StatsSnapshot } from '../../../metrics/snapshot.ts';
-import type { HistogramData } from '../../../metrics/histogram.ts';
-import type { MetricLabels, MetricName } from '../../../metrics/table.ts';
+import type { StatsSnapshot, HistogramData, MetricLabels, MetricName } from '../../../metrics/index.ts';
 
 interface Moment {
   readonly snapshot: StatsSnapshot;

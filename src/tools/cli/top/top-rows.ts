@@ -1,6 +1,6 @@
 /** The tables of `kubeloom top`: a row for each informer, thread, queue and error. Pure. */
 import { escapeControls } from '../../../base/printable.ts';
-import type { MetricLabels } from '../../../metrics/table.ts';
+import type { MetricLabels } from '../../../metrics/index.ts';
 import { countText, durationText, percentText, rateText, sparkline } from '../terminal/figures.ts';
 import { figureColumn, textColumn } from '../terminal/screen-table.ts';
 import type { ScreenColumn } from '../terminal/screen-table.ts';

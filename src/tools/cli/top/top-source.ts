@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { KubeloomError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/parse-json.ts';
 import { TimeLimit } from '../../../base/time-limit.ts';
-import type { StatsSnapshot } from '../../../metrics/snapshot.ts';
+import type { StatsSnapshot } from '../../../metrics/index.ts';
 
 /** A port on 127.0.0.1, or the path of a Unix socket. */
 export type StatsAddress = { readonly port: number } | { readonly socketPath: string };

@@ -1,5 +1,5 @@
 /** The state of `kubeloom top`, and how snapshots and keys change it. Pure. */
-import type { StatsSnapshot } from '../../../metrics/snapshot.ts';
+import type { StatsSnapshot } from '../../../metrics/index.ts';
 import { TopHistory } from './top-history.ts';
 
 export type TopSort = 'name' | 'objects' | 'events/s' | 'lag' | 'p99' | 'backlog' | 'relists' | 'errors';

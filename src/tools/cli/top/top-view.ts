@@ -2,7 +2,7 @@
 import { emitKeypressEvents } from 'node:readline';
 import type { Key } from 'node:readline';
 import { messageOf } from '../../../base/errors.ts';
-import type { StatsSnapshot } from '../../../metrics/snapshot.ts';
+import type { StatsSnapshot } from '../../../metrics/index.ts';
 import type { Interruption } from '../signals.ts';
 import { frame, plainLine } from './top-frame.ts';
 import { screenOn } from '../terminal/screen.ts';

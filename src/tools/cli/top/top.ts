@@ -2,8 +2,8 @@
 import { sleep } from '../../../base/sleep.ts';
 import { InformerThreads, SharedIndexInformer, loadKubeConfig } from '../../../index.ts';
 import { KubeloomError } from '../../../base/errors.ts';
-import { statsSnapshot } from '../../../metrics/snapshot.ts';
-import type { StatsSnapshot } from '../../../metrics/snapshot.ts';
+import { statsSnapshot } from '../../../metrics/index.ts';
+import type { StatsSnapshot } from '../../../metrics/index.ts';
 import { findResource } from '../../../kube/rest-mapper.ts';
 import { ApiClient } from '../../../http/api-client.ts';
 import type { TopFlags } from '../commands/top.ts';

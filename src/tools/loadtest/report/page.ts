@@ -20,10 +20,7 @@ drawAll(JSON.parse(document.getElementById('data').textContent), {
 
 /** @param className of the main element */
 export function pageText(title: string, className: string, body: Html, data: PlotData): string {
-  const { script, style } = uPlotTexts();
-  const module = [new URL('./value-text.js', import.meta.url), new URL('./browser/draw.js', import.meta.url)]
-    .map((url) => readFileSync(url, 'utf8'))
-    .join('\n');
+  const { plot, style, draw } = pageParts();
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -41,21 +38,20 @@ export function pageText(title: string, className: string, body: Html, data: Plo
           ${scriptJson(data)}
         </script>
         <script>
-          ${raw(script)};
+          ${raw(plot)};
         </script>
         <script type="module">
-          ${raw(module)}${raw(START)};
+          ${raw(draw)}${raw(START)};
         </script>
       </body>
     </html> `.html;
 }
 
-/** Read when a report is written, and not before. */
-function uPlotTexts(): { readonly script: string; readonly style: string } {
-  const { resolve } = createRequire(import.meta.url);
-  const folder = path.dirname(resolve('uplot'));
-  const text = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
-  return { script: text('uPlot.iife.min.js'), style: text('uPlot.min.css') };
+/** The parts that the build writes beside the tools. They are read when a report is written, and not before. */
+function pageParts(): Readonly<Record<'plot' | 'style' | 'draw', string>> {
+  const root = path.dirname(createRequire(import.meta.url).resolve('kubeloom/package.json'));
+  const text = (name: string): string => readFileSync(path.join(root, 'dist/tools/page', name), 'utf8');
+  return { plot: text('uPlot.iife.min.js'), style: text('uPlot.min.css'), draw: text('draw.js') };
 }
 
 function raw(text: string): Html {

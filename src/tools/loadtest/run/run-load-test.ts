@@ -2,7 +2,6 @@
  * Runs a workload: a place in the cluster, a process that writes, processes that watch, the phases in their order, and
  * then the comparison of the writes with what was delivered. The cluster is left as it was, whatever happens.
  */
-import { fileURLToPath } from 'node:url';
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { realClock, realTimers } from '../../../base/clock.ts';
 import { KubeloomError } from '../../../base/errors.ts';
@@ -21,6 +20,7 @@ import { WatcherProcesses } from '../watch/watcher-processes.ts';
 import type { WatcherCommands } from '../watch/watcher-processes.ts';
 import { Witness } from '../watch/witness.ts';
 import type { Phase, Workload } from '../workload/workload.ts';
+import { GENERATOR_ENTRY } from '../write/generator-entry.ts';
 import { ApiWriter } from '../write/api-writer.ts';
 import type { GeneratorCalls, GeneratorReport } from '../write/generator-process.ts';
 import { nameOf, namespaceOf } from '../write/kinds.ts';
@@ -69,7 +69,6 @@ export interface OtherIndexes {
 
 const LIVE_INTERVAL_MS = 1000;
 const SERVER_INTERVAL_MS = 10_000;
-const GENERATOR_ENTRY = fileURLToPath(new URL('../write/generator-process.js', import.meta.url));
 
 export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestResult> {
   const { kubeConfig, workload, target, say } = options;

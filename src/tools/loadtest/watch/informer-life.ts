@@ -1,9 +1,9 @@
 /** One informer of a watcher, from its first list to its end: its notifications, its requests, its cache. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sleep } from '../../../base/sleep.ts';
 import { SharedIndexInformer } from '../../../index.ts';
 import type { HandlerRegistration } from '../../../index.ts';
-import type { ListMessage } from '../../../metrics/channels.ts';
-import { listChannel } from '../../../metrics/trace-channels.ts';
+import type { ListMessage } from '../../../metrics/index.ts';
 import type { ListOptions } from '../../../kube/list-watch.ts';
 import type { Mark, SyncResult } from '../result.ts';
 import type { Life } from '../verdict/judge-lives.ts';
@@ -14,6 +14,7 @@ import type { OpenSync, WatcherContext, WatcherTask } from './watcher.ts';
 
 const PAGE_SIZE = 500;
 const POLL_MS = 10;
+const LISTS = 'kubeloom:list';
 
 export class InformerLife implements Life, AsyncDisposable {
   readonly handler: RecordingHandler;
@@ -73,7 +74,7 @@ export class InformerLife implements Life, AsyncDisposable {
     // A failure of the run reaches waitForSync, too.
     this.#informer.run().catch(() => undefined);
     this.#channelName = this.#informer.stats().name;
-    listChannel.subscribe(this.#listed);
+    subscribe(LISTS, this.#listed);
     await this.#informer.waitForSync(signal, this.#registration);
     const first = this.syncs[0];
     if (first) {
@@ -93,7 +94,7 @@ export class InformerLife implements Life, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.isCutOff = true;
-    listChannel.unsubscribe(this.#listed);
+    unsubscribe(LISTS, this.#listed);
     await this.#informer[Symbol.asyncDispose]();
   }
 
@@ -124,7 +125,8 @@ export class InformerLife implements Life, AsyncDisposable {
     if (cause !== 'start') this.#mark('relist', cause);
   }
 
-  readonly #listed = ({ name, result, bytes }: ListMessage): void => {
+  readonly #listed = (message: unknown): void => {
+    const { name, result, bytes } = message as ListMessage;
     const last = this.syncs.at(-1);
     if (last && name === this.#channelName && result === 'ok') last.bytes = bytes;
   };
