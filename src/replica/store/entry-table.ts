@@ -9,6 +9,7 @@
 import { assert } from '../../base/errors.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NONE, NumberColumns, ObjectColumn } from './columns.ts';
+import { Batch } from './batch.ts';
 import { Entry, EntryFlag } from './entry.ts';
 import type { EntryStorage } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
@@ -34,15 +35,20 @@ const USES = 10;
 const COLUMNS = 11;
 
 const TWO_POW_32 = 2 ** 32;
-const { Open, VersionText, Lent, Former } = EntryFlag;
+const { Open, VersionText, Lent, Former, Kept } = EntryFlag;
+
+/** Entries in a batch: as many stay at most for one that a caller holds. */
+const ENTRIES_PER_BATCH = 8;
 
 export class EntryTable {
   readonly #numbers: NumberColumns = new NumberColumns(COLUMNS);
   readonly #facts: ObjectColumn<ObjectFacts> = new ObjectColumn();
   /** Entries that a call borrows or that were made just now: few. */
   readonly #borrowed: Entry[] = [];
-  /** Entries that were handed out, or that have something parsed. */
-  readonly #remembered: Map<number, Entry> = new Map();
+  /** Entries that have something parsed, and the batches of those that were handed out. */
+  readonly #remembered: Map<number, Entry | WeakRef<Batch<Entry>>> = new Map();
+  /** The batch of the next entries that are handed out. */
+  #batch: Batch<Entry> = new Batch();
   readonly #versionTexts: Map<number, string> = new Map();
   readonly #decoders: (MsgpackDecoder | undefined)[] = [undefined];
   readonly #free: number[] = [];
@@ -146,9 +152,10 @@ export class EntryTable {
     if (left > 0) return;
     assert(left === 0, 'a reference was dropped twice');
     const flags = words[at + FLAGS] ?? 0;
-    const entry = flags & Open ? this.open(row) : undefined;
+    const entry = flags & Open ? this.#find(row) : undefined;
     this.#storage?.retire(row, flags, entry);
-    if (entry && !this.#endBorrow(entry)) this.#remembered.delete(row);
+    if (entry) this.#forget(entry);
+    if (flags & Open) this.#remembered.delete(row);
     if (flags & VersionText) this.#versionTexts.delete(row);
     words[at + USES] = ((words[at + USES] ?? 0) + 1) | 0;
     this.#facts.set(row, undefined);
@@ -160,7 +167,8 @@ export class EntryTable {
     const words = this.#numbers.words;
     const at = row * COLUMNS;
     const flags = words[at + FLAGS] ?? 0;
-    if (flags & Open) return this.#known(row);
+    const known = flags & Open ? this.#find(row) : undefined;
+    if (known) return known;
     const version = flags & VersionText ? this.versionOf(row) : numberOf(words, at);
     assert(this.#storage !== undefined, 'a table without storage');
     const uses = words[at + USES] ?? 0;
@@ -178,7 +186,7 @@ export class EntryTable {
 
   /** Returns whether `open` returns this entry for its row. */
   isKnown(entry: Entry): boolean {
-    return this.isCurrent(entry) && this.hasFlag(entry.row, Open) && this.open(entry.row) === entry;
+    return this.isCurrent(entry) && this.hasFlag(entry.row, Open) && this.#find(entry.row) === entry;
   }
 
   /** Ends the time of calls that borrow the entry. @param isRemembered true to know it as long as the row lasts */
@@ -190,8 +198,8 @@ export class EntryTable {
     const flags = words[at + FLAGS] ?? 0;
     const isOpen = (flags & Open) !== 0;
     const wasBorrowed = isOpen && this.#endBorrow(entry);
-    if (isOpen && !wasBorrowed && this.#remembered.get(row) !== entry) return;
-    if (isRemembered) this.#remembered.set(row, entry);
+    if (isOpen && !wasBorrowed && this.#find(row) !== entry) return;
+    if (isRemembered) this.#remember(row, entry);
     else if (!wasBorrowed) this.#remembered.delete(row);
     words[at + FLAGS] = isRemembered ? flags | Open : flags & ~Open;
   }
@@ -279,10 +287,30 @@ export class EntryTable {
     return this.#end++;
   }
 
-  #known(row: number): Entry {
-    const entry = this.#remembered.get(row) ?? this.#borrowed.find((borrowed) => borrowed.row === row);
-    assert(entry !== undefined, 'an open row without entry');
-    return entry;
+  /** Returns the entry of an open row; undefined when nothing holds it any more. */
+  #find(row: number): Entry | undefined {
+    const known = this.#remembered.get(row);
+    if (known instanceof Entry) return known;
+    const { members = this.#borrowed } = known?.deref() ?? {};
+    return members.find((entry) => entry.row === row);
+  }
+
+  /** Knows the entry as long as callers or the cache of parsed objects hold it. */
+  #remember(row: number, entry: Entry): void {
+    if (!(entry.flags & Kept)) {
+      this.#remembered.set(row, entry);
+      return;
+    }
+    if (this.#batch.members.length >= ENTRIES_PER_BATCH) this.#batch = new Batch();
+    if (entry.batch === undefined) entry.batch = this.#batch.add(entry);
+    const { reference } = entry.batch ?? this.#batch;
+    this.#remembered.set(row, reference);
+  }
+
+  #forget(entry: Entry): void {
+    this.#endBorrow(entry);
+    entry.batch?.remove(entry);
+    entry.batch = undefined;
   }
 
   /** Returns whether the entry was among the borrowed ones, which it then is no more. */

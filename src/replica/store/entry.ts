@@ -15,6 +15,7 @@ import { KubeloomError } from '../../base/errors.ts';
 import { Mark, mark } from '../../kube/meta-shape.ts';
 import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { DecodedCache } from './decoded-cache.ts';
+import type { Batch } from './batch.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { FieldValues, Identity, Labels, ObjectFacts } from './extracted-fields.ts';
 
@@ -160,6 +161,8 @@ export class Entry<T = unknown> implements CachedObject<T> {
   decoded: T | undefined = undefined;
   decodedMetadata: unknown = undefined;
   forgottenAtKiB = 0;
+  /** The batch with which the table knows it, once a lister or `retain()` has returned it. */
+  batch: Batch<Entry> | undefined = undefined;
 
   constructor(owner: EntryStorage, { row, uses, version, flags, length }: EntryRow, facts: ObjectFacts) {
     this.owner = owner;
