@@ -21,6 +21,7 @@ import {
   waitsInTheirPlace,
 } from './rules.ts';
 import type { Rule, Violation } from './rules.ts';
+import { BENCHMARK_LINES_MAX, DOCS_BYTES_MAX, bytesOf, decisionsAreShort, linesOf } from './documents.ts';
 import { plainEnglish, proseViolations, withoutCode } from './prose.ts';
 import { readDocuments, readRepository } from './source-file.ts';
 
@@ -62,6 +63,18 @@ describe('the repository', () => {
     const documents = readDocuments();
     assert.ok(documents.some(({ path }) => path === 'docs/contract.md'));
     assertNone(documents.flatMap(({ path, text }) => proseViolations(path, withoutCode(text))));
+  });
+
+  test('every decision says context, choice, price and what would reverse it, in half a page', () => {
+    assertNone(decisionsAreShort(readDocuments()));
+  });
+
+  test('the documents stay within their budget', (context) => {
+    const documents = readDocuments();
+    const bytes = bytesOf(documents);
+    const lines = linesOf(documents, 'docs/benchmarks.md');
+    context.diagnostic(`${(bytes / 1024).toFixed(0)} KiB of documents, ${lines} lines of benchmarks`);
+    assert.ok(bytes <= DOCS_BYTES_MAX && lines <= BENCHMARK_LINES_MAX);
   });
 });
 

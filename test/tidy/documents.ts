@@ -1,0 +1,56 @@
+/**
+ * Weight and shape of the documents: what they may add up to, and the four parts of a decision. A reader finds the
+ * choice in half a page; the figures that still pay for code are in docs/decisions/figures.
+ */
+import type { Violation } from './rules.ts';
+
+export interface Document {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Bytes of all Markdown in docs. */
+export const DOCS_BYTES_MAX = 440 * 1024;
+/** `docs/benchmarks.md`: what a user decides by, then the method, then the losses. */
+export const BENCHMARK_LINES_MAX = 400;
+/** Half a page of prose, and a small table. */
+export const DECISION_BYTES_MAX = 3200;
+
+const DECISION = /^docs\/decisions\/\d{4}-[a-z\d-]+\.md$/;
+const PARTS = ['**Context.**', '**Choice.**', '**Price.**', '**What would reverse it.**'];
+
+/** Every decision has its four parts, and no laboratory notes. */
+export function decisionsAreShort(documents: readonly Document[]): Violation[] {
+  return documents
+    .filter(({ path }) => DECISION.test(path))
+    .flatMap(({ path, text }) => [
+      ...PARTS.filter((part) => !text.includes(part)).map((part) => ({
+        path,
+        line: 1,
+        message: `a decision has the part '${part}'`,
+      })),
+      ...(Buffer.byteLength(text) > DECISION_BYTES_MAX
+        ? [
+            {
+              path,
+              line: 1,
+              message: `a decision has at most ${DECISION_BYTES_MAX} bytes: figures go into figures/`,
+            },
+          ]
+        : []),
+    ]);
+}
+
+/** Bytes of the documents in docs. */
+export function bytesOf(documents: readonly Document[]): number {
+  return documents
+    .filter(({ path }) => path.startsWith('docs/'))
+    .reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+}
+
+/** Lines of the document at `path`, which must exist. */
+export function linesOf(documents: readonly Document[], path: string): number {
+  const document = documents.find((each) => each.path === path);
+  if (document === undefined) throw new Error(`no document ${path}`);
+  return document.text.trimEnd().split('\n').length;
+}
