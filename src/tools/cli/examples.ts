@@ -6,6 +6,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "kubeloom watch pods -l 'app in (web,api)' --watch-only -o name",
   ],
   top: ['kubeloom top pods nodes', 'kubeloom top --port 9464'],
+  partitions: ['kubeloom partitions pod-labels -n default', 'kubeloom partitions pod-labels --json'],
   apiserver: [
     'kubeloom apiserver --kubeconfig-out kubeconfig',
     'kubeloom apiserver --kubeconfig-out kubeconfig --pods 1000 --rate 100',

@@ -5,6 +5,7 @@ import { demoCommand } from './commands/demo.ts';
 import { EXAMPLES } from './examples.ts';
 import { loadTestCommand } from './commands/loadtest.ts';
 import { packageVersion } from './package-version.ts';
+import { partitionsCommand } from './commands/partitions.ts';
 import { topCommand } from './commands/top.ts';
 import { watchCommand } from './commands/watch.ts';
 
@@ -19,6 +20,7 @@ export async function program(word: string | undefined): Promise<Command> {
     .addCommand(demoCommand(async (...given) => (await import('./demo/demo.ts')).demo(...given)))
     .addCommand(watchCommand(async (...given) => (await import('./watch.ts')).watch(...given)))
     .addCommand(topCommand(async (...given) => (await import('./top/top.ts')).top(...given)))
+    .addCommand(partitionsCommand(async (...given) => (await import('./partitions.ts')).partitions(...given)))
     .addCommand(apiserverCommand(async (...given) => (await import('./apiserver.ts')).serve(...given)))
     .addCommand(
       loadTestCommand(async (...given) => (await import('./loadtest/loadtest.ts')).loadTest(...given)),

@@ -1,0 +1,53 @@
+/** `kubeloom partitions`: the owners of a group's partitions, and its members. */
+import { loadKubeConfig, resources } from '../../index.ts';
+import { resourcePath } from '../../kube/resource.ts';
+import { ApiClient } from '../../http/api-client.ts';
+import type { PartitionsFlags } from './commands/partitions.ts';
+import { reportOf } from './partitions-report.ts';
+import type { Lease, MemberRow, PartitionRow } from './partitions-report.ts';
+import { listenForInterruption } from './signals.ts';
+import { Table } from './terminal/table.ts';
+import { printLine } from './terminal/output.ts';
+
+/** Prints the report, and sets the exit code 1 when a partition is not served, or when there is none. */
+export async function partitions(group: string, flags: PartitionsFlags): Promise<void> {
+  using interruption = listenForInterruption();
+  const kubeConfig = loadKubeConfig({
+    ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
+    ...(flags.context === undefined ? {} : { context: flags.context }),
+  });
+  const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
+  const namespace = flags.namespace ?? (context?.namespace || 'default');
+  const labelSelector = `kubeloom.dev/partition-group=${group}`;
+  const path = `${resourcePath(resources.coordination.v1.leases, namespace)}?${new URLSearchParams({ labelSelector }).toString()}`;
+  const list = (await new ApiClient(kubeConfig).getJson(path, interruption.signal)) as {
+    readonly items?: readonly Lease[];
+  };
+  const report = reportOf(group, list.items ?? [], Date.now());
+  if (flags.json === true) printLine(JSON.stringify(report));
+  else printTables(report.partitions, report.members);
+  const isServed = report.partitions.length > 0 && report.partitions.every(({ state }) => state === 'active');
+  if (!isServed) process.exitCode = 1;
+}
+
+function printTables(rows: readonly PartitionRow[], members: readonly MemberRow[]): void {
+  const owners = new Table(['PARTITION', 'OWNER', 'EPOCH', 'AGE', 'STATE']);
+  const ownerRows = rows.map(({ partition, owner, epoch, ageSeconds, state }) => [
+    String(partition),
+    owner || '-',
+    String(epoch),
+    ageSeconds === undefined ? '-' : `${ageSeconds}s`,
+    state,
+  ]);
+  for (const line of owners.lines(ownerRows)) printLine(line);
+  printLine('');
+  const table = new Table(['MEMBER', 'RENEWED', 'STATE', 'HOLDS', 'CANNOT TAKE']);
+  const memberRows = members.map(({ member, renewedSecondsAgo, isAlive, isLeaving, holds, cannotTake }) => [
+    member,
+    `${renewedSecondsAgo}s ago`,
+    isAlive ? (isLeaving ? 'leaving' : 'alive') : 'gone',
+    String(holds),
+    cannotTake.join(',') || '-',
+  ]);
+  for (const line of table.lines(memberRows)) printLine(line);
+}

@@ -1,0 +1,60 @@
+/** The report about a group of partitions. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { reportOf } from '../../../../src/tools/cli/partitions-report.ts';
+import type { Lease } from '../../../../src/tools/cli/partitions-report.ts';
+
+const NOW_MS = Date.parse('2026-01-01T00:01:00Z');
+
+function lease(name: string, holderIdentity: string, atSecond: number, note?: object): Lease {
+  const time = `2026-01-01T00:00:${String(atSecond).padStart(2, '0')}.000000Z`;
+  const annotations = note ? { 'kubeloom.dev/note': JSON.stringify(note) } : {};
+  return {
+    metadata: { name, annotations },
+    spec: {
+      holderIdentity,
+      leaseDurationSeconds: 15,
+      acquireTime: time,
+      renewTime: time,
+      leaseTransitions: 3,
+    },
+  };
+}
+
+test('tells which partitions are active, which move, and which no member serves', () => {
+  const { partitions, members } = reportOf(
+    'g',
+    [
+      lease('g-member-a.x.1', 'a.x.1', 58, {
+        division: 'uid-4',
+        holds: { 0: [3, true], 1: [3, false] },
+        cannotTake: { 2: 't' },
+      }),
+      lease('g-member-b.y.1', 'b.y.1', 30, { division: 'uid-4', holds: { 2: [3, true] } }),
+      lease('g-partition-00', 'a.x.1', 10),
+      lease('g-partition-01', 'a.x.1', 20),
+      lease('g-partition-02', 'b.y.1', 20),
+    ],
+    NOW_MS,
+  );
+  assert.deepEqual(
+    partitions.map(({ owner, state, ageSeconds }) => [owner, state, ageSeconds]),
+    [
+      ['a.x.1', 'active', 50],
+      ['a.x.1', 'starting', 40],
+      ['b.y.1', 'not served', 40],
+      ['', 'not served', undefined],
+    ],
+  );
+  assert.deepEqual(
+    members.map(({ member, isAlive, holds, cannotTake }) => [member, isAlive, holds, cannotTake]),
+    [
+      ['a.x.1', true, 2, [2]],
+      ['b.y.1', false, 1, []],
+    ],
+  );
+});
+
+test('has no partitions for a group without Leases', () => {
+  assert.deepEqual(reportOf('g', [], NOW_MS), { partitions: [], members: [] });
+});
