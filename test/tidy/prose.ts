@@ -56,3 +56,90 @@ function beginnings({ path, text, comments }: SourceFile): Violation[] {
     return [{ path, line: lineAt(text, start), message }];
   }).flat();
 }
+
+/** Words that stand for a noun or a verb: how many a room may contain in a thousand words of comment. */
+const RATIONED = {
+  has: /\bhas\b/gi,
+  one: /\bones?\b/gi,
+  its: /\bits\b/gi,
+  nothing: /\bnothing\b/gi,
+} as const;
+
+/** Forms that a comment never needs: `the same` without a noun, and an adverb that hangs at the end of a sentence. */
+const AVOIDED = {
+  nounless: /\bthe same(?=\s*[.,;:)])|\banother one\b/gi,
+  hanging: /\b(?:then|there|too|beside|meanwhile|anew)(?=\s*[.;])/gi,
+} as const;
+
+/** Occurrences a thousand words of the first four, and plain counts of the last two. */
+export interface ProseCounts {
+  readonly has: number;
+  readonly one: number;
+  readonly its: number;
+  readonly nothing: number;
+  readonly nounless: number;
+  readonly hanging: number;
+}
+
+const COMMENT_BLOCK = /\/\*[^]*?\*\/|\/\/[^\n]*(?:\n[ \t]*\/\/[^\n]*)*/g;
+
+/** Returns the sentences of a file's comments: each comment in one line, code blanked, with a full stop at the end. */
+export function sentencesOf(comments: string): string[] {
+  return Array.from(comments.matchAll(COMMENT_BLOCK), ([comment]) =>
+    `${comment.replaceAll(/^[ \t]*(?:\/\*+|\*+\/|\*|\/\/)|\*+\/$/gm, ' ')} `
+      .replaceAll(/`[^`]*`/g, ' x ')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+      .replace(/[.:;]?$/, '.'),
+  );
+}
+
+/** The room of `src` that a file belongs to: `src/shared`, `src/tools/cli`, `workers`; undefined for other files. */
+export function roomOf(path: string): string | undefined {
+  return /^(?:src\/(?:tools\/)?[^/.]+(?=\/)|src(?=\/)|workers(?=\/))/.exec(path)?.[0];
+}
+
+/** Counts the rationed words and the avoided forms of every room. */
+export function proseCounts(files: readonly SourceFile[]): Map<string, ProseCounts> {
+  const texts = new Map<string, string[]>();
+  for (const { path, comments } of files) {
+    const room = roomOf(path);
+    if (room !== undefined) texts.set(room, [...(texts.get(room) ?? []), ...sentencesOf(comments)]);
+  }
+  return new Map(Array.from(texts, ([room, sentences]) => [room, countsOf(sentences.join('\n'))]));
+}
+
+function countsOf(text: string): ProseCounts {
+  const words = countOf(text, /[a-z][\w'-]*/gi);
+  const perThousand = (pattern: RegExp): number => (1000 * countOf(text, pattern)) / Math.max(words, 1);
+  return {
+    has: perThousand(RATIONED.has),
+    one: perThousand(RATIONED.one),
+    its: perThousand(RATIONED.its),
+    nothing: perThousand(RATIONED.nothing),
+    nounless: countOf(text, AVOIDED.nounless),
+    hanging: countOf(text, AVOIDED.hanging),
+  };
+}
+
+function countOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+/** Every room stays within the limits of test/tidy/prose-budgets.ts. */
+export function roomsWithinBudget(
+  files: readonly SourceFile[],
+  budgets: ReadonlyMap<string, ProseCounts>,
+  goal: ProseCounts,
+): Violation[] {
+  return Array.from(proseCounts(files), ([room, counts]) => {
+    const limits = budgets.get(room) ?? goal;
+    return COUNTED.filter((word) => counts[word] > limits[word]).map((word) => ({
+      path: room,
+      line: 0,
+      message: `'${word}' ${counts[word].toFixed(1)} of ${limits[word]}: repeat the noun or use the field's verb (CONTRIBUTING, Prose)`,
+    }));
+  }).flat();
+}
+
+const COUNTED = ['has', 'one', 'its', 'nothing', 'nounless', 'hanging'] as const;

@@ -21,7 +21,8 @@ import {
   waitsInTheirPlace,
 } from './rules.ts';
 import type { Rule } from './rules.ts';
-import { proseViolations, withoutCode } from './prose.ts';
+import { decisionsAreShort } from './documents.ts';
+import { proseViolations, roomOf, roomsWithinBudget, sentencesOf, withoutCode } from './prose.ts';
 import { parseSource } from './source-file.ts';
 
 /** `path:line` of every violation in these files. */
@@ -128,11 +129,11 @@ test('an import cycle is reported once, however long it is', () => {
   assert.deepEqual(violations(noImportCycles, { ...files, 'src/c.ts': '', 'src/self.ts': '' }), []);
 });
 
-test('Atomics is found in code outside ring and log', () => {
+test('Atomics is found in code outside word.ts and deadline.ts', () => {
   const text = '// Atomics\nAtomics.load(words, 0);';
-  const inside = { 'src/shared/ring/a.ts': text, 'src/shared/log/a.ts': text };
-  const files = { ...inside, 'src/replica/a.ts': text, 'workers/a.ts': text };
-  assert.deepEqual(violations(atomicsInTheirPlace, files), ['src/replica/a.ts:2', 'workers/a.ts:2']);
+  const inside = { 'src/shared/ring/word.ts': text, 'src/shared/ring/deadline.ts': text };
+  const files = { ...inside, 'src/shared/ring/bell.ts': text, 'workers/a.ts': text };
+  assert.deepEqual(violations(atomicsInTheirPlace, files), ['src/shared/ring/bell.ts:2', 'workers/a.ts:2']);
 });
 
 test('a member decides nothing, unless it is listed', () => {
@@ -257,4 +258,49 @@ describe('waits in their place', () => {
     assert.equal(count("signal.addEventListener('abort', stop);", 'src/base/on-abort.ts'), 0);
     assert.equal(count('onAbort(signal, stop);'), 0);
   });
+});
+
+test('a comment is one text from line to line, its code is blank, and it ends as a sentence', () => {
+  const text = '/**\n * Reads `one` word\n * at a time.\n */\nrun(); // first\n// Second line\n// goes on\n';
+  const { comments } = parseSource('src/a.ts', text);
+  assert.deepEqual(sentencesOf(comments), ['Reads x word at a time.', 'first Second line goes on.']);
+});
+
+test('a room ends with its folder, and tools are rooms of their own', () => {
+  const paths = [
+    'src/shared/ring/bell.ts',
+    'src/tools/cli/main.ts',
+    'src/index.ts',
+    'workers/shard.ts',
+    'test/a.ts',
+  ];
+  assert.deepEqual(paths.map(roomOf), ['src/shared', 'src/tools/cli', 'src', 'workers', undefined]);
+});
+
+test('a room above its budget is reported with the word, and one without a budget is held to the goal', () => {
+  const none = { has: 0, one: 0, its: 0, nothing: 0, nounless: 0, hanging: 0 };
+  const files = [
+    parseSource('src/a/a.ts', '// The shard has it.'),
+    parseSource('src/b/b.ts', '// Ends the same, and waits then'),
+    parseSource('src/c/c.ts', '// The same version, then a key.'),
+  ];
+  const budgets = new Map([['src/a', { ...none, has: 250 }]]);
+  const found = roomsWithinBudget(files, budgets, none).map(
+    ({ path, message }) => `${path} ${message.split(' ')[0]}`,
+  );
+  assert.deepEqual(found, ["src/b 'nounless'", "src/b 'hanging'"]);
+});
+
+test('a decision without a price, or of more than half a page, is found', () => {
+  const whole = '**Context.** a **Choice.** b **Price.** c **What would reverse it.** d';
+  const found = decisionsAreShort([
+    { path: 'docs/decisions/0001-a.md', text: whole },
+    { path: 'docs/decisions/0002-b.md', text: whole.replace('**Price.**', '') },
+    { path: 'docs/decisions/0003-c.md', text: whole + 'x'.repeat(4000) },
+    { path: 'docs/decisions/figures/0004-d.md', text: '' },
+  ]);
+  assert.deepEqual(
+    found.map(({ path }) => path),
+    ['docs/decisions/0002-b.md', 'docs/decisions/0003-c.md'],
+  );
 });

@@ -56,10 +56,12 @@ export function readDocuments(): { path: string; text: string }[] {
   const inDocs = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name.replaceAll(path.sep, '/')}`);
-  return ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...inDocs.toSorted()].map((name) => ({
-    path: name,
-    text: readFileSync(path.join(root, name), 'utf8'),
-  }));
+  return ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/README.md', ...inDocs.toSorted()].map(
+    (name) => ({
+      path: name,
+      text: readFileSync(path.join(root, name), 'utf8'),
+    }),
+  );
 }
 
 /** Tests run compiled, in a folder that differs: the root is the nearest one that has a package.json. */

@@ -21,14 +21,16 @@ import {
   waitsInTheirPlace,
 } from './rules.ts';
 import type { Rule, Violation } from './rules.ts';
+import type { ProseCounts } from './prose.ts';
 import { BENCHMARK_LINES_MAX, DOCS_BYTES_MAX, bytesOf, decisionsAreShort, linesOf } from './documents.ts';
-import { plainEnglish, proseViolations, withoutCode } from './prose.ts';
+import { PROSE_BUDGETS, PROSE_GOAL } from './prose-budgets.ts';
+import { plainEnglish, proseViolations, roomsWithinBudget, withoutCode } from './prose.ts';
 import { readDocuments, readRepository } from './source-file.ts';
 
 const RULES: readonly [string, Rule][] = [
   ['imports go in the directions of the architecture', importDirections],
   ['no file imports itself in a circle', noImportCycles],
-  ['Atomics appears in ring and log only', atomicsInTheirPlace],
+  ['Atomics appears in the words and deadlines of rings only', atomicsInTheirPlace],
   ['signals and timers wait in one place', waitsInTheirPlace],
 
   ['no member of an object decides whose object it is', membersDecideNothing],
@@ -58,6 +60,18 @@ describe('the repository', () => {
   });
 
   for (const [title, rule] of RULES) test(title, () => assertNone(rule(files)));
+
+  test('the comments of each room repeat the noun and use its verb, within the budget of the room', () => {
+    assertNone(roomsWithinBudget(files, PROSE_BUDGETS, PROSE_GOAL));
+  });
+
+  test('no budget is below the goal, and no room has one without a need', () => {
+    for (const budget of PROSE_BUDGETS.values()) {
+      const words = Object.entries(budget) as [keyof ProseCounts, number][];
+      assert.ok(words.every(([word, limit]) => limit >= PROSE_GOAL[word]));
+      assert.ok(words.some(([word, limit]) => limit > PROSE_GOAL[word]));
+    }
+  });
 
   test('the documents name the actor of every sentence', () => {
     const documents = readDocuments();
