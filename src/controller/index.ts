@@ -10,6 +10,7 @@ export type {
   LeaderGate,
   ManagerOptions,
   MapToKeys,
+  OwnsOptions,
   Reconcile,
   ReconcileContext,
   WatchOptions,

@@ -1,9 +1,9 @@
 /** A controller in its manager: fills its caches, then turns changes into keys and reconciles them. */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, assert } from '../base/errors.ts';
-import { onAbort } from '../base/on-abort.ts';
-import { callback, wantOptions } from '../base/option-checks.ts';
+import { callback, refuse, wantOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
+import { LinkedController } from '../shared/fence.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
 import { PriorityQueue } from '../workqueue/priority-queue.ts';
 import { runWorkers } from '../workqueue/run-workers.ts';
@@ -15,11 +15,19 @@ import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 import { awaitedResource } from './awaited-resource.ts';
 import { ControllerThreads } from './controller-threads.ts';
 import type { ObjectClient } from './object-client.ts';
-import { WATCH_CHECKS } from './options.ts';
-import type { ControllerBuilder, ControllerOptions, MapToKeys, Reconcile, WatchOptions } from './options.ts';
+import { OwnWrites } from './own-writes.ts';
+import { OWNS_CHECKS, WATCH_CHECKS } from './options.ts';
+import type {
+  ControllerBuilder,
+  ControllerOptions,
+  MapToKeys,
+  OwnsOptions,
+  Reconcile,
+  WatchOptions,
+} from './options.ts';
 import type { Predicate } from './predicates.ts';
-import { controllerKeys, keysOfPartition, mappedKeys, queueingHandler } from './queueing.ts';
-import type { KeysOf } from './queueing.ts';
+import { controllerKeys, feed, keysOfPartition, mappedKeys, ownerKeys, queueingHandler } from './queueing.ts';
+import type { KeysOf, Stream } from './queueing.ts';
 
 /** A kind whose changes queue keys. The types of its objects are known to the caller of the builder only. */
 interface Source {
@@ -49,9 +57,6 @@ interface Signals {
   readonly work: AbortSignal;
 }
 
-/** A write of a reconciliation, with the server's answer. */
-type Written = readonly [resource: ResourceRef, answer: KubeObject];
-
 /** The figures of a work queue, for `settled` of kubeloom/testing. */
 export interface QueueFigures {
   readonly name: string;
@@ -59,9 +64,6 @@ export interface QueueFigures {
   readonly inWork: number;
   readonly retrying: number;
 }
-
-/** A write usually arrives within milliseconds; without its event, with the next bookmark. */
-const CATCH_UP_MAX_MS = 10_000;
 
 type State =
   | { readonly kind: 'declared'; readonly reconcile: Reconcile | URL | undefined }
@@ -74,6 +76,7 @@ export class ManagedController implements ControllerBuilder {
   readonly #options: ControllerOptions<KubeObject>;
   readonly #parts: ControllerParts;
   readonly #sources: Source[];
+  readonly #streams: Stream[] = [];
   #state: State = { kind: 'declared', reconcile: undefined };
   #followed: Followed = [];
   #hasReportedForeign = false;
@@ -111,9 +114,22 @@ export class ManagedController implements ControllerBuilder {
     return this.#queue ?? { name: this.name, length: 1, inWork: 0, retrying: 0 };
   }
 
-  owns<T>(kind: KindLike, options: WatchOptions<T> = {}): this {
-    wantOptions('options of owns', options, WATCH_CHECKS);
-    return this.#watch(kind, options, controllerKeys);
+  owns<T>(kind: KindLike, options: OwnsOptions<T> = {}): this {
+    wantOptions('options of owns', options, OWNS_CHECKS);
+    return this.#watch(kind, options, options.everyOwner ? (owner) => ownerKeys(owner) : controllerKeys);
+  }
+
+  from<E>(stream: AsyncIterable<E>, map: (event: E) => readonly string[]): this {
+    this.#wantDeclared();
+    if (typeof Object(stream)[Symbol.asyncIterator] !== 'function')
+      refuse('stream', stream, 'an async iterable');
+    callback('map', map);
+    if (this.#parts.filter) {
+      const message = `controller ${this.name} of a partition follows a stream, which has no partitions: use a manager without them`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    }
+    this.#streams.push({ stream, map: map as (event: unknown) => readonly string[] });
+    return this;
   }
 
   watches<T>(kind: KindLike, map: MapToKeys<T>, options: WatchOptions<T> = {}): this {
@@ -171,7 +187,9 @@ export class ManagedController implements ControllerBuilder {
 
   /**
    * Queues all objects, at low priority, and reconciles until the signal is aborted. Resolves when the reconciliations in
-   * progress have ended.
+   * progress have ended. If `workSignal` is not aborted, the waiting keys whose objects are gone are reconciled as well, each once:
+   * what is lost is a deletion whose reconciliation fails then, and a deletion that comes after the last watch of this owner and
+   * before the first list of the next.
    *
    * @param workSignal signal of the reconciliations
    * @param fence ends the writes of their client, as soon as its time has come; undefined without an election
@@ -193,7 +211,19 @@ export class ManagedController implements ControllerBuilder {
       const signals = { stop: signal, work: workSignal };
       const reconcile = (key: string): Promise<ReconcileResult> =>
         this.#reconcile(key, signals, client, threads);
-      await runWorkers(queue, threads?.threads ?? concurrency, reconcile, options);
+      const count = threads?.threads ?? concurrency;
+      await Promise.all([
+        runWorkers(queue, count, reconcile, options),
+        ...this.#streams.map((stream) => feed(stream, queue, signal)),
+      ]);
+      if (workSignal.aborted) return;
+      // Another owner finds every object in its list, and none of those that are gone.
+      queue.ripenAll();
+      queue.shutDown();
+      await runWorkers(queue, count, (key) => (this.#isGone(key) ? reconcile(key) : undefined), {
+        ...options,
+        signal: workSignal,
+      });
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
@@ -203,6 +233,11 @@ export class ManagedController implements ControllerBuilder {
         registrations.map(({ handle, registration }) => handle.removeEventHandler(registration)),
       );
     }
+  }
+
+  #isGone(key: string): boolean {
+    const [own] = this.#followed;
+    return own?.[1].get(key) === undefined;
   }
 
   #register(
@@ -252,24 +287,39 @@ export class ManagedController implements ControllerBuilder {
     threads: ControllerThreads | undefined,
   ): Promise<ReconcileResult> {
     this.#inWork.add(key);
+    using limited = new LinkedController(signals.work);
+    const { signal } = limited;
+    const cancel = this.#limit(limited);
     try {
-      return await (threads
-        ? threads.reconcile(key, signals.work)
-        : this.#reconcileHere(key, signals, client));
+      const result = await (threads
+        ? threads.reconcile(key, signal)
+        : this.#reconcileHere(key, { ...signals, work: signal }, client));
+      if (signal.aborted && !signals.work.aborted) throw signal.reason;
+      return result;
     } finally {
+      cancel();
       this.#inWork.delete(key);
     }
+  }
+
+  /** Aborts a reconciliation after its time. It has failed when it ends. */
+  #limit(reconciliation: LinkedController): () => void {
+    const { timeoutMs } = this.#options;
+    if (timeoutMs === undefined) return () => undefined;
+    return this.#parts.clock.schedule(timeoutMs, () => {
+      const message = `the reconciliation has not ended within ${timeoutMs} ms (timeoutMs)`;
+      reconciliation.abort(new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message));
+    });
   }
 
   async #reconcileHere(key: string, { stop, work }: Signals, all: ObjectClient): Promise<ReconcileResult> {
     const { reconcile } = this.#state;
     assert(typeof reconcile === 'function', 'a controller runs after its start');
-    const written: Written[] = [];
-    const client = all.observed((resource, answer) => written.push([resource, answer]));
+    const writes = new OwnWrites(all, this.#handles, this.#parts.clock);
     try {
-      return await reconcile(key, { cache: this.#parts.cache, client, signal: work });
+      return await reconcile(key, { cache: this.#parts.cache, client: writes.client, signal: work });
     } finally {
-      if (written.length > 0) this.#catchingUp.set(key, this.#catchUp(written, stop));
+      if (!writes.isEmpty) this.#catchingUp.set(key, writes.arrived(stop));
     }
   }
 
@@ -278,24 +328,6 @@ export class ManagedController implements ControllerBuilder {
     const caughtUp = this.#catchingUp.get(key);
     this.#catchingUp.delete(key);
     return caughtUp;
-  }
-
-  /**
-   * Waits until the caches have these writes, so that the next reconciliation of the key does not repeat them. The key waits
-   * alone: a cache with a selector may never have the write, and other keys must not wait for that.
-   */
-  async #catchUp(written: readonly Written[], signal: AbortSignal): Promise<void> {
-    const cached = written.flatMap(([resource, answer]) => {
-      const handle = this.#followed.find((followed) => isSame(followed[1].resource, resource));
-      return handle && answer.metadata?.resourceVersion ? [{ handle: handle[1], answer }] : [];
-    });
-    if (cached.length === 0 || signal.aborted) return;
-    const over = new AbortController();
-    const cancel = this.#parts.clock.schedule(CATCH_UP_MAX_MS, () => over.abort());
-    const unlisten = onAbort(signal, () => over.abort());
-    await Promise.allSettled(cached.map(({ handle, answer }) => handle.waitForWrite(answer, over.signal)));
-    cancel();
-    unlisten();
   }
 
   #watch<T>(kind: KindLike, { predicate }: WatchOptions<T>, keysFor: Source['keysFor']): this {
@@ -318,9 +350,4 @@ export class ManagedController implements ControllerBuilder {
 /** Returns whether it is known, also before discovery, that a kind is namespaced or not. */
 function isKnownAs(kind: KindLike, isNamespaced: boolean): boolean {
   return typeof kind === 'object' && 'isNamespaced' in kind && kind.isNamespaced === isNamespaced;
-}
-
-/** Returns whether both are one collection, in whatever version. */
-function isSame(one: ResourceRef, other: ResourceRef): boolean {
-  return one.group === other.group && one.resource === other.resource;
 }

@@ -2,7 +2,9 @@
 import { KubeloomError } from '../base/errors.ts';
 import { oneOf, signal, text, integer, wantOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
+import { resourcePath } from '../kube/resource.ts';
 import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
+import { outcomeOf } from '../kube/retry.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import type { KubeObject } from '../kube/wire.ts';
 import type { ObjectKey } from '../informer/map/kind-cache.ts';
@@ -37,6 +39,9 @@ const DELETE_CHECKS: OptionChecks<DeleteOptions> = {
 /** Receives the answer to a write: the object as stored; after a deletion, its last state or a Status. */
 export type WriteListener = (resource: ResourceRef, answer: KubeObject) => void;
 
+/** Receives the collection of a write that may have happened or not. */
+type UnconfirmedListener = (resource: ResourceRef, namespace: string) => void;
+
 /** The type of an object that is sent. The resource alone decides it: it is not inferred from the argument. */
 export type Sent<T> = [T][T extends unknown ? 0 : never];
 
@@ -46,13 +51,14 @@ export type Sent<T> = [T][T extends unknown ? 0 : never];
  *
  * Every method throws a KubeStatusError when the server refuses (ERR_KUBELOOM_NOT_FOUND, ERR_KUBELOOM_CONFLICT,
  * ERR_KUBELOOM_ALREADY_EXISTS, ERR_KUBELOOM_INVALID, …), so that nothing was written; ERR_KUBELOOM_WRITE_UNCONFIRMED when a
- * write was sent and its answer is missing, so that it may have happened or not; the signal's reason after an abort; and
+ * write was sent and its answer is missing, or says that the server gave up waiting, so that it may have happened or not; the signal's reason after an abort; and
  * ERR_KUBELOOM_OPTION or ERR_KUBELOOM_KEY, before a request, for arguments that lead to no object.
  */
 export class ObjectClient {
   readonly #source: ServerSource;
   #api: ApiClient;
   #onWritten: WriteListener | undefined;
+  #onUnconfirmed: UnconfirmedListener | undefined;
   /** Signals of every write. */
   #signals: readonly AbortSignal[] = [];
   /** Whether writes need a precondition. */
@@ -65,10 +71,27 @@ export class ObjectClient {
   }
 
   /** Returns a client on the same connections that calls the listener with the answer to each of its writes. */
-  observed(onWritten: WriteListener): ObjectClient {
+  observed(onWritten: WriteListener): ObjectClient;
+  /** @internal */
+  observed(onWritten: WriteListener, onUnconfirmed?: UnconfirmedListener): ObjectClient;
+  observed(onWritten: WriteListener, onUnconfirmed?: UnconfirmedListener): ObjectClient {
     const observed = this.#sibling();
     observed.#onWritten = onWritten;
+    observed.#onUnconfirmed = onUnconfirmed;
     return observed;
+  }
+
+  /** @internal Returns a client on the same connections without a fence and without listeners. */
+  plain(): ObjectClient {
+    const plain = new ObjectClient(this.#source);
+    plain.#api = this.#api;
+    return plain;
+  }
+
+  /** @internal Returns the server's present version of a collection. */
+  async versionOf(resource: ResourceRef, namespace: string, signal: AbortSignal): Promise<string> {
+    const path = `${resourcePath(resource, namespace)}?limit=1`;
+    return metadataOf(await this.#api.send({ method: 'GET', path, signals: [signal] })).resourceVersion ?? '';
   }
 
   /**
@@ -176,15 +199,23 @@ export class ObjectClient {
     for (const each of own) each.throwIfAborted();
     if (this.#isFenced) wantPrecondition(resource, request);
     const signals = options.signal ? [...own, options.signal] : own;
-    const answer = await this.#api.send({ ...request, signals });
-    if (request.method !== 'GET') this.#onWritten?.(resource, answer as KubeObject);
-    return answer as T;
+    try {
+      const answer = await this.#api.send({ ...request, signals });
+      if (request.method !== 'GET') this.#onWritten?.(resource, answer as KubeObject);
+      return answer as T;
+    } catch (error) {
+      // A signal may have been aborted before or after the write was sent.
+      const isOpen = outcomeOf(error) === 'unconfirmed' || options.signal?.aborted;
+      if (request.method !== 'GET' && isOpen) this.#onUnconfirmed?.(resource, namespaceIn(request.path));
+      throw error;
+    }
   }
 
   #sibling(): ObjectClient {
     const sibling = new ObjectClient(this.#source);
     sibling.#api = this.#api;
     sibling.#onWritten = this.#onWritten;
+    sibling.#onUnconfirmed = this.#onUnconfirmed;
     sibling.#signals = this.#signals;
     sibling.#isFenced = this.#isFenced;
     return sibling;
@@ -202,6 +233,11 @@ function wantPrecondition({ resource }: ResourceRef, { method, body, path }: Sen
     'ERR_KUBELOOM_OPTION',
     `a ${method} of ${resource} (${path}) has no precondition: the owner of a partition or lease writes with ${missing} of the object that it has read`,
   );
+}
+
+/** Returns the namespace in the path of a request; '' without one. */
+function namespaceIn(path: string): string {
+  return decodeURIComponent(/\/namespaces\/([^/]+)\//.exec(path)?.[1] ?? '');
 }
 
 interface Preconditions {

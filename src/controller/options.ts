@@ -62,6 +62,11 @@ export interface WatchOptions<T> {
   readonly predicate?: Predicate<T>;
 }
 
+export interface OwnsOptions<T> extends WatchOptions<T> {
+  /** true: a change of an object queues all its owners of the controller's kind, not only the controlling one. Default: false. */
+  readonly everyOwner?: boolean;
+}
+
 export interface ControllerOptions<T> extends WatchOptions<T> {
   /** Name in metrics and messages and of the work queue, unique in its manager. Default: the resource's. */
   readonly name?: string;
@@ -70,6 +75,8 @@ export interface ControllerOptions<T> extends WatchOptions<T> {
    * threads. Default: the available cores.
    */
   readonly concurrency?: number;
+  /** Time for one reconciliation, after which its signal is aborted; it has failed when it ends. Default: no limit. */
+  readonly timeoutMs?: number;
   /** Delays of keys that failed. Default: client-go's for controllers. */
   readonly rateLimiter?: RateLimiter<unknown>;
   /** false: runs in processes that do not lead as well. Default: true. */
@@ -80,10 +87,13 @@ export interface ControllerOptions<T> extends WatchOptions<T> {
 
 export const WATCH_CHECKS: OptionChecks<WatchOptions<unknown>> = { predicate: callback };
 
+export const OWNS_CHECKS: OptionChecks<OwnsOptions<unknown>> = { ...WATCH_CHECKS, everyOwner: flag };
+
 export const CONTROLLER_CHECKS: OptionChecks<ControllerOptions<unknown>> = {
   ...WATCH_CHECKS,
   name: text,
   concurrency: integer(1),
+  timeoutMs: integer(1),
   rateLimiter: aRateLimiter,
   needsLeadership: flag,
   onError: callback,
@@ -121,7 +131,7 @@ export interface ControllerBuilder {
    *
    * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
    */
-  owns<T = KubeObject>(kind: ResourceOf<T> | KindLike, options?: WatchOptions<T>): this;
+  owns<T = KubeObject>(kind: ResourceOf<T> | KindLike, options?: OwnsOptions<T>): this;
   /**
    * Adds another kind that matters. A change of an object queues the keys that `map` returns for it; an update, also those
    * for the previous object.
@@ -129,6 +139,13 @@ export interface ControllerBuilder {
    * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
    */
   watches<T = KubeObject>(kind: ResourceOf<T> | KindLike, map: MapToKeys<T>, options?: WatchOptions<T>): this;
+  /**
+   * Adds a source that is no kind: timers, messages, another cluster. Each of its events queues the keys that `map` returns. The
+   * manager reads the stream while the controller runs, and ends with an error that the stream throws.
+   *
+   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  from<E>(stream: AsyncIterable<E>, map: (event: E) => readonly string[]): this;
   /**
    * Sets the function that reconciles a key, and completes the controller.
    *

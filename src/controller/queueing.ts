@@ -1,5 +1,6 @@
 /** Handlers that turn changes of objects into keys in a work queue. */
 import { refuse } from '../base/option-checks.ts';
+import { abortable, isAbortOf } from '../base/on-abort.ts';
 import { parseObjectName } from '../kube/keys.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
 import type { Borrowed, KubeObject, ResourceEventHandler, ResourceRef } from '../index.ts';
@@ -76,14 +77,51 @@ function isOld(change: ObjectChange): boolean {
  * version.
  */
 export function controllerKeys(owner: ResourceRef): KeysOf<KubeObject> {
-  return ({ namespace, controllerUid, metadata }) => {
-    if (controllerUid === undefined) return [];
-    const controller = metadata.ownerReferences?.find((reference) => reference.controller);
-    if (controller?.kind !== owner.kind || groupOf(controller.apiVersion) !== owner.group) return [];
-    const key = owner.isNamespaced ? `${namespace}/${controller.name}` : controller.name;
+  const keysOf = ownerKeys(owner, (reference) => reference.controller === true);
+  return (object) => (object.controllerUid === undefined ? [] : keysOf(object));
+}
+
+/** Returns the keys of all owners of this kind that `counts` selects. */
+export function ownerKeys(
+  owner: ResourceRef,
+  counts: (reference: { readonly controller?: boolean }) => boolean = () => true,
+): KeysOf<KubeObject> {
+  return ({ namespace, metadata }) => {
+    const { ownerReferences = [] } = metadata;
+    const owners = ownerReferences.filter(
+      (reference) =>
+        reference.kind === owner.kind && groupOf(reference.apiVersion) === owner.group && counts(reference),
+    );
+    const keys = owners.map(({ name }) => (owner.isNamespaced ? `${namespace}/${name}` : name));
     // A cluster-scoped object that names a namespaced owner leads nowhere.
-    return isKeyOf(owner, key) ? [key] : [];
+    return keys.filter((key) => isKeyOf(owner, key));
   };
+}
+
+/** A source of keys that is no kind. */
+export interface Stream {
+  readonly stream: AsyncIterable<unknown>;
+  readonly map: (event: unknown) => readonly string[];
+}
+
+/** Queues the keys of a stream, until it or the signal ends. */
+export async function feed(
+  { stream, map }: Stream,
+  queue: PriorityQueue<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const iterator = stream[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await abortable(iterator.next(), signal);
+      if (done) return;
+      queue.addWithOptions({}, ...map(value));
+    }
+  } catch (error) {
+    if (!isAbortOf(error, signal)) throw error;
+    // Not awaited: a generator returns when its own wait has ended.
+    void iterator.return?.().catch(() => undefined);
+  }
 }
 
 /** Returns keys from a function of the program. A text, or a key of the wrong form, would be queued and fail for ever. */

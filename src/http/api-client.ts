@@ -14,6 +14,7 @@ import { Credentials } from './credentials/credentials.ts';
 import { Http1Transport } from './http1-transport.ts';
 import type { HttpExchange, HttpMethod, HttpTransport, ResponseSink } from './http.ts';
 import { KubeStatusError, objectAdvice, statusError } from '../kube/status.ts';
+import { isUnconfirmed } from '../kube/retry.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { LinkedController } from '../shared/fence.ts';
@@ -293,9 +294,11 @@ class ApiExchange implements ResponseSink, HttpExchange {
     }
     const retryAfter = retryAfterSeconds(headers);
     const advice = this.#request.method === undefined ? undefined : objectAdvice;
-    this.#errorBody = new ErrorBody((text) =>
-      this.#end(statusError(status, text, retryAfter, this.#where, advice)),
-    );
+    this.#errorBody = new ErrorBody((text) => {
+      const error = statusError(status, text, retryAfter, this.#where, advice);
+      if (isUnconfirmed(error)) this.#lost(error);
+      else this.#end(error);
+    });
   }
 
   data(chunk: Uint8Array): void {

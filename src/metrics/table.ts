@@ -157,6 +157,11 @@ export const METRICS = {
     'lease',
     '1 while this process is the leader, 0 while it is a candidate.',
   ],
+  leader_election_slowpath_total: [
+    'counter',
+    'lease',
+    'Renewals that needed more than one request: another program has changed the lease, or the request failed.',
+  ],
   kubeloom_partitions_owned: ['gauge', 'partitions', 'Partitions that this member of a group owns.'],
   kubeloom_partitions_unserved: [
     'gauge',

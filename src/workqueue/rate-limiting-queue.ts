@@ -46,6 +46,11 @@ export class DelayingQueue<T> extends WorkQueue<T> {
     this.#arm();
   }
 
+  /** @internal Makes the items ready that wait for their time. */
+  ripenAll(): void {
+    this.#ripen(Infinity);
+  }
+
   /** Drops the items that still wait for their time. */
   override shutDown(): void {
     this.#dropWaiting();
@@ -71,10 +76,9 @@ export class DelayingQueue<T> extends WorkQueue<T> {
     this.#cancelTimer = this.clock.schedule(nextMs - this.clock.now(), () => this.#ripen());
   }
 
-  #ripen(): void {
+  #ripen(untilMs: number = this.clock.now()): void {
     this.#armedForMs = Infinity;
-    const now = this.clock.now();
-    while (this.#waiting.nextMs <= now) {
+    while (this.#waiting.size > 0 && this.#waiting.nextMs <= untilMs) {
       const { key, item } = this.#waiting.pop();
       this.enqueue(key, item);
     }
@@ -111,14 +115,14 @@ export class RateLimitingQueue<T> extends DelayingQueue<T> {
   }
 
   /**
-   * Adds the item when its limiter allows it.
+   * Adds the item when its limiter allows it, and not before `atLeastMs` have passed: a server may say when to come again.
    *
    * @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws, or returns no delay. The item is added nevertheless, with a
    *   delay that doubles from 5 ms to 1000 s.
    */
-  addRateLimited(item: T): void {
+  addRateLimited(item: T, atLeastMs: number = 0): void {
     const { delayMs, fault } = this.limit(item);
-    this.addAfter(item, delayMs);
+    this.addAfter(item, Math.max(delayMs, atLeastMs));
     if (fault) throw fault;
   }
 

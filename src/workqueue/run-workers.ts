@@ -20,6 +20,7 @@ import { reconcileChannel } from '../metrics/trace-channels.ts';
 import type { ReconcileMessage, Reconciled } from '../metrics/trace-channels.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import type { RateLimitingQueue } from './rate-limiting-queue.ts';
+import { retryAfterMs } from '../kube/retry.ts';
 import { requeueDelayMs } from './reconcile-result.ts';
 import type { ReconcileResult } from './reconcile-result.ts';
 import { TerminalError } from './terminal-error.ts';
@@ -187,7 +188,10 @@ function failed<T>(
   const { signal, retriesMax = Infinity } = options;
   const retries = attempt(item, options, () => queue.numRequeues(item)) ?? 0;
   const isGivenUp = retries >= retriesMax || error instanceof TerminalError;
-  attempt(item, options, () => (isGivenUp ? queue.forget(item) : queue.addRateLimited(item)));
+  attempt(item, options, () => {
+    if (isGivenUp) queue.forget(item);
+    else queue.addRateLimited(item, retryAfterMs(error));
+  });
   // A reconciliation that ends because the workers are stopped has not failed.
   if (!isAbortOf(error, signal)) report(error, item, retries, options);
 }

@@ -41,6 +41,9 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/controller/managed-controller.ts': {
     C303: ['if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;', 'return;'],
+    C231: ['queue.ripenAll();', 'return;'],
+    C314: ['if (signal.aborted && !signals.work.aborted)', 'if (false)'],
+    C315: ['if (!writes.isEmpty)', 'if (false)'],
   },
   'src/partitions/partitioned-manager.ts': {
     C229: ['await caches.current(set.handles);', ''],
@@ -57,6 +60,20 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/http/http1-connection.ts': {
     C232: ['if (this.#isRefused())', 'if (false)'],
+  },
+  'src/controller/leader-election/election-step.ts': {
+    C311: ['return before;', 'return undefined;'],
+    C312: ['&& !isOfTwin', ''],
+  },
+  'src/controller/events/correlation.ts': {
+    C313: ['isSubdomain(given) ? given', 'true ? given'],
+  },
+  'src/controller/events/event-recorder.ts': {
+    C313: ['client.plain()', 'client'],
+  },
+  'src/kube/retry.ts': {
+    C313: ['httpStatus === TOO_MANY_REQUESTS ||', ''],
+    C315: ["code === 'ERR_KUBELOOM_SERVER_TIMEOUT'", 'false'],
   },
   'src/shared/fence.ts': {
     C310: ['if (remainingMs <= 0 &&', 'if (remainingMs <= -Infinity &&'],

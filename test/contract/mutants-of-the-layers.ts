@@ -112,13 +112,13 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/controller/queueing.ts': {
     C281: ['attempt(() => predicate(change), true)', 'attempt(() => predicate(change), false)'],
-    C285: ['return isKeyOf(owner, key) ? [key] : [];', 'return [key];'],
+    C285: ['return keys.filter((key) => isKeyOf(owner, key));', 'return keys;'],
   },
   'src/controller/awaited-resource.ts': {
     C286: ['FINAL.has(error.code)', 'true'],
   },
   'src/controller/managed-controller.ts': {
-    C287: ['this.#catchingUp.set(key, this.#catchUp(written, stop));', 'await this.#catchUp(written, stop);'],
+    C287: ['this.#catchingUp.set(key, writes.arrived(stop));', 'await writes.arrived(stop);'],
   },
   'src/workqueue/time-heap.ts': {
     C151: ['Math.min(atMs, known.atMs)', 'atMs'],

@@ -98,7 +98,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C299: ['catch { return undefined; }', 'catch (error) { throw error; }'],
   },
   'src/workqueue/run-workers.ts': {
-    C220: ['isGivenUp ? queue.forget(item) : queue.addRateLimited(item)', 'queue.forget(item)'],
+    C220: ['queue.addRateLimited(item, retryAfterMs(error));', 'queue.forget(item);'],
     C281: ["callGuarded('onError', () => onError(error, item, retries));", 'onError(error, item, retries);'],
     C283: ['if (!isAbortOf(error, signal))', 'if (error !== signal?.reason)'],
   },

@@ -3,6 +3,7 @@
  * counted in one object, similar ones are combined after the tenth message within 10 minutes, and each object has a
  * bucket of 25 events that gains one in 5 minutes.
  */
+import { randomUUID } from 'node:crypto';
 import { timestamp } from '../objects/conditions.ts';
 
 /** `v1.ObjectReference` of the object that the event is about. */
@@ -44,8 +45,8 @@ const SIMILAR_MS = 600_000;
 const BURST = 25;
 const REFILL_MS = 300_000;
 const COMBINED = '(combined from similar events): ';
-/** Longest name of an object, less the dot and the time behind it. */
-const NAME_CHARACTERS_MAX = 253 - 17;
+const NAME_CHARACTERS_MAX = 253;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 interface Similar {
   readonly messages: Set<string>;
@@ -101,8 +102,14 @@ export class EventCorrelation {
 
   #nameFor({ name }: EventSubject, wall: Date): string {
     const unique = BigInt(wall.getTime()) * 1_000_000n + BigInt(this.#names++ % 1_000_000);
-    return `${name.slice(0, NAME_CHARACTERS_MAX)}.${unique.toString(16)}`;
+    const given = `${name}.${unique.toString(16)}`;
+    return isSubdomain(given) ? given : randomUUID();
   }
+}
+
+/** Names of some kinds are no names for an event: `system:node`, or one that is too long with the time behind it. */
+function isSubdomain(name: string): boolean {
+  return name.length <= NAME_CHARACTERS_MAX && SUBDOMAIN.test(name);
 }
 
 /** A map that forgets the entry that was used least recently. */

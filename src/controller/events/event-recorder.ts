@@ -1,25 +1,38 @@
 /**
  * Events about objects, as `kubectl describe` shows them: client-go's EventRecorder. Recording does not wait and does not fail:
- * events are written one after the other in the background, and given up when the server refuses them.
+ * events are written one after the other in the background, and given up when the server refuses them. The client's fence does not
+ * hold for events: an event says what happened, also that the leadership was lost.
  */
 import { backgroundClock } from '../../base/clock.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { escapeControls } from '../../base/printable.ts';
-import { callback, clock as aClock, oneOf, refuse, text, wantOptions } from '../../base/option-checks.ts';
+import {
+  callback,
+  clock as aClock,
+  oneOf,
+  refuse,
+  signal as aSignal,
+  text,
+  wantOptions,
+} from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
-import type { ResourceRef } from '../../kube/resource.ts';
+import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
+import { outcomeOf, retryAfterMs } from '../../kube/retry.ts';
 import { KubeStatusError } from '../../kube/status.ts';
 import { resources } from '../../index.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { EventCorrelation } from './correlation.ts';
 import type { CountedEvent, EventSubject } from './correlation.ts';
+import { coreEvent, coreRepetition, newEvent, newRepetition } from './event-content.ts';
 
 export interface EventRecorderOptions {
   /** Name of the program in the events: `web-controller`. */
   readonly component: string;
+  /** API of the events. `events.k8s.io/v1` has an action, and series in place of counts. Default: `v1`. */
+  readonly apiVersion?: 'v1' | 'events.k8s.io/v1';
   /** Name of the machine or pod in the events. */
   readonly host?: string;
   /** Called for every event that is given up. Default: a process warning. */
@@ -34,6 +47,7 @@ export interface EventRecorderOptions {
 
 const CHECKS: OptionChecks<EventRecorderOptions> = {
   component: text,
+  apiVersion: oneOf('v1', 'events.k8s.io/v1'),
   host: text,
   onError: callback,
   clock: aClock,
@@ -47,12 +61,15 @@ export interface RecordedEvent {
   /** Word in CamelCase that programs can compare: `ScalingReplicaSet`. */
   readonly reason: string;
   readonly message: string;
+  /** Act of the program, in CamelCase, for `events.k8s.io/v1`. Default: the reason. */
+  readonly action?: string;
 }
 
 const EVENT_CHECKS: OptionChecks<RecordedEvent> = {
   type: oneOf('Normal', 'Warning'),
   reason: text,
   message: text,
+  action: text,
 };
 
 /** An entry of a cache, or an object. */
@@ -65,7 +82,10 @@ export interface EventObject {
   };
 }
 
-const { events } = resources.core.v1;
+const { events: coreEvents } = resources.core.v1;
+const { events: newEvents } = resources.events.v1;
+/** Time for pending events after `close`. */
+const CLOSE_MAX_MS = 30_000;
 const PENDING_MAX = 1000;
 const TRIES_MAX = 12;
 const RETRY_MS = 10_000;
@@ -78,6 +98,8 @@ export class EventRecorder {
   readonly #clock: Clock;
   readonly #correlation: EventCorrelation = new EventCorrelation();
   readonly #closing: AbortController = new AbortController();
+  /** Aborted when nothing is written any more. */
+  readonly #over: AbortController = new AbortController();
   #pending = 0;
   #last: Promise<void> = Promise.resolve();
 
@@ -85,7 +107,7 @@ export class EventRecorder {
   constructor(client: ObjectClient, options: EventRecorderOptions) {
     wantOptions('options of an event recorder', options, CHECKS);
     if (!options.component) refuse('component', options.component, 'the name of the program');
-    this.#client = client;
+    this.#client = client.plain();
     this.#options = options;
     this.#clock = options.clock ?? backgroundClock;
   }
@@ -97,7 +119,7 @@ export class EventRecorder {
    */
   event(resource: ResourceRef, object: EventObject, event: RecordedEvent): void {
     wantOptions('members of an event', event, EVENT_CHECKS);
-    const { type, reason, message } = event;
+    const { type, reason, message, action = reason } = event;
     if (!type || !reason || !message) refuse('an event', event, '{ type, reason, message }');
     const occurrence = { subject: subjectOf(resource, object), type, reason, message };
     if (this.#closing.signal.aborted) return;
@@ -109,69 +131,73 @@ export class EventRecorder {
       return;
     }
     this.#pending++;
-    this.#last = this.#last.then(() => this.#write(counted)).finally(() => this.#pending--);
+    this.#last = this.#last.then(() => this.#write(counted, action)).finally(() => this.#pending--);
   }
 
-  /** Tries each pending event once more, and resolves when none is pending. Later events are ignored. */
-  async close(): Promise<void> {
+  /**
+   * Tries each pending event once more, and resolves when none is pending. After 30 s, or when the signal is aborted, it gives up
+   * the rest. Later events are ignored.
+   */
+  async close(signal?: AbortSignal): Promise<void> {
+    wantOptions('arguments of close', { signal }, { signal: aSignal });
+    const end = (): void => this.#over.abort();
+    const cancel = this.#clock.schedule(CLOSE_MAX_MS, end);
+    const unlisten = signal && onAbort(signal, end);
     this.#closing.abort();
     await this.#last;
+    cancel();
+    unlisten?.();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  async #write(event: CountedEvent): Promise<void> {
+  async #write(event: CountedEvent, action: string): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        await this.#send(event);
+        this.#over.signal.throwIfAborted();
+        await this.#send(event, action);
         return;
       } catch (error) {
-        const isRefused = error instanceof KubeStatusError;
-        if (isRefused && isHarmless(error)) return;
+        if (error instanceof KubeStatusError && isHarmless(error)) return;
+        // An event has a name, so it is not made twice when its answer was lost.
+        const isRefused = outcomeOf(error) === 'refused';
         if (isRefused || tries === TRIES_MAX || this.#closing.signal.aborted) {
-          this.#giveUp(event, messageOf(error), error);
+          const why = this.#over.signal.aborted ? 'the recorder was closed' : messageOf(error);
+          this.#giveUp(event, why, error);
           return;
         }
-        await this.#pause(tries);
+        await this.#pause(tries, retryAfterMs(error));
       }
     }
   }
 
-  async #send(event: CountedEvent): Promise<void> {
-    const { name, count, message, lastTimestamp } = event;
+  async #send(event: CountedEvent, action: string): Promise<void> {
+    const { name, count } = event;
+    const { apiVersion = 'v1', component, host } = this.#options;
+    const resource: ResourceOf<object> = apiVersion === 'v1' ? coreEvents : newEvents;
+    const source = { component, host };
+    const { signal } = this.#over;
     const namespace = event.subject.namespace || DEFAULT_NAMESPACE;
     if (count > 1) {
+      const patch = apiVersion === 'v1' ? coreRepetition(event) : newRepetition(event);
       try {
-        await this.#client.patch(events, { namespace, name }, { count, message, lastTimestamp });
+        await this.#client.patch(resource, { namespace, name }, patch, { signal });
         return;
       } catch (error) {
         // The server has deleted it: events have a time to live.
         if (!(error instanceof KubeStatusError) || error.code !== 'ERR_KUBELOOM_NOT_FOUND') throw error;
       }
     }
-    const { component, host } = this.#options;
-    const { subject: involvedObject, type, reason, firstTimestamp } = event;
-    await this.#client.create(events, {
-      metadata: { name, namespace },
-      involvedObject,
-      type,
-      reason,
-      message,
-      count,
-      firstTimestamp,
-      lastTimestamp,
-      source: { component, ...(host === undefined ? {} : { host }) },
-      reportingComponent: component,
-      reportingInstance: host ?? '',
-    });
+    const content = apiVersion === 'v1' ? coreEvent(event, source) : newEvent(event, source, action);
+    await this.#client.create(resource, { metadata: { name, namespace }, ...content }, { signal });
   }
 
   /** The first delay is random, so that many clients do not come back together when a server does. */
-  async #pause(tries: number): Promise<void> {
+  async #pause(tries: number, wantedMs: number): Promise<void> {
     const { random = Math.random } = this.#options;
-    const delayMs = tries === 1 ? RETRY_MS * random() : RETRY_MS;
+    const delayMs = wantedMs || (tries === 1 ? RETRY_MS * random() : RETRY_MS);
     const { signal } = this.#closing;
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.schedule(delayMs, () => {

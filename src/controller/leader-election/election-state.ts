@@ -100,7 +100,12 @@ export type ElectionEvent =
   /** A time has come. */
   | { readonly type: 'tick' }
   /** The call in progress has succeeded; undefined when there is no record. */
-  | { readonly type: 'answered'; readonly stored: StoredRecord | undefined }
+  | {
+      readonly type: 'answered';
+      readonly stored: StoredRecord | undefined;
+      /** The record has this candidate's name, and another process has written it. */
+      readonly isOfTwin?: boolean;
+    }
   /** The call in progress has failed. `isConflict`: another version of the record exists, so nothing was written. */
   | { readonly type: 'failed'; readonly error: unknown; readonly isConflict: boolean }
   /** The note of the record has changed: a leader renews it at once. */

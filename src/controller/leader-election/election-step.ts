@@ -6,10 +6,12 @@
  *   which is longer, from the moment at which they see that write, which is later. client-go counts from the answer, and
  *   adds the pause before the next attempt;
  * - a write that succeeded too late, because the process was suspended meanwhile, makes no leader;
- * - a leader that reads the name of another holder stops at once, not at the deadline;
+ * - a leader that reads the name of another holder stops at once, not at the deadline; so does a leader that reads its own name
+ *   with a renewal that it has not sent: another process has its identity;
  * - the lease is renewed until the work has ended, also after a stop.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { retryAfterMs } from '../../kube/retry.ts';
 import { paceDueMs } from './election-state.ts';
 import type {
   Call,
@@ -66,8 +68,8 @@ function stepCandidate(
 ): ElectionStep {
   const { pace } = state;
   const pauseMs = rules.retryPeriodMs * (1 + JITTER_FACTOR * random);
-  const wait = (effects: readonly ElectionEffect[]): ElectionStep => ({
-    state: { ...state, pace: { kind: 'waiting', untilMs: nowMs + pauseMs } },
+  const wait = (effects: readonly ElectionEffect[], atLeastMs = 0): ElectionStep => ({
+    state: { ...state, pace: { kind: 'waiting', untilMs: nowMs + Math.max(pauseMs, atLeastMs) } },
     effects,
   });
   switch (event.type) {
@@ -76,7 +78,7 @@ function stepCandidate(
       if (pace.kind === 'waiting') return call(state, { type: 'get' }, nowMs);
       return wait([...cancel(pace), report(timedOut(pace.call, nowMs - pace.sentMs))]);
     case 'failed':
-      return wait(event.isConflict ? [] : [report(event.error)]);
+      return wait(event.isConflict ? [] : [report(event.error)], retryAfterMs(event.error));
     case 'answered':
       return isWrite(pace)
         ? elected(state, pace.sentMs, event.stored, nowMs, rules)
@@ -130,7 +132,7 @@ function stepLeading(
         ? retry(state, pace.call, event.error, event.isConflict, nowMs, rules)
         : { state, effects: [] };
     case 'answered':
-      return answered(state, event.stored, nowMs, rules);
+      return answered(state, event.stored, event.isOfTwin ?? false, nowMs, rules);
     case 'changed':
       return pace.kind === 'waiting' ? renew(state, nowMs, rules) : { state, effects: [] };
     case 'stop':
@@ -173,6 +175,7 @@ function retry(
 function answered(
   state: Leading,
   stored: StoredRecord | undefined,
+  isOfTwin: boolean,
   nowMs: number,
   rules: ElectionRules,
 ): ElectionStep {
@@ -184,7 +187,7 @@ function answered(
       return { state: { ...seen, pace: next, untilMs, failure: undefined }, effects: [] };
     }
     const holder = stored?.record.holderIdentity ?? '';
-    if (holder === '' || holder === rules.identity) return write(seen, stored, nowMs, rules);
+    if (holder === '' || (holder === rules.identity && !isOfTwin)) return write(seen, stored, nowMs, rules);
     return lose(seen, { holder, failure: undefined }, rules);
   });
 }

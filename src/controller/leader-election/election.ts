@@ -52,6 +52,8 @@ export class Election implements MetricSource {
   #cancelTimer: () => void = () => undefined;
   #isWorking = false;
   #lossError: KubeloomError | undefined;
+  #leader = '';
+  #slowPaths = 0;
 
   constructor(parts: ElectionParts, onLeading: OnLeading) {
     this.metricsName = parts.lock.describe();
@@ -96,7 +98,18 @@ export class Election implements MetricSource {
     this.#happened({ type: 'changed' });
   }
 
+  /** Whether the work of a leader has ended when the leadership has. */
+  get isHealthy(): boolean {
+    return !this.#isWorking || this.isLeading;
+  }
+
+  /** The holder that was seen last; '' when none was seen. */
+  get leader(): string {
+    return this.#leader;
+  }
+
   addMetrics(add: AddSample, name: string): void {
+    add('leader_election_slowpath_total', { name }, this.#slowPaths);
     add('leader_election_master_status', { name }, this.#state.kind === 'leading' ? 1 : 0);
   }
 
@@ -110,6 +123,7 @@ export class Election implements MetricSource {
     const { clock, random, rules } = this.#parts;
     const moment = { nowMs: clock.now(), random: random() };
     const { state, effects } = this.#parts.step(this.#state, event, moment, rules);
+    if (event.type === 'failed' && isRenewal(this.#state)) this.#slowPaths++;
     this.#state = state;
     for (const effect of effects) this.#perform(effect);
     if (this.#state.kind === 'leading') this.#leadership?.fence.extend(this.#state.untilMs);
@@ -132,6 +146,7 @@ export class Election implements MetricSource {
       case 'report':
         return onError(withCode(effect.error));
       case 'new-leader':
+        this.#leader = effect.identity;
         return queueMicrotask(() => this.#reportLeader(effect.identity));
       case 'lead':
         return void this.#lead();
@@ -176,12 +191,19 @@ export class Election implements MetricSource {
     const why =
       holder === undefined
         ? `the lease could not be renewed for ${rules.renewDeadlineMs} ms${last}`
-        : `${holder} holds the lease`;
+        : holder === rules.identity
+          ? 'another process has this identity and holds the lease: give each process an identity of its own'
+          : `${holder} holds the lease`;
     const message = `${lock.describe()}: ${rules.identity} is no longer the leader: ${why}; end the process, or all that the leader does`;
     const cause = ofWork ? ofWork.error : failure;
     this.#lossError = new KubeloomError('ERR_KUBELOOM_LEADER_LOST', message, { cause });
     return this.#lossError;
   }
+}
+
+/** Returns whether a renewal without a read is in progress. */
+function isRenewal(state: ElectionState): boolean {
+  return state.kind === 'leading' && state.pace.kind === 'calling' && state.pace.call === 'renew';
 }
 
 /** Runs the work, after the turn in which it was elected. Ending because of the signal is no failure. */

@@ -3,6 +3,7 @@
  * client-go's; docs/leader-election.md says what is promised.
  */
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -18,6 +19,8 @@ import {
   wantOptions,
 } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { resources } from '../../index.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { Election } from './election.ts';
 import type { OnLeading } from './election.ts';
@@ -41,11 +44,16 @@ export interface ElectionOptions extends ElectionTimes {
 
 export interface LeaseOptions {
   readonly client: ObjectClient;
-  readonly namespace: string;
+  /** Default: the pod's own, from the files of its service account. */
+  readonly namespace?: string;
   /** Name of the lease. It is created when there is none. */
   readonly name: string;
   /** Name of this candidate, which no other one may have. Default: name of the host and a random part. */
   readonly identity?: string;
+  /** Labels of the lease, written with each record. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Records events about the lease: who became the leader, who stopped leading. */
+  readonly recorder?: EventRecorder;
 }
 
 /** The lease, or a lock on something else. */
@@ -57,12 +65,16 @@ const CHECKS: OptionChecks<ElectionOptions & LeaseOptions & { readonly lock: Res
   namespace: nonEmpty,
   name: nonEmpty,
   identity: nonEmpty,
+  labels: texts,
+  recorder: having('an EventRecorder', 'event', 'close'),
   ...TIMES_CHECKS,
   releaseOnCancel: flag,
   onNewLeader: callback,
   onError: callback,
   clock: aClock,
 };
+
+const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
 export class LeaderElector {
   readonly identity: string;
@@ -112,13 +124,47 @@ export class LeaderElector {
       onError: reporterOf(`leader election of ${this.#lock.describe()}`, this.#options.onError),
       step,
     };
-    this.#election = new Election(parts, onLeading);
+    this.#election = new Election(parts, (leading, fence) => this.#lead(onLeading, leading, fence));
     const metrics = registerMetrics(this.#election);
     try {
       await this.#election.run(signal);
     } finally {
       metrics.end();
     }
+  }
+
+  /** Returns the identity of the leader that was seen last; '' before any was seen. */
+  getLeader(): string {
+    return this.#election?.leader ?? '';
+  }
+
+  /**
+   * Returns false while work of this process goes on although its leadership has ended: for a liveness probe, which may end
+   * the process. In client-go: HealthzAdaptor.
+   */
+  isHealthy(): boolean {
+    return this.#election?.isHealthy ?? true;
+  }
+
+  async #lead(onLeading: OnLeading, leading: AbortSignal, fence: AbortSignal): Promise<void> {
+    this.#record('became leader');
+    try {
+      await onLeading(leading, fence);
+    } finally {
+      if (leading.aborted) this.#record('stopped leading');
+    }
+  }
+
+  #record(what: string): void {
+    const options = this.#options;
+    if ('lock' in options || !options.recorder) return;
+    const [namespace, name] = this.#lock.describe().split('/');
+    const message = `${this.identity} ${what}`;
+    options.recorder.event(
+      resources.coordination.v1.leases,
+      { metadata: { namespace: namespace ?? '', name: name ?? '' } },
+      { type: 'Normal', reason: 'LeaderElection', message },
+    );
   }
 
   /** Returns whether this candidate holds the lease, by the clock of this moment: also while its work is ending. */
@@ -132,8 +178,26 @@ function lockOf(options: LeaderElectorOptions): ResourceLock {
     if ('client' in options) refuse('lock', options.lock, 'absent when there is a client');
     return options.lock;
   }
-  const { client, namespace, name, identity = `${hostname()}_${randomUUID()}` } = options;
+  const { client, namespace = podNamespace(), name, labels = {} } = options;
+  const { identity = `${hostname()}_${randomUUID()}` } = options;
   for (const [option, value] of Object.entries({ client, namespace, name }))
     if (value === undefined) refuse(option, value, 'given, or a lock in its place');
-  return new LeaseLock({ client, namespace, name, identity });
+  return new LeaseLock({ client, namespace: String(namespace), name, identity, labels });
+}
+
+function podNamespace(): string | undefined {
+  try {
+    return readFileSync(NAMESPACE_FILE, 'utf8').trim() || undefined;
+  } catch {
+    // Not in a pod.
+    return undefined;
+  }
+}
+
+function texts(name: string, value: unknown): void {
+  const isTexts =
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((each) => typeof each === 'string');
+  if (!isTexts) refuse(name, value, 'an object of texts');
 }

@@ -11,6 +11,8 @@ type CallEvent = Extract<ElectionEvent, { readonly type: 'answered' | 'failed' }
 export class LeaseCalls {
   readonly #lock: ResourceLock;
   readonly #happened: (event: CallEvent) => void;
+  /** Times of renewal that this process has sent, the newest last: an answer may be lost, and its write be found later. */
+  readonly #sentMs: number[] = [];
   #inFlight: AbortController | undefined;
 
   constructor(lock: ResourceLock, happened: (event: CallEvent) => void) {
@@ -23,9 +25,11 @@ export class LeaseCalls {
       case 'get':
         return void this.#call((signal) => this.#lock.get(signal));
       case 'create':
-        return void this.#call((signal) => this.#lock.create(recordOf(effect.draft), signal));
+        return void this.#call((signal) => this.#lock.create(this.#recordOf(effect.draft), signal));
       case 'update':
-        return void this.#call((signal) => this.#lock.update(effect.stored, recordOf(effect.draft), signal));
+        return void this.#call((signal) =>
+          this.#lock.update(effect.stored, this.#recordOf(effect.draft), signal),
+        );
       default:
         this.#inFlight?.abort();
     }
@@ -35,9 +39,27 @@ export class LeaseCalls {
     const call = new AbortController();
     this.#inFlight = call;
     const event = await outcomeOf(send, call.signal);
-    if (!call.signal.aborted) this.#happened(event);
+    if (call.signal.aborted) return;
+    const isOfTwin = event.type === 'answered' && this.#isOfTwin(event.stored);
+    this.#happened(isOfTwin ? { ...event, isOfTwin } : event);
+  }
+
+  /** Returns whether another process with the same identity has written the record. */
+  #isOfTwin(stored: StoredRecord | undefined): boolean {
+    if (stored?.record.holderIdentity !== this.#lock.identity) return false;
+    return !this.#sentMs.includes(Date.parse(stored.record.renewTime));
+  }
+
+  #recordOf(draft: Draft): LeaderElectionRecord {
+    const record = recordOf(draft);
+    this.#sentMs.push(Date.parse(record.renewTime));
+    if (this.#sentMs.length > SENT_MAX) this.#sentMs.shift();
+    return record;
   }
 }
+
+/** More writes than fit into the time for which a leader leads without an answer. */
+const SENT_MAX = 64;
 
 async function outcomeOf(
   send: (signal: AbortSignal) => Promise<StoredRecord | undefined>,

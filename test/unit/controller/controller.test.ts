@@ -1,7 +1,10 @@
 /** Controllers on an embedded apiserver: which keys are reconciled, when, and on which state of the cache. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { generationChanged } from '../../../src/controller/index.ts';
+import { Manager, generationChanged } from '../../../src/controller/index.ts';
 import { FakeClock, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { ItemExponentialFailureRateLimiter } from '../../../src/workqueue/index.ts';
 import { resources } from '../../../src/index.ts';
@@ -16,6 +19,103 @@ function ownedBy(name: string): object {
 }
 
 describe('a controller', () => {
+  it('C314 aborts a reconciliation after timeoutMs, which has failed when it ends', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    const clock = new FakeClock();
+    await using running = managerOf(scene, { clock });
+    const failures: unknown[] = [];
+    const onError = (error: unknown): unknown => failures.push((error as { code?: string }).code);
+    const done = new Reconciliations(async (_key, { signal }) => {
+      if (done.keys.length === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    running.manager.controllerFor(deployments, { timeoutMs: 5000, onError }).reconcile(done.reconcile);
+    void running.run();
+    await done.count(1);
+    clock.advance(5000);
+    while (failures.length === 0) await turns(1);
+    clock.advance(5);
+    await done.count(2);
+    assert.deepEqual(failures, ['ERR_KUBELOOM_STILL_RUNNING']);
+  });
+
+  it('queues the keys of a stream, and of every owner where it owns so', async () => {
+    await using scene = await Scene.start();
+    const owner = (name: string, controller: boolean): object => ({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      name,
+      uid: name,
+      controller,
+    });
+    const ownerReferences = [owner('x', false), owner('y', true)];
+    await scene.create('replicasets.apps', object('r', 'default', { ownerReferences }));
+    await using running = managerOf(scene);
+    const done = new Reconciliations();
+    async function* ticks(): AsyncGenerator<string> {
+      yield 'default/tick';
+      await new Promise(() => undefined);
+    }
+    running.manager
+      .controllerFor(deployments)
+      .owns(replicaSets, { everyOwner: true })
+      .from(ticks(), (key) => [key])
+      .reconcile(done.reconcile);
+    const run = running.run();
+    await done.count(3);
+    assert.deepEqual(done.keys.toSorted(), ['default/tick', 'default/x', 'default/y']);
+    running.stop.abort();
+    await run;
+  });
+
+  it('C315 finds what a write has made whose answer was lost before the key comes again', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    // The server has written, and says that it gave up waiting. Its watches are slow: they tell when the client has looked.
+    let lost = 1;
+    const held: (() => void)[] = [];
+    const proxy = createServer((down, answer) => {
+      const { method, headers, url: path } = down;
+      const up = request(`${scene.server.url}${path}`, { method, headers, agent: false }, (got) => {
+        const isLost = method === 'POST' && lost-- > 0;
+        answer.writeHead(isLost ? 504 : (got.statusCode ?? 0), got.headers);
+        if (path?.includes('limit=1')) for (const write of held.splice(0)) write();
+        if (!path?.includes('watch=')) {
+          got.pipe(answer);
+          return;
+        }
+        got.on('data', (bytes: Buffer) => {
+          if (lost === 0) held.push(() => answer.write(bytes));
+          else answer.write(bytes);
+        });
+      });
+      answer.on('close', () => up.destroy());
+      down.pipe(up);
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const { token } = scene.server;
+    const manager = new Manager({ server: `http://127.0.0.1:${port}`, token }, { cache: scene.options({}) });
+    const seen: number[] = [];
+    const codes: unknown[] = [];
+    const done = new Reconciliations(async (_key, { cache, client }) => {
+      seen.push(cache.list(replicaSets).items.length);
+      if (seen.length === 1) await client.create(replicaSets, object('made') as never);
+    });
+    manager
+      .controllerFor(deployments, { onError: (error) => codes.push((error as { code?: string }).code) })
+      .owns(replicaSets)
+      .reconcile(done.reconcile);
+    const stop = new AbortController();
+    const run = manager.run(stop.signal);
+    await done.count(2);
+    stop.abort();
+    await run;
+    proxy.closeAllConnections();
+    proxy.close();
+    assert.deepEqual([seen, codes], [[0, 1], ['ERR_KUBELOOM_WRITE_UNCONFIRMED']]);
+  });
+
   it('reconciles every object once, when the caches of all its kinds are filled', async () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'), object('b'));

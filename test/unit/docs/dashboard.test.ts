@@ -31,6 +31,7 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   workqueue_work_duration_seconds: 'controller_runtime_reconcile_time_seconds says the same of workers',
   workqueue_unfinished_work_seconds: 'workqueue_longest_running_processor_seconds shows a worker that hangs',
   leader_election_master_status: 'an alert of docs/leader-election.md has it',
+  leader_election_slowpath_total: 'a rate above zero concerns the lease alone; errors of the elector say why',
   kubeloom_partitions_owned: 'few programs have partitions; docs/sharding.md says what to look at',
   kubeloom_partition_changes_total: 'the same',
   kubeloom_partitions_unserved: 'an alert of docs/sharding.md has it',

@@ -99,5 +99,9 @@ describe('events', () => {
   it('have names that a server accepts for objects with long names', () => {
     const event = new Story().record('one', { subject: { ...subject, name: 'n'.repeat(253) } });
     assert.ok(event && event.name.length <= 253);
+    for (const name of ['system:node', 'Viewer', `${'a'.repeat(235)}-b`]) {
+      const other = new Story().record('one', { subject: { ...subject, name } });
+      assert.match(other?.name ?? '', /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
+    }
   });
 });

@@ -124,6 +124,46 @@ describe('an event recorder', () => {
     assert.equal((await server.state('events')).size, 0);
   });
 
+  it('C313 repeats after 429 and 503 when the server wants it, with the client of an owner whose fence is over, in both APIs', async () => {
+    const clock = new FakeClock();
+    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+    const over = AbortSignal.abort();
+    const fenced = new ObjectClient({ server: server.url, token: server.token }).fenced(over);
+    const recorder = new EventRecorder(fenced, { component: 'test', apiVersion: 'events.k8s.io/v1', clock });
+    await failRequests(server, 429, 1);
+    recorder.event(pods, POD, EVENT);
+    recorder.event(pods, POD, EVENT);
+    while (clock.nextDelayMs === undefined) await turns(1);
+    clock.advance(clock.nextDelayMs);
+    const keysOf = async (): Promise<string[]> => [...(await server.state('events.events.k8s.io')).keys()];
+    while ((await keysOf()).length === 0) await turns(1);
+    await recorder.close();
+    const { client } = sceneOf(server);
+    const event = await client.get(resources.events.v1.events, String((await keysOf())[0]));
+    assert.deepEqual([event.action, event.note, event.series?.count], ['Started', 'it runs', 2]);
+    assert.match(event.eventTime ?? '', /\.\d{6}Z$/);
+  });
+
+  it('C313 ends with its signal, or after 30 s, and reports what it gives up', async () => {
+    const clock = new FakeClock();
+    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+    await server.setFaults({
+      rules: [{ faultId: 'hold', match: { method: 'POST' }, action: { type: 'hold' }, times: 9 }],
+    });
+    for (const end of ['signal', 'time'] as const) {
+      const { recorder, codes } = sceneOf(server, { clock });
+      recorder.event(pods, POD, EVENT);
+      recorder.event(nodes, { metadata: { name: 'n1', uid: 'u' } }, EVENT);
+      await turns();
+      const stop = new AbortController();
+      const closed = recorder.close(stop.signal);
+      if (end === 'signal') stop.abort();
+      else clock.advance(30_000);
+      await closed;
+      assert.deepEqual(codes, ['ERR_KUBELOOM_EVENT_DROPPED', 'ERR_KUBELOOM_EVENT_DROPPED']);
+    }
+  });
+
   it('drops events behind a thousand that wait', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
     await failRequests(server, 'reset', 10_000);

@@ -33,12 +33,14 @@ function stored(text: string): StoredRecord | undefined {
   };
 }
 
-/** An event by words: `tick`, `answer RECORD`, `fail`, `conflict`, `stop`, `worked`, `broken`. */
+/** An event by words: `tick`, `answer RECORD`, `twin RECORD`, `fail`, `conflict`, `stop`, `worked`, `broken`. */
 function eventOf(text: string): ElectionEvent {
   const [word = '', of = ''] = text.split(' ');
   switch (word) {
     case 'answer':
       return { type: 'answered', stored: stored(of) };
+    case 'twin':
+      return { type: 'answered', stored: stored(of), isOfTwin: true };
     case 'fail':
     case 'conflict':
       return { type: 'failed', error: new Error(of), isConflict: word === 'conflict' };
@@ -205,6 +207,12 @@ table('a leader', [
     ['0 tick', '1 answer none', '9 answer me/57@a', '29 tick', '30 conflict', '31 answer none'],
     ['create me/57 since then for 1 s'],
     81,
+  ],
+  [
+    'has lost when it reads a renewal under its own name that it has not sent',
+    [...LEADING, '29 tick', '30 conflict', '31 twin me/0@z'],
+    ['cancel', 'end-work: lost'],
+    0,
   ],
   [
     'gives a renewal up in time for another attempt',

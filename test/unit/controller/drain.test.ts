@@ -1,0 +1,51 @@
+/** The end of a controller whose reconciliations may finish: keys of objects that are gone come to no other owner. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { ControllerSet } from '../../../src/controller/controller-set.ts';
+import { ObjectClient } from '../../../src/controller/index.ts';
+import { realClock } from '../../../src/base/clock.ts';
+import { settled } from '../../../src/tools/apiserver/testing/index.ts';
+import { resources } from '../../../src/index.ts';
+import { Gate, Reconciliations, Scene, object } from './scene.ts';
+
+const { deployments } = resources.apps.v1;
+
+it('C231 a controller that drains reconciles waiting keys whose objects are gone, those that failed included, and no others', async () => {
+  await using scene = await Scene.start();
+  await scene.create('deployments.apps', ...['busy', 'failed', 'gone', 'here'].map((name) => object(name)));
+  const cache = scene.cache();
+  await using set = new ControllerSet({
+    cache,
+    client: new ObjectClient(scene.kubeConfig),
+    clock: realClock,
+  });
+  using gate = new Gate();
+  const done = new Reconciliations(async (key) => {
+    if (key === 'default/failed' && !cache.get(deployments, key) && !stop.signal.aborted)
+      throw new Error('not now');
+    if (key === 'default/busy' && done.keys.length > 4) await gate.opened;
+  });
+  const rateLimiter = {
+    when: (): number => 3_600_000,
+    forget: (): void => undefined,
+    numRequeues: (): number => 0,
+  };
+  set.controllerFor(deployments, { rateLimiter, onError: () => undefined }).reconcile(done.reconcile);
+  set.start();
+  const stop = new AbortController();
+  const work = new AbortController();
+  await set.fill(stop.signal, () => undefined);
+  const run = set.controllers[0]?.run(stop.signal, work.signal);
+  await done.count(4);
+  await scene.remove('deployments.apps', 'default', 'failed');
+  await done.count(5);
+  await scene.put('deployments.apps', object('busy', 'default', { labels: { a: 'b' } }));
+  await done.count(6);
+  await scene.remove('deployments.apps', 'default', 'gone');
+  await scene.put('deployments.apps', object('here', 'default', { labels: { a: 'b' } }));
+  await settled(cache);
+  stop.abort();
+  gate.open();
+  await run;
+  assert.deepEqual(done.keys.slice(4), ['default/failed', 'default/busy', 'default/gone', 'default/failed']);
+});
