@@ -96,7 +96,7 @@ function judgeStates({ lines, tenures, works, violations }: History): void {
     for (const { tenure, version, partition, beginMs } of ofKey) {
       const what = `${tenure} works on ${key} at ${version} (${beginMs})`;
       if (version === 0 && !deleted.has(key)) violations.push(`${what}, which was never deleted`);
-      // Nothing is made again under the name of a deleted object.
+      // A key has the uid of its object: an object that is made again under the name has another key.
       if (version !== 0 && version < seen) violations.push(`${what}, after a work at ${seen}`);
       seen = version === 0 ? Infinity : version;
       const handedOver = (writes.get(key) ?? []).findLast(({ atMs }) => atMs < (ownsMs.get(tenure) ?? 0));

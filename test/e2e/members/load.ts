@@ -20,6 +20,8 @@ const REQUESTS_MAX = 32;
 const SHORT_LIVED_EVERY = 10;
 /** Such an object is deleted when so many more of them have been made. */
 const SHORT_LIVED = 20;
+/** Names of such objects, which come again. */
+const SHORT_LIVED_NAMES = 60;
 
 export class Load {
   /** Confirmed writes, as lines of the history. */
@@ -29,6 +31,8 @@ export class Load {
   readonly #pending: Set<Promise<void>> = new Set();
   /** Names of objects that the server has confirmed, and that are deleted soon. */
   readonly #shortLived: string[] = [];
+  /** Uids of the objects that were made last under their names. */
+  readonly #uids: Map<string, string> = new Map();
   #changes = 0;
   #failure: { readonly error: unknown } | undefined;
 
@@ -74,9 +78,9 @@ export class Load {
   }
 
   async #exists(key: string): Promise<boolean> {
+    const [text = '', uid] = key.split('#');
     try {
-      await this.#client.get(configMaps, key);
-      return true;
+      return (await this.#client.get(configMaps, text)).metadata?.uid === uid;
     } catch (error) {
       if (withCode(error).code === 'ERR_KUBELOOM_NOT_FOUND') return false;
       throw error;
@@ -86,8 +90,14 @@ export class Load {
   async #change(change: number): Promise<void> {
     if (change % SHORT_LIVED_EVERY > 0) return this.#update(`kept-${(change * STRIDE) % OBJECTS}`, change);
     const number = change / SHORT_LIVED_EVERY;
-    const name = `short-${number}`;
-    await this.#create(name, number % 2 === 0 ? [] : [FINALIZER]);
+    const name = `short-${number % SHORT_LIVED_NAMES}`;
+    try {
+      await this.#create(name, number % 2 === 0 ? [] : [FINALIZER]);
+    } catch (error) {
+      // A finalizer still holds its predecessor.
+      if (withCode(error).code === 'ERR_KUBELOOM_ALREADY_EXISTS') return;
+      throw error;
+    }
     this.#shortLived.push(name);
     if (this.#shortLived.length > SHORT_LIVED) await this.#delete(String(this.#shortLived.shift()));
   }
@@ -104,16 +114,17 @@ export class Load {
   }
 
   async #delete(name: string): Promise<void> {
-    const key = `${NAMESPACE}/${name}`;
+    const key = keyOf(name, this.#uids.get(name));
     let held: string | undefined;
     const client = this.#client.observed((_, answer) => (held = answer.metadata?.resourceVersion));
-    await client.delete(configMaps, key);
+    await client.delete(configMaps, { namespace: NAMESPACE, name });
     this.lines.push({ kind: 'deleted', atMs: nowMs(), key, ...(held ? { version: Number(held) } : {}) });
   }
 
   #wrote({ metadata }: KubeObject): void {
-    const { name = '', resourceVersion } = metadata ?? {};
-    const key = `${NAMESPACE}/${name}`;
+    const { name = '', resourceVersion, uid } = metadata ?? {};
+    if (uid !== undefined) this.#uids.set(name, uid);
+    const key = keyOf(name, uid);
     this.lines.push({ kind: 'wrote', atMs: nowMs(), key, version: Number(resourceVersion) });
   }
 
@@ -129,4 +140,9 @@ export class Load {
     await Promise.all(this.#pending);
     if (this.#failure) throw this.#failure.error;
   }
+}
+
+/** Returns the key of an object in a history: an object that is made again under a name is another one. */
+function keyOf(name: string, uid: string | undefined): string {
+  return `${NAMESPACE}/${name}#${uid}`;
 }

@@ -30,16 +30,25 @@ function report(error: unknown): void {
   write({ kind: 'reports', atMs: nowMs(), member, code, message });
 }
 
+/** Uids of the objects that the caches had last, by partition, epoch and key. */
+const uids = new Map<string, string>();
+
 /** Times are taken before the look at the signal: a suspension in between makes no late act look like one in time. */
 async function work(
   { partition, epoch }: PartitionControllers,
   key: string,
   { cache, client, signal }: ReconcileContext,
 ): Promise<void> {
-  const place = { member, partition, epoch, key };
   const beginMs = nowMs();
   if (signal.aborted) return;
   const object = cache.get(configMaps, key);
+  // A name may come again, also in another partition: the object that was there last is gone.
+  const inTenure = `${partition}/${epoch}/${key}`;
+  const uid = object?.uid ?? uids.get(inTenure);
+  if (object) uids.set(inTenure, object.uid);
+  // It came and went while its key waited: no object to judge.
+  if (uid === undefined) return;
+  const place = { member, partition, epoch, key: `${key}#${uid}` };
   write({ kind: 'begins', atMs: beginMs, ...place, version: Number(object?.resourceVersion ?? 0) });
   let isDone = false;
   try {
