@@ -19,7 +19,7 @@ export interface PublishedRun {
   readonly report: Report;
 }
 
-/** The section of the page: machines, charts, the goals of each run's suites, and every judged row in which a peer is better. */
+/** The section of the page: machines, charts, the goals of the first run's suites, and the losses of every run. */
 export function figuresText(runs: readonly PublishedRun[], charts: readonly string[]): string {
   return [
     ...runs.map(
@@ -29,11 +29,15 @@ export function figuresText(runs: readonly PublishedRun[], charts: readonly stri
     '',
     `Charts: ${charts.map((file) => `\`docs/benchmarks/${file}\``).join(', ')}.`,
     '',
+    ...runs
+      .slice(0, 1)
+      .flatMap(({ file, report: { results } }) => [
+        `### Goals in ${file}`,
+        '',
+        ...goalLines(goalsOf(results)),
+        '',
+      ]),
     ...runs.flatMap(({ file, report: { results } }) => [
-      `### Goals in ${file}`,
-      '',
-      ...goalLines(goalsOf(results)),
-      '',
       `### Losses in ${file}`,
       '',
       ...lossLines(results.filter((row) => row.default)),

@@ -63,6 +63,5 @@ await run.exitCode;
 
 let page = readFileSync(PAGE, 'utf8');
 page = record(page, 'wide', frame(underLoad, 130, 18));
-page = record(page, 'narrow', frame(underLoad, 80, 16));
 page = record(page, 'outage', frame(inOutage, 110, 20));
 writeFileSync(PAGE, page);
