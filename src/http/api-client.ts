@@ -15,6 +15,7 @@ import { Http1Transport } from './http1-transport.ts';
 import type { HttpExchange, HttpMethod, HttpTransport, ResponseSink } from './http.ts';
 import { KubeStatusError, objectAdvice, statusError } from '../kube/status.ts';
 import { isUnconfirmed } from '../kube/retry.ts';
+import { jsonText } from '../base/json-text.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { LinkedController } from '../shared/fence.ts';
@@ -169,7 +170,7 @@ export class ApiClient {
 
 function jsonOf(body: object): Buffer {
   try {
-    return Buffer.from(JSON.stringify(body));
+    return Buffer.from(jsonText(body));
   } catch (cause) {
     const message = `the body of a request must be JSON: ${messageOf(cause)}`;
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message, { cause });

@@ -5,6 +5,7 @@
 import { isThenable } from '../base/thenable.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
+import { jsonText } from '../base/json-text.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
 import type { Warning } from './notification-writer.ts';
 
@@ -95,7 +96,7 @@ export function callTransform(transform: ModuleFunction, object: object): string
   const after = identityOf(result);
   const changed = IDENTITY.filter((_, index) => before[index] !== after[index]);
   if (changed.length > 0) throw new TypeError(`it changed metadata.${changed.join(' and metadata.')}`);
-  return JSON.stringify(result);
+  return jsonText(result);
 }
 
 function identityOf(object: object): readonly unknown[] {

@@ -84,6 +84,7 @@ export class ObjectWriter {
       if (!scanKey(bytes, start, end, spans)) return this.#refuseNameless(bytes, start, end);
       if (!this.#isOurs(bytes, start, end)) return this.#refuseStranger(bytes, start, end);
     }
+    if (spans.hasOtherType) return this.#refuseType(bytes, start, end);
     if (!hasSaneLengths(spans)) return this.#refuseStranger(bytes, start, end);
     if (spans.resourceVersionStart < 0) return this.#refuseUnversioned(bytes, start, end);
     const fault = faultOf(bytes, spans);
@@ -105,7 +106,12 @@ export class ObjectWriter {
       );
     }
     const fault = faultOf(bytes, spans);
-    if (!this.#isOurs(bytes, start, end) || !hasSaneLengths(spans) || fault === 'malformed') {
+    if (
+      !this.#isOurs(bytes, start, end) ||
+      !hasSaneLengths(spans) ||
+      spans.hasOtherType ||
+      fault === 'malformed'
+    ) {
       return this.#refuseStranger(bytes, start, end);
     }
     if (fault === 'ambiguous') return this.#refuseName(bytes, start, end);
@@ -148,6 +154,7 @@ export class ObjectWriter {
 
   #refuseNameless(bytes: Buffer, start: number, end: number): Written {
     if (validValueEnd(bytes, start, end) !== end) return 'malformed';
+    if (this.spans.hasOtherType) return this.#refuseType(bytes, start, end);
     if (!this.#isOurs(bytes, start, end)) return this.#refuseStranger(bytes, start, end);
     return this.#skip(
       'ERR_KUBELOOM_OBJECT_WITHOUT_NAME',
@@ -172,6 +179,15 @@ export class ObjectWriter {
     return this.#skip(
       'ERR_KUBELOOM_UNEXPECTED_OBJECT',
       `the server sent an object that is not a ${expected} and was skipped`,
+      excerpt(bytes, start, end),
+    );
+  }
+
+  #refuseType(bytes: Buffer, start: number, end: number): Written {
+    if (validValueEnd(bytes, start, end) !== end) return 'malformed';
+    return this.#skip(
+      'ERR_KUBELOOM_UNEXPECTED_OBJECT',
+      'the server sent an object whose name, namespace, uid or resourceVersion is no text, which was skipped',
       excerpt(bytes, start, end),
     );
   }

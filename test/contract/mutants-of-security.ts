@@ -59,6 +59,15 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
   'src/indexer/msgpack-encoder.ts': {
     C193: ["key === '__proto__'", 'false'],
   },
+  'src/kube/json/skip.ts': {
+    C321: ['return deepValueEnd(bytes, start, end)', 'return -1'],
+  },
+  'src/replica/store/entry-owner.ts': {
+    C322: ['isSameText(uid, entry.uid)', 'true'],
+  },
+  'src/kube/json/key-spans.ts': {
+    C323: ['out.hasOtherType = true', 'out.hasOtherType = false'],
+  },
   'src/base/loopback.ts': {
     C195: ["bare === 'localhost'", "(bare === 'localhost' || bare.startsWith('127.'))"],
   },

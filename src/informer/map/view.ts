@@ -4,7 +4,9 @@ import type { MetadataOf } from '../../kube/meta-shape.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
+import { jsonText } from '../../base/json-text.ts';
 import { refuse } from '../../base/option-checks.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import type { Borrowed, CachedObject, Mutable } from '../../replica/store/entry.ts';
 import type { InformerView } from '../options.ts';
 import type { Labels } from '../../replica/store/extracted-fields.ts';
@@ -89,11 +91,11 @@ class MetadataEntry implements CachedObject<PartialObjectMetadata> {
   }
 
   copy(): Mutable<PartialObjectMetadata> {
-    return structuredClone(this.object) as Mutable<PartialObjectMetadata>;
+    return parseJson(jsonText(this.object)) as Mutable<PartialObjectMetadata>;
   }
 
   bytes(): Buffer {
-    const json = Buffer.from(JSON.stringify(this.object));
+    const json = Buffer.from(jsonText(this.object));
     // A buffer outside Node's pool can be transferred to another thread.
     const own = Buffer.allocUnsafeSlow(json.length);
     json.copy(own);

@@ -4,13 +4,37 @@
  */
 import { inspect, isDeepStrictEqual } from 'node:util';
 
-export function snapshotOf(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(snapshotOf);
-  if (!isPlain(value)) return withPrototypeOf(value, cloneOf(value));
-  // Assignment would be wrong: JSON may contain a member `__proto__`.
-  const copy = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, snapshotOf(child)]));
-  return withPrototypeOf(value, copy);
+/** In the place of a member that one of the trees has not. */
+const ABSENT = Symbol('absent');
+const MEMBER = { writable: true, enumerable: true, configurable: true };
+
+interface Pair {
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Neither this nor `differences` is recursive: an object of a server may be deeper than the stack. */
+export function snapshotOf(root: unknown): unknown {
+  const pending: (readonly [from: object, to: object])[] = [];
+  const copyOf = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (!isTree(value)) return withPrototypeOf(value, cloneOf(value));
+    const copy = Array.isArray(value)
+      ? []
+      : (Object.create(Object.getPrototypeOf(value) as object) as object);
+    pending.push([value, copy]);
+    return copy;
+  };
+  const whole = copyOf(root);
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    const [from, to] = pair;
+    for (const [name, value] of Object.entries(from) as [string, unknown][]) {
+      // Assignment would be wrong: JSON may contain a member `__proto__`.
+      Object.defineProperty(to, name, { ...MEMBER, value: copyOf(value) });
+    }
+  }
+  return whole;
 }
 
 /** Returns a clone, or the value itself when it cannot be cloned (a promise, a WeakMap) and so not compared. */
@@ -30,25 +54,29 @@ function withPrototypeOf(original: object, copy: object): object {
 /** Returns up to `max` differences as `path: before -> after`. */
 export function differences(before: unknown, after: unknown, max: number): readonly string[] {
   const found: string[] = [];
-  compare('', before, after, max, found);
+  const pending: Pair[] = [{ path: '', before, after }];
+  for (let pair = pending.pop(); pair !== undefined && found.length < max; pair = pending.pop()) {
+    const children = compared(pair, found);
+    while (children.length > 0) pending.push(children.pop() as Pair);
+  }
   return found;
 }
 
-function compare(path: string, before: unknown, after: unknown, max: number, found: string[]): void {
-  if (Object.is(before, after) || found.length >= max) return;
+/** Adds the difference of two leaves to `found`. @returns the members of two trees */
+function compared({ path, before, after }: Pair, found: string[]): Pair[] {
+  if (Object.is(before, after)) return [];
   if (!isTree(before) || !isTree(after) || Array.isArray(before) !== Array.isArray(after)) {
-    if (!isDeepStrictEqual(before, after)) found.push(`${path || '.'}: ${show(before)} -> ${show(after)}`);
-    return;
+    const isSame = before !== ABSENT && after !== ABSENT && isDeepStrictEqual(before, after);
+    if (!isSame) found.push(`${path || '.'}: ${show(before)} -> ${show(after)}`);
+    return [];
   }
   const pathOf = Array.isArray(before) ? elementOf : memberOf;
-  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    if (found.length >= max) return;
-    const at = pathOf(path, name);
-    const [was, is]: unknown[] = [Reflect.get(before, name), Reflect.get(after, name)];
-    if (!Object.hasOwn(after, name)) found.push(`${at}: ${show(was)} -> absent`);
-    else if (!Object.hasOwn(before, name)) found.push(`${at}: absent -> ${show(is)}`);
-    else compare(at, was, is, max, found);
-  }
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return Array.from(names, (name) => ({
+    path: pathOf(path, name),
+    before: Object.hasOwn(before, name) ? (Reflect.get(before, name) as unknown) : ABSENT,
+    after: Object.hasOwn(after, name) ? (Reflect.get(after, name) as unknown) : ABSENT,
+  }));
 }
 
 function memberOf(path: string, name: string): string {
@@ -71,6 +99,7 @@ function isPlain(value: object): boolean {
 }
 
 function show(value: unknown): string {
+  if (value === ABSENT) return 'absent';
   return inspect(value, { depth: 2, breakLength: Infinity, maxStringLength: 80, maxArrayLength: 5 });
 }
 

@@ -5,6 +5,7 @@
  */
 import { itemsOf } from '../../kube/meta.ts';
 import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
+import { jsonText } from '../../base/json-text.ts';
 import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
 import type { FeedAnswer, FeedRequest } from '../../shared/protocol.ts';
@@ -152,7 +153,7 @@ function checkList(list: KubeList<unknown>): void {
 async function writeList(response: FeedResponse, list: KubeList<unknown>): Promise<void> {
   const { items: _items, ...head } = list;
   // `head` is a non-empty object, so `items` can follow as one more member.
-  response.write(`${JSON.stringify(head).slice(0, -1)},"items":[`);
+  response.write(`${jsonText(head).slice(0, -1)},"items":[`);
   let separator = '';
   for (const item of itemsOf(list) ?? []) {
     if (response.isFull) await response.room();
@@ -174,7 +175,7 @@ async function writeEvents(response: FeedResponse, watch: Watch<unknown>): Promi
 
 function lineOf(event: WatchEvent<unknown>): string {
   const { type, object } = event;
-  const text = type === 'BOOKMARK' || type === 'ERROR' ? JSON.stringify(object) : textOf(object);
+  const text = type === 'BOOKMARK' || type === 'ERROR' ? jsonText(object) : textOf(object);
   return `{"type":${JSON.stringify(type)},"object":${text}}\n`;
 }
 
@@ -187,7 +188,7 @@ function textOf(object: unknown): string {
     const key = [namespace, name].filter((part) => typeof part === 'string' && part !== '').join('/');
     throw missingVersion(key === '' ? 'an object' : `object ${key}`, 'it cannot be put in order');
   }
-  return JSON.stringify(object);
+  return jsonText(object);
 }
 
 interface StatusAnswer {

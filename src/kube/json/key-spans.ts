@@ -3,8 +3,9 @@
  * other values. A substring search would also find `"name":` in annotations, managedFields and specs.
  *
  * Keys may come in any order. Typed objects (Go's field order) and custom resources (sorted) both have the
- * four close together, so the walk ends early. An empty string means the same as an absent key, as in Go; when a key
- * comes twice the first one that is not empty counts.
+ * four close together, so the walk ends early. An empty string means the same as an absent key, as in Go. No server
+ * writes a key twice: the first one that is not empty counts here, and an object that JSON.parse reads otherwise is
+ * refused when it is read (EntryOwner).
  */
 import { decodeStringToken, keyEquals } from './read.ts';
 import {
@@ -19,6 +20,8 @@ import {
 } from './skip.ts';
 
 const QUOTE = 0x22;
+/** The first letter of `null`, which means the same as an absent key. */
+const LETTER_N = 0x6e;
 
 /** Positions between the quotes, absolute in the scanned bytes; -1 when absent. Reused, never allocated. */
 export class KeySpans {
@@ -40,6 +43,8 @@ export class KeySpans {
    * nothing but names, namespace and uid. A reader of other fields may begin behind the resourceVersion.
    */
   isGoOrder = false;
+  /** One of the four has a value that is neither text nor null. */
+  hasOtherType = false;
 
   reset(): void {
     this.nameStart = -1;
@@ -54,6 +59,7 @@ export class KeySpans {
     this.resourceVersionEnd = -1;
     this.hasPlainNames = false;
     this.isGoOrder = false;
+    this.hasOtherType = false;
   }
 }
 
@@ -106,8 +112,10 @@ export function scanMetadata(bytes: Uint8Array, start: number, end: number, out:
     const value = valueAfterKey(bytes, keyEnd, end);
     const valueEnd = skipValue(bytes, value, end);
     if (valueEnd < 0) return false;
-    const key = bytes[value] === QUOTE ? wantedKey(bytes, at, keyEnd) : OTHER;
-    if (key === OTHER) {
+    const isText = bytes[value] === QUOTE;
+    const key = isText || isWantedLength(keyEnd - at - 2) ? wantedKey(bytes, at, keyEnd) : OTHER;
+    if (!isText && key !== OTHER && bytes[value] !== LETTER_N) out.hasOtherType = true;
+    if (!isText || key === OTHER) {
       hasOthers ||= !keyEquals(bytes, at, keyEnd, GENERATE_NAME_KEY);
     } else {
       missing -= keep(key, value + 1, valueEnd - 1, out);
@@ -124,6 +132,11 @@ export function scanMetadata(bytes: Uint8Array, start: number, end: number, out:
   out.nameEscaped = hasEscape(bytes, out.nameStart, out.nameEnd);
   out.namespaceEscaped = hasEscape(bytes, out.namespaceStart, out.namespaceEnd);
   return true;
+}
+
+/** Most keys whose values are no text (labels, generation) have another length. */
+function isWantedLength(length: number): boolean {
+  return length === 3 || length === 4 || length === 9 || length === 15;
 }
 
 /** Returns which of the four keys the string token at [start, end) is, or OTHER. */

@@ -83,9 +83,20 @@ function convert(
   }
   const model = modelOf(classes, object);
   const walk = new Walk(classes, direction);
-  const converted = walk.object(model, object);
+  const converted = walkedWithin(() => walk.object(model, object), model);
   if (walk.lost.length > 0 && onUnknownField === 'error') throw lossError(model, walk.lost);
   return converted;
+}
+
+/** Runs a walk, which has the object's depth: an apiserver stores up to 10,000 levels. */
+function walkedWithin<R>(walk: () => R, { name }: Model): R {
+  try {
+    return walk();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const message = `the object is nested too deep for a model of ${name}: use the object in its JSON form`;
+    throw new KubeloomError('ERR_KUBELOOM_NO_MODEL', message, { cause });
+  }
 }
 
 /** Returns the object. A value that holds an object is an entry, a tombstone, or has nothing that an object has. */

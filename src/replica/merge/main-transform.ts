@@ -3,6 +3,7 @@
  * passes such an object through unchanged, so fields and indexes see only the result.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { jsonText } from '../../base/json-text.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { EXTRACTION_NO_ROOM, Extractor } from '../../kube/json/extraction.ts';
 import type { KubeMetadata } from '../../kube/meta-shape.ts';
@@ -64,7 +65,7 @@ export class MainTransform {
         (metadata.namespace ?? '') === identity.namespace &&
         metadata.uid === uid &&
         metadata.resourceVersion === resourceVersion;
-      if (isSame) return JSON.stringify(after);
+      if (isSame) return jsonText(after);
       throw new TypeError('it must return an object with the same name, namespace, uid and resourceVersion');
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);

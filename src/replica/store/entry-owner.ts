@@ -4,9 +4,11 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
+import { jsonText } from '../../base/json-text.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { metadataText } from '../../kube/json/drop.ts';
+import { isRecord } from '../../kube/meta-shape.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
@@ -14,7 +16,7 @@ import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } from './entry.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
-import type { FieldValues, ObjectFacts } from './extracted-fields.ts';
+import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
 import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 
@@ -162,7 +164,9 @@ export class EntryOwner implements EntryStorage {
 
   decodeFresh(entry: Entry): unknown {
     const object = this.#decodable(entry);
-    return this.#parse(entry, () => decoded(object));
+    const value = this.#parse(entry, () => decoded(object));
+    wantOneIdentity(entry, isRecord(value) ? value['metadata'] : undefined);
+    return value;
   }
 
   /** Returns `metadata` without `managedFields`, parsed alone if neither the object nor shared metadata is parsed. */
@@ -181,7 +185,7 @@ export class EntryOwner implements EntryStorage {
   jsonBytes(entry: Entry): Buffer {
     const object = this.#span(entry);
     if (!object.decoder) return privateCopy(object);
-    const bytes = Buffer.from(JSON.stringify(this.decodeFresh(entry)));
+    const bytes = Buffer.from(jsonText(this.decodeFresh(entry)));
     return privateCopy({ bytes, start: 0, length: bytes.length });
   }
 
@@ -219,6 +223,7 @@ export class EntryOwner implements EntryStorage {
     const text = metadataText(bytes, start, start + length);
     if (text === undefined) return undefined;
     const metadata = this.#parse(entry, () => parseJson(text));
+    wantOneIdentity(entry, metadata);
     this.decodedCache.misses++;
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
@@ -308,6 +313,40 @@ function malformedError(entry: Entry): KubeloomError {
     'ERR_KUBELOOM_MALFORMED_OBJECT',
     `${entry.key}@${entry.resourceVersion} is not the JSON of an object; entry.bytes() has what was received`,
   );
+}
+
+/**
+ * Refuses an object that names a key twice: the entry has the first value, and JSON.parse the last.
+ *
+ * @param metadata as JSON.parse reads it
+ */
+function wantOneIdentity(entry: Entry, metadata: unknown): void {
+  if (!isRecord(metadata)) return;
+  const { name, namespace, uid, resourceVersion, labels } = metadata;
+  const isOne =
+    isSameText(name, entry.name) &&
+    isSameText(namespace, entry.namespace) &&
+    isSameText(uid, entry.uid) &&
+    isSameText(resourceVersion, entry.resourceVersion) &&
+    (!isRecord(labels) || hasLabels(labels, entry.labels));
+  if (isOne) return;
+  throw new KubeloomError(
+    'ERR_KUBELOOM_MALFORMED_OBJECT',
+    `${entry.key}@${entry.resourceVersion} names a key of its metadata twice, so it has two identities; entry.bytes() ` +
+      'has what was received',
+  );
+}
+
+/** An absent value contradicts nothing. */
+function isSameText(value: unknown, expected: string): boolean {
+  return typeof value !== 'string' || value === expected;
+}
+
+function hasLabels(labels: Readonly<Record<string, unknown>>, expected: Labels): boolean {
+  for (const name in expected) if (!isSameText(labels[name] ?? '', expected[name] ?? '')) return false;
+  for (const name in labels)
+    if (!Object.hasOwn(expected, name) && typeof labels[name] === 'string') return false;
+  return true;
 }
 
 /** Copies into memory outside Node's pool, which is shared with other buffers and cannot be transferred. */

@@ -6,6 +6,7 @@
 import { ACCESS_REVIEWS } from '../serve/access-review.ts';
 import { sleep } from '../../../base/sleep.ts';
 import { KubeloomError } from '../../../base/errors.ts';
+import { jsonText } from '../../../base/json-text.ts';
 import { parseJson } from '../../../base/parse-json.ts';
 import { DEFINITIONS } from '../crd/definition.ts';
 import { ServedDefinitions } from '../serve/served-definitions.ts';
@@ -30,7 +31,7 @@ import type { RequestRecord } from '../wire/request-log.ts';
 import { ResourceTable } from '../store/resources.ts';
 import type { ResourceDefinition } from '../store/resources.ts';
 import { handleRequest } from '../serve/router.ts';
-import { StatusError, alreadyExists } from '../store/status.ts';
+import { alreadyExists, refusalOf } from '../store/status.ts';
 import { keyOf } from '../store/stored-object.ts';
 import type { Services } from '../serve/verbs.ts';
 import { Watches } from '../serve/watches.ts';
@@ -156,8 +157,8 @@ export class ApiServer {
       try {
         return this.#applyOne(change);
       } catch (error) {
-        if (error instanceof StatusError) throw new KubeloomError('ERR_KUBELOOM_REJECTED', error.message);
-        throw error;
+        const refused = refusalOf(error);
+        throw refused ? new KubeloomError('ERR_KUBELOOM_REJECTED', refused.message) : error;
       }
     });
     return { revision: this.#services.log.revision, resourceVersions };
@@ -210,6 +211,6 @@ export class ApiServer {
 
 /** Converts through JSON, like a request body: dates become strings and undefined disappears. */
 function toKubeObject(object: ObjectLike): KubeObject {
-  const plain = parseJson(JSON.stringify(object)) as Partial<KubeObject>;
+  const plain = parseJson(jsonText(object)) as Partial<KubeObject>;
   return { ...plain, metadata: plain.metadata ?? {} };
 }

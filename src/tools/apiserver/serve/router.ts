@@ -11,15 +11,15 @@ import { flag, parseResourcePath } from '../wire/request-info.ts';
 import type { ResourcePath } from '../wire/request-info.ts';
 import type { RequestRecord } from '../wire/request-log.ts';
 import {
-  StatusError,
   forbidden,
   internalError,
   quote,
+  refusalOf,
   unauthorized,
   unknownResource,
   unsupportedMediaType,
 } from '../store/status.ts';
-import type { Status } from '../store/status.ts';
+import type { Status, StatusError } from '../store/status.ts';
 import { serveResource } from './verbs.ts';
 import type { Services } from './verbs.ts';
 
@@ -74,7 +74,8 @@ function verbOf({ method, watch }: RequestRecord, path: ResourcePath | undefined
 }
 
 function statusOf(error: unknown): Status {
-  if (error instanceof StatusError) return error.status;
+  const refused = refusalOf(error);
+  if (refused) return refused.status;
   return internalError(String(error)).status;
 }
 

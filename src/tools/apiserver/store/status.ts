@@ -146,6 +146,15 @@ export function invalid(
   });
 }
 
+/** Returns the refusal that an error of a verb is; undefined for an error of ours. */
+export function refusalOf(error: unknown): StatusError | undefined {
+  if (error instanceof StatusError) return error;
+  // A real server stores 10,000 levels; what works on an object here needs the stack for each.
+  if (error instanceof RangeError && error.message.startsWith('Maximum call stack'))
+    return badRequest('the object is nested too deep for the embedded apiserver');
+  return undefined;
+}
+
 export function badRequest(message: string): StatusError {
   return failure(400, message);
 }

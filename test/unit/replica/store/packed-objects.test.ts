@@ -43,9 +43,9 @@ function specOf(index: number, version: number = 1): ObjectSpec {
 
 function podBytes(index: number, version: number = 1): Buffer {
   const pod = samplePod({ index, namespace: 'default', bytes: POD_BYTES });
-  return Buffer.from(
-    JSON.stringify({ ...pod, metadata: { ...pod.metadata, resourceVersion: `${version}` } }),
-  );
+  const { metadata } = wireObject(specOf(index, version));
+  const { namespace: _, labels: __, ...rest } = pod.metadata;
+  return Buffer.from(JSON.stringify({ ...pod, metadata: { ...rest, ...metadata } }));
 }
 
 function held(owner: EntryOwner, spec: ObjectSpec, bytes?: Buffer): Entry {
