@@ -7,6 +7,7 @@ import { backgroundClock, realClock } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import { LogWriter } from '../shared/log/log.ts';
 import { sequenceAt } from '../shared/record/delta.ts';
+import { ReadWindow } from './read-window.ts';
 import { ReflectorThread } from './reflector-thread.ts';
 import { Router } from './router.ts';
 import { BellWatch } from '../shared/ring/bell-watch.ts';
@@ -33,6 +34,8 @@ export interface ReflectorHostOptions {
   readonly onRing?: OnRing;
   /** Called when something found no room: call `doWork` when there may be room again. */
   readonly onBacklog: () => void;
+  /** Called after each turn that published records. */
+  readonly onRecords?: (records: number) => void;
   /** Upper bound of one read of a socket, in bytes. The default suits a thread that also does other work. */
   readonly readBytes?: number;
   readonly clock?: Clock;
@@ -61,6 +64,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
     router,
     port: feeds.port,
     onBacklog: options.onBacklog,
+    ...(options.onRecords ? { onRecords: options.onRecords } : {}),
     clock,
     random: options.random ?? Math.random,
     transportFor: (connection) =>
@@ -95,11 +99,13 @@ const NAP_MS_MAX = 64;
 
 export interface ReflectorTask {
   readonly memory: PipelineMemory;
+  /** Longest time between two reads of the sockets. */
+  readonly readWindowMs: number;
   readonly port: MessagePort;
 }
 
 export function runReflector(task: ReflectorTask): void {
-  const { reflectorBell, reflectorHeartbeat: heartbeat } = new PipelineWords(task.memory);
+  const { controlBell, reflectorBell, reflectorHeartbeat: heartbeat } = new PipelineWords(task.memory);
   const bell = new BellWatch(reflectorBell, backgroundClock, () => reflector.hasBacklog);
   const usage = new UsageWriter(task.memory.usage[0] as SharedArrayBuffer, realClock);
   let isClosed = false;
@@ -126,7 +132,24 @@ export function runReflector(task: ReflectorTask): void {
   // It rings for every batch of records: its CPU time changes with these.
   const onRing = (): void => usage.publishCpuTime(true);
   const { memory } = task;
-  const reflector = createReflector({ memory, port, onRing, onBacklog, readBytes: READ_BYTES });
+  const reflector = createReflector({ memory, port, onRing, onBacklog, onRecords, readBytes: READ_BYTES });
+  const readWindow = new ReadWindow(task.readWindowMs, realClock.now());
+  let events = 0;
+
+  function onRecords(records: number): void {
+    if (events === 0 && task.readWindowMs > 0) realTimers.setImmediate(sleepAfterReads);
+    events += records;
+  }
+
+  /** Sleeps through the window. All sockets that were ready have been read; a message of the main thread ends it. */
+  function sleepAfterReads(): void {
+    const windowMs = readWindow.after(events, realClock.now());
+    events = 0;
+    const isCalled = controlBell.hasRung;
+    if (windowMs > 0 && !isClosed && !reflector.hasBacklog && !reflector.isListing)
+      controlBell.park(() => isCalled, windowMs);
+  }
+
   let isWatching = false;
   // The event loop receives the main thread's message, so a blocked thread does not answer.
   const beat = (): void => {

@@ -141,6 +141,11 @@ export class ListWatchSession implements ExchangeOwner {
     if (this.#isPreparing(prepared.request)) this.inbox.offerEvent(this, () => this.#send(prepared));
   }
 
+  get isListing(): boolean {
+    const { kind } = this.#state;
+    return kind === 'listing' || kind === 'streaming-list' || kind === 'idle';
+  }
+
   pause(): void {
     this.#request?.exchange?.pause();
   }

@@ -27,6 +27,8 @@ export interface ReflectorThreadOptions {
   readonly transportFor: (connection: ConnectionOptions) => HttpTransport;
   /** Called when something found no room: call `doWork` when there may be room again. */
   readonly onBacklog?: () => void;
+  /** Called after each turn that published records. */
+  readonly onRecords?: (records: number) => void;
 }
 
 /** The time after which a pause is reported. Shorter pauses come by the thousand under full load. */
@@ -41,6 +43,9 @@ export class ReflectorThread implements ReflectorHost {
   readonly inbox: Inbox = new Inbox(() => this.#settle());
   readonly #port: ControlPort<ToReflector, FromReflector>;
   readonly #onBacklog: () => void;
+  readonly #onRecords: (records: number) => void;
+  /** Sequence of the last turn. */
+  #published: number;
   readonly #reflectors = new Map<number, ListWatchSession>();
   #requests = 0;
   /** Times without room in the log, and in a ring. */
@@ -59,6 +64,8 @@ export class ReflectorThread implements ReflectorHost {
     this.transports = new TransportPool(options.transportFor);
     this.#port = options.port;
     this.#onBacklog = options.onBacklog ?? (() => undefined);
+    this.#onRecords = options.onRecords ?? (() => undefined);
+    this.#published = options.router.sequence;
     options.port.onMessage((message) => this.#handle(message));
   }
 
@@ -73,6 +80,12 @@ export class ReflectorThread implements ReflectorHost {
 
   get hasBacklog(): boolean {
     return this.inbox.length > 0;
+  }
+
+  /** True while a list is wanted or read, also one in the form of a watch. */
+  get isListing(): boolean {
+    for (const reflector of this.#reflectors.values()) if (reflector.isListing) return true;
+    return false;
   }
 
   /** Sets the counters of the reflector's waits and of its log. */
@@ -138,6 +151,11 @@ export class ReflectorThread implements ReflectorHost {
   /** Publishes the records of this turn, and reads sockets only without a backlog. */
   #settle(): void {
     this.router.commit();
+    const records = (this.router.sequence - this.#published) >>> 0;
+    if (records > 0) {
+      this.#published = this.router.sequence;
+      this.#onRecords(records);
+    }
     const mustPause = this.inbox.length > 0;
     if (mustPause || this.isPaused) {
       this.#logPaused.run(mustPause && this.router.refusedBy === 'log');

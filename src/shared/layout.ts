@@ -8,6 +8,7 @@
  * | merged | main | last merged sequence: the log is free up to it |
  * | reflector bell (2) | shards and main / reflector | room in a ring / parked flag |
  * | main bell (2) | shards / main | notifications / parked flag |
+ * | control bell (2) | main / reflector | a message to the reflector / parked flag |
  * | reflector heartbeat | reflector | grows when the supervisor asks for it |
  * | per shard: bell (2) | reflector and main / shard | deltas or room / parked flag |
  * | per shard: consumed | shard | last completed sequence |
@@ -27,7 +28,8 @@ const COMMITTED_LINE = 0;
 const MERGED_LINE = 1;
 const REFLECTOR_BELL_LINE = 2;
 const MAIN_BELL_LINE: number = REFLECTOR_BELL_LINE + BELL_LINES;
-const REFLECTOR_HEARTBEAT_LINE: number = MAIN_BELL_LINE + BELL_LINES;
+const CONTROL_BELL_LINE: number = MAIN_BELL_LINE + BELL_LINES;
+const REFLECTOR_HEARTBEAT_LINE: number = CONTROL_BELL_LINE + BELL_LINES;
 const SHARDS_LINE: number = REFLECTOR_HEARTBEAT_LINE + 1;
 const LINES_PER_SHARD: number = BELL_LINES + 3;
 
@@ -89,6 +91,8 @@ export class PipelineWords {
   readonly merged: Word;
   readonly reflectorBell: Bell;
   readonly mainBell: Bell;
+  /** Rung for each message to the reflector, which may sleep between two reads. */
+  readonly controlBell: Bell;
   readonly reflectorHeartbeat: Word;
   readonly #words: Int32Array;
   readonly #onRing: OnRing | undefined;
@@ -100,6 +104,7 @@ export class PipelineWords {
     this.merged = new Word(this.#words, MERGED_LINE);
     this.reflectorBell = new Bell(this.#words, REFLECTOR_BELL_LINE, onRing);
     this.mainBell = new Bell(this.#words, MAIN_BELL_LINE, onRing);
+    this.controlBell = new Bell(this.#words, CONTROL_BELL_LINE);
     this.reflectorHeartbeat = new Word(this.#words, REFLECTOR_HEARTBEAT_LINE);
   }
 

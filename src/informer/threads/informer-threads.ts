@@ -228,7 +228,10 @@ export class InformerThreads {
       this.#parts.backend?.(this.#memory, events, wake) ??
       (this.options.shards === 0
         ? new InProcessBackend(this.#memory, events, wake, this.#clock)
-        : new WorkerBackend(this.#memory, events, heartbeatMsOf(this.options.stallTimeoutMs)));
+        : new WorkerBackend(this.#memory, events, {
+            heartbeatMs: heartbeatMsOf(this.options.stallTimeoutMs),
+            readWindowMs: this.options.readWindowMs,
+          }));
     const inProcess = backend instanceof InProcessBackend ? backend : undefined;
     this.#loop.start({ drain: this.drain, bell: this.#bellWatch, inProcess });
     if (this.#isUnref) backend.unref();

@@ -24,21 +24,27 @@ import { KubeloomError } from '../../base/errors.ts';
 /** Time for a thread to end after `shutdown`; then it is terminated. */
 const CLOSE_TIMEOUT_MS = 5000;
 
+export interface WorkerTimes {
+  /** Longest time without a heartbeat of a shard that does not work. */
+  readonly heartbeatMs: number;
+  /** Longest time between two reads of the sockets. */
+  readonly readWindowMs: number;
+}
+
 export class WorkerBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #words: PipelineWords;
-  readonly #heartbeatMs: number;
+  readonly #times: WorkerTimes;
   #reflector: WorkerThread<ToReflectorWorker>;
   readonly #shards: WorkerThread<ToShard>[];
   #isClosing = false;
   #isUnref = false;
 
-  /** @param heartbeatMs longest time without a heartbeat of a shard that does not work */
-  constructor(memory: PipelineMemory, events: BackendEvents, heartbeatMs: number) {
+  constructor(memory: PipelineMemory, events: BackendEvents, times: WorkerTimes) {
     this.#memory = memory;
     this.#events = events;
-    this.#heartbeatMs = heartbeatMs;
+    this.#times = times;
     this.#words = new PipelineWords(memory);
     this.#reflector = this.#startReflector();
     this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
@@ -46,6 +52,7 @@ export class WorkerBackend implements Backend {
 
   toReflector(message: ToReflectorThread): void {
     this.#reflector.post(message);
+    this.#words.controlBell.ring();
   }
 
   toShard(shard: number, message: ToShard): void {
@@ -97,7 +104,8 @@ export class WorkerBackend implements Backend {
   }
 
   #startReflector(): WorkerThread<ToReflectorWorker> {
-    const thread: WorkerThread<ToReflectorWorker> = startReflectorThread(this.#memory, {
+    const { readWindowMs } = this.#times;
+    const thread: WorkerThread<ToReflectorWorker> = startReflectorThread(this.#memory, readWindowMs, {
       message: (message) => {
         if (this.#reflector === thread) this.#events.fromReflector(message);
       },
@@ -107,7 +115,8 @@ export class WorkerBackend implements Backend {
   }
 
   #startShard(index: number, isSuccessor: boolean): WorkerThread<ToShard> {
-    const task = { index, memory: this.#memory, isSuccessor, heartbeatMs: this.#heartbeatMs };
+    const { heartbeatMs } = this.#times;
+    const task = { index, memory: this.#memory, isSuccessor, heartbeatMs };
     const thread: WorkerThread<ToShard> = startShardThread(task, {
       message: (message) => {
         if (this.#shards[index] === thread) this.#events.fromShard(index, message);
@@ -152,11 +161,12 @@ interface WorkerThread<To> {
 
 function startReflectorThread(
   memory: PipelineMemory,
+  readWindowMs: number,
   events: WorkerThreadEvents<FromReflectorThread>,
 ): WorkerThread<ToReflectorWorker> {
   const { port1: port, port2 } = new MessageChannel();
   port.on('message', events.message);
-  const workerData: ReflectorTask = { memory, port: port2 };
+  const workerData: ReflectorTask = { memory, port: port2, readWindowMs };
   const worker = new Worker(workerUrl('reflector'), {
     workerData,
     transferList: [port2],

@@ -33,7 +33,10 @@ test('a missing entry file is an error that names where it should be', (context)
 test('idle threads show signs of life: a shard by itself, the reflector when it is asked', async () => {
   const nothing = (): undefined => undefined;
   const events = { fromReflector: nothing, fromShard: nothing, died: nothing };
-  const backend = new WorkerBackend(allocatePipeline(1, 2 ** 23, 2 ** 14), events, 10);
+  const backend = new WorkerBackend(allocatePipeline(1, 2 ** 23, 2 ** 14), events, {
+    heartbeatMs: 10,
+    readWindowMs: 5,
+  });
   for (const role of ['reflector', 0] as const) {
     for (let beats = 0; beats < 3; beats++) {
       const before = backend.heartbeat(role);

@@ -1,0 +1,58 @@
+/**
+ * The window between two reads of the sockets. Each event that is read alone wakes three threads, which costs more than its
+ * work (docs/decisions/0031). So the reflector's thread sleeps after a read, and reads what has come meanwhile at once: as
+ * a network card interrupts for the first packet and not for those behind it.
+ *
+ * The window follows the rate. It is long enough for a few events, and never longer than its option. There is none
+ * after silence, at rates at which it would be shorter than a timer is exact, and while any object is listed.
+ */
+
+/** Events for which a window waits. */
+const EVENTS = 8;
+/** Expected events below which a window costs a wake-up and saves none. */
+const EVENTS_MIN = 2;
+/** Length of the periods in which the rate is measured. */
+const PERIOD_MS = 10;
+/** The shortest sleep that pays: the kernel's timers are exact to about 0.1 ms. */
+const WINDOW_MIN_MS = 0.25;
+
+export class ReadWindow {
+  readonly #maxMs: number;
+  #periodStartMs: number;
+  #events = 0;
+  #ratePerMs = 0;
+  #lastReadMs: number;
+
+  /** @param maxMs longest window; 0: none */
+  constructor(maxMs: number, nowMs: number) {
+    this.#maxMs = maxMs;
+    this.#periodStartMs = nowMs;
+    this.#lastReadMs = nowMs;
+  }
+
+  /**
+   * Returns the time in ms to sleep before the next read.
+   *
+   * @param events number of events that were just read
+   */
+  after(events: number, nowMs: number): number {
+    const silenceMs = nowMs - this.#lastReadMs;
+    this.#lastReadMs = nowMs;
+    this.#events += events;
+    const elapsedMs = nowMs - this.#periodStartMs;
+    if (silenceMs > Math.max(PERIOD_MS, this.#maxMs)) {
+      this.#begin(nowMs, 0);
+      return 0;
+    }
+    if (elapsedMs >= PERIOD_MS) this.#begin(nowMs, this.#events / elapsedMs);
+    const windowMs = Math.min(this.#maxMs, EVENTS / this.#ratePerMs);
+    const isWorthwhile = windowMs >= WINDOW_MIN_MS && windowMs * this.#ratePerMs >= EVENTS_MIN;
+    return isWorthwhile ? windowMs : 0;
+  }
+
+  #begin(nowMs: number, ratePerMs: number): void {
+    this.#ratePerMs = ratePerMs;
+    this.#periodStartMs = nowMs;
+    this.#events = 0;
+  }
+}
