@@ -71,7 +71,14 @@ export type {
 } from './replica/store/index-functions.ts';
 
 export { DeletedFinalStateUnknown } from './replica/store/entry.ts';
-export type { Borrowed, CachedObject, Mutable, ObjectIdentity } from './replica/store/entry.ts';
+export type {
+  Borrowed,
+  CachedObject,
+  Mutable,
+  ObjectIdentity,
+  SpecOf,
+  StatusOf,
+} from './replica/store/cached-object.ts';
 export type { Identity, Labels } from './replica/store/extracted-fields.ts';
 export type { InformerIndexer, InformerStore, SelectableStore } from './replica/store/indexer.ts';
 

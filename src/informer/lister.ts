@@ -6,7 +6,7 @@ import { KubeloomError } from '../base/errors.ts';
 import { LabelSelector, parseLabelSelector } from '../kube/label-selector.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { groupResource } from './factory/resource-query.ts';
-import type { Borrowed, CachedObject } from '../replica/store/entry.ts';
+import type { Borrowed, CachedObject } from '../replica/store/cached-object.ts';
 import type { SelectableStore } from '../replica/store/indexer.ts';
 
 /** A label selector as text (`app=web,tier in (a,b)`) or parsed. Absent or empty selects everything. */

@@ -3,7 +3,7 @@
  * that thread. Sockets drive it, so it never blocks. While it holds a backlog it polls for room in a ring or in the log.
  */
 import type { MessagePort } from 'node:worker_threads';
-import { backgroundClock, realClock } from '../base/clock.ts';
+import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import { LogWriter } from '../shared/log/log.ts';
 import { sequenceAt } from '../shared/record/delta.ts';

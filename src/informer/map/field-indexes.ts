@@ -7,7 +7,7 @@ import { splitPath } from '../../kube/json/read.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import { refuse } from '../../base/option-checks.ts';
 import type { InformerView } from '../options.ts';
-import type { CachedObject } from '../../replica/store/entry.ts';
+import type { CachedObject } from '../../replica/store/cached-object.ts';
 import type { Indexers, PlainIndexFunction } from '../../replica/store/index-functions.ts';
 
 /** A dotted path (`spec.nodeName`; a dot within a key is `\.`), or a function from an object to its values. */

@@ -5,7 +5,7 @@ import { NotFoundError } from '../lister.ts';
 import type { ErrorReporter } from '../error-reporter.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../../replica/deliver/handler.ts';
-import type { CachedObject } from '../../replica/store/entry.ts';
+import type { CachedObject } from '../../replica/store/cached-object.ts';
 import { NotCachedError } from './kind-cache.ts';
 import type { KindCache, ObjectKey, Subscription } from './kind-cache.ts';
 import type { CacheList, CacheListOptions } from './query.ts';

@@ -23,7 +23,7 @@ import type { ServerSource } from '../../kube/server-source.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { flag, signal as aSignal, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
-import type { CachedObject } from '../../replica/store/entry.ts';
+import type { CachedObject } from '../../replica/store/cached-object.ts';
 import { FieldIndexes } from './field-indexes.ts';
 import type { FieldExtractor } from './field-indexes.ts';
 import { KindCache, NotCachedError, track } from './kind-cache.ts';

@@ -6,7 +6,7 @@ import { parseObjectName } from '../../kube/keys.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { KubeObject } from '../../kube/wire.ts';
-import type { CachedObject } from '../../replica/store/entry.ts';
+import type { CachedObject } from '../../replica/store/cached-object.ts';
 import type { InformerIndexer } from '../../replica/store/indexer.ts';
 import type { FieldIndexes } from './field-indexes.ts';
 import type { InformerView } from '../options.ts';

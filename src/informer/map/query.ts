@@ -12,7 +12,7 @@ import type { KubeObject } from '../../kube/wire.ts';
 import { anything, integer, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { parseJson } from '../../base/parse-json.ts';
-import type { CachedObject } from '../../replica/store/entry.ts';
+import type { CachedObject } from '../../replica/store/cached-object.ts';
 import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
 import type { PlainIndexFunction } from '../../replica/store/index-functions.ts';
 import type { InformerIndexer } from '../../replica/store/indexer.ts';

@@ -17,7 +17,7 @@ import type {
   ResourceEventHandler,
 } from '../../replica/deliver/handler.ts';
 import { DeletedFinalStateUnknown } from '../../replica/store/entry.ts';
-import type { Borrowed, CachedObject } from '../../replica/store/entry.ts';
+import type { Borrowed, CachedObject } from '../../replica/store/cached-object.ts';
 
 export type Informer = SharedIndexInformer<KubeObject>;
 

@@ -7,7 +7,7 @@ import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { jsonText } from '../../base/json-text.ts';
 import { refuse } from '../../base/option-checks.ts';
 import { parseJson } from '../../base/parse-json.ts';
-import type { Borrowed, CachedObject, Mutable } from '../../replica/store/entry.ts';
+import type { Borrowed, CachedObject, Mutable } from '../../replica/store/cached-object.ts';
 import type { InformerView } from '../options.ts';
 import type { Labels } from '../../replica/store/extracted-fields.ts';
 
@@ -88,6 +88,21 @@ class MetadataEntry implements CachedObject<PartialObjectMetadata> {
     const { kind } = this.#resource;
     this.#object = Object.freeze({ kind, apiVersion: apiVersionOf(this.#resource), metadata });
     return this.#object;
+  }
+
+  get spec(): undefined {
+    return undefined;
+  }
+
+  get status(): undefined {
+    return undefined;
+  }
+
+  member<Name extends keyof PartialObjectMetadata>(name: Name): PartialObjectMetadata[Name];
+  member(name: string): unknown;
+  member(name: string): unknown {
+    const { object } = this;
+    return Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined;
   }
 
   copy(): Mutable<PartialObjectMetadata> {

@@ -4,7 +4,8 @@
  */
 import type { DoneChecker } from '../../base/done-checker.ts';
 import type { KubeloomError } from '../../base/errors.ts';
-import type { Borrowed, DeletedFinalStateUnknown } from '../store/entry.ts';
+import type { DeletedFinalStateUnknown } from '../store/entry.ts';
+import type { Borrowed } from '../store/cached-object.ts';
 
 export interface ResourceEventHandler<T> {
   /** `isInInitialList`: the object comes from the first list, or from the cache as it was when the handler joined. */

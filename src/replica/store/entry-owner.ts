@@ -14,6 +14,8 @@ import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } from './entry.ts';
+import { NOT_ALONE, isMemberSame, readMember } from './members.ts';
+import type { MemberStorage } from './members.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
 import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
@@ -66,6 +68,7 @@ export class EntryOwner implements EntryStorage {
   readers: BytesReaders | undefined;
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;
+  readonly #members: MemberStorage;
 
   /** @param table without rows: this becomes its storage */
   constructor(table: EntryTable, options: EntryOwnerOptions) {
@@ -85,6 +88,11 @@ export class EntryOwner implements EntryStorage {
     });
     this.decodedCache = options.decodedCache;
     this.#options = options;
+    this.#members = {
+      read: (entry) => this.#decodable(entry),
+      mayShare: options.guard === undefined,
+      kept: (facts, bytes) => this.decodedCache.rememberShared(facts, bytes * HEAP_BYTES_PER_JSON_BYTE),
+    };
   }
 
   put(row: number, { bytes, start, length }: Readonly<ObjectBytes>): void {
@@ -139,7 +147,8 @@ export class EntryOwner implements EntryStorage {
   /** After a call: an entry is remembered that must stay readable, or that has something parsed. */
   settle(entry: Entry): void {
     if (entry.borrows > 0) return;
-    const isParsed = entry.decoded !== undefined || entry.decodedMetadata !== undefined;
+    const { decoded, decodedMetadata, decodedMembers } = entry;
+    const isParsed = (decoded ?? decodedMetadata ?? decodedMembers) !== undefined;
     this.table.settle(entry, isParsed || (entry.flags & EntryFlag.Kept) !== 0);
   }
 
@@ -179,6 +188,26 @@ export class EntryOwner implements EntryStorage {
     this.#remember(entry, costBytes);
     if (!shared) this.#share(entry.facts, metadata, costBytes);
     return metadata;
+  }
+
+  /** Returns a member of the object, parsed alone unless the whole object is parsed or must be. */
+  decodeMember(entry: Entry, name: string): unknown {
+    const { guard } = this.#options;
+    const value = entry.decoded === undefined ? readMember(entry, name, this.#members) : NOT_ALONE;
+    if (value === NOT_ALONE) return ownMember(entry.object, name);
+    this.decodedCache.misses++;
+    if (value !== undefined) guard?.(value, entry.key);
+    const isFirst = entry.decodedMembers === undefined;
+    entry.keepMember(name, value);
+    // Members of one entry are forgotten together, and cost no more than the whole object.
+    if (isFirst) this.#remember(entry, costBytesOf(this.#span(entry)));
+    return value;
+  }
+
+  isMemberSame(a: Entry, b: Entry, name: string): boolean {
+    const isSame = isMemberSame(a, b, name, this.#members.read);
+    if (isSame !== NOT_ALONE) return isSame;
+    return isDeepStrictEqual(ownMember(a.object, name), ownMember(b.object, name));
   }
 
   /** Returns memory of its own for `bytes()`, so that it can be transferred to another thread. */
@@ -295,6 +324,11 @@ export class EntryOwner implements EntryStorage {
 interface DecodedMetadata {
   readonly metadata: unknown;
   readonly costBytes: number;
+}
+
+function ownMember(object: unknown, name: string): unknown {
+  const isObject = typeof object === 'object' && object !== null && Object.hasOwn(object, name);
+  return isObject ? Reflect.get(object, name) : undefined;
 }
 
 function hasSameBytes(a: ObjectBytes, b: ObjectBytes): boolean {

@@ -10,6 +10,7 @@
  * asks, and the table remembers it while a caller may compare it with another one. When the row ends, an entry that a
  * lister has returned takes a private copy of the bytes first.
  */
+import type { SpecOf, StatusOf, Mutable, ObjectIdentity, Borrowed, CachedObject } from './cached-object.ts';
 import { inspect } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
 import { Mark, mark } from '../../kube/meta-shape.ts';
@@ -17,43 +18,7 @@ import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { Batch } from './batch.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import type { FieldValues, Identity, Labels, ObjectFacts } from './extracted-fields.ts';
-
-/** The metadata that stays readable on both types. */
-export interface ObjectIdentity extends Identity {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation: number | undefined;
-  readonly deletionTimestamp: string | undefined;
-  readonly controllerUid: string | undefined;
-  readonly labels: Labels;
-  /** The declared fields by their path; undefined where the object has none. */
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-/** An object that a handler borrows for one call. Call `retain()` to keep it. */
-export interface Borrowed<T> extends ObjectIdentity {
-  readonly finalStateUnknown: false;
-  /**
-   * `metadata` without `managedFields`; much cheaper than `object`. Read-only: other states of the object may share its
-   * values.
-   */
-  readonly metadata: MetadataOf<T>;
-  /** The whole object as the server sent it. Read-only: all readers share it. */
-  readonly object: T;
-  /** A deep, mutable copy of `object`. */
-  copy(): Mutable<T>;
-  /** The object's JSON, in a private copy. */
-  bytes(): Buffer;
-  /** The same entry, readable for as long as you keep it. */
-  retain(): CachedObject<T>;
-  toJSON(): T;
-}
-
-/** An object from a lister, or a retained one. */
-export interface CachedObject<T> extends Borrowed<T> {
-  readonly kept: true;
-}
+import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
 
 /** @internal The place of an object: in the log, in a ring, in a slab, or in a buffer of its own. */
 export interface ObjectBytes {
@@ -91,16 +56,12 @@ export interface EntryStorage {
   decode(entry: Entry): unknown;
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;
+  decodeMember(entry: Entry, name: string): unknown;
+  /** Returns whether two states have the same bytes in a member. */
+  isMemberSame(a: Entry, b: Entry, name: string): boolean;
   jsonBytes(entry: Entry): Buffer;
   fieldsOf(fields: FieldValues): Readonly<Record<string, unknown>>;
 }
-
-/** `T` without the readonly of every level. */
-export type Mutable<T> = T extends (...args: never[]) => unknown
-  ? T
-  : T extends object
-    ? { -readonly [K in keyof T]: Mutable<T[K]> }
-    : T;
 
 /** @internal */
 export const EntryFlag = {
@@ -160,6 +121,10 @@ export class Entry<T = unknown> implements CachedObject<T> {
   privateCopy: EncodedObject | undefined = undefined;
   decoded: T | undefined = undefined;
   decodedMetadata: unknown = undefined;
+  /** Members that were parsed alone. */
+  decodedMembers: Map<string, unknown> | undefined = undefined;
+  /** The state before, during the call of a handler with both. */
+  previous: Entry | undefined = undefined;
   forgottenAtKiB = 0;
   /** The batch with which the table knows it, once a lister or `retain()` has returned it. */
   batch: Batch<Entry> | undefined = undefined;
@@ -236,6 +201,35 @@ export class Entry<T = unknown> implements CachedObject<T> {
     return this.decodedMetadata as MetadataOf<T>;
   }
 
+  get spec(): SpecOf<T> {
+    return this.member('spec') as SpecOf<T>;
+  }
+
+  get status(): StatusOf<T> {
+    return this.member('status') as StatusOf<T>;
+  }
+
+  member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
+  member(name: string): unknown;
+  member(name: string): unknown {
+    this.owner.checkReadable(this);
+    const members = this.decodedMembers;
+    const value = members?.get(name);
+    if (value === undefined && !members?.has(name)) return this.owner.decodeMember(this, name);
+    this.owner.decodedCache.hits++;
+    return value;
+  }
+
+  /** Returns the value of a member that was parsed for this state. */
+  memberValue(name: string): unknown {
+    return this.decodedMembers?.get(name) ?? this.facts.memberAt(name, this.version)?.value;
+  }
+
+  keepMember(name: string, value: unknown): void {
+    this.decodedMembers ??= new Map();
+    this.decodedMembers.set(name, value);
+  }
+
   copy(): Mutable<T> {
     this.owner.checkReadable(this);
     return this.owner.decodeFresh(this) as Mutable<T>;
@@ -264,6 +258,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
   forgetDecoded(): void {
     this.decoded = undefined;
     this.decodedMetadata = undefined;
+    this.decodedMembers = undefined;
     this.forgottenAtKiB = this.owner.decodedCache.parsedKiB;
     this.owner.settle(this);
   }
@@ -339,6 +334,23 @@ export class DeletedFinalStateUnknown<T> implements ObjectIdentity {
   /** The last known metadata. */
   get metadata(): MetadataOf<T> {
     return this.last.metadata;
+  }
+
+  /** The last known `spec`, alone. */
+  get spec(): SpecOf<T> {
+    return this.last.spec;
+  }
+
+  /** The last known `status`, alone. */
+  get status(): StatusOf<T> {
+    return this.last.status;
+  }
+
+  /** A member of the last known object, alone. */
+  member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
+  member(name: string): unknown;
+  member(name: string): unknown {
+    return this.last.member(name);
   }
 
   /** The last known object. */

@@ -6,6 +6,7 @@
  *
  * The shard writes a JSON array, `[uid, generation, deletionTimestamp, controllerUid, labels, …fields, modules?]`.
  */
+import type { KnownMember } from './members.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
@@ -155,6 +156,8 @@ export class ObjectFacts implements Identity {
   isShared = false;
   /** Parsed metadata without managedFields, of one of the states that share this; the others have another version. */
   metadata: object | undefined = undefined;
+  /** Members of the newest state whose handlers have read them. */
+  #members: Map<string, KnownMember> | undefined = undefined;
 
   constructor({ key, namespace }: Pick<Identity, 'key' | 'namespace'>, uid: string, fields: FieldValues) {
     this.key = key;
@@ -188,8 +191,20 @@ export class ObjectFacts implements Identity {
     return this === other || (this.uid === other.uid && this.fields.text === other.fields.text);
   }
 
+  /** Returns the member that was read of this state. */
+  memberAt(name: string, version: number | string): KnownMember | undefined {
+    const known = this.#members?.get(name);
+    return known?.version === version ? known : undefined;
+  }
+
+  keepMember(name: string, member: KnownMember): void {
+    this.#members ??= new Map();
+    this.#members.set(name, member);
+  }
+
   forgetDecoded(): void {
     this.metadata = undefined;
+    this.#members = undefined;
   }
 }
 

@@ -7,7 +7,8 @@
  */
 import { splitPath } from '../../kube/json/read.ts';
 import { moduleUrl, naming, refuse } from '../../base/option-checks.ts';
-import type { CachedObject, Entry } from './entry.ts';
+import type { Entry } from './entry.ts';
+import type { CachedObject } from './cached-object.ts';
 
 /** The index that every informer has, as in client-go. */
 export const NAMESPACE_INDEX = 'namespace';

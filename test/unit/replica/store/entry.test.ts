@@ -5,7 +5,8 @@ import { inspect } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 
 import { DeletedFinalStateUnknown, EntryFlag } from '../../../../src/replica/store/entry.ts';
-import type { Entry, ObjectIdentity } from '../../../../src/replica/store/entry.ts';
+import type { Entry } from '../../../../src/replica/store/entry.ts';
+import type { ObjectIdentity } from '../../../../src/replica/store/cached-object.ts';
 import type { BorrowChecks } from '../../../../src/replica/store/entry-owner.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { compactAll, jsonOf, tableOf, borrowed, newEntry, newOwner, wireObject } from './objects.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 import { parseLabelSelector } from '../../../../src/kube/label-selector.ts';
 import { field, label, ownerUid } from '../../../../src/replica/store/index-functions.ts';
-import type { CachedObject } from '../../../../src/replica/store/entry.ts';
+import type { CachedObject } from '../../../../src/replica/store/cached-object.ts';
 import { ScriptedReplica } from './scripted-replica.ts';
 import type { ScriptOptions } from './scripted-replica.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { labelSelectorAsSelector } from '../../../../src/kube/label-selector.ts';
-import type { Borrowed } from '../../../../src/replica/store/entry.ts';
+import type { Borrowed } from '../../../../src/replica/store/cached-object.ts';
 import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 import { ScriptedReplica } from './scripted-replica.ts';
 

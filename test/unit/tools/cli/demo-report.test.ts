@@ -5,7 +5,7 @@ import { PASSED, conclude, reportText } from '../../../../src/tools/cli/demo/dem
 import type { DemoReport, HandlerResult } from '../../../../src/tools/cli/demo/demo-report.ts';
 import { EXIT_CODES, conclusionText } from '../../../../src/tools/cli/terminal/report.ts';
 import { differences, sampleKeys } from '../../../../src/tools/loadtest/verdict/store-comparison.ts';
-import type { CachedObject } from '../../../../src/replica/store/entry.ts';
+import type { CachedObject } from '../../../../src/replica/store/cached-object.ts';
 import type { Verdict } from '../../../../src/tools/loadtest/verdict/verdict.ts';
 
 type StoredObject = Pick<CachedObject<unknown>, 'key' | 'resourceVersion' | 'bytes'>;
