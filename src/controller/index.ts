@@ -23,6 +23,8 @@ export {
   not,
   or,
   resourceVersionChanged,
+  specChanged,
+  statusChanged,
 } from './predicates.ts';
 export type { ObjectChange, Predicate } from './predicates.ts';
 export { ObjectClient } from './object-client.ts';

@@ -1,5 +1,6 @@
 /** Changes of objects, and functions that select the ones that matter: controller-runtime's predicates. */
 import type { Borrowed } from '../index.ts';
+import { isSameMember } from '../informer/same-member.ts';
 
 /** A change of one object. `object` is its newest state; after a deletion, the last one that was received. */
 export type ObjectChange<T = unknown> =
@@ -16,6 +17,16 @@ export type Predicate<T = unknown> = (change: ObjectChange<T>) => boolean;
  */
 export function generationChanged(change: ObjectChange): boolean {
   return change.type !== 'update' || change.previous.generation !== change.object.generation;
+}
+
+/** Selects updates of the spec, additions and deletions. It compares bytes and parses nothing. */
+export function specChanged(change: ObjectChange): boolean {
+  return isMemberChanged(change, 'spec');
+}
+
+/** Selects updates of the status, additions and deletions. It compares bytes and parses nothing. */
+export function statusChanged(change: ObjectChange): boolean {
+  return isMemberChanged(change, 'status');
 }
 
 /** Selects updates of labels, additions and deletions. */
@@ -47,6 +58,10 @@ export function or<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
 /** Selects what the other does not: for `generationChanged`, no addition and no deletion. */
 export function not<T>(predicate: Predicate<T>): Predicate<T> {
   return (change) => !predicate(change);
+}
+
+function isMemberChanged(change: ObjectChange, name: string): boolean {
+  return change.type !== 'update' || !isSameMember(change.previous, change.object, name);
 }
 
 type Texts = Readonly<Record<string, string>>;

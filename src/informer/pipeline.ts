@@ -241,6 +241,7 @@ export class InformerPipeline<T> {
       packing: { totalBytesMin: storeMemory.packBytesMin },
       objectBytesMax: options.objectBytesMax,
       guard: this.#guard(),
+      sharesMembers: this.#detector === undefined,
     });
   }
 

@@ -53,7 +53,7 @@ export function memberFromEnd(
   let at = beforeSpace(bytes, start, end - 1);
   if (at < start || bytes[at] !== CLOSE_BRACE) return MEMBER_UNREADABLE;
   at = beforeSpace(bytes, start, at - 1);
-  if (at >= start && bytes[at] === OPEN_BRACE) return MEMBER_ABSENT;
+  if (at >= start && bytes[at] === OPEN_BRACE) return absentAt(bytes, start, at);
   while (at >= start) {
     const valueEnd = at + 1;
     const valueStart = startOfValue(bytes, start, at);
@@ -69,11 +69,16 @@ export function memberFromEnd(
       return MEMBER_FOUND;
     }
     at = beforeSpace(bytes, start, keyStart - 1);
-    if (at >= start && bytes[at] === OPEN_BRACE) return MEMBER_ABSENT;
+    if (at >= start && bytes[at] === OPEN_BRACE) return absentAt(bytes, start, at);
     if (at < start || bytes[at] !== COMMA) return MEMBER_UNREADABLE;
     at = beforeSpace(bytes, start, at - 1);
   }
   return MEMBER_UNREADABLE;
+}
+
+/** The brace must be the first one: an object that is cut off ends with the end of a member. */
+function absentAt(bytes: Uint8Array, start: number, brace: number): number {
+  return beforeSpace(bytes, start, brace - 1) < start ? MEMBER_ABSENT : MEMBER_UNREADABLE;
 }
 
 /** Returns the index of the last byte up to `at` that is no whitespace, or one before `start`. */

@@ -36,6 +36,8 @@ export interface EntryOwnerOptions {
   readonly objectBytesMax: number;
   /** Receives every shared tree before any caller does: freezes it, or records its content. */
   readonly guard?: ((tree: unknown, key: string) => void) | undefined;
+  /** Whether states share the values of members that have not changed. Default: true. */
+  readonly sharesMembers?: boolean;
   /** Bytes of all rows, when another thread has stored them: then this one stores none. */
   readonly foreign?: ForeignBytes;
 }
@@ -90,7 +92,7 @@ export class EntryOwner implements EntryStorage {
     this.#options = options;
     this.#members = {
       read: (entry) => this.#decodable(entry),
-      mayShare: options.guard === undefined,
+      mayShare: options.sharesMembers ?? true,
       kept: (facts, bytes) => this.decodedCache.rememberShared(facts, bytes * HEAP_BYTES_PER_JSON_BYTE),
     };
   }

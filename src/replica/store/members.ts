@@ -36,7 +36,7 @@ let scratch: Buffer = Buffer.allocUnsafeSlow(16 * 1024);
 /** The storage of entries, as their members use it. */
 export interface MemberStorage {
   readonly read: ReadObject;
-  /** False under a guard, which must see every tree. */
+  /** False when a mutation detector must see every tree. */
   readonly mayShare: boolean;
   /** Called when the facts of a state begin to keep the value of a member of so many bytes. */
   kept(facts: ObjectFacts, bytes: number): void;

@@ -1,0 +1,152 @@
+/** Members of entries: what is parsed alone equals the member of the whole, and states share what has not changed. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { specChanged, statusChanged } from '../../../../src/controller/predicates.ts';
+import { deepFreeze } from '../../../../src/informer/mutation/snapshot.ts';
+import { DeletedFinalStateUnknown, EntryFlag } from '../../../../src/replica/store/entry.ts';
+import type { Entry } from '../../../../src/replica/store/entry.ts';
+import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
+import { randomJson, writeJson } from '../../kube/json/random-json.ts';
+import { Seeded } from '../../kube/json/seeded.ts';
+import { borrowed, factsOf, extractedText, identityOf, newEntry, newOwner, packRounds } from './objects.ts';
+import type { ObjectSpec } from './objects.ts';
+
+const NAMES = ['spec', 'status', 'data', 'metadata', 'kind', 'absent'];
+
+/** Returns an entry in the cache with this text. */
+function entryOf(owner: EntryOwner, text: string, version = 1): Entry {
+  const entry = newEntry(owner, { name: 'web-0', version }, { bytes: Buffer.from(text) });
+  entry.addReference();
+  return entry;
+}
+
+/** Two states of an object with the same facts, as an update that leaves the metadata alone gives them. */
+class States {
+  readonly owner: EntryOwner = newOwner({ guard: deepFreeze });
+  readonly #facts = factsOf(identityOf(SPEC), extractedText(SPEC));
+  #version = 0;
+
+  next(object: object): Entry {
+    const bytes = Buffer.from(JSON.stringify({ kind: 'Pod', metadata: { name: 'web-0' }, ...object }));
+    const spec = { ...SPEC, version: ++this.#version };
+    const entry = newEntry(this.owner, spec, { bytes, facts: this.#facts });
+    entry.addReference();
+    return entry;
+  }
+
+  /** Calls back as a handler with both states is called. */
+  update<T>(before: Entry, after: Entry, call: () => T): T {
+    after.previous = before;
+    try {
+      return borrowed(before, '', () => borrowed(after, '', call));
+    } finally {
+      after.previous = undefined;
+    }
+  }
+}
+
+const SPEC: ObjectSpec = { name: 'web-0', version: 1 };
+
+describe('a member', () => {
+  test('C330 equals the member of the parsed object, whatever the object is, packed or not', () => {
+    const random = new Seeded(7);
+    for (let count = 0; count < 300; count++) {
+      const members = Array.from({ length: random.below(6) }, () => {
+        const value = writeJson(randomJson(random, 3), random, { spaces: 0.1, escapes: 0.1 });
+        return `"${random.pick(NAMES.slice(0, 4))}":${value}`;
+      });
+      const owner = newOwner({ packing: { totalBytesMin: 0, wastedBytesMin: 0 } });
+      const entry = entryOf(owner, `{"kind":"Pod",${[...members, '"z":0'].join(',')}}`);
+      if (random.chance(0.3)) packRounds(owner, 2);
+      const order = random.shuffle(NAMES);
+      borrowed(entry, '', () => {
+        const read = order.map((name) => entry.member(name));
+        const object = entry.object as Readonly<Record<string, unknown>>;
+        const whole = order.map((name) => (Object.hasOwn(object, name) ? object[name] : undefined));
+        assert.deepEqual(read, whole, entry.bytes().toString());
+      });
+    }
+  });
+
+  test('has the error of the object when there is none to read', () => {
+    const owner = newOwner();
+    for (const [text, flags, code] of [
+      ['{"spec":{"a":1}', 0, 'ERR_KUBELOOM_MALFORMED_OBJECT'],
+      ['{"spec":{"a":}}', 0, 'ERR_KUBELOOM_MALFORMED_OBJECT'],
+      ['{}', EntryFlag.TooLarge, 'ERR_KUBELOOM_OBJECT_TOO_LARGE'],
+      ['{}', EntryFlag.Quarantined, 'ERR_KUBELOOM_QUARANTINED'],
+    ] as const) {
+      const entry = newEntry(owner, SPEC, { bytes: Buffer.from(text), flags });
+      entry.addReference();
+      borrowed(entry, '', () => assert.throws(() => entry.spec, { code }));
+      assert.throws(() => entry.status, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
+    }
+  });
+
+  test('is on tombstones and on retained entries as well', () => {
+    const entry = entryOf(newOwner(), '{"spec":{"a":1},"data":{"b":2}}');
+    borrowed(entry, '', () => {
+      const tombstone = new DeletedFinalStateUnknown(entry);
+      assert.deepEqual(
+        [tombstone.spec, tombstone.status, tombstone.member('data')],
+        [{ a: 1 }, undefined, { b: 2 }],
+      );
+      entry.retain();
+    });
+    entry.dropReference();
+    assert.deepEqual([entry.spec, entry.member('data')], [{ a: 1 }, { b: 2 }]);
+  });
+});
+
+describe('in an update', () => {
+  test('C331 a member whose bytes have not changed has one value in both states, in whatever order they are read', () => {
+    for (const isNewFirst of [true, false]) {
+      const states = new States();
+      let before = states.next({ spec: { a: [1] }, status: { n: 0 } });
+      for (let n = 1; n < 5; n++) {
+        const after = states.next({ spec: { a: [1] }, status: { n } });
+        states.update(before, after, () => {
+          const [x, y] = isNewFirst ? [after, before] : [before, after];
+          assert.equal(x.spec, y.spec);
+          assert.deepEqual(x.spec, { a: [1] });
+          assert.notEqual(x.status, y.status);
+          assert.deepEqual([before.status, after.status], [{ n: n - 1 }, { n }]);
+        });
+        before.dropReference();
+        before = after;
+      }
+    }
+  });
+
+  test('an unchanged member is parsed once for all states that follow', () => {
+    const states = new States();
+    let before = states.next({ spec: { a: 1 }, status: 0 });
+    const seen = new Set<unknown>();
+    for (let n = 1; n < 6; n++) {
+      const after = states.next({ spec: { a: 1 }, status: n });
+      states.update(before, after, () => seen.add(after.spec));
+      before.dropReference();
+      before = after;
+    }
+    // The first state did not keep it: nothing said that it would not change.
+    assert.equal(seen.size, 1);
+  });
+
+  test('specChanged and statusChanged compare bytes, and parse nothing', () => {
+    const states = new States();
+    const before = states.next({ spec: { a: 1 }, status: 'x' });
+    const after = states.next({ spec: { a: 1 }, status: 'y' });
+    states.update(before, after, () => {
+      const change = { type: 'update', previous: before, object: after } as const;
+      assert.deepEqual([specChanged(change), statusChanged(change)], [false, true]);
+      assert.equal(states.owner.decodedCache.misses, 0);
+      const added = { type: 'add', object: after, isInInitialList: false } as const;
+      assert.deepEqual([specChanged(added), statusChanged(added)], [true, true]);
+    });
+    const without = states.next({ spec: { a: 1 } });
+    states.update(after, without, () => {
+      const change = { type: 'update', previous: after, object: without } as const;
+      assert.deepEqual([specChanged(change), statusChanged(change)], [false, true]);
+    });
+  });
+});
