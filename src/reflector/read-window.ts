@@ -1,6 +1,6 @@
 /**
  * The window between two reads of the sockets. Each event that is read alone wakes three threads, which costs more than its
- * work (docs/decisions/0031). So the reflector's thread sleeps after a read, and reads what has come meanwhile at once: as
+ * work (docs/decisions/0032). So the reflector's thread sleeps after a read, and reads what has come meanwhile at once: as
  * a network card interrupts for the first packet and not for those behind it.
  *
  * The window follows the rate. It is long enough for a few events, and never longer than its option. There is none

@@ -3,6 +3,15 @@ import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
 export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
+  'src/kube/json/member-from-end.ts': {
+    C330: ['if (((index - first) & 1) === 0) return index;', 'return index;'],
+  },
+  'src/replica/store/members.ts': {
+    C331: ['if (isSame) previous.keepMember(name, value);', ''],
+  },
+  'src/reflector/read-window.ts': {
+    C320: ['silenceMs > Math.max(PERIOD_MS, this.#maxMs)', 'silenceMs < 0'],
+  },
   'src/replica/store/replica.ts': {
     C1: ['isDeleted ? NONE :', '!isDeleted ? NONE :'],
     C2: [
