@@ -3,11 +3,11 @@
  * that thread. Sockets drive it, so it never blocks. While it holds a backlog it polls for room in a ring or in the log.
  */
 import type { MessagePort } from 'node:worker_threads';
-import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
+import { backgroundClock, realClock } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import { LogWriter } from '../shared/log/log.ts';
 import { sequenceAt } from '../shared/record/delta.ts';
-import { ReadWindow } from './read-window.ts';
+import { ReadSleeper } from './read-window.ts';
 import { ReflectorThread } from './reflector-thread.ts';
 import { Router } from './router.ts';
 import { BellWatch } from '../shared/ring/bell-watch.ts';
@@ -114,7 +114,7 @@ export function runReflector(task: ReflectorTask): void {
       task.port.postMessage(message);
       if (message.type !== 'closed') return;
       isClosed = true;
-      bell.close();
+      backlog.close();
       task.port.close();
     },
     onMessage: (listener) => {
@@ -124,33 +124,29 @@ export function runReflector(task: ReflectorTask): void {
           return;
         }
         listener(message);
-        watchBacklog();
+        backlog.begin();
       });
     },
   };
-  const onBacklog = (): void => watchBacklog();
+  const onBacklog = (): void => backlog.begin();
   // It rings for every batch of records: its CPU time changes with these.
   const onRing = (): void => usage.publishCpuTime(true);
   const { memory } = task;
-  const reflector = createReflector({ memory, port, onRing, onBacklog, onRecords, readBytes: READ_BYTES });
-  const readWindow = new ReadWindow(task.readWindowMs, realClock.now());
-  let events = 0;
+  const reflector = createReflector({
+    memory,
+    port,
+    onRing,
+    onBacklog,
+    onRecords: (records) => sleeper.read(records),
+    readBytes: READ_BYTES,
+  });
+  const backlog = new BacklogWatch(reflector, bell);
+  const sleeper = new ReadSleeper(
+    task.readWindowMs,
+    controlBell,
+    () => !isClosed && !reflector.hasBacklog && !reflector.isListing,
+  );
 
-  function onRecords(records: number): void {
-    if (events === 0 && task.readWindowMs > 0) realTimers.setImmediate(sleepAfterReads);
-    events += records;
-  }
-
-  /** Sleeps through the window. All sockets that were ready have been read; a message of the main thread ends it. */
-  function sleepAfterReads(): void {
-    const windowMs = readWindow.after(events, realClock.now());
-    events = 0;
-    const isCalled = controlBell.hasRung;
-    if (windowMs > 0 && !isClosed && !reflector.hasBacklog && !reflector.isListing)
-      controlBell.park(() => isCalled, windowMs);
-  }
-
-  let isWatching = false;
   // The event loop receives the main thread's message, so a blocked thread does not answer.
   const beat = (): void => {
     heartbeat.increment();
@@ -160,29 +156,47 @@ export function runReflector(task: ReflectorTask): void {
     usage.publishCpuTime(false);
   };
   beat();
+}
 
-  function watchBacklog(): void {
-    if (isWatching || isClosed || !reflector.hasBacklog) return;
-    isWatching = true;
-    lookAfter(NAP_MS);
+/** Looks for room while the reflector holds a backlog: after short pauses first, then when its bell rings. */
+class BacklogWatch {
+  readonly #reflector: ReflectorThread;
+  readonly #bell: BellWatch;
+  #isWatching = false;
+  #isClosed = false;
+
+  constructor(reflector: ReflectorThread, bell: BellWatch) {
+    this.#reflector = reflector;
+    this.#bell = bell;
   }
 
-  function lookAfter(napMs: number): void {
+  begin(): void {
+    if (this.#isWatching || this.#isClosed || !this.#reflector.hasBacklog) return;
+    this.#isWatching = true;
+    this.#lookAfter(NAP_MS);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#bell.close();
+  }
+
+  #lookAfter(napMs: number): void {
     realClock.schedule(napMs, () => {
-      const hasWorked = reflector.doWork() > 0;
-      if (isClosed || !reflector.hasBacklog) isWatching = false;
-      else if (hasWorked) lookAfter(NAP_MS);
-      else if (napMs < NAP_MS_MAX) lookAfter(napMs * 2);
-      else waitForBell();
+      const hasWorked = this.#reflector.doWork() > 0;
+      if (this.#isClosed || !this.#reflector.hasBacklog) this.#isWatching = false;
+      else if (hasWorked) this.#lookAfter(NAP_MS);
+      else if (napMs < NAP_MS_MAX) this.#lookAfter(napMs * 2);
+      else this.#waitForBell();
     });
   }
 
-  function waitForBell(): void {
-    void bell
-      .parkAsync(() => reflector.doWork() > 0)
+  #waitForBell(): void {
+    void this.#bell
+      .parkAsync(() => this.#reflector.doWork() > 0)
       .then(() => {
-        isWatching = false;
-        watchBacklog();
+        this.#isWatching = false;
+        this.begin();
       });
   }
 }

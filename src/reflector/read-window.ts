@@ -6,6 +6,8 @@
  * The window follows the rate. It is long enough for a few events, and never longer than its option. There is none
  * after silence, at rates at which it would be shorter than a timer is exact, and while any object is listed.
  */
+import { realClock, realTimers } from '../base/clock.ts';
+import type { Bell } from '../shared/ring/bell.ts';
 
 /** Events for which a window waits. */
 const EVENTS = 8;
@@ -54,5 +56,34 @@ export class ReadWindow {
     this.#ratePerMs = ratePerMs;
     this.#periodStartMs = nowMs;
     this.#events = 0;
+  }
+}
+
+/** Sleeps through the windows on the reflector's thread. */
+export class ReadSleeper {
+  readonly #window: ReadWindow;
+  readonly #bell: Bell;
+  readonly #maySleep: () => boolean;
+  #events = 0;
+
+  /** @param bell rung for each message of the main thread, which ends a sleep */
+  constructor(maxMs: number, bell: Bell, maySleep: () => boolean) {
+    this.#window = new ReadWindow(maxMs, realClock.now());
+    this.#bell = bell;
+    this.#maySleep = maySleep;
+  }
+
+  /** Counts events of this turn of the event loop. The thread sleeps when all sockets that are ready have been read. */
+  read(events: number): void {
+    if (this.#events === 0) realTimers.setImmediate(() => this.#sleep());
+    this.#events += events;
+  }
+
+  #sleep(): void {
+    const windowMs = this.#window.after(this.#events, realClock.now());
+    this.#events = 0;
+    // A message that came before the sleep is still to be handled.
+    const isCalled = this.#bell.hasRung;
+    if (windowMs > 0 && this.#maySleep()) this.#bell.park(() => isCalled, windowMs);
   }
 }

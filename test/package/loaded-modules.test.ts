@@ -87,7 +87,7 @@ const ENTRIES = [
     what: 'the reflector’s thread',
     file: 'reflector/create-reflector.js',
     packages: [],
-    files: 65,
+    files: 68,
     bytes: 240_000,
   },
   {

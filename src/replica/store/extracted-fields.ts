@@ -6,7 +6,6 @@
  *
  * The shard writes a JSON array, `[uid, generation, deletionTimestamp, controllerUid, labels, …fields, modules?]`.
  */
-import type { KnownMember } from './members.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
@@ -143,6 +142,15 @@ export class SharedFields {
     byText.set(text, this.#last);
     return this.#last;
   }
+}
+
+/** @internal A member of the newest state that a handler has read; `offset` is from the start of the object. */
+export interface KnownMember {
+  readonly version: number | string;
+  readonly offset: number;
+  readonly length: number;
+  /** The value, if the member has not changed; else undefined. */
+  readonly value: unknown;
 }
 
 /** @internal */

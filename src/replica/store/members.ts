@@ -13,15 +13,6 @@ import type { MemberSpan } from '../../kube/json/member-from-end.ts';
 import type { EncodedObject, Entry } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
 
-/** @internal A member of the newest state that a handler has read; `offset` is from the start of the object. */
-export interface KnownMember {
-  readonly version: number | string;
-  readonly offset: number;
-  readonly length: number;
-  /** The value, if it has not changed; undefined if nobody needs it again. */
-  readonly value: unknown;
-}
-
 /** Result for objects whose members cannot be read alone: msgpack, and bytes that are no JSON. */
 export const NOT_ALONE: unique symbol = Symbol('not alone');
 
