@@ -1,16 +1,7 @@
 /**
  * kubeloom: client-go's informer machinery for Node.js, spread over worker threads.
  *
- * ```
- *               1                 2               3               4                   5                6
- * apiserver ─► reflector ──────► ring ────────► indexer ───────► ring ────────────► merge ─────────► listeners
- * LIST/WATCH   thread            one per        threads (N)      one per shard      main thread,     one chunked
- *              frames, keys,     shard          fields,          notifications      by               queue per
- *              sequence          deltas         transform,                          sequence         handler
- *                 │                             codec  │                              │
- *                 └─► log: the wire's bytes, shared, first in first out ──────────────┴─► replica: keys, indexes,
- *                                                                                         bytes, private
- * ```
+ * The picture of the pipeline, with each thread and each piece of shared memory, is in docs/architecture.md.
  *
  * Names are exported in the order of the flow.
  */

@@ -69,7 +69,7 @@ export interface RetryWindow {
 }
 
 /**
- * Counts one more error.
+ * Counts an error.
  *
  * @returns the next window, and whether to retry at once; the next error after a closed window begins a new
  *   one

@@ -1,5 +1,5 @@
 /**
- * Time and randomness, injected: production uses the real ones, tests and the simulator control their own.
+ * Time and randomness, injected: production uses the real clock, tests and the simulator control their own.
  */
 
 export interface Clock {
@@ -17,14 +17,14 @@ export type RealTimers = Pick<
   'setTimeout' | 'clearTimeout' | 'setInterval' | 'clearInterval' | 'setImmediate'
 >;
 
-/** Longest delay of a timer, 24.8 days: Node replaces a longer one by 1 ms. */
+/** Longest delay of a timer, 24.8 days: Node replaces a longer delay by 1 ms. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis;
 
 /**
  * The global timers as they are when this module is loaded. A test that replaces them (node:test's `mock.timers`,
- * vitest's and sinon's fakes) stops its own code, and not the pipeline. No other code in `src` uses the global timers.
+ * vitest's and sinon's fakes) stops the code that it tests, and not the pipeline. No other code in `src` uses the global timers.
  */
 export const realTimers: RealTimers = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate };
 

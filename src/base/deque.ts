@@ -1,4 +1,4 @@
-/** A queue in an array. Taking from its head is cheap, while `shift` of a large array moves all elements. */
+/** A queue in an array. Taking from the head is cheap, while `shift` of a large array moves all elements. */
 
 /** Minimum number of emptied slots before the rest is moved. */
 const HEAD_MIN = 1024;

@@ -1,5 +1,5 @@
 /**
- * Errors that users can see: every one carries a stable `code` to switch on and a message that says what
+ * Errors that users can see: every error carries a stable `code` to switch on and a message that says what
  * to do. Expected outcomes inside the pipeline are values (-1, unions); only misuse and failures throw.
  */
 import type { ErrorCode } from './error-codes/table.ts';
@@ -25,7 +25,7 @@ export class KubeloomError extends Error {
   }
 }
 
-/** Returns any error as one with a code; another value becomes its cause. */
+/** Returns any error as a KubeloomError; another value becomes the cause. */
 export function withCode(error: unknown): KubeloomError {
   if (error instanceof KubeloomError) return error;
   return new KubeloomError('ERR_KUBELOOM_UNEXPECTED', firstLineOf(error), { cause: error });

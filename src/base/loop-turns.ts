@@ -33,7 +33,7 @@ export class LoopTurns {
     return this.#turn;
   }
 
-  /** Says that the loop has waited: the next steps are the first ones again. */
+  /** Says that the loop has waited: the count of steps begins again. */
   waited(): void {
     this.#steps = 0;
     this.#turn = undefined;

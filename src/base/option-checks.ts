@@ -1,5 +1,5 @@
 /**
- * Options as tables: each option has a check. Everything else is refused with its name and the closest known name. A
+ * Options as tables: each option has a check. Everything else is refused, with the closest known name. A
  * table is typed by the options that it checks, so the compiler finds an option without a check.
  */
 import type { Clock } from './clock.ts';
@@ -19,7 +19,7 @@ const SHOWN_CHARACTERS_MAX = 100;
  * Checks all options at once. An option that is undefined counts as absent.
  *
  * @param what names the options in messages: `options of an informer`
- * @throws ERR_KUBELOOM_OPTION for a value that is no object, an unknown member, or a value that its check refuses
+ * @throws ERR_KUBELOOM_OPTION for a value that is no object, an unknown member, or a value that the check refuses
  */
 export function wantOptions<Options>(
   what: string,

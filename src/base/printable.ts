@@ -19,7 +19,7 @@ export function escapeControls(text: string): string {
   });
 }
 
-/** Returns the same JSON on one line: line breaks and tabs are between tokens only, other controls in texts only. */
+/** Returns the same JSON as a single line: line breaks and tabs are between tokens only, other controls in texts only. */
 export function escapeJsonControls(json: string): string {
   return json
     .replace(/[\r\n\t]+/g, ' ')
@@ -27,7 +27,7 @@ export function escapeJsonControls(json: string): string {
     .replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Returns the stack of an error with its message on one line, and each frame on its own. */
+/** Returns the stack of an error with the message on one line, and each frame on a line. */
 export function escapeStack(stack: string, message: string): string {
   const framesStart = stack.includes(message) ? stack.indexOf(message) + message.length : 0;
   const frames = stack.slice(framesStart).split('\n').map(escapeControls);

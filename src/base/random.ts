@@ -1,4 +1,4 @@
-/** Seeded random numbers: the same seed gives the same run on every machine, and a failure names its seed. */
+/** Seeded random numbers: the same seed gives the same run on every machine, and a failure names the seed. */
 import type { Random } from './clock.ts';
 
 /** mulberry32: 32 bits of state, enough to choose the steps of a load or of a test. */

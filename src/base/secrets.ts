@@ -7,7 +7,7 @@ import { toUSVString } from 'node:util';
 
 /** A shorter text is no secret, and hiding it would destroy messages. */
 const SECRET_CHARACTERS_MIN = 6;
-/** Connections whose secrets are kept. Tokens are renewed for as long as a program runs; the oldest ones are forgotten. */
+/** Connections whose secrets are kept. Tokens are renewed for as long as a program runs; the oldest connections are forgotten. */
 const CONNECTIONS_MAX = 1000;
 const HIDDEN = '[hidden]';
 
@@ -20,7 +20,7 @@ export function keepSecrets(secrets: readonly string[]): void {
   if (kept.length === 0) return;
   const id = kept.join('\n');
   connections.delete(id);
-  // Longer ones first: one may contain another.
+  // Longer secrets first: a secret may contain another.
   connections.set(
     id,
     [...new Set(kept.flatMap(formsOf))].sort((one, other) => other.length - one.length),

@@ -1,4 +1,4 @@
-/** A pause of any length: Node's own ones end after 1 ms beyond 24.8 days. */
+/** A pause of any length: a timer of Node beyond 24.8 days ends after 1 ms. */
 import { realClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import { onAbort } from './on-abort.ts';

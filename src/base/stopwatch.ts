@@ -1,4 +1,4 @@
-/** The time for which a condition has held so far, over all its periods. */
+/** The time for which a condition has held so far, over all periods. */
 import type { Clock } from './clock.ts';
 
 export class Stopwatch {
@@ -17,7 +17,7 @@ export class Stopwatch {
     this.#sinceMs = isRunning ? this.#clock.now() : undefined;
   }
 
-  /** Sum of all periods, the one in progress included. */
+  /** Sum of all periods, the current period included. */
   get elapsedMs(): number {
     return this.#sinceMs === undefined ? this.#endedMs : this.#endedMs + this.#clock.now() - this.#sinceMs;
   }

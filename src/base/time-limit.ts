@@ -10,7 +10,7 @@ export class TimeLimit implements Disposable {
   readonly #ending = new AbortController();
   readonly #release: () => void;
 
-  /** @param signal aborts earlier, with its own reason */
+  /** @param signal aborts earlier, with the reason of this signal */
   constructor(limitMs: number, signal: AbortSignal, clock: Clock = backgroundClock) {
     const end = (reason: unknown): void => this.#ending.abort(reason);
     const cancel = clock.schedule(limitMs, () => {

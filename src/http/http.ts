@@ -1,6 +1,6 @@
 /**
  * Requests with streaming responses: an informer sends GET alone, a client of objects all methods. `HttpTransport`
- * is the narrow interface that the reflector uses; tests implement it, too.
+ * is the narrow interface that the reflector uses; tests implement it as well.
  *
  * After `sent` a response is one `head`, any number of `data`, one `end`. Between `pause` and `resume` neither `data` nor
  * `end` is called, after `close` nothing at all, and nothing but `sent` before `request` has returned.

@@ -69,7 +69,7 @@ export class ResponseParser {
     return this.#place === 'head' && this.#head.isEmpty;
   }
 
-  /** True when the response is complete and another one may follow on the same connection. */
+  /** True when the response is complete and the connection may serve a further response. */
   get isReusable(): boolean {
     return this.isComplete && this.#isKeptAlive;
   }

@@ -39,7 +39,7 @@ export class ServerAddress {
   readonly proxy: ProxyAddress | undefined;
   /** Host and port, as CONNECT has them. */
   readonly authority: string;
-  /** The name in the TLS handshake; addresses are not allowed there. */
+  /** The name in the TLS handshake, which allows no addresses. */
   readonly serverName: string | undefined;
   /** The prefix of every path: apiservers behind a proxy have one. */
   readonly #basePath: string;

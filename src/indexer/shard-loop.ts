@@ -29,7 +29,7 @@ const LATE_RING_MS = 1000;
 /** Length of the window in which the rate is measured, and of a pause at a high rate. */
 export const PAUSE_MS = 1;
 const RECORDS_PER_MS = 32;
-/** Pause between two looks for records while modules load, because the thread cannot block on its bell then. */
+/** Pause between two searches for records while modules load: the thread must not block on the bell. */
 const LOADING_PAUSE_MS = 4;
 
 /** Runs until `shutdown` arrives. */

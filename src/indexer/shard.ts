@@ -236,7 +236,7 @@ export class Shard {
     if (informer?.hasModules) this.#turn.spendMuch();
     if (informer && this.#quarantined.includes(delta.sequence)) informer.quarantined(delta);
     else if (informer) informer.object(delta);
-    // Sequences of a detached informer need an answer, too.
+    // Sequences of a detached informer also need an answer.
     else this.#output.openNothing(delta);
   }
 
@@ -261,7 +261,7 @@ export class Shard {
   }
 
   /**
-   * Loads the modules, then answers with success or the error; does not answer if the informer was detached meanwhile.
+   * Loads the modules, then answers with success or the error; does not answer if the informer was detached before the modules were loaded.
    */
   async #attach(informer: number, spec: ShardSpec): Promise<void> {
     const { log, port, clock } = this.#options;

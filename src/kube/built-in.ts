@@ -15,5 +15,5 @@ export type BuiltInResources = {
   };
 };
 
-// The type is derived from the table, so the tree built from the table has it.
+// The type is derived from the table, so the tree built from the table has the same type.
 export const resources: BuiltInResources = BUILT_IN_TREE as unknown as BuiltInResources;

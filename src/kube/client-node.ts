@@ -35,7 +35,7 @@ function requireInstalled(name: string): unknown {
   return createRequire(import.meta.url)(name) as unknown;
 }
 
-/** Returns whether client-node itself is missing: a missing package of its own is another fault. */
+/** Returns whether client-node itself is missing: a missing dependency of client-node is another fault. */
 function isMissing(cause: unknown): boolean {
   const code = codeOf(cause);
   const isNotFound = code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND';

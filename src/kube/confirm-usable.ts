@@ -1,5 +1,5 @@
 /**
- * The rules by which an identity and an address are usable: those of clientcmd, in its order. They hold for kubeconfigs and for
+ * The rules by which an identity and an address are usable: those of clientcmd, in the same order. They hold for kubeconfigs and for
  * connections that are given directly. What is given must be usable; nothing of it is omitted in silence, because a request
  * with less would run with other rights.
  */
@@ -8,7 +8,7 @@ import { isRecord } from './meta-shape.ts';
 
 /** A cluster of a kubeconfig, with the member that client-node's model lacks. */
 export interface KubeConfigCluster extends Cluster {
-  /** The extension `client.authentication.k8s.io/exec`: settings of the cluster for its plugins. */
+  /** The extension `client.authentication.k8s.io/exec`: settings of the cluster for plugins. */
   readonly execConfig?: unknown;
 }
 
@@ -18,7 +18,7 @@ export interface KubeConfigUser extends User {
   readonly tokenFile?: string;
 }
 
-/** The cluster and the user of one context. */
+/** The cluster and the user of a context. */
 export interface Target {
   readonly cluster: KubeConfigCluster;
   readonly user: KubeConfigUser;
@@ -83,7 +83,7 @@ const PLUGIN_RULES: readonly Rule<Readonly<Record<string, unknown>>>[] = [
     'has an unknown interactiveMode',
 ];
 
-/** Returns what makes the target unusable, with the name of its cluster or user; undefined when it is usable. */
+/** Returns what makes the target unusable, with the name of the cluster or user; undefined when it is usable. */
 export function whyUnusable({ cluster, user }: Target): string | undefined {
   const ofUser = broken(USER_RULES, user);
   if (ofUser !== undefined) return `user ${quote(user.name)} ${ofUser}`;
@@ -114,7 +114,7 @@ function hasKey({ keyData, keyFile }: User): boolean {
   return Boolean(keyData) || Boolean(keyFile);
 }
 
-/** Returns whether the user has credentials of its own: beside these a plugin does not run, as for client-go. */
+/** Returns whether the user contains credentials: beside these a plugin does not run, as for client-go. */
 export function hasOwnCredentials(user: KubeConfigUser): boolean {
   return [user.token, user.tokenFile, user.username].some(Boolean) || hasCertificate(user);
 }

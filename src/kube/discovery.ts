@@ -1,4 +1,4 @@
-/** Reads a server's discovery documents: which resources it has, in which groups and versions. */
+/** Reads a server's discovery documents: which resources it serves, in which groups and versions. */
 import { listAt, textAt, valueAt } from './wire-path.ts';
 
 /** Requests a path of the server with GET and parses the JSON; rejects for every status but 200. */
@@ -9,7 +9,7 @@ export interface GroupVersion {
   readonly version: string;
 }
 
-/** One resource in a discovery document. */
+/** A resource in a discovery document. */
 export interface ApiResource {
   readonly name: string;
   readonly singularName: string;
@@ -19,7 +19,7 @@ export interface ApiResource {
   readonly shortNames: readonly string[];
 }
 
-/** One version of a group, without its subresources. */
+/** A version of a group, without subresources. */
 export interface DiscoveryDocument extends GroupVersion {
   readonly resources: readonly ApiResource[];
 }
@@ -35,7 +35,7 @@ const CORE: GroupVersion = { group: '', version: 'v1' };
 const REQUESTS_MAX = 8;
 
 /**
- * Reads all documents, a few at a time. A group that cannot be read hides no other: its document in `known` counts.
+ * Reads all documents, a few at a time. A group that cannot be read hides no other: for this group the document in `known` counts.
  *
  * @throws the error of `getJson` when the list of groups cannot be read
  */

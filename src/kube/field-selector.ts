@@ -5,7 +5,7 @@
  */
 import { KubeloomError } from '../base/errors.ts';
 
-/** One term. All terms of a selector must hold. */
+/** A term. All terms of a selector must hold. */
 export interface FieldRequirement {
   /** A dotted path. */
   readonly field: string;
@@ -13,7 +13,7 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** Parses a selector; an empty one has no terms and matches everything. @throws ERR_KUBELOOM_SELECTOR */
+/** Parses a selector; an empty selector matches everything. @throws ERR_KUBELOOM_SELECTOR */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
   if (typeof text !== 'string') throw selectorError(`a field selector must be a string, got ${String(text)}`);
   return termsOf(text).map((term) => requirementOf(term, text));

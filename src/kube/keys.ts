@@ -3,7 +3,7 @@
  * queues and handlers: plain objects with metadata, cached entries of an informer, explicit keys and (the
  * deletion-handling ones) tombstones.
  *
- * Unlike client-go, an object without a name has no key: it would share one with every other such object.
+ * Unlike client-go, an object without a name has no key: all such objects would share it.
  */
 import { KubeloomError } from '../base/errors.ts';
 import { Mark, isExplicitKey, isRecord, mark, metadataAtHand } from './meta-shape.ts';
@@ -44,7 +44,7 @@ export class KeyError extends KubeloomError {
   }
 }
 
-/** Namespace and name; the namespace is empty for an object without one. */
+/** Namespace and name; the namespace is empty for a cluster-scoped object. */
 export class ObjectName {
   readonly namespace: string;
   readonly name: string;
@@ -101,7 +101,7 @@ export function objectToName(object: unknown): ObjectName {
   }
 }
 
-/** Returns the name as `objectToName` does; a tombstone's name is in its key. */
+/** Returns the name as `objectToName` does; a tombstone's name is in the key. */
 export function deletionHandlingObjectToName(object: unknown): ObjectName {
   return isTombstone(object) ? parseObjectName(object.key) : objectToName(object);
 }
@@ -112,7 +112,7 @@ export function metaNamespaceKeyFunc(object: unknown): string {
   return objectToName(object).toString();
 }
 
-/** Returns the key as `metaNamespaceKeyFunc` does; for a tombstone, its own key. */
+/** Returns the key as `metaNamespaceKeyFunc` does; for a tombstone, the tombstone's key. */
 export function deletionHandlingMetaNamespaceKeyFunc(object: unknown): string {
   return isTombstone(object) ? object.key : metaNamespaceKeyFunc(object);
 }

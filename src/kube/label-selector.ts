@@ -1,6 +1,6 @@
 /**
  * Label selectors, parsed as apimachinery's labels.Parse does, with the same error messages: `app=web,tier in
- * (a,b),!legacy,weight>3`. One pass over the text without backtracking: linear time.
+ * (a,b),!legacy,weight>3`. A single pass over the text without backtracking: linear time.
  */
 import { KubeloomError } from '../base/errors.ts';
 
@@ -8,7 +8,7 @@ export type LabelSet = Readonly<Record<string, string>>;
 
 export type SelectorOperator = 'Exists' | 'DoesNotExist' | 'In' | 'NotIn' | 'GreaterThan' | 'LessThan';
 
-/** One term. All terms of a selector must hold. */
+/** A term. All terms of a selector must hold. */
 export interface Requirement {
   readonly key: string;
   readonly operator: SelectorOperator;
@@ -47,16 +47,16 @@ export class LabelSelector {
   }
 }
 
-/** Parses a selector. @throws ERR_KUBELOOM_SELECTOR, with the expected token and its place */
+/** Parses a selector. @throws ERR_KUBELOOM_SELECTOR, with the expected token and the place of the error */
 export function parseLabelSelector(text: string): LabelSelector {
-  // Any other value has no length, and would select everything.
+  // Any other value lacks a length, and would select everything.
   if (typeof text !== 'string') throw selectorError(`a label selector must be a string, got ${String(text)}`);
   return new LabelSelector(new Parser(text).parse());
 }
 
 /**
- * Returns the selector of a workload's `spec.selector`. As in apimachinery an absent selector matches nothing, an
- * empty one everything.
+ * Returns the selector of a workload's `spec.selector`. As in apimachinery an absent selector matches no object, an
+ * empty selector every object.
  */
 export function labelSelectorAsSelector(selector: LabelSelectorObject | undefined): LabelSelector {
   if (!selector) return new LabelSelector([{ key: '', operator: 'In', values: [] }]);
@@ -112,7 +112,7 @@ interface Token {
 }
 
 const END: Token = { kind: 'end', text: '' };
-/** Blanks, a symbol, or a word: one of them matches at the end of the last match. */
+/** Blanks, a symbol, or a word: the next token after the last match. */
 const TOKEN = /\s+|(==|!=|[=!(),><])|([^\s=!(),<>]+)/y;
 const OPERATORS: Readonly<Record<string, SelectorOperator>> = {
   in: 'In',

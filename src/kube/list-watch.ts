@@ -11,7 +11,7 @@ export interface ListOptions {
   readonly shardSelector?: string;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
-  /** Items in a page; `continue` requests the next one. */
+  /** Items in a page; `continue` requests the next page. */
   readonly limit?: number;
   readonly continue?: string;
   readonly timeoutSeconds?: number;
@@ -47,7 +47,7 @@ export interface Watch<T> extends AsyncIterable<WatchEvent<T>> {
 }
 
 /**
- * Lists and watches one collection. Both functions throw expected failures: an error with the server's
+ * Lists and watches a collection. Both functions throw expected failures: an error with the server's
  * `httpStatus` and `reason` (`KubeStatusError`); any other error counts as a connection failure.
  */
 export interface ListerWatcher<T> {

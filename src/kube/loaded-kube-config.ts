@@ -91,7 +91,7 @@ export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
   /**
    * Returns the same as a KubeConfig of client-node.
    *
-   * @param clientNode default: the installed one, loaded with `require()`, which does not work in jest or in a bundle that
+   * @param clientNode default: the installed package, loaded with `require()`, which does not work in jest or in a bundle that
    *   contains client-node
    * @throws ERR_KUBELOOM_CLIENT_NODE
    */
@@ -108,7 +108,7 @@ export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
     return kubeConfig;
   }
 
-  /** Returns the names and servers only: what `JSON.stringify` writes has no credentials. */
+  /** Returns the names and servers only: what `JSON.stringify` writes contains no credentials. */
   toJSON(): object {
     const { contexts, currentContext } = this;
     return {

@@ -22,8 +22,8 @@ export function isRecord(value: unknown): value is Fields {
 }
 
 /**
- * The marks of kubeloom's own values. JSON cannot contain a symbol, so no object of a server has a mark. The symbols are
- * registered: two copies of the package in one program recognise each other's values.
+ * The marks of kubeloom's own values. JSON cannot contain a symbol, so no object of a server carries a mark. The symbols are
+ * registered: two copies of the package in a program recognise each other's values.
  */
 export const Mark: Readonly<Record<'Entry' | 'Tombstone' | 'ExplicitKey', symbol>> = {
   /** An entry of an informer. */
@@ -44,8 +44,8 @@ function hasMark(value: object, wanted: symbol): boolean {
 }
 
 /**
- * Returns whether it is an informer's entry. Readers must take an entry's own fields, not its metadata: those need
- * decoding and throw once it has expired.
+ * Returns whether it is an informer's entry. Readers must take an entry's own fields, not the metadata: metadata need
+ * decoding and throw once the entry has expired.
  */
 export function isEntry(object: object): boolean {
   return hasMark(object, Mark.Entry);
@@ -62,8 +62,8 @@ export function isExplicitKey(value: unknown): value is { readonly key: string }
 }
 
 /**
- * Returns the metadata of an object, or an entry itself, which has the same fields; otherwise undefined. A tombstone has
- * none here: its metadata are of a state that may have changed since.
+ * Returns the metadata of an object, or an entry itself, which offers the same fields; otherwise undefined. A tombstone has
+ * none here: the metadata are of a state that may have changed since.
  */
 export function metadataAtHand(object: unknown): Fields | undefined {
   if (!isRecord(object) || isFinalStateUnknown(object)) return undefined;

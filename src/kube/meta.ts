@@ -73,7 +73,7 @@ const LIST_ZEROS: Zeros<ListAccessor> = {
 const viewOfObject = viewClass<ObjectAccessor>(OBJECT_ZEROS);
 const viewOfList = viewClass<ListAccessor>(LIST_ZEROS);
 
-/** Fields that an entry has outside its metadata: always readable, without decoding. */
+/** Fields of an entry outside the metadata: always readable, without decoding. */
 const AT_HAND: ReadonlySet<string> = new Set([
   'name',
   'namespace',
@@ -157,7 +157,7 @@ export function extractList(list: unknown): object[] {
   return items;
 }
 
-/** Visits the items of `extractList` one by one; an error of `visit` ends it. */
+/** Visits the items of `extractList` in turn; an error of `visit` ends it. */
 export function eachListItem<T extends object>(
   list: { readonly items: readonly T[] },
   visit: (item: T) => void,
@@ -228,7 +228,7 @@ function entrySource(entry: Fields): Source {
 
 type Zeros<View> = { readonly [Field in keyof View]: View[Field] };
 
-/** Returns a class whose instances have one property for each zero value; the zeros define the types of the fields. */
+/** Returns a class whose instances have a property for each zero value; the zeros define the types of the fields. */
 function viewClass<View extends object>(zeros: Zeros<View>): (source: Source) => View {
   class FieldView {
     readonly #source: Source;
@@ -254,7 +254,7 @@ function viewClass<View extends object>(zeros: Zeros<View>): (source: Source) =>
   return (source) => new FieldView(source) as View;
 }
 
-/** Returns false for 0 where undefined is the zero value: a grace period of 0 seconds has a meaning. */
+/** Returns false for 0 where undefined is the zero value: a grace period of 0 seconds is meaningful. */
 function isZero(value: unknown, zero: unknown): boolean {
   if (value === undefined || value === null || value === zero) return true;
   if (zero === undefined || !isRecord(value)) return false;

@@ -1,14 +1,14 @@
 /**
  * The order of resourceVersions. Since Kubernetes 1.35 they are documented as decimal numbers of any length that
- * clients may compare within one collection of one server. The comparison works on text: a JavaScript number
- * would lose the last digits of long ones, and as strings `'9' < '10'` is false.
+ * clients may compare within a collection of a server. The comparison works on text: a JavaScript number
+ * would lose the last digits of long versions, and as strings `'9' < '10'` is false.
  */
 import { KubeloomError } from '../base/errors.ts';
 
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 
 /**
- * Returns whether the version has a place in the order. The empty one has none: in requests it means "the most
+ * Returns whether the version has a place in the order. The empty version has none: in requests it means "the most
  * recent", in objects "never stored".
  */
 export function isComparableResourceVersion(resourceVersion: string): boolean {
@@ -17,7 +17,7 @@ export function isComparableResourceVersion(resourceVersion: string): boolean {
 }
 
 /**
- * Returns a negative number when `a` is older than `b`, 0 when they are equal, a positive one when it is newer;
+ * Returns a negative number when `a` is older than `b`, 0 when they are equal, a positive number when it is newer;
  * fits `sort`. `'0'` is older than everything.
  *
  * @throws ERR_KUBELOOM_RESOURCE_VERSION unless it is decimal digits without a leading zero; also for ''
@@ -30,7 +30,7 @@ export function compareResourceVersions(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Returns whether `a` is older. False also when one of them has no place in the order. */
+/** Returns whether `a` is older. False also when either version has no place in the order. */
 export function isOlderResourceVersion(a: string, b: string): boolean {
   return (
     isComparableResourceVersion(a) && isComparableResourceVersion(b) && compareResourceVersions(a, b) < 0

@@ -1,4 +1,4 @@
-/** The names of a collection of an apiserver, and its URL. */
+/** The names and the URL of a collection of an apiserver. */
 import { KubeloomError } from '../base/errors.ts';
 import { refuse } from '../base/option-checks.ts';
 
@@ -24,12 +24,12 @@ export function apiVersionOf(ref: Pick<ResourceRef, 'group' | 'version'>): strin
   return ref.group === '' ? ref.version : `${ref.group}/${ref.version}`;
 }
 
-/** A DNS name, or a label of one: what Kubernetes allows. */
+/** A DNS name, or a DNS label: what Kubernetes allows. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** A DNS label, as Kubernetes has it for namespaces. */
+/** A DNS label, as Kubernetes requires for namespaces. */
 export function isNamespaceName(name: string): boolean {
   return NAMESPACE.test(name);
 }

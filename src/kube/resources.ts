@@ -278,7 +278,7 @@ export type BuiltInGroups = typeof BUILT_IN_GROUPS;
 
 type ByName<T> = Readonly<Record<string, T>>;
 
-/** A group without its specific types. */
+/** A group without specific types. */
 interface BuiltInGroup {
   readonly group: string;
   readonly versions: ByName<ByName<Pick<ResourceRef, 'kind' | 'isNamespaced'>>>;

@@ -1,9 +1,9 @@
 /**
- * Maps a kind, or a name as people type it, to its collection: client-go's RESTMapper. The table of built-in
+ * Maps a kind, or a name as people type it, to the collection: client-go's RESTMapper. The table of built-in
  * resources answers without a request. For everything else the mapper reads the server's discovery documents and
  * keeps them. It reads them again when a kind is missing, at most once in `refreshIntervalMs`.
  *
- * When several groups have the kind, the core group comes first, then the built-in ones, as in kubectl. When
+ * When several groups serve the kind, the core group comes first, then the built-in groups, as in kubectl. When
  * several remain, the error names them.
  */
 import { realClock } from '../base/clock.ts';
@@ -15,7 +15,7 @@ import type { ApiResource, Discovery, DiscoveryDocument, GetJson, GroupVersion }
 import type { ResourceRef } from './resource.ts';
 import { builtInResources } from './resources.ts';
 
-/** A kind. Default version: the server's preferred one. Default group: any group that has it. */
+/** A kind. Default version: the server's preferred version. Default group: any group that serves the kind. */
 export interface KindName {
   readonly group?: string;
   readonly version?: string;
@@ -75,7 +75,7 @@ export class RestMapper {
   }
 
   /**
-   * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when no group has it, ERR_KUBELOOM_AMBIGUOUS_RESOURCE when several
+   * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when no group serves it, ERR_KUBELOOM_AMBIGUOUS_RESOURCE when several
    * groups
    *   have, ERR_KUBELOOM_NOT_WATCHABLE when it cannot be listed and watched, and the error of `getJson`
    */
@@ -100,7 +100,7 @@ export class RestMapper {
     const known = this.#answers.get(query.text);
     if (known) return known;
     const builtIn = best(builtInCandidates(query));
-    // Only the server's documents show which of several versions it has and prefers.
+    // Only the server's documents show which of several versions it serves and prefers.
     const found = builtIn.length === 1 ? builtIn : best(candidatesIn(this.#discovery.documents, query));
     requireOne(query, found);
     if (!found[0]) return undefined;
@@ -109,7 +109,7 @@ export class RestMapper {
     return ref;
   }
 
-  /** Reads all documents again. Concurrent calls share one round. */
+  /** Reads all documents again. Concurrent calls share a round. */
   refresh(): Promise<void> {
     this.#refreshing ??= discover(this.#getJson, this.#discovery.documents)
       .then((discovery) => {
@@ -124,7 +124,7 @@ export class RestMapper {
 
 /**
  * Finds the collection of a name as people type it, in the server's documents alone: the table of built-in resources
- * does not show what this server has. Among several custom resources the first one in the server's order counts.
+ * does not show what this server serves. Of several custom resources the first in the server's order counts.
  *
  * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE, ERR_KUBELOOM_NOT_WATCHABLE, and the error of `getJson`
  */
@@ -148,7 +148,7 @@ function candidatesIn(documents: readonly DiscoveryDocument[], query: KindQuery)
     );
 }
 
-/** Returns the candidates that fit best, of these the ones in the groups that come first. */
+/** Returns the candidates that fit best, of these the candidates in the groups that come first. */
 function best(candidates: readonly Candidate[]): readonly Candidate[] {
   const fit = Math.min(...candidates.map((one) => one.fit));
   const fitting = candidates.filter((one) => one.fit === fit);
@@ -156,7 +156,7 @@ function best(candidates: readonly Candidate[]): readonly Candidate[] {
   return fitting.filter((one) => rankOf(one) === rank);
 }
 
-/** @throws ERR_KUBELOOM_AMBIGUOUS_RESOURCE unless all are versions of one resource */
+/** @throws ERR_KUBELOOM_AMBIGUOUS_RESOURCE unless all are versions of the same resource */
 function requireOne({ text }: KindQuery, candidates: readonly Candidate[]): void {
   const names = new Set(candidates.map(({ group, resource }) => `${resource}.${group}`));
   if (names.size <= 1) return;

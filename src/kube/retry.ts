@@ -1,7 +1,7 @@
 /**
- * The consequence of a failed request: one rule for work queues, events and elections.
+ * The consequence of a failed request: a single rule for work queues, events and elections.
  *
- * - `repeat`: nothing was done, and the same request may succeed later;
+ * - `repeat`: the server did not act, and the same request may succeed later;
  * - `unconfirmed`: a write may have happened or not: look before it is repeated;
  * - `refused`: the same request fails again.
  */
@@ -47,9 +47,9 @@ export function isUnconfirmed({ httpStatus, code, reason, serverMessage }: KubeS
   return httpStatus === 503 && reason === '';
 }
 
-/** Returns the delay that the server wants before a repetition, at most five minutes; 0 without one. */
+/** Returns the delay that the server wants before a repetition, at most five minutes; 0 if it names none. */
 export function retryAfterMs(error: unknown): number {
-  // An error of another thread has the number, and not the class.
+  // An error of another thread carries the number, and not the class.
   const seconds: unknown = error instanceof Error ? Reflect.get(error, 'retryAfterSeconds') : undefined;
   return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1000, RETRY_AFTER_MAX_MS) : 0;
 }

@@ -18,7 +18,7 @@ export interface ServerConnection {
   readonly cert?: string;
   /** The key of the client's certificate, PEM. */
   readonly key?: string;
-  /** The name that the server's certificate must have. Default: the one in the URL. */
+  /** The name that the server's certificate must have. Default: the name in the URL. */
   readonly tlsServerName?: string;
   /** Default: the proxy of the environment. */
   readonly proxyUrl?: string;

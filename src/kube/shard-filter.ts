@@ -1,6 +1,6 @@
 /**
  * Decides whether an object belongs to a shard selector, by the hash that the server computes: FNV-1a of 64 bits over
- * the UTF-8 bytes of its uid or namespace. The hash is two words of 32 bits, because the filter runs for every event and
+ * the UTF-8 bytes of the uid or namespace. The hash is two words of 32 bits, because the filter runs for every event and
  * a BigInt would be an allocation for every byte.
  */
 import { decodeStringContent } from './json/read.ts';

@@ -1,6 +1,6 @@
 /**
  * Shard selectors of Kubernetes' sharded LIST and WATCH (KEP-5866): ranges of the hash of each object's uid or
- * namespace. `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')` is one half of all objects;
+ * namespace. `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')` is half of all objects;
  * `||` joins ranges.
  */
 import { KubeloomError } from '../base/errors.ts';
@@ -9,15 +9,15 @@ import { KubeloomError } from '../base/errors.ts';
 export interface ShardRange {
   /** `0x` and 16 hexadecimal digits in lower case. */
   readonly start: string;
-  /** The same, or `0x10000000000000000`, the end of all hashes. */
+  /** The same form, or `0x10000000000000000`, the end of all hashes. */
   readonly end: string;
 }
 
-/** The objects whose hash is in one of the ranges. */
+/** The objects whose hash is in any of the ranges. */
 export interface ShardSelector {
   /**
    * The text that is hashed. Uids spread objects evenly. `namespace` keeps the objects of a namespace together, but
-   * namespaces whose names differ at the end only are mostly in one partition; cluster-scoped objects have an empty text.
+   * namespaces whose names differ at the end only are mostly in the same partition; cluster-scoped objects have an empty text.
    */
   readonly key: 'uid' | 'namespace';
   /** At least one. */
@@ -34,7 +34,7 @@ const RANGE = /^\s*shardRange\(\s*object\.metadata\.(uid|namespace)\s*,\s*'([^']
 
 /**
  * Returns the selector of some of `count` partitions, which have equal parts of all hashes. @throws ERR_KUBELOOM_SELECTOR
- * when a partition is not one of 0 to count - 1
+ * when a partition is not within 0 to count - 1
  */
 export function partitionRanges(
   partitions: readonly number[],

@@ -17,7 +17,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** The fields of `metav1.Status` that are used here; missing or invalid ones are left out. */
+/** The fields of `metav1.Status` that are used here; missing or invalid fields are left out. */
 interface Status {
   readonly code?: number;
   readonly reason: string;
@@ -27,7 +27,7 @@ interface Status {
 }
 
 export class KubeStatusError extends KubeloomError {
-  /** The HTTP status; an ERROR event contains one as well. */
+  /** The HTTP status; an ERROR event contains a status as well. */
   readonly httpStatus: number;
   /** Kubernetes' machine-readable reason, `Expired` or `Forbidden`; '' when there is none. */
   readonly reason: string;
@@ -60,9 +60,9 @@ export class KubeStatusError extends KubeloomError {
 }
 
 /**
- * @param httpStatus of the response; used where the Status has no code
+ * @param httpStatus of the response; used if the Status lacks a code
  * @param body the response's text, or the object of an ERROR event
- * @param retryAfterSeconds from the response's header, if it had one
+ * @param retryAfterSeconds from the response's header, if present
  * @param where the request, for the message
  * @param advice what to do about a code; default: for the requests of an informer
  */
@@ -117,7 +117,7 @@ const CODE_BY_REASON: ReadonlyMap<string, ErrorCode> = new Map([
   ['TooManyRequests', 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
   ['InternalError', 'ERR_KUBELOOM_INTERNAL'],
   ['StoreReadError', 'ERR_KUBELOOM_STORE_READ'],
-  // Has HTTP status 500, but is no internal error: the server timed out.
+  // The HTTP status is 500, but the server timed out: no internal error.
   ['ServerTimeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
   ['Timeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
   ['BadRequest', 'ERR_KUBELOOM_BAD_REQUEST'],
@@ -184,7 +184,7 @@ const OBJECT_ADVICE: ReadonlyMap<string, string> = new Map([
   ['ERR_KUBELOOM_BAD_REQUEST', 'check the object and its fields'],
 ]);
 
-/** Returns what to do after a refused request for one object; the caller decides whether to repeat it. */
+/** Returns what to do after a refused request for an object; the caller decides whether to repeat it. */
 export function objectAdvice(code: ErrorCode): string {
   return (
     OBJECT_ADVICE.get(code) ??

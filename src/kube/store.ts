@@ -1,9 +1,9 @@
 /**
  * client-go's Store and Indexer. Informers provide the readers; the writing halves are generic and store any
- * item. A query reads one state; returned arrays are copies.
+ * item. A query reads a single state; returned arrays are copies.
  */
 
-/** Returns the key of an item. Throws ERR_KUBELOOM_KEY when it has none. */
+/** Returns the key of an item. Throws ERR_KUBELOOM_KEY for an item without a key. */
 export type KeyFunction<Item> = (item: Item) => string;
 
 /** Returns the values under which an index finds an item. */
@@ -12,7 +12,7 @@ export type IndexValuesFunction<Item> = (item: Item) => readonly string[];
 export interface StoreReader<Item> {
   list(): Item[];
   listKeys(): string[];
-  /** Returns the stored item with the key of this one. */
+  /** Returns the stored item with the key of this item. */
   get(item: Item): Item | undefined;
   getByKey(key: string): Item | undefined;
   readonly size: number;
@@ -20,7 +20,7 @@ export interface StoreReader<Item> {
   lastStoreSyncResourceVersion(): string;
 }
 
-/** The target of a reflector: a store, or a queue that feeds one. */
+/** The target of a reflector: a store, or a queue that feeds a store. */
 export interface ReflectorStore<Item> {
   add(item: Item): void;
   update(item: Item): void;
@@ -38,16 +38,16 @@ export interface Store<Item> extends StoreReader<Item>, ReflectorStore<Item> {
 
 /** Queries by index. @typeParam Indexers index functions by the names that queries accept */
 export interface IndexerReader<Item, Indexers> extends StoreReader<Item> {
-  /** Returns the items that share a value of this index with the given one. */
+  /** Returns the items that share a value of this index with the given item. */
   index(indexName: keyof Indexers & string, item: Item): Item[];
   /** Returns the keys of the items with this value, sorted. */
   indexKeys(indexName: keyof Indexers & string, value: string): string[];
-  /** Returns all values of this index; empty for an unknown one, as in client-go. */
+  /** Returns all values of this index; empty for an unknown index, as in client-go. */
   listIndexFuncValues(indexName: keyof Indexers & string): string[];
   byIndex(indexName: keyof Indexers & string, value: string): Item[];
   /** Returns a copy. */
   getIndexers(): Indexers;
-  /** Adds indexers, at any time: existing items are indexed before it returns. If one name is taken, none is added. */
+  /** Adds indexers, at any time: existing items are indexed before it returns. If a name is taken, none is added. */
   addIndexers(indexers: Readonly<Record<string, Indexers[keyof Indexers]>>): void;
 }
 

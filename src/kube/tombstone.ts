@@ -1,5 +1,5 @@
 /**
- * The value that replaces an object whose deletion the watch did not show: only its key is certain. It is
+ * The value that replaces an object whose deletion the watch did not show: only the key is certain. It is
  * client-go's DeletedFinalStateUnknown for stores and queues of plain objects. The class of that name, which
  * informers deliver to their handlers, is a tombstone as well.
  */

@@ -1,4 +1,4 @@
-/** Reads objects of any kind: a value by its dotted path; an absent value is undefined. */
+/** Reads objects of any kind: a value by a dotted path; an absent value is undefined. */
 
 export function valueAt(object: unknown, path: string): unknown {
   let value = object;

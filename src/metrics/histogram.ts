@@ -28,7 +28,7 @@ export class Histogram {
   readonly #bounds: readonly number[];
   readonly #counts: Float64Array;
   #sum = 0;
-  /** The observations as they were read last; undefined after another one. */
+  /** The observations as they were read last; undefined after a further observation. */
   #data: HistogramData | undefined;
 
   /**

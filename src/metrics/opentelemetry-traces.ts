@@ -162,7 +162,7 @@ class Tracing {
     });
   }
 
-  /** Links the key to a span that is recorded; a span of another process is recorded there. */
+  /** Links the key to a recorded span; spans of other processes are recorded by their processes. */
   #link(queue: object, key: unknown, span: Span | undefined): void {
     const spanContext = span?.spanContext();
     if (spanContext && (span?.isRecording() || spanContext.isRemote)) this.links.add(queue, key, spanContext);

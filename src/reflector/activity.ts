@@ -1,7 +1,7 @@
 /**
- * Lists and watches of one reflector, seen from outside: derived from the transitions of `step`, whose rules know nothing
- * of metrics. A list lasts from its first request to its last page or end bookmark. A watch lasts from the server's
- * answer, or from the end bookmark, to its end.
+ * Lists and watches of one reflector, seen from outside: derived from the transitions of `step`, whose rules do not depend
+ * on metrics. A list lasts from the first request to the last page or end bookmark. A watch lasts from the server's
+ * answer, or from the end bookmark, until it closes.
  */
 import type { ErrorCode } from '../base/error-codes/table.ts';
 import type { Activity, FailureReason, ListCause, ListMode, WatchEnd } from '../shared/activity.ts';
@@ -9,13 +9,13 @@ import { ActivityCounter } from '../shared/activity.ts';
 import type { ListMeter } from './reports.ts';
 import type { Effect, FailureKind, ReflectorEvent, State, Step } from './rules/state.ts';
 
-/** The list or watch in progress. `cause`: the reason for the list in progress, or for the next one. */
+/** The list or watch in progress. `cause`: the reason for the list in progress, or for the next list. */
 export type Observed =
   | { readonly kind: 'between'; readonly cause: ListCause }
   | { readonly kind: 'list'; readonly cause: ListCause; readonly mode: ListMode; readonly sinceMs: number }
   | { readonly kind: 'watch'; readonly cause: ListCause; readonly sinceMs: number };
 
-/** The end of a list or watch, or the start of a watch, without the figures that only the session has. */
+/** The end of a list or watch, or the start of a watch, without the figures that only the session counts. */
 export type Observation =
   | {
       readonly kind: 'list';
@@ -63,7 +63,7 @@ export function observe(
 function continues(before: State, event: ReflectorEvent, after: State): boolean {
   if (event.type === 'opened') return true;
   if (event.type === 'page') return after.kind === 'listing';
-  // A first refusal of the credentials is no failure: the same list asks again with fresh ones.
+  // A first refusal of the credentials is no failure: the same list asks again with fresh credentials.
   return event.type === 'failed' && event.failure.kind === 'unauthorized' && after.kind === before.kind;
 }
 
@@ -136,7 +136,7 @@ const IGNORED: ReadonlyMap<ErrorCode, ActivityCounter> = new Map([
   ['ERR_KUBELOOM_OUT_OF_ORDER', ActivityCounter.OutOfOrder],
 ]);
 
-/** Observes the steps of one reflector, and posts what it saw with the figures of its lists and watches. */
+/** Observes the steps of a reflector, and posts changes with the figures of lists and watches. */
 export class ActivityReports {
   readonly #counts: Float64Array;
   readonly #post: (activity: Activity) => void;
@@ -157,13 +157,13 @@ export class ActivityReports {
     for (const observation of observations) this.#unposted.push(this.#withFigures(observation));
   }
 
-  /** Counts an ignored object or event, if the reported error is about one. */
+  /** Counts an ignored object or event, if the reported error concerns either. */
   reported(code: ErrorCode): void {
     const counter = IGNORED.get(code);
     if (counter !== undefined) (this.#counts[counter] as number)++;
   }
 
-  /** Posts what was seen in one input; called at its end, when all bytes of a list are counted. */
+  /** Posts the changes of an input; called when the input ends, when all bytes of a list are counted. */
   post(meter: ListMeter): void {
     const unposted = this.#unposted;
     this.#unposted = [];

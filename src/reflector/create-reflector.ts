@@ -1,5 +1,5 @@
 /**
- * The reflector over the shared memory, the same for the in-process backend and for its worker thread, and the loop of
+ * The reflector over the shared memory, identical for the in-process backend and for a worker thread, and the loop of
  * that thread. Sockets drive it, so it never blocks. While it holds a backlog it polls for room in a ring or in the log.
  */
 import type { MessagePort } from 'node:worker_threads';
@@ -74,7 +74,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
 
 /**
  * Discards records that a predecessor published in some rings and did not commit: their sequences are used
- * again. The log needs nothing: a successor starts when all records are merged.
+ * again. The log needs no repair: a successor starts when all records are merged.
  */
 function discardUncommitted(memory: PipelineMemory, committed: number): void {
   for (const buffer of memory.toShard) {
@@ -84,14 +84,14 @@ function discardUncommitted(memory: PipelineMemory, committed: number): void {
 }
 
 /**
- * The size of one read; each read is published at once. Larger reads were not faster, smaller ones cost more
+ * The size of a read; each read is published at once. Larger reads were not faster, smaller reads cost more
  * (docs/decisions/0007).
  */
 const READ_BYTES = 256 * 1024;
 /**
- * The first pause of a thread with a backlog. It looks for room after this pause, after a second one of
- * twice the length, and only then parks on its bell. The main thread rings for every few objects, but room
- * comes a block (hundreds of objects) at a time. Each needless wake-up would cost the main thread its core
+ * The first pause of a thread with a backlog. It looks for room after this pause, after a second pause of
+ * twice the length, and only then parks on the bell. The main thread rings for every few objects, but room
+ * comes a block (hundreds of objects) at a time. Each needless wake-up would cost the main thread the core
  * (docs/decisions/0013).
  */
 const NAP_MS = 1;

@@ -1,8 +1,8 @@
 /**
- * The inputs of a reflector thread. An exchange is one request and its response: it turns the calls of the transport
- * into inputs and detects silence. The inbox is one first-in, first-out list of the inputs of all reflectors.
+ * The inputs of a reflector thread. An exchange is a request and its response: it turns the calls of the transport
+ * into inputs and detects silence. The inbox is a first-in, first-out list of the inputs of all reflectors.
  *
- * A thread with sockets must not block. An input that meets full rings stays at the head and keeps its position. Later
+ * A thread with sockets must not block. An input that meets full rings stays at the head and keeps the position. Later
  * inputs (bytes, the end of a connection, a timer) queue up behind it, in order. `drain` continues when there is room
  * again.
  */
@@ -16,7 +16,7 @@ import type { Router } from './router.ts';
 import type { Failure, Progress, ReflectorEvent } from './rules/state.ts';
 import { Watchdog } from '../http/watchdog.ts';
 
-/** The reader of a response, chosen by its status and verb. */
+/** The reader of a response, chosen by status and verb. */
 export interface Body extends BodyReader {
   readonly progress?: Progress;
   /** Stops the timers of the body while the response is not read; `resume` starts them again. */
@@ -26,7 +26,7 @@ export interface Body extends BodyReader {
   close?(): void;
 }
 
-/** The reflector, as its exchange and the body of the response use it. */
+/** The reflector, as the exchange and the body of the response use it. */
 export interface ExchangeOwner {
   readonly clock: Clock;
   readonly inbox: Inbox;
@@ -36,7 +36,7 @@ export interface ExchangeOwner {
   /** Counters of the reflector, by `ActivityCounter`. */
   readonly counts: Float64Array;
   readonly router: Pick<Router, 'readMs'>;
-  /** Carries out the effects of earlier inputs. @returns false when one of them found no room */
+  /** Carries out the effects of earlier inputs. @returns false when an effect found no room */
   flush(): boolean;
   begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body;
   unanswered(error: KubeloomError): void;
@@ -49,7 +49,7 @@ export interface ExchangeOwner {
   answered(code: string, durationMs: number): void;
   /** Publishes counters and activity; called after each input, and after each part of a chunk. */
   publish(): void;
-  /** Takes one step. The next `flush` carries out its effects; nothing may be written before it. */
+  /** Takes one step. The next `flush` carries out the effects; callers write only after it. */
   dispatch(event: ReflectorEvent): void;
   fail(failure: Failure): void;
   report(during: Failure['during'], error: KubeloomError): void;
@@ -65,7 +65,7 @@ const NO_ANSWER = '<error>';
 export class Exchange implements ResponseSink {
   readonly owner: ExchangeOwner;
   isClosed = false;
-  /** The reader of the bytes; without one they are dropped. */
+  /** The reader of the bytes; undefined: the bytes are dropped. */
   body: Body | undefined;
   readonly #watchdog: Watchdog;
   readonly #http: HttpExchange;
@@ -194,13 +194,13 @@ export class Inbox {
   #isDraining = false;
   #isClosed = false;
 
-  /** @param onTurn called after each turn: all inputs are handled, or the first one found no room */
+  /** @param onTurn called after each turn: all inputs are handled, or the first input found no room */
   constructor(onTurn: () => void) {
     this.#onTurn = onTurn;
   }
 
   /**
-   * Calls `handle`, at once if no other input is waiting. The input is done when its effects, which may find
+   * Calls `handle`, at once if no other input is waiting. The input is done when the effects, which may find
    * no room, are carried out.
    */
   offerEvent(owner: ExchangeOwner, handle: () => void): void {
@@ -224,7 +224,7 @@ export class Inbox {
   }
 
   /**
-   * Handles inputs until one finds no room. A call from inside an input does nothing: the outer call
+   * Handles inputs until an input finds no room. A call from inside an input returns at once: the outer call
    * continues.
    *
    * @returns the number of completed inputs
@@ -246,7 +246,7 @@ export class Inbox {
     return completed;
   }
 
-  /** Drops all inputs, and all later ones. */
+  /** Drops all inputs, and all later inputs. */
   close(): void {
     this.#isClosed = true;
     this.#head = undefined;

@@ -31,7 +31,7 @@ export class FeedTransports {
       post: this.#post,
       onMessage: (listener) =>
         port.onMessage((message) => {
-          // An answer may have been on its way when its request was closed.
+          // An answer may have been on its way when the request was closed.
           if (message.type === 'feed') this.#exchanges.get(message.request)?.receive(message);
           else listener(message);
         }),
@@ -42,7 +42,7 @@ export class FeedTransports {
     const open = new Set<FeedExchange>();
     return {
       request: (request, sink) => this.#request(informer, request, sink, open),
-      // It has no connections.
+      // A feed opens no connections.
       closeIdle: () => undefined,
       dispose: () => {
         const message = 'the request was closed by shutdown';

@@ -1,5 +1,5 @@
 /**
- * The body of one page of a list: its items become deltas while it streams, its metadata becomes an event.
+ * The body of one page of a list: items become deltas while the page streams, and the metadata becomes an event.
  */
 import { KubeloomError } from '../base/errors.ts';
 import { ActivityCounter } from '../shared/activity.ts';

@@ -1,7 +1,7 @@
 /**
- * The list-and-watch of one informer: passes events to `step`, carries out the effects it returns, and owns
- * the request in progress. Effects are carried out strictly in order. One that finds no room in the rings
- * waits, and all later ones wait behind it.
+ * The list-and-watch of an informer: passes events to `step`, carries out the effects it returns, and owns
+ * the request in progress. Effects are carried out strictly in order. An effect that finds no room in the rings
+ * waits, and all later effects wait behind it.
  */
 import type { Clock, Random } from '../base/clock.ts';
 import { KubeloomError, assert, fromErrorMessage } from '../base/errors.ts';
@@ -28,7 +28,7 @@ import { step } from './rules/step.ts';
 import type { TransportPool } from '../http/transport-pool.ts';
 import { WatchBody } from './watch-body.ts';
 
-/** The services of the thread for its reflectors. */
+/** The services of the thread for reflectors. */
 export interface ReflectorHost {
   readonly router: Router;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ export interface ReflectorHost {
   /** True while responses must not be read. */
   readonly isPaused: boolean;
   post(message: FromReflector): void;
-  /** Returns a number that no other request of this thread has. */
+  /** Returns a number that is unique among the requests of this thread. */
   nextRequest(): number;
   forget(informer: number): void;
 }
@@ -46,7 +46,7 @@ export interface ReflectorHost {
 type Start = Extract<ToReflector, { type: 'start' }>;
 type Prepared = Extract<ToReflector, { type: 'prepared' }>;
 
-/** The request in progress: first it waits for its credentials, then it has an exchange. */
+/** The request in progress: first it waits for its credentials, then it runs an exchange. */
 interface Request {
   readonly id: number;
   readonly verb: 'list' | 'watch';
@@ -55,14 +55,14 @@ interface Request {
 }
 
 /**
- * The longest silence of a list: an apiserver may take a minute until its first byte and then gives up
+ * The longest silence of a list: an apiserver may take a minute until the first byte and then gives up
  * itself.
  */
 const LIST_SILENCE_MAX_MS = 90_000;
 /** The time after `timeoutSeconds` by which the server must have ended a watch. */
 const WATCH_MARGIN_MS = 5_000;
 
-/** The longest wait for credentials: they may come from a plugin, which has a minute. */
+/** The longest wait for credentials: they may come from a plugin, which may take a minute. */
 const PREPARING_MAX_MS = 90_000;
 
 export class ListWatchSession implements ExchangeOwner {
@@ -154,7 +154,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.#request?.exchange?.resume();
   }
 
-  /** Reports to the main thread that this reflector is paused, or its phase when it no longer is. */
+  /** Reports to the main thread that this reflector is paused, or the phase once reading continues. */
   postPaused(isPaused: boolean): void {
     const phase = isPaused ? 'paused' : this.#phase;
     if (this.#request) this.#host.post({ type: 'phase', informer: this.informer, phase });
@@ -242,7 +242,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.inbox.offerEvent(this, () => this.dispatch(event));
   }
 
-  /** Carries out one effect. @returns false when there is no room for it: call it again */
+  /** Carries out an effect. @returns false when there is no room for it: call it again */
   #perform(effect: Effect): boolean {
     const { informer } = this;
     switch (effect.type) {
@@ -330,7 +330,7 @@ export class ListWatchSession implements ExchangeOwner {
     if (this.#host.isPaused) exchange.pause();
   }
 
-  /** Uses this connection from now on and releases the previous one. */
+  /** Uses this connection from now on and releases the previous connection. */
   #connect(connection: ConnectionOptions): HttpTransport {
     const transport = this.#host.transports.acquire(connection);
     this.#disconnect();

@@ -18,19 +18,19 @@ import type { ObjectTarget, Router } from './router.ts';
 import type { ShardGate } from './shard-gate.ts';
 
 /**
- * `written`: it is in the rings, or belongs to another shard and has no place there. `skipped`: it was reported and must not be offered again. `malformed`: it is no JSON object, so the start
- * of the next one is unknown.
+ * `written`: it is in the rings, or belongs to another shard and is left out. `skipped`: it was reported and must not be offered again. `malformed`: it is no JSON object, so the start
+ * of the next object is unknown.
  */
 export type Written = 'written' | 'no-room' | 'skipped' | 'malformed';
 
 type NameFault = 'malformed' | 'ambiguous';
 
 /**
- * Bytes of a large object that are searched for its identity whatever the limit: names may follow long
+ * Bytes of a large object that are searched for its identity despite the limit: names may follow long
  * annotations.
  */
 const IDENTITY_BYTES_MIN = 2 ** 20;
-/** Allowance for the event around its object. */
+/** Allowance for the event around an object. */
 const ENVELOPE_BYTES = 1024;
 
 /** The suffix of a list's kind: a `PodList` holds items of kind `Pod`. */
@@ -94,7 +94,7 @@ export class ObjectWriter {
     return this.#router.offerObject(this.#target, kind, bytes, start, end, spans) ? 'written' : 'no-room';
   }
 
-  /** Writes the identity of an object of which only the beginning is here, if it can be found there. */
+  /** Writes the identity of an object from the beginning of the object, if the beginning contains it. */
   writeOversized(kind: DeltaKind, bytes: Buffer, start: number, end: number): Written {
     const spans = this.spans;
     if (!scanKey(bytes, start, end, spans)) {
@@ -133,7 +133,7 @@ export class ObjectWriter {
     return Math.min(this.#target.objectBytesMax, this.#router.controlTextBytesMax);
   }
 
-  /** Finds the value of metadata in an object with one of the usual beginnings. @returns its index, or -1 */
+  /** Finds the value of metadata in an object with a usual beginning. @returns the index of the value, or -1 */
   #findMetadata(bytes: Buffer, start: number, end: number): number {
     for (const beginning of this.#beginnings) {
       const metadata = start + beginning.length;
@@ -212,7 +212,7 @@ export function frameBytesMax(objectBytesMax: number): number {
   return Math.max(objectBytesMax, IDENTITY_BYTES_MIN) + ENVELOPE_BYTES;
 }
 
-/** Describes an object or event for an error message, without its content: it may be a Secret. */
+/** Describes an object or event for an error message, without the content: it may be a Secret. */
 export function excerpt(bytes: Buffer, start: number, end: number): string {
   const found = EXCERPT_MEMBERS.map((path) => [path, textOf(bytes, start, end, path)?.slice(0, 80)] as const);
   const known = Object.fromEntries(found.filter(([, text]) => text !== undefined));
@@ -234,7 +234,7 @@ function hasSaneLengths(spans: KeySpans): boolean {
 
 /**
  * Returns the reason why name and namespace cannot form a key. A key is the string `namespace/name`. A slash
- * in one of them would make it ambiguous. So would invalid UTF-8 or half a surrogate pair: all of these
+ * in any of them would make it ambiguous. So would invalid UTF-8 or half a surrogate pair: all of these
  * decode to the same U+FFFD.
  */
 function faultOf(bytes: Buffer, spans: KeySpans): NameFault | undefined {

@@ -1,8 +1,8 @@
 /**
- * All reflectors of one thread: takes the main thread's messages and shares the inbox, the router and the
+ * All reflectors of a thread: takes the main thread's messages and shares the inbox, the router and the
  * transports among the reflectors. Pauses the sockets of all reflectors while the inbox waits for room.
  *
- * Sockets and timers drive it through its reflectors, messages through the port, and the bell through
+ * Sockets and timers drive it through the reflectors, messages through the port, and the bell through
  * `doWork` when there may be room again.
  */
 import type { Clock, Random } from '../base/clock.ts';
@@ -69,7 +69,7 @@ export class ReflectorThread implements ReflectorHost {
     options.port.onMessage((message) => this.#handle(message));
   }
 
-  /** Continues with the input that found no room. @returns 0 when nothing could be done */
+  /** Continues with the input that found no room. @returns 0 when no input could continue */
   doWork(): number {
     if (this.inbox.length === 0) return 0;
     const sequence = this.router.sequence;

@@ -1,4 +1,4 @@
-/** The messages of one reflector to the main thread that are limited in number: errors, and the progress of a list. */
+/** The messages of a reflector to the main thread that are limited in number: errors, and the progress of a list. */
 import type { Clock } from '../base/clock.ts';
 import { toErrorMessage } from '../base/errors.ts';
 import type { ErrorMessage, KubeloomError } from '../base/errors.ts';
@@ -11,7 +11,7 @@ export const PROGRESS_INTERVAL_MS = 100;
 
 /**
  * Limits error reports: a server that sends 100,000 wrong objects a second must not cause as many messages. The next
- * report has the count of those left out.
+ * report counts the omitted reports.
  */
 export class ErrorReports {
   readonly #clock: Clock;

@@ -1,9 +1,9 @@
 /**
  * Gives sequence numbers to what the reflectors read and routes it: the object's bytes into the log, a delta
- * into the ring of its key's shard, control records into all rings. It never waits: without room it writes
- * nothing and returns false, and the caller offers the same again (see exchange.ts).
+ * into the ring of the key's shard, control records into all rings. It never waits: if a ring is full, it writes
+ * no byte and returns false, and the caller offers the record again (see exchange.ts).
  *
- * `commit` makes records visible: first all tails, then the one `committed` word, then the bells.
+ * `commit` makes records visible: first all tails, then the `committed` word, then the bells.
  */
 import { KubeloomError, assert } from '../base/errors.ts';
 import { KeySpans, scanKey } from '../kube/json/key-spans.ts';
@@ -40,7 +40,7 @@ export interface RouterOptions {
   readonly stamps: StampWriter;
 }
 
-/** The values that all objects of one informer share. */
+/** The values that all objects of an informer share. */
 export interface ObjectTarget {
   readonly informer: number;
   /** The size above which only an object's identity is kept. */
@@ -54,7 +54,7 @@ export interface ObjectTarget {
 const KIND = Buffer.from('"kind"');
 const API_VERSION = Buffer.from('"apiVersion"');
 const NOTHING = Buffer.alloc(0);
-/** The fixed words of a control record, before its text. */
+/** The fixed words of a control record, before the text. */
 const CONTROL_FIXED_BYTES = 16;
 
 /**
@@ -72,7 +72,7 @@ export class Router {
   readonly #log: LogWriter;
   readonly #hash: KeyHash;
   readonly #stamps: StampWriter;
-  /** True when a sampled event waits for its commit. */
+  /** True when a sampled event waits for the commit. */
   #hasStamps = false;
   /** Time at which the bytes of the objects to come were read. */
   readMs = 0;
@@ -97,7 +97,7 @@ export class Router {
     this.#hasPublished = options.rings.map(() => false);
   }
 
-  /** Bytes of the log that its readers still need. */
+  /** Bytes of the log that readers still need. */
   get logUsedBytes(): number {
     return this.#log.unreadBytes;
   }
@@ -114,8 +114,8 @@ export class Router {
 
   /**
    * @param start where the object begins in `source`, which must not change during the call
-   * @param spans the object's identity, as `scanKey` found it; it has a name
-   * @returns false when ring or log have no room; nothing was written then and no sequence was used
+   * @param spans the object's identity, as `scanKey` found it; the name is present
+   * @returns false when ring or log are full; the call wrote no byte and used no sequence
    */
   offerObject(
     target: ObjectTarget,
@@ -142,8 +142,8 @@ export class Router {
   }
 
   /**
-   * Writes a control record with one sequence to all rings. @returns false when one has no room; nothing was
-   * written then
+   * Writes a control record with one sequence to all rings. @returns false, without a write, when a
+   * ring is full
    */
   offerControl(kind: DeltaKind, informer: number, epoch: number, resourceVersion: string): boolean {
     const bytes = CONTROL_FIXED_BYTES + Buffer.byteLength(resourceVersion);
@@ -256,7 +256,7 @@ export class Router {
     copyBytes(source, bodyStart, end, log, to);
   }
 
-  /** @param shift the difference between an index in the source and one in the copy */
+  /** @param shift the difference between an index in the source and the index in the copy */
   #locate(spans: KeySpans, shift: number, length: number, decodedNameLength: number): void {
     const location = this.#location;
     location.nameOffset = spans.nameEscaped ? length : spans.nameStart + shift;
@@ -277,7 +277,7 @@ export class Router {
 const OPEN_BRACE = 0x7b;
 
 /**
- * Returns whether the object contains kind and apiVersion; its first key decides. Typed objects have both
+ * Returns whether the object contains kind and apiVersion; the first key decides. Typed objects contain both
  * or, in lists, neither, and Go writes them first. Custom resources always have both, sorted. If a server
  * put them elsewhere, the copy would contain them twice with equal values, which JSON parsers accept.
  */

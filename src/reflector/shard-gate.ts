@@ -26,7 +26,7 @@ export class ShardGate {
     this.#onChange = onChange;
   }
 
-  /** Decides about one object, and counts those that are not admitted. An object never changes its shard. */
+  /** Decides about an object, and counts objects that are not admitted. An object never moves to another shard. */
   admits(bytes: Buffer, spans: KeySpans): boolean {
     const isOwn =
       this.#filter.key === 'uid'
@@ -49,12 +49,12 @@ export class ShardGate {
     this.#isEchoed = false;
   }
 
-  /** Takes the metadata of a page. @param isEchoed the server repeats the selector by which it has filtered */
+  /** Takes the metadata of a page. @param isEchoed the server repeats the selector by which it filtered */
   page(isEchoed: boolean): void {
     this.#isEchoed ||= isEchoed;
   }
 
-  /** Ends a complete list. A list without objects and confirmation shows nothing. */
+  /** Ends a complete list. A list without objects and confirmation is no evidence. */
   endList(): void {
     if (this.#hasForeign) return;
     if (this.#isEchoed) this.#become('filtered');

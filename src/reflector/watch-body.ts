@@ -1,9 +1,9 @@
 /**
- * The body of a watch, or of a streaming list that continues as one: lines become deltas and control
- * records. This is the hot path: an ordinary event allocates nothing and takes no step.
+ * The body of a watch, or of a streaming list that continues as a watch: lines become deltas and control
+ * records. This is the hot path: an ordinary event allocates no memory and takes no step.
  *
  * The position moves only when an event is in the rings. A skipped event (an object without a name or of
- * another kind) does not move it; the next good event moves it past both. Without a good one, the server
+ * another kind) does not move it; the next good event moves it past both. Without a good event, the server
  * sends the skipped events again after a reconnect, and they are reported again. Synthetic ADDED events do
  * not move the position either: they come in no order. An event of an unknown type moves it, as in
  * client-go.
@@ -41,13 +41,13 @@ import { InitialEventsDeadline } from '../http/watchdog.ts';
 
 /** The meaning of an ADDED event. */
 type Stage =
-  /** An item of a streaming list, whose end bookmark has not come. */
+  /** An item of a streaming list, whose end bookmark is still to come. */
   | 'initial-events'
-  /** Possibly synthetic: a watch without a version begins with the state that the server has. */
+  /** Possibly synthetic: a watch without a version begins with the current state of the server. */
   | 'synthetic'
   | 'live';
 
-/** The silence after which a server that has sent bookmarks is taken for dead: it sends one a minute. */
+/** The silence after which a server that sends bookmarks counts as dead: it sends a bookmark a minute. */
 export const BOOKMARK_SILENCE_MAX_MS = 150_000;
 
 /** Initial size of a position. It grows for longer versions. */
@@ -108,7 +108,7 @@ export class WatchBody implements Body, FrameSink {
 
   end(error: KubeloomError | undefined): void {
     this.close();
-    // A line without its end is not an event: the server sends it again.
+    // An incomplete line is not an event: the server sends it again.
     const isTorn = this.#frames.finish() === 'partial';
     if (isTorn && !error) this.#owner.report('decode', truncated(this.#where));
     this.#owner.dispatch({ type: 'closed', progress: this.progress, ...(error ? { error } : {}) });
@@ -133,7 +133,7 @@ export class WatchBody implements Body, FrameSink {
     const event = this.#event;
     if (!scanWatchEvent(bytes, start, end, event)) return this.#fail('not a watch event', bytes, start, end);
     const { type } = event;
-    // Counted first: the event may end a list or watch, whose events are counted then.
+    // Counted first: the event may end a list or watch, and that counts the events.
     (this.#counts[type] as number)++;
     const isTaken = this.#take(type, bytes);
     if (!isTaken) (this.#counts[type] as number)--;
@@ -292,7 +292,7 @@ class WatchPosition {
   #bytes = Buffer.alloc(POSITION_BYTES);
   #length = 0;
   /**
-   * The version up to which the server has sent every event: a bookmark said so, or the watch began after
+   * The version up to which the server sent every event: a bookmark said so, or the watch began after
    * it.
    */
   #promised: string;
@@ -307,7 +307,7 @@ class WatchPosition {
 
   /**
    * Moves to this resourceVersion (the content of a JSON string): every event up to it is in the rings. An
-   * older one leaves the position: a watch from there would receive every event since a second time.
+   * older version leaves the position: a watch from there would receive every event since a second time.
    *
    * @returns false when it is older than the position
    */

@@ -23,12 +23,12 @@ export const ActivityCounter = {
 } as const;
 export type ActivityCounter = (typeof ActivityCounter)[keyof typeof ActivityCounter];
 
-/** Shared memory for the counters of one informer; its reflectors keep them one after another. */
+/** Shared memory for the counters of an informer; successive reflectors keep them. */
 export function allocateActivity(): SharedArrayBuffer {
   return allocateCounters(Object.keys(ActivityCounter).length);
 }
 
-/** Failure of a list or watch. `error`: any failure without a name of its own. */
+/** Failure of a list or watch. `error`: any failure without a name. */
 export type FailureReason =
   | 'expired'
   | 'too_large'
@@ -42,15 +42,15 @@ export type FailureReason =
   | 'no_end_bookmark'
   | 'error';
 
-/** Reason for a list: the failure of the list or watch before it, or else one of these. */
+/** Reason for a list: the failure of the list or watch before it, or else a reason of this list. */
 export type ListCause =
   | FailureReason
   | 'initial'
-  /** The thread ended within a list; its successor begins anew. */
+  /** The thread ended within a list; the successor begins a new list. */
   | 'restarted'
   /** The server refused a streaming list. */
   | 'unsupported'
-  /** The server closed a streaming list before its end. */
+  /** The server closed a streaming list before the end. */
   | 'cut_off'
   | 'short_watch';
 
@@ -59,7 +59,7 @@ export type WatchEnd = FailureReason | 'server' | 'short_watch' | 'torn' | 'stop
 
 /**
  * Treatment of a shard selector by the server. `filtered`: the last list said so. `filtered-without-echo`: the last list
- * did not say so and had no object of another shard. `ignored`: the server has sent one since the last list began.
+ * did not say so and contained no object of another shard. `ignored`: the server sent such an object since the last list began.
  */
 export type ShardFiltering = 'filtered' | 'filtered-without-echo' | 'ignored';
 
@@ -87,7 +87,7 @@ export type Activity =
     }
   /** The server proves to do something else with the shard selector than before. */
   | { readonly kind: 'shard-filtering'; readonly filtering: ShardFiltering }
-  /** A request was answered, or ended without an answer: then its code is `<error>`, as in client-go. */
+  /** A request was answered, or ended without an answer: the code is `<error>`, as in client-go. */
   | {
       readonly kind: 'request';
       readonly verb: 'LIST' | 'WATCH';

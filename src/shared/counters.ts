@@ -1,7 +1,7 @@
 /**
- * Counters that one thread keeps and another reads. The writer adds to private numbers, and publishes all of them at the
+ * Counters that a thread keeps and another thread reads. The writer adds to private numbers, and publishes all of them at the
  * end of a turn: it copies them into the half of the shared memory that is not in use, and then names that half. The
- * reader gets all counters of one moment, without a lock, also when the writer has died.
+ * reader gets all counters of the same moment, without a lock, even after the writer failed.
  */
 import { Word, WORD_BYTES } from './ring/word.ts';
 
@@ -29,12 +29,12 @@ class CounterMemory {
 }
 
 export class CounterWriter {
-  /** The counters. A number takes the place of its name: `values[Counter.Bytes] += length`. */
+  /** The counters. The number of a counter replaces the name: `values[Counter.Bytes] += length`. */
   readonly values: Float64Array;
   readonly #memory: CounterMemory;
   #publications: number;
 
-  /** Continues with what a predecessor has published. */
+  /** Continues with the counts that a predecessor published. */
   constructor(buffer: SharedArrayBuffer) {
     this.#memory = new CounterMemory(buffer);
     this.#publications = this.#memory.publications.load();
@@ -62,7 +62,7 @@ export class CounterReader {
     for (;;) {
       const before = publications.load();
       const values = this.#memory.half(before).slice();
-      // The writer fills this half again only after it has published the other one.
+      // The writer fills this half again only after it has published the other half.
       if (publications.loadAfterReads() === before) return values;
     }
   }

@@ -19,7 +19,7 @@ export function fenceMemoryOf(signal: AbortSignal): SharedArrayBuffer | undefine
 }
 
 export class Fence {
-  /** Aborted when the time has come, and by `abort`. Timers and answers that are older than any timer find it aborted, too. */
+  /** Aborted when the time has come, and by `abort`. Timers and answers that are older than any timer also find it aborted. */
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
   readonly #deadline = new Deadline();
@@ -28,10 +28,10 @@ export class Fence {
   #untilMs: number;
 
   /**
-   * A fence has no timer: its owner has one.
+   * A fence owns no timer: the owner of the fence does.
    *
    * @param untilMs time of the clock
-   * @param over called by the first look after the time has come. It may call `abort`; else its result is the reason
+   * @param over called by the first look after the time has come. It may call `abort`; otherwise the result is the reason
    */
   constructor(clock: Clock, untilMs: number, over: () => unknown) {
     this.#clock = clock;
@@ -67,7 +67,7 @@ export class Fence {
 
 /**
  * A controller whose signal is aborted with each of its parents, and by itself. The signal asks its parents when it is asked, as
- * `AbortSignal.any` does not: a fence looks at a clock then.
+ * `AbortSignal.any` does not: a fence looks at a clock for each answer.
  */
 export class LinkedController implements Disposable {
   readonly signal: AbortSignal;

@@ -1,5 +1,5 @@
 /**
- * The memory of one pipeline. The log, two rings for each shard, and a block of words are shared; each thread has a copy
+ * The memory of a pipeline. The log, two rings for each shard, and a block of words are shared; each thread keeps a copy
  * of the random key of the key hash.
  *
  * | line | writer | meaning |
@@ -13,7 +13,7 @@
  * | per shard: bell (2) | reflector and main / shard | deltas or room / parked flag |
  * | per shard: consumed | shard | last completed sequence |
  * | per shard: inFlight | shard | sequence in progress |
- * | per shard: heartbeat | shard | grows with every turn of its loop, and with every record |
+ * | per shard: heartbeat | shard | grows with every turn of the loop, and with every record |
  */
 import { allocateLog } from './log/log.ts';
 import { randomHashKey } from './record/key-hash.ts';
@@ -37,9 +37,9 @@ const LINES_PER_SHARD: number = BELL_LINES + 3;
 export interface PipelineMemory {
   readonly log: SharedArrayBuffer;
   readonly words: SharedArrayBuffer;
-  /** Rings of deltas, one for each shard. */
+  /** Rings of deltas, by shard. */
   readonly toShard: readonly SharedArrayBuffer[];
-  /** Rings of notifications, one for each shard. */
+  /** Rings of notifications, by shard. */
   readonly toMain: readonly SharedArrayBuffer[];
   /** Figures that the reflector's thread publishes, and then those of each shard. */
   readonly usage: readonly SharedArrayBuffer[];
@@ -58,7 +58,7 @@ export interface ShardWords {
 
 /**
  * @param firstSequence the first sequence; tests start near the wrap of u32
- * @param hashKey the key of the key hash; simulations give a fixed one, so that a seed repeats itself
+ * @param hashKey the key of the key hash; simulations give a fixed key, so that a seed repeats
  */
 export function allocatePipeline(
   shards: number,

@@ -7,7 +7,7 @@ import type { ErrorMessage } from '../base/errors.ts';
 import type { ShardSelector } from '../kube/shard-selector.ts';
 import type { Activity } from './activity.ts';
 
-/** Specification of one reflector of the reflector thread. */
+/** Specification of a reflector of the reflector thread. */
 export interface ReflectorSpec {
   /** `/api/v1/pods` or `/apis/apps/v1/namespaces/x/deployments`. */
   readonly path: string;
@@ -54,7 +54,7 @@ export type ToReflector =
       readonly spec: ReflectorSpec;
       /** Counters of the informer (`allocateActivity`); a successor continues with them. */
       readonly counters: SharedArrayBuffer;
-      /** Position of an ended reflector, up to its last merged record. */
+      /** Position of an ended reflector, up to the last merged record. */
       readonly resume?: ResumePosition;
     }
   | { readonly type: 'stop'; readonly informer: number }
@@ -68,20 +68,20 @@ export type ToReflector =
   | { readonly type: 'shutdown' };
 
 export interface ResumePosition {
-  /** Version to resume from; '' when nothing was listed yet. */
+  /** Version to resume from; '' before the first list. */
   readonly resourceVersion: string;
-  /** Epoch of the last relist; the next has a higher one. */
+  /** Epoch of the last relist; the next relist takes a higher epoch. */
   readonly epoch: number;
   /** True when that relist is open: the successor aborts it and lists again. */
   readonly isReplacing: boolean;
-  /** True when the reflector was stopped and its `detached` did not arrive. */
+  /** True when the reflector was stopped and `detached` did not arrive. */
   readonly isStopping: boolean;
 }
 
 /**
  * Main thread to reflector: the response of a user's ListerWatcher, in the form of HTTP. Data in messages is an
  * exception to the rule that data crosses threads through log and rings only. These objects are created on the
- * main thread, which reads the log and must never wait for room in it. Another ring would need its own proof, and
+ * main thread, which reads the log and must never wait for room in it. Another ring would need a proof of correctness, and
  * the main thread must serialise the objects in any case.
  */
 export type FeedAnswer = { readonly type: 'feed'; readonly request: number } & (
@@ -93,14 +93,14 @@ export type FeedAnswer = { readonly type: 'feed'; readonly request: number } & (
 /** Reflector to main thread: the requests of an informer with a ListerWatcher. */
 export type FeedRequest = { readonly type: 'feed'; readonly informer: number; readonly request: number } & (
   | { readonly part: 'open'; readonly path: string }
-  /** The reader has taken this number of bytes: the feed may send as many again. */
+  /** The reader took this number of bytes: the feed may send as many again. */
   | { readonly part: 'taken'; readonly bytes: number }
   | { readonly part: 'close' }
 );
 
 /** All messages to the reflector. */
 export type ToReflectorThread = ToReflector | FeedAnswer;
-/** All messages to its thread. `beat` asks for a sign of life. */
+/** All messages to the reflector's thread. `beat` asks for a sign of life. */
 export type ToReflectorWorker = ToReflectorThread | { readonly type: 'beat' };
 export type FromReflectorThread = FromReflector | FeedRequest;
 
@@ -114,7 +114,7 @@ export type ReflectorPhase =
   | 'paused'
   | 'stopped';
 
-/** Progress of a list; sent at most every 100 ms while it is read, and at its end. */
+/** Progress of a list; sent at most every 100 ms while it is read, and when it ends. */
 export interface ListingProgress {
   /** Objects read so far, over all pages. */
   readonly items: number;
@@ -147,7 +147,7 @@ export type FromReflector =
   | { readonly type: 'stopped'; readonly informer: number }
   | { readonly type: 'closed' };
 
-/** Specification of an informer, which a shard receives before its first record. */
+/** Specification of an informer, which a shard receives before the informer's first record. */
 export interface ShardSpec {
   /** Dotted paths whose raw values travel with every notification. */
   readonly fields: readonly string[];
@@ -176,7 +176,7 @@ export interface KeySeed {
 
 export type ToShard =
   | { readonly type: 'attach'; readonly informer: number; readonly spec: ShardSpec }
-  /** It could not be attached to every shard, or is not wanted any more before that: it has no records, and gets none. */
+  /** Sent if a shard failed to attach the informer, or if the informer stopped first. No records of it exist. */
   | { readonly type: 'detach'; readonly informer: number }
   /** To a successor only, after `attach`, for each informer whose reflector was started. */
   | {
@@ -200,9 +200,9 @@ export type FromShard =
   | { readonly type: 'resumed' }
   | { readonly type: 'closed' };
 
-/** One end of a control channel: a MessagePort between threads, a queue in the in-process backend. */
+/** An end of a control channel: a MessagePort between threads, a queue in the in-process backend. */
 export interface ControlPort<In, Out> {
   post(message: Out): void;
-  /** Registers the listener. Messages arrive one at a time, in order. */
+  /** Registers the listener. Messages arrive singly, in order. */
   onMessage(listener: (message: In) => void): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Times of a sample of the watch events, on their way from the reflector to the main thread: one sequence in 64. The reflector
+ * Times of a sample of the watch events, on their way from the reflector to the main thread: a sequence in 64. The reflector
  * writes a stamp before it commits the sequence, and the main thread reads it before it publishes the sequence as
- * merged. A slot is written again only when its sequence is merged, so the two never meet and need no lock.
+ * merged. A cell is written again only when the sequence is merged, so the two never meet and need no lock.
  *
  * ```
  *  slot (sequence / 64) % slots:   sequence + 1 (0: empty) │ time of the read │ time of the commit
@@ -16,14 +16,14 @@ const READ_MS = 1;
 const COMMITTED_MS = 2;
 const NUMBERS_PER_SLOT = 3;
 
-/** A log that is full of objects of 128 bytes has a slot for each of its sampled events. */
+/** A log that is full of objects of 128 bytes has a cell for each sampled event. */
 const LOG_BYTES_PER_SLOT: number = SAMPLED_EVERY * 128;
 
-/** Times of one event, of the clock that all threads share. */
+/** Times of an event, by the clock that all threads share. */
 export interface Stamp {
   /** Time at which the reflector's thread received the event's last bytes. */
   readonly readMs: number;
-  /** Time at which its record became visible to the shards. */
+  /** Time at which the record became visible to the shards. */
   readonly committedMs: number;
 }
 
@@ -58,7 +58,7 @@ export class StampWriter {
   readonly #sequences: number[] = [];
   readonly #readsMs: number[] = [];
 
-  /** Empties all slots: what a predecessor committed is merged, and the rest of its sequences are used again. */
+  /** Empties all cells: a predecessor's committed records are merged, and the other sequences are used again. */
   constructor(buffer: SharedArrayBuffer, merged: Pick<Word, 'load'>, clock: Pick<Clock, 'now'>) {
     this.#memory = new StampMemory(buffer);
     this.#memory.numbers.fill(0);
@@ -96,7 +96,7 @@ export class StampReader {
     this.#memory = new StampMemory(buffer);
   }
 
-  /** Returns the stamp of a sampled sequence that is committed and not published as merged; undefined when it has none. */
+  /** Returns the stamp of a sampled sequence that is committed and not published as merged; undefined without a stamp. */
   read(sequence: number): Stamp | undefined {
     const { numbers } = this.#memory;
     const at = this.#memory.indexOf(sequence);

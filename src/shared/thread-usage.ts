@@ -1,7 +1,7 @@
 /**
- * CPU time and work of a role's threads so far. Each thread continues with what its predecessor has published; what that
- * had not published is lost. A shard publishes its records before their results, so a reader that has a result finds it
- * counted. The rest is published about four times a second, because reading its CPU time costs a thread some tens of
+ * CPU time and work of a role's threads so far. Each thread continues with the published figures of the predecessor; figures that it
+ * had not published are lost. A shard publishes records before their results, so a reader of a result finds the record
+ * counted. The rest is published about four times a second, because a read of the CPU time costs a thread some tens of
  * microseconds.
  */
 import type { Clock } from '../base/clock.ts';
@@ -46,7 +46,7 @@ export class UsageWriter {
   readonly #before: Float64Array;
   readonly #clock: Pick<Clock, 'now'>;
   #publishedMs = -Infinity;
-  /** Whether the thread has worked since its CPU time was read; its start is work. */
+  /** Whether the thread worked since the last read of the CPU time; a start is work. */
   #hasWorked = true;
 
   constructor(buffer: SharedArrayBuffer, clock: Pick<Clock, 'now'>) {
@@ -57,7 +57,7 @@ export class UsageWriter {
     this.#clock = clock;
   }
 
-  /** Sets a counter to be published. @param value of this thread since its start */
+  /** Sets a counter to be published. @param value of this thread since the start */
   set(counter: UsageCounter, value: number): void {
     this.#writer.values[counter] = (this.#before[counter] ?? 0) + value;
   }
@@ -79,7 +79,7 @@ export class UsageWriter {
   }
 }
 
-/** Returns what a thread has published last. */
+/** Returns the figures that a thread published last. */
 export function readUsage(buffer: SharedArrayBuffer): ThreadUsage {
   const [cpuMs, records = 0, lostWakeups = 0, logPausedMs = 0, ringPausedMs = 0, logUsedBytes = 0] =
     new CounterReader(buffer).read();

@@ -68,7 +68,7 @@ export async function runWorkers<T>(
   reconcile: (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult,
   options?: RunWorkersOptions<T>,
 ): Promise<void>;
-/** The same with a pool, one worker for each of its threads. */
+/** Reconciles with a pool, with a worker for each thread of the pool. */
 export async function runWorkers<T>(
   queue: RateLimitingQueue<T>,
   pool: ItemReconciler<T>,
@@ -147,7 +147,7 @@ async function reconcileOne<T>(
   }
 }
 
-/** The same, with what a subscriber of the channel has put around it. */
+/** The call, wrapped in the function of a channel's subscriber. */
 async function reconcilePublished<T>(
   queue: RateLimitingQueue<T>,
   item: T,

@@ -1,7 +1,7 @@
 /**
  * A queue of work: client-go's workqueue. A waiting item is in it once, however often it is added. An item in
- * work is not returned again until `done`, and then only if it was added meanwhile. So no two workers ever have
- * the same item, and no addition is lost.
+ * work is not returned again until `done`, and only if it was added in the meantime. So two workers never hold the
+ * same item, and no addition is lost.
  *
  * Items are usually keys (`namespace/name`). Objects are compared by identity, or by `keyOf`.
  */

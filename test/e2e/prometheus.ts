@@ -1,31 +1,7 @@
-/** Prometheus' own linter, parser of rules and query engine, from the Go program in prometheus/. */
+/** Prometheus' own linter and parser of rules, from the Go program in prometheus/. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { buildGoProgram } from './go-program.ts';
-
-export interface Scrape {
-  readonly atMs: number;
-  /** Metrics in the text format. */
-  readonly text: string;
-}
-
-/** Range queries over scrapes. */
-export interface Queries {
-  /** In the order of their times. */
-  readonly scrapes: readonly Scrape[];
-  /** Labels that the scraper adds to every series. */
-  readonly labels: Readonly<Record<string, string>>;
-  readonly queries: readonly string[];
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly stepMs: number;
-}
-
-export interface Series {
-  readonly labels: Readonly<Record<string, string>>;
-  /** Pairs of milliseconds and a value. A value that is not a finite number is left out. */
-  readonly values: readonly (readonly [atMs: number, value: number])[];
-}
 
 /** Compiles the program, which takes a minute the first time. Returns its path. */
 export function buildPrometheus(): Promise<string> {
@@ -41,13 +17,6 @@ export async function checkMetrics(metrics: string): Promise<string> {
 export async function checkRules(rules: string): Promise<number | string> {
   const { errors, output } = await run('check-rules', rules);
   return errors === '' ? Number(output) : errors;
-}
-
-/** Evaluates the queries; returns the series of each. */
-export async function evaluate(queries: Queries): Promise<readonly (readonly Series[])[]> {
-  const { errors, output } = await run('query', JSON.stringify(queries));
-  if (errors !== '') throw new Error(errors);
-  return JSON.parse(output) as Series[][];
 }
 
 async function run(

@@ -34,7 +34,7 @@ const HAS_GROUPS = process.platform !== 'win32';
 
 /** The variable by which the processes of one run are found, wherever they are: they inherit it. */
 const RUN_VARIABLE = 'KUBELOOM_PLUGIN_RUN';
-/** A process may start another one while the list is read. */
+/** A process may start a child while the list is read. */
 const ROUNDS_MAX = 10;
 
 const running = new Set<PluginProcess>();
@@ -129,7 +129,7 @@ class PluginProcess {
   }
 }
 
-/** Terminates the processes whose environment has the mark: those that have left the group, too. */
+/** Terminates the processes whose environment has the mark: also those that left the group. */
 function killMarked(mark: string): void {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const marked = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && hasMark(name, mark));
@@ -138,7 +138,7 @@ function killMarked(mark: string): void {
       try {
         process.kill(Number(pid), 'SIGKILL');
       } catch {
-        // It has ended meanwhile.
+        // It has already ended.
       }
     }
   }

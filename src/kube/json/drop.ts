@@ -1,5 +1,5 @@
 /**
- * Copies the bytes of an object without some of its fields (`metadata.managedFields`). The result is the original
+ * Copies the bytes of an object without some fields (`metadata.managedFields`). The result is the original
  * text minus the dropped members and their commas. It does not enter arrays.
  */
 import { GO_ORDER } from './extraction.ts';
@@ -37,7 +37,7 @@ export function dropPaths(
   return copy.outEnd;
 }
 
-/** Source and target of one drop: bytes before the position are either copied or left out. */
+/** Source and target of a drop: bytes before the position are either copied or left out. */
 class PartialCopy {
   readonly #source: Uint8Array;
   readonly #out: Uint8Array;
@@ -116,13 +116,13 @@ const MANAGED_FIELDS = pathTrie(['managedFields']);
 /**
  * Returns the metadata of an object without managedFields, which are a third of it and rarely read.
  *
- * @returns undefined when the object has no metadata, or when the text up to their end is not JSON
+ * @returns undefined when the object lacks metadata, or when the text up to their end is not JSON
  */
 export function metadataText(bytes: Buffer, start: number, end: number): string | undefined {
   const metadata = memberValue(bytes, start, end, METADATA);
   if (metadata < 0) return undefined;
   const keptGoEnd = endBeforeManagedFields(bytes, metadata, end);
-  // Go writes nothing after managedFields.
+  // In Go's order managedFields come last.
   if (keptGoEnd >= 0) return `${bytes.toString('utf8', metadata, keptGoEnd)}}`;
   const metadataEnd = skipValue(bytes, metadata, end);
   if (metadataEnd < 0) return undefined;

@@ -7,7 +7,7 @@
  * ```
  *
  * Absent fields are `null`; controllerUid is the uid of the ownerReference with `controller: true`. Every
- * token is checked strictly, so the array always parses. When a key occurs twice the first one counts.
+ * token is checked strictly, so the array always parses. When a key occurs twice, the first value counts.
  */
 import { PathNode, keyEquals, splitPath } from './read.ts';
 import {
@@ -51,7 +51,7 @@ const FIXED_PATHS = [
 ];
 const VERSION = 'resourceVersion';
 /**
- * Keys of metadata in the order in which Go writes them; nothing follows managedFields. After all five in this
+ * Keys of metadata in the order in which Go writes them; managedFields come last. After all five in this
  * order the text is Go's output, and the walk can skip managedFields, a third of the object.
  */
 export const GO_ORDER: readonly string[] = ['name', 'uid', VERSION, 'creationTimestamp', 'managedFields'];
@@ -63,7 +63,7 @@ const NULL = Buffer.from('null');
 const TRUE = Buffer.from('true');
 const CONTROLLER = Buffer.from('controller');
 const UID = Buffer.from('uid');
-/** Above this length one native copy is faster than a loop. */
+/** Above this length a native copy is faster than a loop. */
 const LOOP_COPY_BYTES_MAX = 256;
 
 /** The fixed head of an object in Go's order (`KeySpans.isGoOrder`), which the walk can skip. */
@@ -79,7 +79,7 @@ export class Extractor {
   readonly #root: PathNode = new PathNode('');
   readonly #metadata: PathNode;
   readonly #ownerReferences: PathNode;
-  /** The nodes of GO_ORDER; the last one serves only when no field below it is requested. */
+  /** The nodes of GO_ORDER; the last node serves only if no field below it is requested. */
   readonly #goOrder: readonly PathNode[];
   readonly #canStopAtManagedFields: boolean;
   readonly #uid: PathNode;
@@ -91,7 +91,7 @@ export class Extractor {
    * extracted fields.
    */
   readonly readsOnlyHead: boolean;
-  /** Where the last walk left metadata: at the start of managedFields, or without these at its end; else -1. */
+  /** Index at which the last walk stopped: the start of managedFields, or the end of metadata without them; -1 if it went on. */
   headEnd = -1;
   /** Span of every slot's token; -1 while absent. Not 32 bits: a log may have 4 GiB. */
   readonly #starts: Float64Array;
@@ -157,7 +157,7 @@ export class Extractor {
     this.#starts[UID_SLOT] = uidStart;
     this.#ends[UID_SLOT] = uidEnd;
     const metadata = this.#metadata;
-    // Marked as seen, as name and resourceVersion are: a second one is ignored.
+    // Marked as seen, as name and resourceVersion are: a second value is ignored.
     metadata.seenInWalk = this.#walk;
     this.#uid.seenInWalk = this.#walk;
     this.#goOrderSeen = GO_ORDER.indexOf(VERSION) + 1;

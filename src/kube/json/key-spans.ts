@@ -40,7 +40,7 @@ export class KeySpans {
   hasPlainNames = false;
   /**
    * The object is written as Go writes it as far as the resourceVersion: what it is, then metadata, and in that
-   * nothing but names, namespace and uid. A reader of other fields may begin behind the resourceVersion.
+   * only names, namespace and uid. A reader of other fields may begin behind the resourceVersion.
    */
   isGoOrder = false;
   /** One of the four has a value that is neither text nor null. */
@@ -78,7 +78,7 @@ const GENERATE_NAME_KEY = Buffer.from('generateName');
 
 /**
  * @param start where the object begins
- * @returns false when the object is malformed before its key is known, or has no name
+ * @returns false when the object is malformed before the key is known, or lacks a name
  */
 export function scanKey(bytes: Uint8Array, start: number, end: number, out: KeySpans): boolean {
   let at = openObject(bytes, start, end);
@@ -98,7 +98,7 @@ export function scanKey(bytes: Uint8Array, start: number, end: number, out: KeyS
 }
 
 /**
- * Scans as `scanKey` does, for a caller that has found nothing but kind and apiVersion before metadata.
+ * Scans as `scanKey` does, for a caller that has found only kind and apiVersion before metadata.
  *
  * @param start where the value of metadata begins
  */
@@ -149,7 +149,7 @@ function wantedKey(bytes: Uint8Array, start: number, end: number): number {
   return hasEscape(bytes, start, end) ? KEYS.indexOf(decodeStringToken(bytes, start, end) ?? '') : OTHER;
 }
 
-/** @returns 1 when `key` has a value for the first time, else 0 */
+/** @returns 1 when `key` receives a value for the first time, else 0 */
 function keep(key: number, start: number, end: number, out: KeySpans): number {
   if (start === end) return 0;
   if (key === NAME && out.nameStart < 0) {

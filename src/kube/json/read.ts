@@ -19,7 +19,7 @@ import {
 
 const QUOTE = 0x22;
 
-/** `\u0000`: the longest escape of one character. */
+/** `\u0000`: the longest escape of a character. */
 const ESCAPE_BYTES_MAX = 6;
 
 /** A range of bytes, `end` exclusive. */
@@ -34,7 +34,7 @@ export function decodeUtf8(bytes: Uint8Array, start: number, end: number): strin
 }
 
 /**
- * Returns the text between the quotes of a JSON string, with its escapes resolved.
+ * Returns the text between the quotes of a JSON string, with escapes resolved.
  *
  * @returns undefined when an escape is not valid
  */
@@ -43,7 +43,7 @@ export function decodeStringContent(bytes: Uint8Array, start: number, end: numbe
   return text.includes('\\') ? parseString(`"${text}"`) : text;
 }
 
-/** Returns the text of a token with its quotes; undefined when the token is not a string. */
+/** Returns the text of a token between quotes; undefined when the token is not a string. */
 export function decodeStringToken(bytes: Uint8Array, start: number, end: number): string | undefined {
   if (end - start < 2 || bytes[start] !== QUOTE || bytes[end - 1] !== QUOTE) return undefined;
   return decodeStringContent(bytes, start + 1, end - 1);
@@ -53,7 +53,7 @@ export function decodeStringToken(bytes: Uint8Array, start: number, end: number)
 export function keyEquals(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
   const length = end - start - 2;
   if (length <= key.length) return length === key.length && bytesEqual(bytes, start + 1, key);
-  // An escape makes a key longer, and here the key has at least one.
+  // An escape makes a key longer, and here the key contains an escape.
   return (
     length <= key.length * ESCAPE_BYTES_MAX &&
     hasEscape(bytes, start, end) &&
@@ -125,7 +125,7 @@ function invalidPath(path: string, why: string): KubeloomError {
   );
 }
 
-/** Dotted paths as a trie of keys in UTF-8, so that one walk over an object serves any number of paths. */
+/** Dotted paths as a trie of keys in UTF-8, so that a single walk over an object serves any number of paths. */
 export class PathNode {
   /** The key as it is in JSON, closing quote included: a match also finds the key's end. */
   readonly quotedKey: Uint8Array;
@@ -156,7 +156,7 @@ export class PathNode {
     return key === undefined ? undefined : this.#childNamed(key);
   }
 
-  /** Adds a path and returns its last node. */
+  /** Adds a path and returns the last node. */
   add(keys: readonly string[], slot: number): PathNode {
     this.slotsInSubtree++;
     const [first, ...rest] = keys;
@@ -191,7 +191,7 @@ function quoted(key: string): Buffer {
   return Buffer.from(JSON.stringify(key).slice(1));
 }
 
-/** Returns the root of a trie in which path number n has slot n. */
+/** Returns the root of a trie in which path number n fills place n. */
 export function pathTrie(paths: readonly string[]): PathNode {
   const root = new PathNode('');
   for (const [slot, path] of paths.entries()) root.add(splitPath(path), slot);

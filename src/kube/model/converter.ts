@@ -25,21 +25,21 @@ export interface ModelOptions {
   readonly onUnknownField?: 'error' | 'ignore';
 }
 
-/** `toModel` and `fromModel` for one copy of client-node. */
+/** `toModel` and `fromModel` for a copy of client-node. */
 export interface ModelConverter {
   /**
-   * Returns the object as client-node's API methods take it: a private instance of its model, which they write
+   * Returns the object as client-node's API methods take it: a private instance of the model, which they write
    * exactly as the server sent it. Times are `Date`s that keep their text until they are changed.
    *
    * @throws ERR_KUBELOOM_UNKNOWN_FIELD naming all fields that would be lost; ERR_KUBELOOM_NO_MODEL for kinds
-   *   without a model, custom resources among them, and for an object that does not have the shape of its model
+   *   without a model, custom resources among them, and for an object that does not fit the shape of the model
    */
   readonly toModel: <T>(source: WireSource<T>, options?: ModelOptions) => T;
   /**
    * Returns the JSON form of a model. It needs `kind` and `apiVersion`, which client-node's lists leave out of
    * their items.
    *
-   * @throws as `toModel` does; an unknown field is one that client-node would not write
+   * @throws as `toModel` does; a field is unknown if client-node would not write it
    */
   readonly fromModel: <T extends object>(model: T, options?: ModelOptions) => Wire<T>;
 }
@@ -99,7 +99,7 @@ function walkedWithin<R>(walk: () => R, { name }: Model): R {
   }
 }
 
-/** Returns the object. A value that holds an object is an entry, a tombstone, or has nothing that an object has. */
+/** Returns the object. A value that holds an object is an entry, a tombstone, or lacks every field of an object. */
 function objectOf(source: unknown): JsonObject {
   if (typeof source !== 'object' || source === null) {
     const message = `expected an object or an entry, got ${source === null ? 'null' : typeof source}`;
@@ -161,7 +161,7 @@ interface Direction {
 const PROTOTYPE_KEY = '__proto__';
 
 /**
- * One pass over one object, from JSON to a model or back. It creates a new deep copy, and collects the path of
+ * One pass over an object, from JSON to a model or back. It creates a new deep copy, and collects the path of
  * every field that client-node would leave out when it writes.
  */
 class Walk {

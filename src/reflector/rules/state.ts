@@ -1,6 +1,6 @@
 /**
  * The states of a reflector, the events that it handles and the effects that it asks for: data only. `step.ts` and
- * its parts hold the rules; `list-watch-session.ts` carries the effects out.
+ * the `step-*.ts` files hold the rules; `list-watch-session.ts` carries the effects out.
  *
  * ```
  *           ┌──────────────────────────── failed ───────────────────────────┐
@@ -45,11 +45,11 @@ export interface Memory {
   readonly malformedAt: string | undefined;
   /** The retries of internal errors of watches since the last list. */
   readonly internalErrors: RetryWindow | undefined;
-  /** The server has refused our credentials; the next request needs fresh ones. */
+  /** The server has refused our credentials; the next request needs fresh credentials. */
   readonly isUnauthorized: boolean;
 }
 
-/** One list: the request of its first page, and its progress. */
+/** A list: the request of the first page, and the progress. */
 export interface ListProgress {
   /** The version in the request of the first page. */
   readonly requestedVersion: string;
@@ -57,7 +57,7 @@ export interface ListProgress {
   /** The token of the page that is being read; '' on the first. */
   readonly continueToken: string;
   /**
-   * The number of pages read, and the token of one of them: a server that sends it again repeats its pages.
+   * The number of pages read, and the token of a page: a server that sends the token again repeats pages.
    */
   readonly pages: number;
   readonly anchorToken: string;
@@ -65,7 +65,7 @@ export interface ListProgress {
   readonly listVersion: string;
   /** ReplaceBegin was sent, so ReplaceEnd or ReplaceAbort must follow. */
   readonly isReplacing: boolean;
-  /** The list has no limit: it replaces one whose continuation expired. There is one such attempt. */
+  /** The list has no limit: it replaces a list whose continuation expired. There is a single such attempt. */
   readonly isFullList: boolean;
 }
 
@@ -103,11 +103,11 @@ export type FailureKind =
   | 'internal-error'
   /** Not JSON, or not a watch event. */
   | 'malformed'
-  /** Events older than a position that the server had completed: its history is another one. */
+  /** Events older than a position that the server had completed: the server's history is a different history. */
   | 'went-back'
   /** No byte for longer than the limit. */
   | 'stalled'
-  /** A streaming list without its end bookmark: the server probably has no streaming lists. */
+  /** A streaming list without the end bookmark: the server probably lacks streaming lists. */
   | 'no-end-bookmark'
   | 'other';
 
@@ -133,7 +133,7 @@ export type ReflectorEvent =
   | { readonly type: 'failed'; readonly failure: Failure; readonly progress?: Progress };
 
 export type Effect =
-  /** `isUnauthorized`: the credentials must differ from the previous ones. */
+  /** `isUnauthorized`: the credentials must differ from the previous credentials. */
   | { readonly type: 'list' | 'watch'; readonly query: Query; readonly isUnauthorized: boolean }
   | { readonly type: 'close' }
   | {

@@ -1,5 +1,5 @@
 /**
- * The rules of lists. A paged list: page after page, at one version, and the recovery when a server has lost the
+ * The rules of lists. A paged list: page after page, at the same version, and the recovery when a server has lost the
  * version or the token. A streaming list: a watch that begins with every object.
  */
 import { DeltaKind } from '../../shared/record/delta.ts';
@@ -77,7 +77,7 @@ function pageRead(state: Listing, page: Page, now: number): Step {
   );
 }
 
-/** Selects the tokens to keep: Brent's algorithm finds a cycle of any length with one token in memory. */
+/** Selects the tokens to keep: Brent's algorithm finds a cycle of any length with a single token in memory. */
 function isPowerOfTwo(count: number): boolean {
   return (count & (count - 1)) === 0;
 }
@@ -85,7 +85,7 @@ function isPowerOfTwo(count: number): boolean {
 function listFailed(state: Listing, failure: Failure, now: number): Step {
   const { memory, list: progress } = state;
   if (isFirstUnauthorized(memory, failure)) {
-    // The pages so far are good: request only this one again.
+    // The pages so far are good: request only this page again.
     return after([{ type: 'close' }], requestPage({ ...memory, isUnauthorized: true }, progress));
   }
   const ending: Effect[] = [{ type: 'close' }, ...abort(progress.isReplacing, memory)];
@@ -164,7 +164,7 @@ function streamFailed(state: Streaming, failure: Failure, now: number): Step {
       return after([report(failure), ...ending], list(memory));
     default:
       // An answer other than 200 is most likely a server without streaming lists. It is not reported: a real
-      // problem fails the list, too.
+      // problem also fails the list.
       return after(state.isReplacing ? [report(failure), ...ending] : ending, list(memory));
   }
 }

@@ -97,7 +97,7 @@ function internalError(memory: Memory, failure: Failure, now: number): Step {
 
 /**
  * Retries after a malformed event, because the line may have been damaged on its way. The second time at the
- * same position the server itself has it, and only a list leads past it. Further ones at other positions
+ * same position the server itself stores it, and only a list leads past it. Further malformed events at other positions
  * wait, or a server that damages every event would receive a request for each.
  */
 function malformedEvent(memory: Memory, failure: Failure, now: number): Step {

@@ -1,7 +1,7 @@
 /**
- * The rules of list-and-watch: one pure function from a state and an event to the next state and its
+ * The rules of list-and-watch: a pure function from a state and an event to the next state and the
  * effects. They are client-go's rules, improved where client-go is weak (no silent errors, a deadline for
- * the end bookmark, fresh credentials after a refusal). Each state's rules are in a file of its own.
+ * the end bookmark, fresh credentials after a refusal). The rules of lists and watches are in `step-*.ts`.
  */
 import { DeltaKind } from '../../shared/record/delta.ts';
 import type { Memory, ReflectorEvent, State, Step } from './state.ts';

@@ -37,7 +37,7 @@ export function list(memory: Memory): Step {
   return listFrom(memory, version, pageLimit(version, spec.pageSize, memory.isPaginated), false);
 }
 
-/** Lists everything in one page after the pages of another list have expired. */
+/** Lists everything in a single page after the pages of another list have expired. */
 export function fullList(memory: Memory, version: string): Step {
   return listFrom(memory, version, 0, true);
 }

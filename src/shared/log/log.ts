@@ -1,6 +1,6 @@
 /**
  * The reflector's end of the log, and copies into and out of it. The reflector reserves room for the bytes of a record, and
- * frees blocks once the slowest reader has passed their last sequence (the Disruptor's gating sequence). First in, first out;
+ * frees blocks once the slowest reader passed their last sequence (the Disruptor's gating sequence). First in, first out;
  * no reference counts.
  *
  * The lowest free blocks are used first, so a log that is drained quickly stays in a few cached megabytes.
@@ -32,7 +32,7 @@ export class LogWriter {
   #reserved = 0;
 
   /**
-   * @param merged the sequence that all readers have passed: a sequence is merged after its shard has answered it, and the
+   * @param merged the sequence that all readers have passed: a sequence is merged after the shard answered it, and the
    *   shard does not read the record's bytes after that. With `consumed` of every shard in addition, an idle shard would keep
    *   the log full until it wakes up
    */
@@ -46,7 +46,7 @@ export class LogWriter {
    * Returns the offset of `length` contiguous writable bytes, or LOG_FULL. `seal` or `cancel` must follow.
    *
    * A record longer than the whole log never fits: the caller must check that limit. Any other fits at the
-   * latest when readers have passed everything, provided that nothing else is reserved meanwhile.
+   * latest when readers have passed everything, provided that no other record is reserved until that time.
    */
   reserve(length: number): number {
     assert(this.#reserved === 0, 'one reservation at a time');
@@ -74,7 +74,7 @@ export class LogWriter {
     return this.#isFree.filter((free) => !free).length * BLOCK_BYTES;
   }
 
-  /** Bytes of blocks with records that the slowest reader has not passed. */
+  /** Bytes of blocks with records that the slowest reader still needs. */
   get unreadBytes(): number {
     const merged = this.#merged.load();
     const extents = this.#open ? [...this.#closed, this.#open] : this.#closed;

@@ -1,5 +1,5 @@
 /**
- * Records from the reflector to a shard: one object of a watch or list, or a control record.
+ * Records from the reflector to a shard: an object of a watch or list, or a control record.
  *
  * ```
  *  object payload (words)                         control payload (words)
@@ -25,21 +25,21 @@ export const DeltaKind = {
   Added: 1,
   Modified: 2,
   Deleted: 3,
-  /** One item of a list, between ReplaceBegin and ReplaceEnd. */
+  /** An item of a list, between ReplaceBegin and ReplaceEnd. */
   Replaced: 4,
   ReplaceBegin: 5,
   ReplaceEnd: 6,
   ReplaceAbort: 7,
   Bookmark: 8,
-  /** The informer is stopped: the shard drops all of its state. */
+  /** The informer is stopped: the shard drops the informer's state. */
   Detach: 9,
 } as const;
 export type DeltaKind = (typeof DeltaKind)[keyof typeof DeltaKind];
 
 export const DeltaFlag = {
-  /** The object was larger than the limit: the bytes are only its identity. */
+  /** The object was larger than the limit: the bytes are the identity only. */
   TooLarge: 1,
-  /** The object is in Go's order up to its resourceVersion: see `KeySpans.isGoOrder`. */
+  /** The object is in Go's order up to the resourceVersion: see `KeySpans.isGoOrder`. */
   GoOrder: 2,
 } as const;
 
@@ -88,7 +88,7 @@ export function readHead(words: Int32Array, word: number, out: RecordHead): void
   out.flags = head >>> 24;
 }
 
-/** Writes the record; false when the ring has no room, and nothing was written. */
+/** Writes the record; false when the ring is full, without a write. */
 export function writeObjectDelta(ring: RingProducer, delta: ObjectLocation): boolean {
   const at = ring.tryClaim(RECORD_TYPE_OBJECT, OBJECT_DELTA_BYTES);
   if (at === INSUFFICIENT_CAPACITY) return false;
@@ -138,7 +138,7 @@ export function sequenceAt(words: Int32Array, offset: number): number {
   return (words[offset >> 2] ?? 0) >>> 0;
 }
 
-/** One sequence in so many is timed on its way; a power of two, because sequences wrap. */
+/** One sequence in so many is timed; a power of two, because sequences wrap. */
 export const SAMPLED_EVERY = 64;
 const SAMPLE_MASK: number = SAMPLED_EVERY - 1;
 
@@ -156,7 +156,7 @@ export interface ControlRecord {
   readonly resourceVersion: string;
 }
 
-/** Writes the record; false when the ring has no room, and nothing was written. */
+/** Writes the record; false when the ring is full, without a write. */
 export function writeControl(ring: RingProducer, type: number, record: ControlRecord): boolean {
   return writeBytesRecord(ring, type, record, record.epoch, Buffer.from(record.resourceVersion));
 }
@@ -192,7 +192,7 @@ export function writeBytesRecord(
   return true;
 }
 
-/** Reads such a record; its bytes are a private copy. */
+/** Reads such a record; the bytes are a private copy. */
 export function readBytesRecord(
   ring: RingConsumer,
 ): RecordHead & { readonly word: number; readonly bytes: Buffer } {

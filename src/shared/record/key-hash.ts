@@ -1,10 +1,10 @@
 /**
- * Keyed hashes. `HalfSipHash` is HalfSipHash with one round a word and three at the end, 64 bits of result: SipHash for
- * machines with words of 32 bits, as Linux has it for its tables. Without the key two texts of one hash cannot be constructed.
+ * Keyed hashes. `HalfSipHash` is HalfSipHash with a round for each word and three at the end, 64 bits of result: SipHash for
+ * machines with words of 32 bits, as in Linux' tables. Without the key, two texts of equal hash cannot be constructed.
  *
- * `KeyHash` is its first word over a key's bytes. It decides the shard, and shards use it for their byte-keyed tables, so the
+ * `KeyHash` is the first word over a key's bytes. It decides the shard, and shards use it for their byte-keyed tables, so the
  * reflector computes it once and sends it with the delta. The key is random for each `InformerThreads`: a client that may
- * create objects could otherwise choose names of one hash, and make every lookup a search through all of them.
+ * create objects could otherwise choose names of equal hash, and make every lookup a search through all of them.
  */
 import { randomFillSync } from 'node:crypto';
 import { wideView } from '../../kube/json/skip.ts';
@@ -34,7 +34,7 @@ export class KeyHash {
   of(namespace: KeyPart, name: KeyPart): number {
     const hash = this.#hash;
     hash.begin();
-    // One word for both lengths: neither has 2^16 bytes (`NAME_BYTES_MAX`).
+    // One word for both lengths: both are below 2^16 bytes (`NAME_BYTES_MAX`).
     hash.word(((namespace.end - namespace.start) << 16) | (name.end - name.start));
     hash.span(namespace.bytes, namespace.start, namespace.end);
     hash.span(name.bytes, name.start, name.end);

@@ -1,5 +1,5 @@
 /**
- * msgpack between a shard and the main thread: the objects of one shard and informer share a table of
+ * msgpack between a shard and the main thread: the objects of a shard and informer share a table of
  * structures (the key lists of records), which only grows. New structures travel in Structures records
  * before the first object that uses them.
  *
@@ -10,7 +10,7 @@ import { KubeloomError } from '../../base/errors.ts';
 import { parseJson } from '../../base/parse-json.ts';
 
 export class MsgpackDecoder {
-  /** The same arrays forever: msgpackr attaches its generated readers to them. */
+  /** The same arrays forever: msgpackr attaches generated readers to them. */
   readonly #structures: string[][] = [];
   readonly #unpackr: Unpackr = new Unpackr({
     mapsAsObjects: true,
@@ -40,7 +40,7 @@ export class MsgpackDecoder {
     return Buffer.from(JSON.stringify({ first: start, structures: this.#structures.slice(start) }));
   }
 
-  /** Decodes exactly one object. `bytes` must not be shared memory. Throws when the range is not one object. */
+  /** Decodes exactly one object. `bytes` must not be shared memory. Throws when the range is not a single object. */
   decode(bytes: Uint8Array, start: number, end: number): unknown {
     try {
       return this.#unpackr.unpack(bytes, { start, end });

@@ -1,5 +1,5 @@
 /**
- * Records from a shard to the main thread: exactly one terminal record for every sequence that the shard
+ * Records from a shard to the main thread: exactly one terminal record for each sequence that the shard
  * received, in the same order, after any prefix records that belong to it.
  *
  * ```
@@ -17,8 +17,8 @@
  * 10  length of the extracted fields; -1: same as in the previous state
  * 11… namespace, name, resourceVersion's text, extracted fields, and with Inline the object's bytes
  *
- *  prefix payload (words): Text carries a part of the text of word 11…, from its first byte on, when all of it is too
- *  long for one record, and then the record has none of it; Part carries bytes of an object too long for one record,
+ *  prefix payload (words): Text carries a part of the text of word 11…, from the first byte on, when all of it is too
+ *  long for one record, and the record carries none of it; Part carries bytes of an object too long for one record,
  *  Structures a msgpack table, Swept the id of an object that a relist did not contain, Warning a JSON error report
  *  0  sequence   1  informer │ kind │ flags   2  id   3  length   4… bytes
  * ```
@@ -40,17 +40,17 @@ export const NotificationFlag = {
   Inline: 2,
   /** The bytes are msgpack with the structures of this shard; otherwise JSON. */
   Msgpack: 4,
-  /** The object was over the size limit: the bytes are only its identity, and reading it throws. */
+  /** The object was over the size limit: the bytes are the identity only, and a read throws. */
   TooLarge: 8,
   /** The transform threw: this is the object as received. */
   TransformFailed: 16,
   /** The resourceVersion is not a number below 2^53 and is in the record as text. */
   ResourceVersionText: 32,
-  /** The object was filtered out: nothing to merge, but the sequence counts. */
+  /** The object was filtered out: there is no object to merge, but the sequence counts. */
   Nothing: 64,
   /** The bytes are not the JSON of an object: reading it throws. */
   Malformed: 128,
-  /** TooLarge and Malformed together: two threads died on the object; the bytes are only its identity. */
+  /** TooLarge and Malformed together: two threads failed on the object; the bytes are the identity only. */
   Quarantined: 136,
 } as const;
 
@@ -75,7 +75,7 @@ export class Notification {
   nameLength = 0;
   resourceVersionTextLength = 0;
   extractedLength = 0;
-  /** True when only the version and managedFields of the metadata changed; then the record has no extracted fields. */
+  /** True when only the version and managedFields of the metadata changed; the record carries no extracted fields. */
   hasSameFields = false;
   /** Position of word 11 in the ring's memory, valid until `release`. */
   textOffset = 0;
@@ -92,7 +92,7 @@ export interface NotificationText {
 
 /**
  * Writes the record with `text` (namespace, name, resourceVersion's text and extracted fields, contiguous) and, with
- * Inline, `inline` behind it. Returns false when the ring has no room; then nothing was written.
+ * Inline, `inline` behind it. Returns false, without a write, when the ring is full.
  */
 export function writeNotification(
   ring: RingProducer,

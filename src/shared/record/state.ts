@@ -14,7 +14,7 @@
  *  7  number of the dictionary's memory, or -1   16  length of the extracted fields; -1: those of the previous state
  *  8  1 when the text is in the records before    17… namespace, name, resourceVersion's text, extracted fields
  *
- *  A text that is too long for a record comes before it, in parts, and the record has none of it.
+ *  A text that is too long for a record comes before it, in parts, and the record carries none of it.
  *
  *  text payload (words): 0  informer   1  length   2… bytes
  *  returned payload (words): 0  informer   1… rows
@@ -33,15 +33,15 @@ export const StateKind = {
   Put: 1,
   /** The last state of a deleted object, which the thread does not have. */
   Deleted: 2,
-  /** In a list: the thread has this state. */
+  /** In a list: the thread already holds this state. */
   Kept: 3,
   /** In a list: the object is not in it. The row is its last known state. */
   Missing: 4,
   ListBegin: 5,
   ListEnd: 6,
-  /** The version has changed, the objects have not. */
+  /** The version changed, the objects did not. */
   Position: 7,
-  /** The row is at another place. Its former place has the row number of a previous state. */
+  /** The row is at another place. The former place carries the row number of a previous state. */
   Moved: 8,
   /** The informer's cache changes no more. The extracted fields are the reason as JSON, or empty. */
   Stopped: 9,
@@ -54,7 +54,7 @@ const FIXED_WORDS = 17;
 const NOTHING = -1;
 const TWO_POW_32 = 2 ** 32;
 
-/** Length of a record without text, as a moved row has it. */
+/** Length of a record without text, such as a moved row's. */
 export const MOVED_BYTES: number = FIXED_WORDS * 4;
 
 /** A state, reused for every record. */
@@ -62,7 +62,7 @@ export class StateRecord {
   informer = 0;
   kind: StateKind = StateKind.Put;
   row = 0;
-  /** -1 without one. */
+  /** -1 if there is none. */
   previousRow: number = NOTHING;
   memory = 0;
   offset = 0;
@@ -78,9 +78,9 @@ export class StateRecord {
   nameLength = 0;
   resourceVersionTextLength = 0;
   extractedLength = 0;
-  /** True when the previous state has the same extracted fields. */
+  /** True when the previous state's extracted fields are equal. */
   hasSameFields = false;
-  /** True when the record has no text, and records before it have all of it. */
+  /** True when earlier records carry all of the text. */
   isTextBefore = false;
   /** Where the text begins in the bytes that `StateReader.read` returned. */
   textOffset = 0;
@@ -90,8 +90,8 @@ const TEXT_FIXED_BYTES = 12;
 const NO_TEXT: Buffer = Buffer.alloc(0);
 
 /**
- * Writes the states of one informer, also those whose text is too long for a record. A writer whose record has found no
- * room may write another one: then the parts that were written are of no record, and the reader drops them.
+ * Writes the states of an informer, also states whose text is too long for a record. A writer whose record found no
+ * room may write another record: the written parts belong to no record, and the reader drops them.
  */
 export class StateWriter {
   readonly #ring: RingProducer;
@@ -103,7 +103,7 @@ export class StateWriter {
     this.#ring = ring;
   }
 
-  /** Writes the record with `text`, all of its variable part. Returns false when the ring has no room. */
+  /** Writes the record with `text`, the whole variable part. Returns false when the ring is full. */
   write(record: StateRecord, text: Buffer): boolean {
     const ring = this.#ring;
     const isLong = FIXED_WORDS * 4 + text.length > ring.payloadBytesMax;
@@ -172,7 +172,7 @@ export class StateReader {
     const ring = this.#ring;
     const word = ring.offset >> 2;
     const informer = ring.words[word] ?? 0;
-    // A text that begins replaces one without its rest: the writer has written another record.
+    // A text that begins replaces an incomplete text: the writer has written another record.
     const isBegin = ring.words[word + 2] === 0;
     const texts = isBegin ? [] : (this.#texts.get(informer) ?? []);
     this.#texts.set(informer, texts);
@@ -248,7 +248,7 @@ function readState(
       : ((words[word + 11] ?? 0) >>> 0) + high * TWO_POW_32;
 }
 
-/** Writes the rows that a thread returns; false when the ring has no room. */
+/** Writes the rows that a thread returns; false when the ring is full. */
 export function writeReturned(ring: RingProducer, informer: number, rows: readonly number[]): boolean {
   const payload = 4 + rows.length * 4;
   const at = ring.tryClaim(RECORD_TYPE_RETURNED, payload);

@@ -1,10 +1,10 @@
 /**
  * The wait for a bell on a thread with an event loop. A bell that did not wake the thread, or work without a bell, must
  * not block the thread forever. Neither may happen; each time is counted. A timer looks for them while something is
- * outstanding; a thread that waits for nothing in particular has no timer.
+ * outstanding; a thread that expects no work sets no timer.
  *
- * One finding proves nothing: a producer may be interrupted before it rings, or this loop delayed before it
- * wakes. So two looks of one wait must find it, and a late wake-up is at most two periods late.
+ * A single finding is no proof: a producer may be interrupted before it rings, or this loop delayed before it
+ * wakes. So two looks of the same wait must find it, and a late wake-up is at most two periods late.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Bell } from './bell.ts';
@@ -24,7 +24,7 @@ export class BellWatch {
   #isClosed = false;
 
   /**
-   * @param clock its timers must not keep the process alive
+   * @param clock timers of this clock must not keep the process alive
    * @param isOutstanding returns whether a wake-up is due sooner or later
    */
   constructor(bell: Bell, clock: Clock, isOutstanding: () => boolean) {
@@ -37,7 +37,7 @@ export class BellWatch {
     this.#bell.ring();
   }
 
-  /** Parks as `Bell.parkAsync` does; as there, one wait may be open. */
+  /** Parks as `Bell.parkAsync` does; a single wait may be open. */
   async parkAsync(hasWork: () => boolean): Promise<void> {
     this.#hasWork = hasWork;
     this.#isOverdue = false;

@@ -1,5 +1,5 @@
 /**
- * The bell wakes a consumer that has nothing to do.
+ * The bell wakes an idle consumer.
  *
  * ```
  * producer (any of several)             consumer (one)
@@ -59,7 +59,7 @@ export class Bell {
 
   /**
    * Consumer, after a `park` that timed out: returns whether the bell has rung since that began, or rings within
-   * `timeoutMs`. A producer may be interrupted between its tail and its ring: then work is found before its bell,
+   * `timeoutMs`. A producer may be interrupted between the tail and the ring: the consumer finds work before the bell,
    * and no wake-up was lost.
    */
   ringsWithin(timeoutMs: number): boolean {
@@ -77,12 +77,12 @@ export class Bell {
     this.#bell.wait(this.#bell.load(), timeoutMs);
   }
 
-  /** Consumer: true when the bell has rung since it last began to park. */
+  /** Consumer: true when the bell rang since the consumer last began to park. */
   get hasRung(): boolean {
     return this.#bell.load() !== this.#seen;
   }
 
-  /** Parks a consumer on a thread with an event loop; at most one such wait may be open per bell. */
+  /** Parks a consumer on a thread with an event loop; a bell allows a single open wait. */
   async parkAsync(hasWork: () => boolean): Promise<void> {
     const seen = this.#bell.load();
     this.#seen = seen;

@@ -1,5 +1,5 @@
 /**
- * A time in shared memory: one thread moves it, every thread compares it with its own clock. It is a time of
+ * A time in shared memory: one thread moves it, every thread compares it with a clock. It is a time of
  * `process.hrtime`, the machine's monotonic clock, which all threads share.
  *
  *   0        8
@@ -14,7 +14,7 @@ export class Deadline {
   readonly memory: SharedArrayBuffer;
   readonly #times: BigInt64Array;
 
-  /** @param memory memory of a deadline of another thread. Default: of its own, and over at once */
+  /** @param memory memory of a deadline of another thread. Default: new memory, and over at once */
   constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(WORD_BYTES)) {
     this.memory = memory;
     this.#times = new BigInt64Array(memory, 0, 1);

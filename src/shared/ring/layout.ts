@@ -43,5 +43,5 @@ export const CAPACITY_MIN_BYTES = 1024;
 /** Half of the u32 range, so that `compareU32` can distinguish full from empty. */
 export const CAPACITY_MAX_BYTES: number = 2 ** 30;
 
-/** A record takes at most a quarter of the ring, and so does the padding before it: an empty ring has room for both. */
+/** A record takes at most a quarter of the ring, and so does the padding before it: both fit into an empty ring. */
 export const RECORDS_PER_RING_MIN = 4;

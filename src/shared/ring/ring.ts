@@ -1,6 +1,6 @@
 /**
  * A single-producer, single-consumer ring of variable-length records in shared memory. `RingProducer` and `RingConsumer`
- * are the two ends; each is used by one thread only.
+ * are the two ends; each belongs to a single thread.
  */
 import { assert } from '../../base/errors.ts';
 import {
@@ -22,7 +22,7 @@ import { Word, compareU32 } from './word.ts';
 /** Returned by `tryClaim` when the consumer must first release records. */
 export const INSUFFICIENT_CAPACITY = -1;
 
-/** Views of one ring. To share it, structured-clone the `buffer`, not this object. */
+/** Views of a ring. To share it, structured-clone the `buffer`, not this object. */
 export class RingMemory {
   readonly buffer: SharedArrayBuffer;
   readonly capacity: number;
@@ -75,7 +75,7 @@ export function capacityFor(payloadBytes: number): number {
 }
 
 /**
- * The writing end: `tryClaim`, fill the payload, `commit`, and once per batch `publish`. Nothing is visible to the consumer
+ * The writing end: `tryClaim`, fill the payload, `commit`, and once per batch `publish`. No record is visible to the consumer
  * before `publish`.
  */
 export class RingProducer {
@@ -90,7 +90,7 @@ export class RingProducer {
   #published: number;
   /** Last read value of the consumer's head: loaded again only when the ring looks full. */
   #headSeen: number;
-  /** The open claim: the offset of its record (after any padding), or -1, and its maximum length. */
+  /** The open claim: the offset of the record (after any padding), or -1, and the maximum length. */
   #claimedOffset = INSUFFICIENT_CAPACITY;
   #claimedPosition = 0;
   #claimedBytes = 0;
@@ -109,7 +109,7 @@ export class RingProducer {
 
   /**
    * Returns the offset of a payload of up to `payloadBytes` (8-byte aligned), or INSUFFICIENT_CAPACITY. A claim
-   * without a commit leaves no trace, padding included: the next one replaces it.
+   * without a commit leaves no trace, padding included: the next claim replaces it.
    */
   tryClaim(type: number, payloadBytes: number): number {
     assert(type !== PADDING_TYPE, 'a record of the padding type');
@@ -178,7 +178,7 @@ export class RingProducer {
 export class RingConsumer {
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
-  /** The record that `peek` found: its type and where its payload starts. */
+  /** The record that `peek` found: the type and the start of the payload. */
   type: number = PADDING_TYPE;
   offset = 0;
   readonly #memory: RingMemory;
@@ -219,7 +219,7 @@ export class RingConsumer {
     }
   }
 
-  /** Steps over the record that `peek` found. Its bytes stay valid until `release`. */
+  /** Steps over the record that `peek` found. The bytes stay valid until `release`. */
   advance(): void {
     const place = this.offset - RECORD_HEADER_BYTES;
     assert(place === (this.#position & (this.#capacity - 1)), 'advance without peek');
@@ -247,7 +247,7 @@ export class RingConsumer {
     return usedBytes > this.#roomyBytesMax ? 'producer may wait' : 'released';
   }
 
-  /** True when `peek` would find a record; reads the shared tail, changes nothing. */
+  /** True when `peek` would find a record; reads the shared tail, without a change. */
   get hasRecord(): boolean {
     return this.#position !== this.#memory.tail.load();
   }

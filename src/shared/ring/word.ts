@@ -1,10 +1,10 @@
 /**
- * One shared 32-bit word on its own 128 bytes, written by one thread and read by others.
+ * A shared 32-bit word in 128 bytes, written by one thread and read by others.
  *
  * `Atomics` appears only in this folder; other code uses the methods (`load`, `store`, `add`).
  * Sequences and positions are u32 and wrap: compare them with `compareU32`, never with `<`.
  *
- * Two cache lines for each word: adjacent-line prefetch makes 64 bytes too few (Agrona does the same).
+ * Two cache lines for each word: adjacent-line prefetch makes 64 bytes too few (as in Agrona).
  */
 
 export const WORD_BYTES = 128;
@@ -40,7 +40,7 @@ export class Word {
 
   /**
    * Loads the value, as a write of the same value: an `increment` that follows it happens after everything that this
-   * thread has read before. A plain load would let the incrementing thread's later writes overtake those reads.
+   * thread read before. A plain load would let the incrementing thread's later writes overtake those reads.
    */
   loadAfterReads(): number {
     return Atomics.add(this.#words, this.#index, 0) >>> 0;

@@ -4,13 +4,25 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { dashboardJson } from '../../../bench/dashboard/grafana.ts';
-import { placed } from '../../../bench/dashboard/panel.ts';
-import { VARIABLES } from '../../../bench/dashboard/queries.ts';
-import { SECTIONS } from '../../../bench/dashboard/sections.ts';
 import { METRIC_DEFINITIONS } from '../../../src/metrics/table.ts';
 import { ROOT } from './documents.ts';
 import { selectionOfVariable, selections } from './promql.ts';
+
+/** The part of the JSON that these tests read. */
+interface Dashboard {
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[];
+  };
+  readonly panels: readonly Panel[];
+}
+
+interface Panel {
+  readonly id: number;
+  readonly title: string;
+  readonly description?: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
 
 /** Metrics that no panel shows, and why. */
 const NOT_SHOWN: Readonly<Record<string, string>> = {
@@ -30,13 +42,9 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   kubeloom_thread_records_total: 'kubeloom_informer_records_total says the same',
   workqueue_work_duration_seconds: 'controller_runtime_reconcile_time_seconds says the same of workers',
   workqueue_unfinished_work_seconds: 'workqueue_longest_running_processor_seconds shows a worker that hangs',
-  leader_election_master_status: 'an alert of docs/leader-election.md has it',
+  leader_election_master_status: 'an alert of docs/grafana/alerts.yaml has it',
   leader_election_slowpath_total: 'a rate above zero concerns the lease alone; errors of the elector say why',
-  kubeloom_partitions_owned: 'few programs have partitions; docs/sharding.md says what to look at',
-  kubeloom_partition_changes_total: 'the same',
-  kubeloom_partitions_unserved: 'an alert of docs/sharding.md has it',
-  kubeloom_partition_unserved_seconds: 'the same',
-  kubeloom_partition_sync_seconds: 'the same',
+  kubeloom_partition_sync_seconds: 'kubeloom_partition_unserved_seconds shows a partition that waits',
   kubeloom_partition_drain_seconds: 'the same',
   controller_runtime_reconcile_errors_total: 'controller_runtime_reconcile_total has it as a result',
   controller_runtime_terminal_reconcile_errors_total:
@@ -51,6 +59,7 @@ const RARE: ReadonlySet<string> = new Set([
   'kubeloom_watches_ended_total',
   'kubeloom_errors_total',
   'kubeloom_ignored_events_total',
+  'kubeloom_partition_changes_total',
   'kubeloom_thread_restarts_total',
   'kubeloom_thread_lost_wakeups_total',
   'kubeloom_list_duration_seconds',
@@ -96,54 +105,62 @@ function check(expression: string, where: string): void {
   }
 }
 
-const panels = SECTIONS.flatMap((section) => section.panels);
+const text = readFileSync(join(ROOT, 'docs/grafana/kubeloom.json'), 'utf8');
+const { panels, templating } = JSON.parse(text) as Dashboard;
+const queries = panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr, legendFormat }) => ({ title, expression: expr, legend: legendFormat })),
+);
 
 describe('the dashboard', () => {
-  test('is what `npm run dashboard` writes', () => {
-    assert.equal(readFileSync(join(ROOT, 'docs/grafana/kubeloom.json'), 'utf8'), dashboardJson());
-  });
-
   test('queries metrics of the table with their labels, and counters by their rate, unless they are rare', () => {
-    for (const { title, queries } of panels) for (const { expression } of queries) check(expression, title);
+    assert.ok(queries.length > 0);
+    for (const { title, expression } of queries) check(expression, title);
   });
 
   test('names series by labels that their query leaves', () => {
-    for (const { title, queries } of panels) {
-      for (const { expression, legend } of queries) {
-        const [, by = ''] = /^(?:histogram_quantile\([\d.]+, )?\w+ by \((.*?)\)/.exec(expression) ?? [];
-        for (const [, label = ''] of legend.matchAll(/\{\{(.*?)\}\}/g))
-          assert.ok(by.split(', ').includes(label), `${title}: ${legend}`);
-      }
+    for (const { title, expression, legend } of queries) {
+      const [, by = ''] = /^(?:histogram_quantile\([\d.]+, )?\w+ by \((.*?)\)/.exec(expression) ?? [];
+      for (const [, label = ''] of legend.matchAll(/\{\{(.*?)\}\}/g))
+        assert.ok(by.split(', ').includes(label), `${title}: ${legend}`);
     }
   });
 
-  test('has variables with values of labels of the table', () => {
-    for (const { name, query } of VARIABLES) {
-      const { metric, labels } = selectionOfVariable(query);
+  test('has variables with values of labels of the table, and queries name no other variable', () => {
+    const names = templating.list.map(({ name }) => name);
+    for (const { name, type, definition } of templating.list) {
+      if (type === 'datasource') continue;
+      const { metric, labels } = selectionOfVariable(definition ?? '');
       for (const label of labels) assert.ok(has(metric, label), `${name}: ${label}`);
     }
+    for (const [, name = ''] of text.matchAll(/\$\{?([a-z]\w*)/g)) assert.ok(names.includes(name), name);
   });
 
   test('shows every metric of the table, apart from those with a reason', () => {
     const shown = new Set(
-      panels.flatMap(({ queries }) =>
-        queries.flatMap(({ expression }) =>
-          selections(expression).map(({ metric }) => metricOf(metric).name),
-        ),
-      ),
+      queries.flatMap(({ expression }) => selections(expression).map(({ metric }) => metricOf(metric).name)),
     );
     const missing = [...metrics.keys()].filter((name) => !shown.has(name));
     assert.deepEqual(missing.sort(), Object.keys(NOT_SHOWN).sort());
   });
 
-  test('fills every line of its grid', () => {
-    const lines = new Map<number, number>();
-    for (const { at } of placed(SECTIONS)) lines.set(at.y, (lines.get(at.y) ?? 0) + at.w);
-    assert.ok([...lines.values()].every((width) => width === 24));
+  test('fills every line of its grid, and each panel has a number and a description', () => {
+    const cells = new Map<string, string>();
+    for (const { title, gridPos } of panels) {
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          assert.equal(cells.get(`${x} ${y}`), undefined, `${title} covers ${cells.get(`${x} ${y}`)}`);
+          cells.set(`${x} ${y}`, title);
+        }
+      }
+    }
+    const lines = Math.max(...panels.map(({ gridPos }) => gridPos.y + gridPos.h));
+    assert.equal(cells.size, 24 * lines);
+    assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+    for (const { title, targets, description } of panels) assert.ok(!targets || description, title);
   });
 
   test('has no address of a data source', () => {
-    const uids = [...dashboardJson().matchAll(/"uid": "(.*)"/g)].map(([, uid]) => uid);
+    const uids = Array.from(text.matchAll(/"uid": "(.*)"/g), ([, uid]) => uid);
     assert.deepEqual(new Set(uids), new Set(['kubeloom', '${datasource}']));
   });
 });

@@ -1,4 +1,4 @@
-/** The table of docs/metrics.md and the alerts of docs/operations.md, compared with the table of the code. */
+/** The table of docs/metrics.md and docs/grafana/alerts.yaml, compared with the table of the code. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { selections } from './promql.ts';
 
 const PAGE = fileURLToPath(new URL('../../../../docs/metrics.md', import.meta.url));
 const CHANNELS = fileURLToPath(new URL('../../../../src/metrics/channels.ts', import.meta.url));
-const OPERATIONS = fileURLToPath(new URL('../../../../docs/operations.md', import.meta.url));
+const ALERTS = fileURLToPath(new URL('../../../../docs/grafana/alerts.yaml', import.meta.url));
 
 test('docs/metrics.md has a row for every metric, in the order of the table', () => {
   const expected = METRIC_DEFINITIONS.map(
@@ -41,9 +41,9 @@ test('docs/metrics.md has every channel with the fields of its messages', () => 
   assert.deepEqual(rows, expected);
 });
 
-test('the alerts of docs/operations.md use metrics of the table', () => {
+test('the alerts of docs/grafana/alerts.yaml use metrics of the table', () => {
   const known = new Set<string>(METRIC_DEFINITIONS.map(({ name }) => name));
-  const expressions = [...readFileSync(OPERATIONS, 'utf8').matchAll(/^ +expr: (.*)$/gm)].map(
+  const expressions = [...readFileSync(ALERTS, 'utf8').matchAll(/^ +expr: (.*)$/gm)].map(
     ([, expr = '']) => expr,
   );
   assert.ok(expressions.length > 0);
