@@ -14,7 +14,7 @@ import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } from './entry.ts';
-import { NOT_ALONE, isMemberSame, readMember } from './members.ts';
+import { NOT_ALONE, isMemberSame, memberOfObject, readMember } from './members.ts';
 import type { MemberStorage } from './members.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
@@ -196,7 +196,7 @@ export class EntryOwner implements EntryStorage {
   decodeMember(entry: Entry, name: string): unknown {
     const { guard } = this.#options;
     const value = entry.decoded === undefined ? readMember(entry, name, this.#members) : NOT_ALONE;
-    if (value === NOT_ALONE) return ownMember(entry.object, name);
+    if (value === NOT_ALONE) return memberOfObject(entry.object, name);
     this.decodedCache.misses++;
     if (value !== undefined) guard?.(value, entry.key);
     const isFirst = entry.decodedMembers === undefined;
@@ -209,7 +209,7 @@ export class EntryOwner implements EntryStorage {
   isMemberSame(a: Entry, b: Entry, name: string): boolean {
     const isSame = isMemberSame(a, b, name, this.#members.read);
     if (isSame !== NOT_ALONE) return isSame;
-    return isDeepStrictEqual(ownMember(a.object, name), ownMember(b.object, name));
+    return isDeepStrictEqual(memberOfObject(a.object, name), memberOfObject(b.object, name));
   }
 
   /** Returns memory of its own for `bytes()`, so that it can be transferred to another thread. */
@@ -326,11 +326,6 @@ export class EntryOwner implements EntryStorage {
 interface DecodedMetadata {
   readonly metadata: unknown;
   readonly costBytes: number;
-}
-
-function ownMember(object: unknown, name: string): unknown {
-  const isObject = typeof object === 'object' && object !== null && Object.hasOwn(object, name);
-  return isObject ? Reflect.get(object, name) : undefined;
 }
 
 function hasSameBytes(a: ObjectBytes, b: ObjectBytes): boolean {

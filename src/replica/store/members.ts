@@ -105,3 +105,9 @@ function parsedScratch(length: number): unknown {
   const value = parseJson(scratch.toString('utf8', 0, length));
   return value === undefined ? NOT_ALONE : value;
 }
+
+/** Returns a member of a parsed object; undefined when it has none of its own. */
+export function memberOfObject(object: unknown, name: string): unknown {
+  const isObject = typeof object === 'object' && object !== null && Object.hasOwn(object, name);
+  return isObject ? Reflect.get(object, name) : undefined;
+}
