@@ -1,13 +1,10 @@
 /**
- * The figures of `docs/benchmarks.md`: machines, charts, goals and losses. All rows are in the JSON files beside the charts.
+ * The figures of `docs/benchmarks.md`: machines, charts and losses. All rows are in the JSON files beside the charts.
  */
-import { judge } from '../goals.ts';
-import type { Judgement } from '../goals.ts';
-import { SUITES, isMoreBetter } from '../names.ts';
+import { isMoreBetter } from '../names.ts';
 import type { Row } from '../row.ts';
 import type { Report } from '../document.ts';
 import { machineText } from '../document.ts';
-import { SUITE_CASES } from '../suites.ts';
 import { numberText, sizeText } from '../table-text.ts';
 
 export const BEGIN = '<!-- figures: written by npm run bench -- --report -->';
@@ -19,7 +16,7 @@ export interface PublishedRun {
   readonly report: Report;
 }
 
-/** The section of the page: machines, charts, the goals of the first run's suites, and the losses of every run. */
+/** The section of the page: machines, charts, and the judged rows in which a peer is better. */
 export function figuresText(runs: readonly PublishedRun[], charts: readonly string[]): string {
   return [
     ...runs.map(
@@ -29,14 +26,6 @@ export function figuresText(runs: readonly PublishedRun[], charts: readonly stri
     '',
     `Charts: ${charts.map((file) => `\`docs/benchmarks/${file}\``).join(', ')}.`,
     '',
-    ...runs
-      .slice(0, 1)
-      .flatMap(({ file, report: { results } }) => [
-        `### Goals in ${file}`,
-        '',
-        ...goalLines(goalsOf(results)),
-        '',
-      ]),
     ...runs.flatMap(({ file, report: { results } }) => [
       `### Losses in ${file}`,
       '',
@@ -44,21 +33,6 @@ export function figuresText(runs: readonly PublishedRun[], charts: readonly stri
       '',
     ]),
   ].join('\n');
-}
-
-function goalsOf(rows: readonly Row[]): Judgement[] {
-  const suites = SUITES.filter((suite) => rows.some((row) => row.suite === suite));
-  return judge(
-    suites.flatMap((suite) => SUITE_CASES[suite]),
-    rows,
-  );
-}
-
-function goalLines(judgements: readonly Judgement[]): string[] {
-  const cells = judgements.map(({ row, goal, figure, verdict }) => [row, goal, figure, verdict]);
-  return [['row', 'goal', 'figure', ''], ['---', '---', '---', '---'], ...cells].map(
-    (line) => `| ${line.join(' | ')} |`,
-  );
 }
 
 /**
