@@ -80,7 +80,7 @@ function ofPeer(turn: Turn, id: string, peer: Peer): void {
   if (nowMs >= peerDueMs(peer, rules)) {
     if (peer.kind === 'seen') {
       turn.renewPeer(id, { ...peer, kind: 'asked' });
-      turn.effects.push({ type: 'confirm', id });
+      turn.effects.push({ type: 'confirm', id, sinceMs: peer.atMs });
     } else if (version !== undefined) {
       turn.effects.push({ type: 'forget', id, version });
       turn.renewPeer(id, { ...peer, heartbeat: { ...peer.heartbeat, version: undefined } });

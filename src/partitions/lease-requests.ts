@@ -35,11 +35,11 @@ export class LeaseRequests {
   send(request: Request): void {
     const { group, lockOf } = this.#parts;
     if (request.type === 'confirm') {
-      const { id } = request;
+      const { id, sinceMs } = request;
       return void this.#call(
         (signal) => lockOf(memberLease(group, id)).get(signal),
-        (stored) => ({ type: 'confirmed', id, stored }),
-        () => ({ type: 'not-confirmed', id }),
+        (stored) => ({ type: 'confirmed', id, sinceMs, stored }),
+        () => ({ type: 'not-confirmed', id, sinceMs }),
       );
     }
     const { partition, stored } = request;

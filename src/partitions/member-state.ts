@@ -118,9 +118,14 @@ export type MemberEvent =
   | { readonly type: 'died' }
   | { readonly type: 'saw-heartbeat'; readonly id: string; readonly stored: StoredRecord | undefined }
   | { readonly type: 'saw-lease'; readonly partition: number; readonly stored: StoredRecord | undefined }
-  /** The server has this now. */
-  | { readonly type: 'confirmed'; readonly id: string; readonly stored: StoredRecord | undefined }
-  | { readonly type: 'not-confirmed'; readonly id: string }
+  /** The answer to `confirm`: the server has this now. */
+  | {
+      readonly type: 'confirmed';
+      readonly id: string;
+      readonly sinceMs: number;
+      readonly stored: StoredRecord | undefined;
+    }
+  | { readonly type: 'not-confirmed'; readonly id: string; readonly sinceMs: number }
   | {
       readonly type: 'claimed';
       readonly partition: number;
@@ -144,8 +149,8 @@ export type MemberEffect =
       readonly epoch: number;
     }
   | { readonly type: 'release'; readonly partition: number; readonly stored: StoredRecord }
-  /** Reads a heartbeat, past every cache. */
-  | { readonly type: 'confirm'; readonly id: string }
+  /** Reads a heartbeat, past every cache. `sinceMs`: the time since which it has had one version; answers have it again. */
+  | { readonly type: 'confirm'; readonly id: string; readonly sinceMs: number }
   | { readonly type: 'start-work'; readonly partition: number; readonly epoch: number }
   /** The work is asked to end: `drain`, or must: the time is over, or the partition is lost. */
   | { readonly type: 'end-work'; readonly partition: number; readonly why: 'drain' | 'overdue' | 'lost' }

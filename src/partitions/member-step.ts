@@ -37,9 +37,7 @@ function apply(turn: Turn, event: MemberEvent): boolean {
     case 'tick':
       return true;
     case 'lived':
-      turn.life = { kind: 'alive', id: event.id, seen: undefined };
-      turn.owners = undefined;
-      return true;
+      return lived(turn, event.id);
     case 'died':
       return died(turn);
     case 'leave':
@@ -55,6 +53,15 @@ function apply(turn: Turn, event: MemberEvent): boolean {
     default:
       return ofPartition(turn, event);
   }
+}
+
+/** The watch may have been faster than the answer to the first write. */
+function lived(turn: Turn, id: string): boolean {
+  const { heartbeat } = turn.peers.get(id) ?? {};
+  turn.setPeer(id, undefined);
+  turn.life = { kind: 'alive', id, seen: undefined };
+  if (heartbeat) sawOwn(turn, heartbeat);
+  return true;
 }
 
 /** All that the life had is lost. */
@@ -126,7 +133,8 @@ function answered(
 ): boolean {
   const { nowMs, rules } = turn;
   const peer = turn.peers.get(event.id);
-  if (peer?.kind !== 'asked') return false;
+  // The answer to an earlier question says nothing about the time since then.
+  if (peer?.kind !== 'asked' || peer.atMs !== event.sinceMs) return false;
   if (event.type === 'not-confirmed') {
     const atMs = nowMs + rules.retryPeriodMs - durationOf(peer.heartbeat, rules);
     turn.renewPeer(event.id, { ...peer, kind: 'seen', atMs });

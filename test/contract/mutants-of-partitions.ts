@@ -8,7 +8,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C301: ['this.cannotTake(index, this.nowMs + Math.min(', 'this.cannotTake(index, 0 * Math.min('],
   },
   'src/partitions/member-step.ts': {
-    C228: ['if (heartbeat.version === peer.heartbeat.version) {', 'if (true) {'],
+    C228: [' || peer.atMs !== event.sinceMs) return false;', ') return false;'],
     C233: [
       "if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });",
       '',

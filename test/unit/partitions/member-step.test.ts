@@ -30,12 +30,15 @@ function stored(version: number, holderIdentity: string, leaseTransitions = 0, n
 class Subject {
   state: MemberState = newMember(RULES, 0);
   untilMs = Infinity;
+  /** Of the last question to the server. */
+  sinceMs = NaN;
   readonly #id: string;
 
-  constructor(id = 'me.x.1') {
+  constructor(id = 'me.x.1', order: 'answer first' | 'watch first' = 'answer first') {
     this.#id = id;
-    this.at(0, { type: 'lived', id });
-    this.at(0, { type: 'saw-heartbeat', id, stored: stored(1, id) });
+    const lived = { type: 'lived', id } as const;
+    const seen = { type: 'saw-heartbeat', id, stored: stored(1, id) } as const;
+    for (const event of order === 'answer first' ? [lived, seen] : [seen, lived]) this.at(0, event);
   }
 
   /** Returns the words for the effects of an event. */
@@ -49,7 +52,10 @@ class Subject {
     this.state = state;
     return effects.map((effect) => {
       if (effect.type === 'claim' || effect.type === 'restore') return `${effect.type} ${effect.epoch}`;
-      if (effect.type === 'confirm') return `confirm ${effect.id}`;
+      if (effect.type === 'confirm') {
+        this.sinceMs = effect.sinceMs;
+        return `confirm ${effect.id}`;
+      }
       return effect.type === 'end-work' ? `end-work: ${effect.why}` : effect.type;
     });
   }
@@ -68,6 +74,11 @@ class Subject {
 
   claims(nowMs: number, lease: StoredRecord): string[] {
     return this.at(nowMs, { type: 'claimed', partition: 0, id: this.#id, stored: lease });
+  }
+
+  /** The server answers the last question, or an earlier one. */
+  answered(nowMs: number, heartbeat: StoredRecord | undefined, sinceMs = this.sinceMs): string[] {
+    return this.at(nowMs, { type: 'confirmed', id: 'other.y.1', sinceMs, stored: heartbeat });
   }
 
   get kind(): string | undefined {
@@ -96,18 +107,37 @@ describe('a member', () => {
     const subject = beside();
     assert.deepEqual(subject.tick(15_099), []);
     assert.deepEqual(subject.tick(15_100), ['confirm other.y.1']);
-    const newer = { type: 'confirmed', id: 'other.y.1', stored: stored(9, 'other.y.1') } as const;
-    assert.deepEqual(subject.at(15_200, newer), []);
+    const newer = stored(9, 'other.y.1');
+    assert.deepEqual(subject.answered(15_200, newer), []);
     assert.deepEqual(subject.tick(30_199), []);
     assert.deepEqual(subject.tick(30_200), ['confirm other.y.1']);
-    assert.deepEqual(subject.at(30_300, newer), ['claim 8']);
+    assert.deepEqual(subject.answered(30_300, newer), ['claim 8']);
   });
 
   test('C228 asks again when the server did not answer', () => {
     const subject = beside();
     subject.tick(15_100);
-    assert.deepEqual(subject.at(15_200, { type: 'not-confirmed', id: 'other.y.1' }), []);
+    const { sinceMs } = subject;
+    assert.deepEqual(subject.at(15_200, { type: 'not-confirmed', id: 'other.y.1', sinceMs }), []);
     assert.deepEqual(subject.tick(17_200), ['confirm other.y.1']);
+  });
+
+  test('C228 takes nothing because of an answer that is older than the lease for which it waited', () => {
+    const subject = beside();
+    subject.tick(15_100);
+    const { sinceMs } = subject;
+    subject.sees(15_200, 'other.y.1', 9);
+    assert.deepEqual(subject.tick(30_200), ['confirm other.y.1']);
+    const answer = stored(9, 'other.y.1');
+    assert.deepEqual(subject.answered(30_201, answer, sinceMs), []);
+    assert.deepEqual(subject.answered(30_202, answer), ['claim 8']);
+  });
+
+  test('takes part at once when its watch is faster than the answer to its first write, and asks for no heartbeat of its own', () => {
+    const subject = new Subject('me.x.1', 'watch first');
+    assert.deepEqual(subject.tick(249), []);
+    assert.deepEqual(subject.tick(250), ['claim 0']);
+    assert.deepEqual(subject.tick(15_100), []);
   });
 
   test('C228 waits for a whole lease after a heartbeat was deleted', () => {
@@ -115,9 +145,7 @@ describe('a member', () => {
     assert.deepEqual(subject.at(10_000, { type: 'saw-heartbeat', id: 'other.y.1', stored: undefined }), []);
     assert.deepEqual(subject.tick(24_999), []);
     assert.deepEqual(subject.tick(25_000), ['confirm other.y.1']);
-    assert.deepEqual(subject.at(25_100, { type: 'confirmed', id: 'other.y.1', stored: undefined }), [
-      'claim 8',
-    ]);
+    assert.deepEqual(subject.answered(25_100, undefined), ['claim 8']);
   });
 
   test('C228 leaves a partition alone whose lease was deleted while its owner lives', () => {
