@@ -26,14 +26,14 @@ const FIRST_REDIRECT = 300;
 const UNAUTHORIZED = 401;
 /** Time without a byte after which a request for a whole body fails. */
 const BODY_SILENCE_MAX_MS = 30_000;
-/** An apiserver ends a request for one object after 60 s. */
+/** An apiserver ends a request for a single object after 60 s. */
 const SEND_SILENCE_MAX_MS = 65_000;
-/** Discovery documents are far smaller; a single object has at most 3 MiB on a real server. */
+/** Discovery documents are far smaller; a single object takes at most 3 MiB on a real server. */
 const BODY_BYTES_MAX = 32 * 2 ** 20;
 
 /** The reader of a response. */
 export interface ResponseReader {
-  /** Called when the response has status 200, for a write any status of success; the body follows. */
+  /** Called for a response of status 200, for a write any status of success; the body follows. */
   opened(response: HttpExchange): void;
   data(chunk: Buffer): void;
   /**
@@ -52,19 +52,19 @@ export interface GetRequest {
   readonly silenceMaxMs?: number;
 }
 
-/** A request for one object: it may write. */
+/** A request for a single object: it may write. */
 export interface SendRequest {
   readonly method: HttpMethod;
   readonly path: string;
   /** Sent as JSON; the body of a PATCH is a merge patch. */
   readonly body?: object;
-  /** Each of them ends the request. They are asked when its bytes are about to be written, and before every wait. */
+  /** Each of them ends the request. They are asked when the bytes are about to be written, and before every wait. */
   readonly signals?: readonly AbortSignal[];
 }
 
 interface WholeRequest extends Omit<GetRequest, 'verb'> {
   readonly verb: GetRequest['verb'] | HttpMethod;
-  /** Absent: the request is a GET whatever its verb, and its errors carry an informer's advice. */
+  /** Absent: the request is a GET whatever the verb, and errors carry an informer's advice. */
   readonly method?: HttpMethod;
   readonly body?: Buffer;
 }
@@ -75,7 +75,7 @@ export class ApiClient {
   /** True after an answer of 401: the next request asks for other credentials. */
   #isUnauthorized = false;
   readonly #transports: TransportPool = new TransportPool((connection) => new Http1Transport(connection));
-  /** Connection of the last request that has ended: the pool keeps its transport. */
+  /** Connection of the last ended request: the pool keeps the transport. */
   #kept: ConnectionOptions | undefined;
 
   /** @param clock clock of the limits of silence */
@@ -107,7 +107,7 @@ export class ApiClient {
     }
   }
 
-  /** Keeps the transport of the request that ended, in the place of the one that was kept. */
+  /** Keeps the transport of the request that ended, in the place of the transport kept so far. */
   #keep(connection: ConnectionOptions): void {
     const before = this.#kept;
     this.#kept = connection;
@@ -115,7 +115,7 @@ export class ApiClient {
   }
 
   /**
-   * Requests one path with GET and returns the whole body.
+   * Requests a path with GET and returns the whole body.
    *
    * @throws an error with the code of the server's answer, or of the reason why there is none; the signal's reason when
    *   it is aborted; ERR_KUBELOOM_MALFORMED_RESPONSE above 32 MiB
@@ -134,12 +134,12 @@ export class ApiClient {
   }
 
   /**
-   * Sends a request for one object and returns the JSON of the answer, `{}` for a deletion without a body. After an answer of 401 it is sent once more with
-   * fresh credentials; nothing else is repeated.
+   * Sends a request for a single object and returns the JSON of the answer, `{}` for a deletion without a body. After an answer of 401 it is sent once more with
+   * fresh credentials; this is the only repetition.
    *
    * @throws ERR_KUBELOOM_OPTION for a body that is no JSON
-   * @throws KubeStatusError with the code of the server's refusal: nothing was written
-   * @throws ERR_KUBELOOM_WRITE_UNCONFIRMED when a write was sent and its answer is missing: it may have happened or not
+   * @throws KubeStatusError with the code of the server's refusal: the server wrote no change
+   * @throws ERR_KUBELOOM_WRITE_UNCONFIRMED when a write was sent and the answer is missing: it may have happened or not
    * @throws the reason of a signal that is aborted: a write may have happened as well, unless the signal was aborted before it was sent
    */
   async send({ method, path, body, signals = [] }: SendRequest): Promise<unknown> {

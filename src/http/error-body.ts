@@ -1,4 +1,4 @@
-/** A response other than 200: its body, which is a Status or the text of a proxy, and its Retry-After header. */
+/** A response other than 200: the body, a Status or the text of a proxy, and the Retry-After header. */
 import type { KubeloomError } from '../base/errors.ts';
 import type { BodyReader } from './http.ts';
 
@@ -21,7 +21,7 @@ export class ErrorBody implements BodyReader {
     return chunk.length;
   }
 
-  /** Delivers the text, also when the response broke off: its status is already known. */
+  /** Delivers the text, also when the response broke off: the status is already known. */
   end(_error: KubeloomError | undefined): void {
     const onText = this.#onText;
     this.#onText = undefined;

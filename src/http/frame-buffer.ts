@@ -1,7 +1,7 @@
 /**
- * Assembles one line or list item that arrives in several chunks. Each byte is copied once into a private
+ * Assembles a line or list item that arrives in several chunks. Each byte is copied once into a private
  * buffer, which doubles when it is full and is used again. So the cost is linear for 32 MiB in 16 KiB
- * chunks, and the small piece at the end of a chunk allocates nothing.
+ * chunks, and the small piece at the end of a chunk allocates no memory.
  *
  * Only the first `bytesMax` bytes are kept; all are counted.
  */

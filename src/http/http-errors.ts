@@ -194,7 +194,7 @@ export class ProxyFailure extends Error {
   readonly proxy: string;
   /** The status of the proxy's answer; 0 when there was none. */
   readonly status: number;
-  /** The code from the operating system, TLS or the parser, or the one for the proxy's answer. */
+  /** The code from the operating system, TLS or the parser, or the code for the proxy's answer. */
   readonly code: string;
 
   constructor(proxy: string, status: number, code: string) {

@@ -3,7 +3,7 @@
  * is the narrow interface that the reflector uses; tests implement it as well.
  *
  * After `sent` a response is one `head`, any number of `data`, one `end`. Between `pause` and `resume` neither `data` nor
- * `end` is called, after `close` nothing at all, and nothing but `sent` before `request` has returned.
+ * `end` is called, after `close` no callback, and only `sent` before `request` returned.
  */
 import type { KubeloomError } from '../base/errors.ts';
 
@@ -23,7 +23,7 @@ export interface HttpRequest {
   readonly timeoutMs?: number;
 }
 
-/** The reader of one answer's body. */
+/** The reader of an answer's body. */
 export interface BodyReader {
   /**
    * Takes as much as there is room for, from `start` on.
@@ -36,7 +36,7 @@ export interface BodyReader {
 }
 
 export interface ResponseSink {
-  /** Called when the request is written to its connection: the server may act on it from now on. */
+  /** Called when the request is written to the connection: the server may act on it from now on. */
   sent?(): void;
   /** Header names are lower case; repeated headers are joined by commas. */
   head(status: number, headers: Record<string, string>): void;

@@ -1,5 +1,5 @@
 /**
- * One HTTP/1.1 connection over a socket of `net` or `tls`, and the request that occupies it. No streams, no copies, no
+ * An HTTP/1.1 connection over a socket of `net` or `tls`, and the request that occupies it. No streams, no copies, no
  * garbage: every read of the socket fills the same buffer, whose bytes are valid until the sink returns. There are two
  * exceptions. A pause copies the bytes that it holds back, and in a proxy's tunnel Node allocates a buffer for each
  * read.
@@ -30,14 +30,14 @@ const KEEP_ALIVE_DELAY_MS = 30_000;
 
 export class Http1Connection {
   readonly closed: Promise<void>;
-  /** The socket that carries requests; the one to the proxy until its tunnel is open. */
+  /** The socket that carries requests; the socket to the proxy until the tunnel is open. */
   socket: Socket;
   readonly #server: ServerAddress;
   readonly #cancelTimeout: () => void;
   #exchange: Http1Exchange | undefined;
   #isOpen = false;
   #isOver = false;
-  /** The proxy until its tunnel is open; later errors are the server's. */
+  /** The proxy until the tunnel is open; later errors are the server's. */
   #proxyAhead: ProxyAddress | undefined;
   readonly #sockets = new Set<Socket>();
   #allClosed: () => void = () => undefined;
@@ -56,7 +56,7 @@ export class Http1Connection {
     });
   }
 
-  /** True when the connection is open and has not ended. */
+  /** True while the connection is open. */
   get isOpen(): boolean {
     return this.#isOpen && !this.#isOver;
   }
@@ -167,13 +167,13 @@ export interface Connections {
   release(connection: Http1Connection): void;
   /** Closes the idle connections: the server is silent, so they may be dead as well. */
   closeIdle(): void;
-  /** Removes an exchange that has ended. */
+  /** Removes an ended exchange. */
   forget(exchange: Http1Exchange): void;
 }
 
 /** When a request may be sent. */
 interface SendingRules {
-  /** True when the request may be sent twice, because it changes nothing. */
+  /** True when the request may be sent twice, because it changes no state. */
   readonly isRepeatable: boolean;
   /** Asked before each time. */
   readonly signal: AbortSignal | undefined;
@@ -190,7 +190,7 @@ export class Http1Exchange implements HttpExchange {
   #request: string | Buffer = '';
   #connection: Http1Connection | undefined;
   /**
-   * True when the connection has served before: the server may have closed it while this request was sent.
+   * True when the connection served a request before: the server may have closed it while this request was sent.
    */
   #isReused = false;
   #cancelTimeout: () => void = () => undefined;
@@ -200,7 +200,7 @@ export class Http1Exchange implements HttpExchange {
   #rest: Buffer | undefined;
   /** True when bytes came after the response. */
   #hasSurplus = false;
-  /** The end of the connection, if it has come; the cause is undefined when the other side closed it. */
+  /** The end of the connection, once it came; the cause is undefined when the other side closed it. */
   #ending: { readonly cause: unknown } | undefined;
   /** The error of `fail`, which the sink receives before any bytes that wait. */
   #error: KubeloomError | undefined;
@@ -246,7 +246,7 @@ export class Http1Exchange implements HttpExchange {
   #isRefused(): boolean {
     const { signal } = this.#rules;
     if (!signal?.aborted) return false;
-    // Deferred: a connection that was kept calls before the caller has its exchange.
+    // Deferred: a kept connection calls before the caller holds the exchange.
     queueMicrotask(() => this.fail(signal.reason));
     return true;
   }
@@ -283,7 +283,7 @@ export class Http1Exchange implements HttpExchange {
     else this.#read(bytes, length);
   }
 
-  /** Called when the connection has ended: with undefined when the other side closed it, else with the error. */
+  /** Called when the connection ended: with undefined when the other side closed it, else with the error. */
   over(cause: unknown): void {
     this.#connection = undefined;
     if (this.#isReused && this.#rules.isRepeatable && this.#parser.isUntouched) this.#startAnew();
@@ -337,7 +337,7 @@ export class Http1Exchange implements HttpExchange {
     else this.#finish(unexpectedEncoding(encoding, this.#url));
   }
 
-  /** Delivers the end if it has come and is not held back by a pause. */
+  /** Delivers the end once it came, unless a pause holds it back. */
   #settle(): void {
     if (this.#isOver || this.#isPaused || this.#rest) return;
     const { failure } = this.#parser;

@@ -1,5 +1,5 @@
 /**
- * An `HttpTransport` on sockets, without streams and without copies. A watch occupies its connection. A
+ * An `HttpTransport` on sockets, without streams and without copies. A watch occupies a connection. A
  * connection whose response is complete serves the next request, so the pages of a list and the watch after
  * it cost one handshake.
  */
@@ -15,19 +15,19 @@ import { TransportFailure } from './http-errors.ts';
 export interface Http1TransportOptions {
   /** The limit for the TCP and TLS handshakes. */
   readonly connectTimeoutMs?: number;
-  /** The limit for the response's head when the request has none. */
+  /** The limit for the response's head if the request names none. */
   readonly headersTimeoutMs?: number;
-  /** Upper bound of one read of a socket, in bytes. */
+  /** Upper bound of a read of a socket, in bytes. */
   readonly readBytes?: number;
   /** The time for which an idle connection is kept for the next request. */
   readonly idleMaxMs?: number;
-  /** True when all sockets are read into one buffer; then no sink may send a request while it is called. */
+  /** True when all sockets share a buffer: a sink must not send a request while it is called. */
   readonly sharesReadBuffer?: boolean;
 }
 
 const DEFAULTS: Required<Http1TransportOptions> = {
   connectTimeoutMs: 10_000,
-  // An apiserver may take half a minute until the first byte of a large list; its own limit is 60 s.
+  // An apiserver may take half a minute until the first byte of a large list; the server's limit is 60 s.
   headersTimeoutMs: 70_000,
   readBytes: 64 * 1024,
   // Node's servers close idle connections after 5 s, Go's far later.
@@ -69,7 +69,7 @@ export class Http1Transport implements HttpTransport, Connections {
       if (this.#isDisposed) throw new TransportFailure('HTTP_DISPOSED', 'disposed');
       exchange.start(this.#server.requestBytes(request));
     } catch (cause) {
-      // Deferred: the caller does not have its exchange yet.
+      // Deferred: the caller does not hold the exchange yet.
       queueMicrotask(() => exchange.fail(cause));
     }
     return exchange;

@@ -1,6 +1,6 @@
 /**
- * Splits the body of a LIST into its items while it streams, at any size: the text of the whole list is
- * never built. Every byte is read once. An item inside one chunk is delivered in place, one that spans
+ * Splits the body of a LIST into items while it streams, at any size: the text of the whole list is
+ * never built. Every byte is read once. An item inside a chunk is delivered in place, an item that spans
  * chunks is assembled first. Refusals work as in `watch-frames.ts`.
  *
  * Everything outside of the items is collected as a skeleton, `{"kind":"PodList",…,"items":[]}`, and parsed
@@ -26,20 +26,20 @@ const CLOSE_BRACE = 0x7d;
 /** `c | CASE_BIT` maps `[` to `{` and `]` to `}`. */
 const CASE_BIT = 0x20;
 
-/** Upper bound of an item, or of the space between two. No server stores such an object: its end would never come. */
+/** Upper bound of an item, or of the space between two. No server stores such an object: the end would never come. */
 export const ITEM_BYTES_MAX: number = 256 * 2 ** 20;
 
 export interface ItemSink {
   /**
-   * Takes one element of `items`. The bytes are valid until `item` returns.
+   * Takes an element of `items`. The bytes are valid until `item` returns.
    *
    * @returns false when there is no room: the same item is offered again
    */
   item(bytes: Buffer, start: number, end: number): boolean;
-  /** Takes an item above the limit: only its first bytes are here, enough for its identity. */
+  /** Takes an item above the limit: only the first bytes are here, enough for the identity. */
   oversized(bytes: Buffer, start: number, end: number, totalBytes: number): boolean;
   /**
-   * Ends the response, whose own end may never come: it cannot be a list, or has no item within 256 MiB. Called once;
+   * Ends the response, whose own end may never come: it cannot be a list, or contains no item within 256 MiB. Called once;
    * everything that follows is ignored, and `finish` throws this error.
    */
   unreadable(error: KubeloomError): void;
@@ -62,7 +62,7 @@ export class ListItems {
   readonly #itemBytesMax: number;
   readonly #skeleton = new ListSkeleton();
   #place: Place = 'skeleton';
-  /** The beginning of an item whose end has not come. */
+  /** The beginning of an incomplete item. */
   readonly #partial: FrameBuffer;
   // The state of an item's scan between two chunks.
   #depth = 0;
@@ -79,7 +79,7 @@ export class ListItems {
   }
 
   /**
-   * @returns the index up to which the chunk was consumed: its length, or less when the sink refused an item
+   * @returns the index up to which the chunk was consumed: the whole length, or less when the sink refused an item
    */
   write(bytes: Buffer, start: number, sink: ItemSink): number {
     if (this.#fault) return bytes.length;

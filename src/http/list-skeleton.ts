@@ -1,4 +1,4 @@
-/** A list without its items: the few bytes before and after them. At the end they are a small JSON text. */
+/** A list without items: the few bytes before and after the items. At the end they are a small JSON text. */
 import { KubeloomError } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { isRecord } from '../kube/meta-shape.ts';
@@ -24,15 +24,15 @@ export interface ListHead {
 
 export interface ListMeta extends ListHead {
   readonly resourceVersion: string;
-  /** Token of the next page; absent on the last one. */
+  /** Token of the next page; absent on the last page. */
   readonly continue?: string;
   readonly remainingItemCount?: number;
-  /** True when the server repeats the shard selector by which it has filtered. */
+  /** True when the server repeats the shard selector by which it filtered. */
   readonly isShardEchoed?: boolean;
 }
 
 export class ListSkeleton {
-  /** True while the array of items is open: another reader takes everything up to its closing bracket. */
+  /** True while the array of items is open: another reader takes everything up to the closing bracket. */
   isInItems = false;
   isMalformed = false;
   head: ListHead = {};
@@ -66,14 +66,14 @@ export class ListSkeleton {
     return this.#metaOf(this.#parse(this.#read()));
   }
 
-  /** Takes one byte. @returns whether it opens an array that is the value of a top-level member */
+  /** Takes a byte. @returns whether it opens an array that is the value of a top-level member */
   #opensArray(byte: number, position: number): boolean {
     if (this.#isInString) {
       if (this.#isEscaped) this.#isEscaped = false;
       else if (byte === BACKSLASH) this.#isEscaped = true;
       else if (byte === QUOTE) this.#isInString = false;
     } else if (this.#depth === 0) {
-      // A body is one object and nothing around it.
+      // A body is a single object and no more.
       if (byte > SPACE && (byte !== OPEN_BRACE || this.#isClosed)) this.isMalformed = true;
       if (byte === OPEN_BRACE) this.#depth = 1;
     } else if (byte === QUOTE) {

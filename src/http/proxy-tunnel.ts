@@ -1,5 +1,5 @@
 /**
- * The way through an HTTP proxy: one CONNECT (RFC 9110, 9.3.6); after its answer the socket is the server's.
+ * The way through an HTTP proxy: a CONNECT (RFC 9110, 9.3.6); after the answer the socket is the server's.
  * Only the proxy reads this request, and it cannot read what follows.
  */
 import { connect as connectTcp, isIP } from 'node:net';
@@ -77,7 +77,7 @@ function answerOf(reader: HeadReader, bytes: Buffer): 'through' | 'more' | numbe
     if (typeof head === 'string') return head;
     if (head.status < OK) continue;
     if (head.status >= MULTIPLE_CHOICES) return head.status;
-    // Servers send nothing before the client, so these bytes are an error.
+    // The client sends first, so these bytes are an error.
     return at === bytes.length ? 'through' : 'HTTP_PROXY_SURPLUS';
   }
   return 'more';

@@ -1,7 +1,7 @@
 /**
  * The head of an HTTP/1.1 response: status line, header fields, and the length of the body. Strict wherever
  * two parsers could read a response differently: lines end in CRLF, no folded lines, no control characters,
- * one Content-Length of digits, no transfer coding but chunked, never both.
+ * a single Content-Length of digits, no transfer coding but chunked, never both.
  */
 import { FrameBuffer } from './frame-buffer.ts';
 
@@ -81,7 +81,7 @@ export class HeadReader {
     return at;
   }
 
-  /** Returns the complete head. The reader is ready for the next one afterwards. */
+  /** Returns the complete head. The reader is ready for the next head afterwards. */
   take(): ResponseHead | Malformed {
     const text = this.#bytes.bytes.toString('latin1', 0, this.#bytes.length);
     this.#bytes.clear();
@@ -103,7 +103,7 @@ export class HeadReader {
   }
 }
 
-/** @param text with the empty line at its end */
+/** @param text with the empty line at the end */
 function parseHead(text: string): ResponseHead | Malformed {
   const [statusLine = '', ...lines] = text.slice(0, -'\r\n\r\n'.length).split('\r\n');
   const [, minorVersion, statusText] = STATUS_LINE.exec(statusLine) ?? [];
@@ -117,7 +117,7 @@ function parseHead(text: string): ResponseHead | Malformed {
   if (isMalformed(bodyLength)) return bodyLength;
   return {
     status,
-    // A map's entries become own properties, whatever their names: `__proto__` is a valid one.
+    // A map's entries become own properties, whatever their names: `__proto__` is a valid name.
     headers: Object.fromEntries(fields),
     bodyLength,
     isKeptAlive: !isOld && bodyLength !== 'until-close' && !isClosing(fields.get('connection')),
@@ -158,7 +158,7 @@ function bodyLengthOf(
 ): BodyLength | Malformed {
   const coding = fields.get('transfer-encoding');
   const length = fields.get('content-length');
-  // A reader of only one of the two sees another response, which allows smuggling.
+  // A reader of only the first or the second sees another response, which allows smuggling.
   if (coding !== undefined && length !== undefined) return 'HTTP_TRANSFER_ENCODING';
   if (coding !== undefined && (isOld || coding.toLowerCase() !== 'chunked')) return 'HTTP_TRANSFER_ENCODING';
   // Two of them are joined by a comma and so refused, equal or not.

@@ -1,6 +1,6 @@
 /**
- * Reads one response from the bytes of a connection, however they are cut. The body is decoded in place: the
- * data between the framing of chunks is moved together, so one read of the socket becomes one piece of data.
+ * Reads a response from the bytes of a connection, however they are cut. The body is decoded in place: the
+ * data between the framing of chunks is moved together, so a read of the socket becomes a single piece of data.
  * The parser overwrites the bytes and does not use them after it returns.
  *
  * Strict: a response that is not exact HTTP/1.1 is refused with a code, never guessed.
@@ -26,7 +26,7 @@ const FIRST_FINAL_STATUS = 200;
 /** The meaning of the next byte. */
 type Place =
   | 'head'
-  /** A body of known length, or one that ends with the connection. */
+  /** A body of known length, or a body that ends with the connection. */
   | 'plain'
   | 'size-first'
   | 'size'
@@ -102,7 +102,7 @@ export class ResponseParser {
   /**
    * Decodes bytes of the body; afterwards [dataStart, dataEnd) is data.
    *
-   * @returns the first index that was not taken: `end` unless the response is complete or has failed
+   * @returns the first index that was not taken: `end` unless the response is complete or failed
    */
   readBody(bytes: Buffer, start: number, end: number): number {
     let at = start;

@@ -1,4 +1,4 @@
-/** The address of one transport's requests and their text, derived once from the connection options. */
+/** The address of a transport's requests and their text, derived once from the connection options. */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext } from 'node:tls';
@@ -35,13 +35,13 @@ export class ServerAddress {
   readonly rejectUnauthorized: boolean;
   /** The name that the server's certificate must contain. */
   readonly name: string;
-  /** The proxy to which the socket connects, if there is one. */
+  /** The proxy to which the socket connects, if any. */
   readonly proxy: ProxyAddress | undefined;
-  /** Host and port, as CONNECT has them. */
+  /** Host and port, in the form of CONNECT. */
   readonly authority: string;
   /** The name in the TLS handshake, which allows no addresses. */
   readonly serverName: string | undefined;
-  /** The prefix of every path: apiservers behind a proxy have one. */
+  /** The prefix of every path: apiservers behind a proxy use a prefix. */
   readonly #basePath: string;
   readonly #headers: Headers;
   readonly #connection: ConnectionOptions;
@@ -84,7 +84,7 @@ export class ServerAddress {
   }
 
   /**
-   * Returns the request as its connection sends it: text in Latin 1, or bytes when it has a body.
+   * Returns the request as the connection sends it: text in Latin 1, or bytes with a body.
    *
    * @throws TransportFailure when path or headers cannot be sent as they are
    */
@@ -113,7 +113,7 @@ export class ServerAddress {
   }
 }
 
-/** Returns the text without the slashes at its end; an expression would take time quadratic in the slashes elsewhere. */
+/** Returns the text without trailing slashes; an expression would take time quadratic in the slashes elsewhere. */
 export function withoutEndingSlashes(text: string): string {
   let end = text.length;
   while (text.endsWith('/', end)) end--;
@@ -124,7 +124,7 @@ function lowerCased(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** The parts of a proxy's URL, with its credentials as a header value. */
+/** The parts of a proxy's URL, with the credentials as a header value. */
 export class ProxyAddress {
   /** `http://proxy:3128`, for messages: without credentials. */
   readonly origin: string;
@@ -157,21 +157,21 @@ function basic(username: string, password: string): string {
 export type TlsMaterial = Pick<ConnectionOptions, 'ca' | 'cert' | 'key'>;
 
 /**
- * Returns CA, client certificate and key in the form of a TLS socket's options. Unusable ones are refused, never omitted.
+ * Returns CA, client certificate and key in the form of a TLS socket's options. Unusable values are refused, never omitted.
  *
  * @throws OpenSSL's error for unusable certificates and keys
  */
 export function secureContextOf({ ca, cert, key }: TlsMaterial): SecureContext {
-  // An empty CA would mean every public one; one that is no PEM would silently trust none.
+  // An empty CA would mean every public CA; a CA that is no PEM would silently trust none.
   if (ca !== undefined) void new X509Certificate(ca);
-  // As in Go every given certificate is an anchor, intermediate ones and the server's own included.
+  // As in Go every given certificate is an anchor, intermediate certificates and the server's own included.
   const anchors = ca === undefined ? {} : { ca, allowPartialTrustChain: true };
   // The default of the version can be lowered from outside (--tls-min-v1.0).
   return createSecureContext({ minVersion: 'TLSv1.2', ...anchors, cert, key });
 }
 
 /**
- * Returns why the certificate is not the one of the server, undefined when it is. As in Go only the subject alternative names
+ * Returns why the certificate is not the server's, undefined when it is. As in Go only the subject alternative names
  * count: the common name, which Node takes for certificates without any, is a text for people.
  */
 export function serverIdentityError(name: string, certificate: PeerCertificate): Error | undefined {

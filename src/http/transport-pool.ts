@@ -1,6 +1,6 @@
 /**
- * One transport for all requests with the same connection options: informers share connections, TLS sessions
- * and limits. It is disposed when its last user has released it, so changed credentials leave nothing
+ * A transport for all requests with the same connection options: informers share connections, TLS sessions
+ * and limits. It is disposed when the last user releases it, so changed credentials leave no connection
  * behind.
  */
 import { assert } from '../base/errors.ts';

@@ -1,13 +1,13 @@
 /**
  * Channels of node:diagnostics_channel on which informers publish what is rare: the end of a list or watch, a request, a
- * thread that was replaced, a handler that is too slow. A message is made only for a channel that has a subscriber.
+ * thread that was replaced, a handler that is too slow. A message is made only for a channel with a subscriber.
  */
 import { channel } from 'node:diagnostics_channel';
 import type { Channel } from 'node:diagnostics_channel';
 
 import type { ErrorCode } from '../base/error-codes/table.ts';
 
-/** The informer that a message is about, with the labels of its metrics. */
+/** The informer of a message, with the labels of the informer's metrics. */
 export interface InformerLabels {
   readonly name: string;
   readonly group: string;
@@ -15,7 +15,7 @@ export interface InformerLabels {
   readonly resource: string;
 }
 
-/** Time of a list or watch that has ended. */
+/** Time of an ended list or watch. */
 export interface TimedMessage {
   /** Time of `Date.now()`. */
   readonly startedAtMs: number;
@@ -68,11 +68,11 @@ export interface BacklogMessage extends InformerLabels {
   readonly handler: string;
   /** Code of the error that reports it. */
   readonly code: ErrorCode;
-  /** Notifications that the handler has not received yet. */
+  /** Notifications that wait for the handler. */
   readonly notifications: number;
   /** Bytes of their objects. */
   readonly bytes: number;
-  /** Age of the oldest one. */
+  /** Age of the oldest notification. */
   readonly ageMs: number;
 }
 
@@ -93,7 +93,7 @@ export interface ChannelMessages {
 }
 export type ChannelName = keyof ChannelMessages;
 
-/** Publishes a message if the channel has a subscriber. @param message returns the message */
+/** Publishes a message if a subscriber listens to the channel. @param message returns the message */
 export function publish<Name extends ChannelName>(name: Name, message: () => ChannelMessages[Name]): void {
   const named: Channel = channel(name);
   if (named.hasSubscribers) named.publish(message());

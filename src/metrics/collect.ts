@@ -1,6 +1,6 @@
 /**
  * The metrics of everything that runs in this process. Informers, threads and work queues register themselves while
- * they run. A series ends with its source, so a program that starts and stops informers keeps no series of the past.
+ * they run. A series ends with the source, so a program that starts and stops informers keeps no series of the past.
  */
 import type { HistogramData } from './histogram.ts';
 import { METRIC_DEFINITIONS } from './table.ts';
@@ -12,16 +12,16 @@ export interface MetricSample {
   readonly value: number | HistogramData;
 }
 
-/** All samples of one metric. */
+/** All samples of a metric. */
 export interface MetricFamily extends MetricDefinition {
   readonly samples: readonly MetricSample[];
 }
 
-/** Receives the samples of a source. The labels are frozen, and those of several samples may be one object. */
+/** Receives the samples of a source. The labels are frozen, and several samples may share the object. */
 export type AddSample = (name: MetricName, labels: MetricLabels, value: number | HistogramData) => void;
 
 export interface MetricSource {
-  /** Sources of one kind have different names. */
+  /** Sources of the same kind carry different names. */
   readonly metricsKind: 'informer' | 'threads' | 'queue' | 'controller' | 'lease' | 'partitions' | 'requests';
   /** Name that the source asks for; the second source with it is called `pods #2`. */
   readonly metricsName: string;
@@ -31,7 +31,7 @@ export interface MetricSource {
 
 const registered: Map<MetricSource, string> = new Map();
 
-/** A registered source: its unique name, and the function that it calls at its end. */
+/** A registered source: the unique name, and the function that it calls when it ends. */
 export interface MetricRegistration {
   readonly name: string;
   readonly end: () => void;

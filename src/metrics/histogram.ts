@@ -1,12 +1,12 @@
-/** A histogram with fixed buckets. `observe` adds to one number of a typed array and allocates nothing. */
+/** A histogram with fixed buckets. `observe` adds to a number of a typed array, without an allocation. */
 import type { MetricLabels } from './table.ts';
 import type { MetricName } from './table.ts';
 
-/** Observations of a histogram up to one moment. */
+/** Observations of a histogram up to a moment. */
 export interface HistogramData {
-  /** Upper bounds of the buckets, ascending; the last bucket has none. */
+  /** Upper bounds of the buckets, ascending; the last bucket is unbounded. */
   readonly bounds: readonly number[];
-  /** Observations in each bucket, one number more than `bounds`; not cumulative. */
+  /** Observations in each bucket, a number more than `bounds`; not cumulative. */
   readonly counts: readonly number[];
   readonly sum: number;
 }
@@ -70,7 +70,7 @@ export const LATENCY_SECONDS: readonly number[] = [
   10, 30,
 ];
 
-/** Returns `count` bounds from `first` on, each `factor` times the one before it: client_golang's ExponentialBuckets. */
+/** Returns `count` bounds from `first` on, each `factor` times the previous bound: client_golang's ExponentialBuckets. */
 export function exponentialBounds(first: number, factor: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => first * factor ** index);
 }

@@ -1,5 +1,5 @@
 /**
- * `kubeloom/metrics`: metrics of everything in this process, and the messages on its diagnostics channels.
+ * `kubeloom/metrics`: metrics of everything in this process, and the messages on diagnostics channels.
  * `kubeloom/metrics/prometheus` and `kubeloom/metrics/opentelemetry` pass the metrics on.
  */
 export type {

@@ -1,10 +1,10 @@
 /**
- * Links of the keys of work queues to the spans that added them. A key keeps its links from its first add until the end
+ * Links of the keys of work queues to the spans that added them. A key keeps links from the first add until the end
  * of the next work on it; links that are added during the work belong to the work after it.
  */
 import type { Link, SpanContext } from '@opentelemetry/api';
 
-/** Links of one key. An add beyond it is not linked. */
+/** Links of a key. An add beyond it is not linked. */
 export const LINKS_MAX = 32;
 
 const NO_LINKS: readonly Link[] = [];
@@ -47,7 +47,7 @@ export class KeyLinks {
     return this.#queues.get(queue)?.inWork.get(key) ?? NO_LINKS;
   }
 
-  /** The work on the key has ended. */
+  /** The work on the key ended. */
   done(queue: object, key: unknown): void {
     this.#queues.get(queue)?.inWork.delete(key);
   }

@@ -1,4 +1,4 @@
-/** A counter with a sample for each combination of its labels, for what is rare: each increment looks its sample up. */
+/** A counter with a sample for each combination of labels, for rare events: each increment looks the sample up. */
 import type { AddSample } from './collect.ts';
 import type { MetricLabels, MetricName } from './table.ts';
 
@@ -10,7 +10,7 @@ export class LabelledCounter {
     this.#name = name;
   }
 
-  /** @param labels always the same ones, in the order of the table */
+  /** @param labels always the same labels, in the order of the table */
   increment(labels: MetricLabels): void {
     const key = Object.values(labels).join('\n');
     const sample = this.#samples.get(key);
@@ -23,7 +23,7 @@ export class LabelledCounter {
     for (const { labels, value } of this.#samples.values()) add(this.#name, { ...of, ...labels }, value);
   }
 
-  /** Returns the counts by the values of one label. */
+  /** Returns the counts by the values of a label. */
   sumsBy(label: string): Readonly<Record<string, number>> {
     const sums = new Map<string, number>();
     for (const { labels, value } of this.#samples.values()) {

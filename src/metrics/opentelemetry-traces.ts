@@ -1,7 +1,7 @@
 /**
- * Spans of lists, notifications and reconciliations through @opentelemetry/api. A notification has a span only when its
- * handler adds a key to a work queue: the reconciliation of the key links to it. Each span is the root of its own trace,
- * because whatever span is active when a thread's message or a worker's turn arrives has nothing to do with it.
+ * Spans of lists, notifications and reconciliations through @opentelemetry/api. A notification gets a span only when the
+ * handler adds a key to a work queue: the reconciliation of the key links to it. Each span is the root of a trace,
+ * because whatever span is active when a thread's message or a worker's turn arrives is unrelated to it.
  */
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Exception, HrTime, Span, Tracer } from '@opentelemetry/api';
@@ -23,7 +23,7 @@ interface NotificationCall {
   readonly message: NotificationMessage;
   /** Time of `performance.now()`, which OpenTelemetry accepts. */
   readonly startMs: number;
-  /** The span that was active before the call: it has nothing to do with what the handler adds. */
+  /** The span that was active before the call: it is unrelated to the keys that the handler adds. */
   readonly activeBefore: Span | undefined;
   /** Made by the first add. */
   span: Span | undefined;
@@ -169,7 +169,7 @@ class Tracing {
   }
 }
 
-/** Ends the span of the call, if an add has made one. */
+/** Ends the span of the call, if an add made a span. */
 function endNotification({ span }: NotificationCall): void {
   span?.end(realClock.now());
 }
@@ -183,7 +183,7 @@ function informerAttributes({ name, group, version, resource }: InformerLabels):
   };
 }
 
-/** Returns the text of a key; undefined for an object, whose text says nothing. */
+/** Returns the text of a key; undefined for an object, whose text carries no information. */
 function keyText(key: unknown): string | undefined {
   return typeof key === 'string' || typeof key === 'number' ? String(key) : undefined;
 }

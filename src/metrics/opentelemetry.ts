@@ -1,6 +1,6 @@
 /**
  * `kubeloom/metrics/opentelemetry`: kubeloom's metrics and traces through @opentelemetry/api, which is an optional peer. Counters
- * and gauges are read when a reader collects; histograms are recorded as they are observed, because OpenTelemetry has no
+ * and gauges are read when a reader collects; histograms are recorded as they are observed, because OpenTelemetry lacks a
  * histogram that can be read.
  */
 import type { Histogram, Meter, Observable } from '@opentelemetry/api';

@@ -24,7 +24,7 @@ function lineOf(name: string, pairs: string, value: number): string {
   return `${name}${pairs === '' ? '' : `{${pairs}}`} ${numberText(value)}\n`;
 }
 
-/** Bucket lines are cumulative: each counts all observations up to its bound. */
+/** Bucket lines are cumulative: each counts all observations up to the bound. */
 function histogramText(name: string, pairs: string, { bounds, counts, sum }: HistogramData): string {
   const start = `${name}_bucket{${pairs}${pairs === '' ? '' : ','}le="`;
   let count = 0;
@@ -48,7 +48,7 @@ function numberText(value: number): string {
   return value === -Infinity ? '-Inf' : String(value);
 }
 
-/** Most values have no such character, and a test is faster than replacing nothing. */
+/** Most values contain no such character, and a test is faster than a replacement. */
 const ESCAPED_IN_VALUES = /[\\\n"]/;
 
 function quotable(value: string): string {

@@ -9,7 +9,7 @@ import type { MetricLabels } from './table.ts';
 import { METRIC_DEFINITIONS } from './table.ts';
 import type { MetricDefinition } from './table.ts';
 
-/** One line of a scrape, in the form that prom-client's registry prints. */
+/** A line of a scrape, in the form that prom-client's registry prints. */
 interface ScrapedValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string | number>>;
@@ -19,7 +19,7 @@ interface ScrapedValue {
 /**
  * Registers every metric of kubeloom. Returns a function that removes them again.
  *
- * @throws when the registry has another metric of one of the names
+ * @throws when the registry contains another metric of any of the names
  */
 export function register(registry: Registry): () => void {
   const scrape = new Scrape();
@@ -30,7 +30,7 @@ export function register(registry: Registry): () => void {
   };
 }
 
-/** The part of a prom-client metric that its registry uses. The registry may change `name` (OpenMetrics). */
+/** The part of a prom-client metric that the registry uses. The registry may change `name` (OpenMetrics). */
 function scraped({ name, type, help }: MetricDefinition, scrape: Scrape): object {
   return {
     name,
@@ -45,7 +45,7 @@ function scraped({ name, type, help }: MetricDefinition, scrape: Scrape): object
   };
 }
 
-/** Collects once for all metrics of a scrape: a registry asks them within one task. */
+/** Collects once for all metrics of a scrape: a registry asks them within the same task. */
 class Scrape {
   #families: readonly MetricFamily[] | undefined;
 

@@ -14,7 +14,7 @@ import { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
 import { statsSnapshot } from './snapshot.ts';
 
 export interface ServeStatsOptions {
-  /** Port on 127.0.0.1; 0: a free one. Either this or `socketPath`. */
+  /** Port on 127.0.0.1; 0: a free port. Either this or `socketPath`. */
   readonly port?: number;
   /** Path of a Unix socket, for this user only (mode 600). The socket of a process that was killed is replaced. */
   readonly socketPath?: string;
@@ -42,7 +42,7 @@ export async function serveStats(options: ServeStatsOptions): Promise<StatsServe
   if ((port === undefined) === (socketPath === undefined)) {
     refuse('options of serveStats', options, 'either a port or a socketPath');
   }
-  // Loaded when it is needed: most programs that import kubeloom serve nothing.
+  // Loaded when it is needed: most programs that import kubeloom serve no figures.
   const { createServer } = await import('node:http');
   const server = createServer((request, response) => answer(request, response));
   if (socketPath !== undefined) await removeDeadSocket(socketPath);
@@ -60,7 +60,7 @@ export async function serveStats(options: ServeStatsOptions): Promise<StatsServe
   return { address, close, [Symbol.asyncDispose]: close };
 }
 
-/** Removes the socket of a process that was killed; one on which a process listens, and any other file, stay. */
+/** Removes the socket of a process that was killed; a socket on which a process listens, and any other file, stay. */
 async function removeDeadSocket(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found?.isSocket() !== true) return;
@@ -75,7 +75,7 @@ async function removeDeadSocket(path: string): Promise<void> {
 }
 
 function answer({ method, url, headers, socket }: IncomingMessage, response: ServerResponse): void {
-  // A web page may make a browser ask this address by a name of its own; over a socket file there is no name to check.
+  // A web page may make a browser ask this address by another name; over a socket file there is no name to check.
   const isLocal = socket.localAddress === undefined || isLoopbackHost(hostOf(headers.host ?? ''));
   if (!isLocal) end(response, 403, 'text/plain', 'only requests to localhost are answered\n');
   else if (method !== 'GET') end(response, 405, 'text/plain', 'only GET is answered\n');

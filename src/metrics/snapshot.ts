@@ -1,4 +1,4 @@
-/** Metrics and last errors of this process at one moment, as `serveStats` sends them and `kubeloom top` shows them. */
+/** Metrics and last errors of this process at a moment, as `serveStats` sends them and `kubeloom top` shows them. */
 import type { ErrorCode } from '../base/error-codes/table.ts';
 import { collectMetrics } from './collect.ts';
 import type { MetricFamily } from './collect.ts';
@@ -22,7 +22,7 @@ export interface StatsSnapshot {
 const ERRORS_MAX = 10;
 const errors: ReportedError[] = [];
 
-/** Remembers an error that an informer has reported. */
+/** Remembers an error that an informer reported. */
 export function rememberError(error: ReportedError): void {
   errors.unshift(error);
   errors.length = Math.min(errors.length, ERRORS_MAX);

@@ -200,7 +200,7 @@ export interface MetricDefinition {
   readonly labels: readonly string[];
 }
 
-/** Rows of the table, in its order. */
+/** Rows of the table, in order. */
 export const METRIC_DEFINITIONS: readonly MetricDefinition[] = (
   Object.entries(METRICS) as [MetricName, Row][]
 ).map(([name, [type, scope, help, ...labels]]) => ({

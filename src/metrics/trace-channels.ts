@@ -1,15 +1,15 @@
 /**
  * Channels of node:diagnostics_channel for traces: calls of handlers, work queues, reconciliations. A message is made only
- * when its channel has a subscriber.
+ * when a subscriber listens to the channel.
  *
- * The message of a call has `run`, and a subscriber may replace it by a function around it. This is how a subscriber
+ * The message of a call contains `run`, and a subscriber may replace it by a function around it. This is how a subscriber
  * makes a span active inside the call: a TracingChannel cannot, because it must be given the AsyncLocalStorage, and that
  * of OpenTelemetry is private (open-telemetry/opentelemetry-js#6088).
  */
 import { channel } from 'node:diagnostics_channel';
 import type { InformerLabels, ListMessage } from './channels.ts';
 
-/** A channel of node:diagnostics_channel with its message. */
+/** A channel of node:diagnostics_channel with the message. */
 export interface TypedChannel<Message> {
   readonly hasSubscribers: boolean;
   publish(message: Message): void;
@@ -21,7 +21,7 @@ function typed<Message>(name: string): TypedChannel<Message> {
   return channel(name) as TypedChannel<Message>;
 }
 
-/** An informer and one of its handlers. */
+/** An informer and a handler of it. */
 export interface HandlerOrigin extends InformerLabels {
   readonly handler: string;
 }
@@ -36,7 +36,7 @@ export interface NotificationMessage extends HandlerOrigin {
   run: () => unknown;
 }
 
-/** An item of a work queue. The queue itself is its identity: queues may have one name, or none. */
+/** An item of a work queue. The queue object is the identity: queues may share a name, or have none. */
 export interface QueueMessage {
   readonly queue: { readonly name: string };
   readonly key: unknown;
@@ -53,7 +53,7 @@ export interface Reconciled {
 
 /** A reconciliation, before it begins. */
 export interface ReconcileMessage extends QueueMessage {
-  /** Failures of the item since its last success. */
+  /** Failures of the item since the last success. */
   readonly retries: number;
   /** Reconciles the item and, when that failed or asks for it, adds it again. */
   run: () => Promise<Reconciled>;
@@ -64,7 +64,7 @@ export const notificationChannel: TypedChannel<NotificationMessage> = typed('kub
 export const queueAddChannel: TypedChannel<QueueMessage> = typed('kubeloom:queue-add');
 /** An item is taken to be worked on. */
 export const queueGetChannel: TypedChannel<QueueMessage> = typed('kubeloom:queue-get');
-/** The work on an item has ended. */
+/** The work on an item ended. */
 export const queueDoneChannel: TypedChannel<QueueMessage> = typed('kubeloom:queue-done');
 export const reconcileChannel: TypedChannel<ReconcileMessage> = typed('kubeloom:reconcile');
 export const listChannel: TypedChannel<ListMessage> = typed('kubeloom:list');

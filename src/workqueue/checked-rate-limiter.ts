@@ -4,13 +4,13 @@ import { shown } from '../base/option-checks.ts';
 import { ItemExponentialFailureRateLimiter } from './rate-limiters.ts';
 import type { RateLimiter } from './rate-limiters.ts';
 
-/** A delay, and the fault of the limiter that did not return one. */
+/** A delay, and the fault of the limiter that did not return a delay. */
 export interface Limit {
   readonly delayMs: number;
   readonly fault?: KubeloomError;
 }
 
-/** Delays of failures for which the limiter has none. */
+/** Delays of failures for which the limiter returns none. */
 const FALLBACK_MS_MIN = 5;
 const FALLBACK_MS_MAX = 1_000_000;
 
@@ -45,7 +45,7 @@ export class CheckedRateLimiter {
     return this.#number('numRequeues', key);
   }
 
-  /** Returns whether the key has failed; a limiter that does not answer has said it with its last delay. */
+  /** Returns whether the key failed; a limiter that does not answer said so with the last delay. */
   hasFailed(key: unknown): boolean {
     try {
       return this.numRequeues(key) > 0;

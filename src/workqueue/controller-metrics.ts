@@ -1,4 +1,4 @@
-/** Metrics of the workers of one queue, as controller-runtime has them: names, results and buckets. */
+/** Metrics of the workers of a queue, with controller-runtime's names, results and buckets. */
 import { registerMetrics } from '../metrics/collect.ts';
 import type { AddSample, MetricRegistration, MetricSource } from '../metrics/collect.ts';
 import { Histogram } from '../metrics/histogram.ts';

@@ -1,8 +1,8 @@
 /**
- * A work queue with priorities and without starvation: a waiting item gains one point of priority for every
+ * A work queue with priorities and without starvation: a waiting item gains a point of priority for every
  * `agingMs`. The rest follows controller-runtime's priority queue, which always returns the highest priority:
- * an item has the highest priority with which it was added since it was last returned. An item in work that is added
- * again by `addAfter` or `addRateLimited` keeps the priority with which it was returned: a retry is as urgent as its cause.
+ * an item carries the highest priority with which it was added since it was last returned. An item in work that is added
+ * again by `addAfter` or `addRateLimited` keeps the priority with which it was returned: a retry is as urgent as the cause.
  *
  * All items age alike, so their order never changes by itself: it is the order of `time of adding -
  * priority * agingMs`, kept in a heap.
@@ -18,7 +18,7 @@ import { TimeHeap } from './time-heap.ts';
 import type { WorkOrder } from './work-queue.ts';
 
 export interface PriorityQueueOptions<T> extends Omit<RateLimitingQueueOptions<T>, 'order'> {
-  /** Waiting time that adds one point of priority. Default: 1 s. */
+  /** Waiting time that adds a point of priority. Default: 1 s. */
   readonly agingMs?: number;
 }
 
@@ -52,13 +52,13 @@ class AgingOrder implements WorkOrder {
     return this.#heap.size;
   }
 
-  /** Raises the priority of the next addition of the key to at least this one. */
+  /** Raises the priority of the next addition of the key to at least this priority. */
   raise(key: unknown, priority: number): void {
     const known = this.#priorities.get(key);
     if (known === undefined || priority > known) this.#priorities.set(key, priority);
   }
 
-  /** Sets the priority of a key in work to the one that it had, unless the key was added again already. */
+  /** Sets the priority of a key in work to the former priority, unless the key was added again already. */
   keep(key: unknown): void {
     const had = this.#inWork.get(key);
     if (had !== undefined && !this.#priorities.has(key)) this.#priorities.set(key, had);
@@ -114,7 +114,7 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
     this.addWithOptions({}, item);
   }
 
-  /** Adds the item later. An item in work keeps its priority. */
+  /** Adds the item later. An item in work keeps the priority. */
   override addAfter(item: T, delayMs: number): void {
     if (!this.isShuttingDown) this.#aging.keep(this.keyOf(item));
     super.addAfter(item, delayMs);

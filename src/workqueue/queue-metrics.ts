@@ -1,4 +1,4 @@
-/** Metrics of a named work queue: client-go's, with its buckets. They last until the queue is shut down. */
+/** Metrics of a named work queue: client-go's, with client-go's buckets. They last until the queue is shut down. */
 import { registerMetrics } from '../metrics/collect.ts';
 import type { AddSample, MetricRegistration, MetricSource } from '../metrics/collect.ts';
 import { Histogram, LATENCY_SECONDS, exponentialBounds } from '../metrics/histogram.ts';
@@ -69,7 +69,7 @@ export class QueueMetrics implements MetricSource, WorkQueueMetrics {
     this.#given.worked?.(durationMs);
   }
 
-  /** Called when the work on an item has ended. @param durationMs the time since it was added */
+  /** Called when the work on an item ended. @param durationMs the time since it was added */
   done(durationMs: number): void {
     this.#latency.observe(durationMs / 1000);
   }

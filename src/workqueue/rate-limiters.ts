@@ -1,5 +1,5 @@
 /**
- * Limiters of how long a failed item waits before its next attempt: client-go's, with its numbers. All compare
+ * Limiters of how long a failed item waits before the next attempt: client-go's, with client-go's numbers. All compare
  * items as a Map does; use keys, not objects.
  */
 import { realClock } from '../base/clock.ts';
@@ -20,7 +20,7 @@ abstract class FailureCounter<T> implements RateLimiter<T> {
 
   abstract when(item: T): number;
 
-  /** Counts a failure and returns the number of earlier ones. */
+  /** Counts a failure and returns the number of earlier failures. */
   protected failed(item: T): number {
     const count = this.numRequeues(item);
     this.#counts.set(item, count + 1);
@@ -52,7 +52,7 @@ export class ItemExponentialFailureRateLimiter<T> extends FailureCounter<T> {
   }
 }
 
-/** A short delay for the first attempts, a long one after that. */
+/** A short delay for the first attempts, a long delay after that. */
 export class ItemFastSlowRateLimiter<T> extends FailureCounter<T> {
   readonly #fastDelayMs: number;
   readonly #slowDelayMs: number;

@@ -10,18 +10,18 @@ import { TimeHeap } from './time-heap.ts';
 import { WORK_QUEUE_CHECKS, WorkQueue } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue.ts';
 
-/** A work queue with one timer for all items that wait for their time. */
+/** A work queue with a single timer for all items that wait for their time. */
 export class DelayingQueue<T> extends WorkQueue<T> {
   readonly #waiting: TimeHeap<T> = new TimeHeap();
   #armedForMs = Infinity;
   #cancelTimer: () => void = () => undefined;
 
-  /** Number of items whose time has not come. */
+  /** Number of items that wait for their time. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Keys of the items whose time has not come. */
+  /** Keys of the items that wait for their time. */
   protected waitingKeys(): Iterable<unknown> {
     return this.#waiting.keys();
   }
@@ -115,7 +115,7 @@ export class RateLimitingQueue<T> extends DelayingQueue<T> {
   }
 
   /**
-   * Adds the item when its limiter allows it, and not before `atLeastMs` have passed: a server may say when to come again.
+   * Adds the item when the limiter allows it, and not before `atLeastMs` have passed: a server may say when to come again.
    *
    * @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws, or returns no delay. The item is added nevertheless, with a
    *   delay that doubles from 5 ms to 1000 s.

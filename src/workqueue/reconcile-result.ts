@@ -6,8 +6,8 @@ import { KubeloomError } from '../base/errors.ts';
 import { nearest, shown } from '../base/option-checks.ts';
 
 /**
- * Result of a reconciliation: nothing more to do, or reconcile again after a while. As in controller-runtime, a delay of 0 and
- * less asks for nothing, and neither does an empty object.
+ * Result of a reconciliation: done, or reconcile again after a while. As in controller-runtime, a delay of 0 and
+ * less asks for no repetition, and neither does an empty object.
  */
 export type ReconcileResult = void | { readonly requeueAfterMs?: number | undefined };
 
@@ -24,7 +24,7 @@ export function requeueDelayMs(result: unknown): number | undefined {
   if (result === undefined) return undefined;
   if (typeof result !== 'object' || result === null) throw wrongResult(shown(result), adviceFor(result));
   const names = Object.keys(result);
-  // A Date, an Error or an answer of fetch has no members of its own either.
+  // A Date, an Error or an answer of fetch lacks own members as well.
   const isEmpty = names.length === 0 && isPlain(result);
   if (!isEmpty && (names.length !== 1 || names[0] !== MEMBER))
     throw wrongResult(described(result, names), adviceFor(result, names));

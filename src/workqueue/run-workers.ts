@@ -28,13 +28,13 @@ import { TerminalError } from './terminal-error.ts';
 export interface RunWorkersOptions<T> {
   /** Ends the work: items in progress are finished, waiting items stay. */
   readonly signal?: AbortSignal;
-  /** Called with every failure; the end of a call that the signal has ended is none. `retries` is the number of earlier failures of the item. Default: a process warning. */
+  /** Called with every failure; a call that the signal ended is none. `retries` is the number of earlier failures of the item. Default: a process warning. */
   readonly onError?: (error: unknown, item: T, retries: number) => unknown;
   /** Failures after which an item is given up. Default: never. */
   readonly retriesMax?: number;
-  /** Clock of the metrics. Default: the real one. */
+  /** Clock of the metrics. Default: the real clock. */
   readonly clock?: Clock;
-  /** @internal Keeps an item in work after its reconciliation, until the promise is fulfilled; its worker goes on. */
+  /** @internal Keeps an item in work after the reconciliation, until the promise is fulfilled; the worker goes on. */
   readonly hold?: (item: T) => Promise<void> | undefined;
 }
 
@@ -192,11 +192,11 @@ function failed<T>(
     if (isGivenUp) queue.forget(item);
     else queue.addRateLimited(item, retryAfterMs(error));
   });
-  // A reconciliation that ends because the workers are stopped has not failed.
+  // A reconciliation that ends because the workers are stopped did not fail.
   if (!isAbortOf(error, signal)) report(error, item, retries, options);
 }
 
-/** Calls the queue, and with it the program's rate limiter. A fault of that is reported: the queue has done its part. */
+/** Calls the queue, and with it the program's rate limiter. A fault of that is reported: the queue did its part. */
 function attempt<T, Result>(item: T, options: RunWorkersOptions<T>, call: () => Result): Result | undefined {
   try {
     return call();

@@ -35,7 +35,7 @@ export class TimeHeap<T> {
     else this.#heap.set(key, { item, atMs, order: this.#order++ });
   }
 
-  /** Removes and returns the item that is due first, with its key. */
+  /** Removes and returns the item that is due first, with the key. */
   pop(): { readonly key: unknown; readonly item: T } {
     const { first } = this.#heap;
     assert(first !== undefined, 'pop() of an empty time heap');

@@ -32,7 +32,7 @@ export interface WorkQueueOptions<T> {
 }
 
 /**
- * The order in which a work queue returns its waiting items: client-go's hook for custom orderings. It holds
+ * The order in which a work queue returns waiting items: client-go's hook for custom orderings. It holds
  * keys; the queue ensures that each is in it at most once.
  */
 export interface WorkOrder {
@@ -60,7 +60,7 @@ export const WORK_QUEUE_CHECKS: OptionChecks<WorkQueueOptions<unknown>> = {
 
 type State = 'open' | 'draining' | 'closed';
 
-/** One key in the queue: waiting, then in work. */
+/** A key in the queue: waiting, then in work. */
 interface Work<T> {
   item: T;
   readonly addedMs: number;
@@ -142,7 +142,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     this.enqueue(this.keyOf(item), item);
   }
 
-  /** Adds an item whose addition was published before, such as one whose delay has passed. */
+  /** Adds an item whose addition was published before, such as an item whose delay passed. */
   protected enqueue(key: unknown, item: T): void {
     const waiting = this.#dirty.get(key);
     if (waiting) {
@@ -156,7 +156,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Returns the next item; call `done` after its work. Returns undefined when the queue is shut down and empty. A loop that
+   * Returns the next item; call `done` after the work. Returns undefined when the queue is shut down and empty. A loop that
    * always finds an item lets the event loop have its turns here.
    * Rejects with the signal's reason when it is aborted.
    */
@@ -198,7 +198,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
 
   /**
    * Shuts down, and resolves when all waiting items have been worked on. A later `shutDown` ends the waiting; the
-   * signal does too, with its reason.
+   * signal also does, with the signal's reason.
    */
   async shutDownWithDrain(signal?: AbortSignal): Promise<void> {
     if (this.#state === 'open') this.#state = 'draining';
@@ -219,7 +219,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     });
   }
 
-  /** Yields the items; asking for the next one calls `done` for the last. Ends with the queue. */
+  /** Yields the items; asking for the next item calls `done` for the last. Ends with the queue. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     for (let item = await this.get(); item !== undefined; item = await this.get()) {
       try {
@@ -288,7 +288,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   }
 }
 
-/** Metrics of the program must not keep an item from its worker. */
+/** Metrics of the program must not keep an item from a worker. */
 function guarded(metrics: WorkQueueMetrics): WorkQueueMetrics {
   return {
     added: () => callGuarded('metrics.added', () => metrics.added?.()),
@@ -317,6 +317,6 @@ class FirstInFirstOut implements WorkOrder {
   }
 
   touch(): void {
-    // A key keeps its first place.
+    // A key keeps the first place.
   }
 }

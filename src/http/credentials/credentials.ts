@@ -2,10 +2,10 @@
  * Turns a KubeConfig, or a connection given directly, into the connection of a request. It runs on the main
  * thread before every request, because tokens are renewed and rotated files are read here. Files (tokens,
  * certificates, keys, CA) are read each time; plugins run when needed (exec-credentials.ts). A file that
- * cannot be used leaves its last good content in use (last-good.ts).
+ * cannot be used leaves the last good content in use (last-good.ts).
  *
  * From client-node's KubeConfig, `Credentials` calls `applyToHTTPSOptions` alone, which exists in 1.4 and 2.x, for auth
- * providers and for authenticators that the caller has added.
+ * providers and for authenticators that the caller added.
  */
 import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
@@ -33,7 +33,7 @@ export { loadKubeConfig, type KubeConfigSource } from './kubeconfig.ts';
 /** A service account's token is about 1 KiB; servers refuse headers above 1 MiB. */
 const TOKEN_BYTES_MAX = 64 * 1024;
 
-/** The credentials of one user of the kubeconfig, for one informer. */
+/** The credentials of a user of the kubeconfig, for an informer. */
 export class Credentials {
   readonly #source: ServerSource;
   readonly #lastGood: LastGood;
@@ -41,7 +41,7 @@ export class Credentials {
   #last: ConnectionOptions | undefined;
 
   /**
-   * @param report called when a file cannot be used and its last good content stays in use
+   * @param report called when a file cannot be used and the last good content stays in use
    * @throws ERR_KUBELOOM_OPTION when `source` is neither a KubeConfig nor a connection
    */
   constructor(source: ServerSource, report: (error: KubeloomError) => void = () => undefined) {
@@ -53,7 +53,7 @@ export class Credentials {
   /**
    * Returns the connection for the next request.
    *
-   * @param isUnauthorized the server has refused the last credentials: a plugin should give others
+   * @param isUnauthorized the server refused the last credentials: a plugin should give others
    * @param signal aborts the wait
    */
   async connection(
@@ -72,7 +72,7 @@ export class Credentials {
 }
 
 export interface ConnectionRequest {
-  /** A failure to read a file has a substitute: the last good connection. */
+  /** If a file cannot be read, the last good connection replaces it. */
   readonly hasGood?: boolean;
   /** The credentials that the server refused: the plugin that gave them runs again. */
   readonly refused?: ConnectionOptions;
@@ -188,7 +188,7 @@ function unusableProvider(message: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_CREDENTIALS', message);
 }
 
-/** The programs of `authenticators` are client-node's; other providers need its KubeConfig and `addAuthenticator`. */
+/** The programs of `authenticators` are client-node's; other providers need the KubeConfig and `addAuthenticator`. */
 function requireKnownProvider({ authProvider }: User, source: ServerSource): void {
   if (!authProvider) return;
   const { name } = authProvider;
@@ -205,7 +205,7 @@ function unknownProvider(name: string): KubeloomError {
   );
 }
 
-/** Asks client-node, which also calls the authenticators that the caller has added. */
+/** Asks client-node, which also calls the authenticators that the caller added. */
 async function ofProvider({ cluster, user }: Target, source: AnyKubeConfig): Promise<Presented> {
   const options: RequestOptions = {};
   await viewOf(clientNodes(source), cluster, user).applyToHTTPSOptions(options);
@@ -216,7 +216,7 @@ async function ofProvider({ cluster, user }: Target, source: AnyKubeConfig): Pro
   return { headers, ...(cert && key ? { cert: pem(cert), key: pem(key) } : {}) };
 }
 
-/** A token file takes precedence over a token, which is used while the file has never been readable. */
+/** A token file takes precedence over a token, which is used until the file is readable for the first time. */
 function tokenOf({ token, tokenFile }: KubeConfigUser, hasGood: boolean): string | undefined {
   if (!tokenFile) return token ? token.trim() : undefined;
   try {
@@ -256,7 +256,7 @@ function isSame({ token, cert }: ExecCredential, refused: ConnectionOptions | un
   return hasToken || (cert !== undefined && refused.cert === cert);
 }
 
-/** client-node keeps tokens that it has renewed, so it is made once. */
+/** client-node keeps renewed tokens, so it is made once. */
 const converted = new WeakMap<LoadedKubeConfig, KubeConfig>();
 
 function clientNodes(source: AnyKubeConfig): KubeConfig {
@@ -266,10 +266,10 @@ function clientNodes(source: AnyKubeConfig): KubeConfig {
   return known;
 }
 
-/** Returns the same KubeConfig for its authenticators only: files, certificates, the proxy and the identity are read here. */
+/** Returns the same KubeConfig for the authenticators only: files, certificates, the proxy and the identity are read here. */
 function viewOf(kubeConfig: KubeConfig, { name, server }: Cluster, user: User): KubeConfig {
   const seen: User = { name: user.name, ...(user.authProvider ? { authProvider: user.authProvider } : {}) };
-  // client-node refuses plain HTTP unless verification is off, and there is nothing to verify.
+  // client-node refuses plain HTTP unless verification is off, and plain HTTP verifies no server.
   const cluster = { name, server, skipTLSVerify: server.startsWith('http:') };
   const view: KubeConfig = Object.create(kubeConfig, {
     getCurrentCluster: { value: () => cluster },

@@ -1,6 +1,6 @@
 /**
  * Credentials from a plugin of the kubeconfig (`exec`), as in client-go. The plugin runs when there are
- * none, when they have expired, and when the server has refused them; never for every request, never twice
+ * none, when they have expired, and when the server refused them; never for every request, never twice
  * at the same time. (client-node runs it for every request when the plugin names no expiry.)
  */
 import { realClock } from '../../base/clock.ts';
@@ -18,7 +18,7 @@ import type { PluginOutcome } from './plugin-process.ts';
 import { readSmallFile } from './read-file.ts';
 import { secureContextOf } from '../server-address.ts';
 
-/** The members of a user's `exec` that are used here; confirm-usable.ts has checked them. */
+/** The members of a user's `exec` that are used here; confirm-usable.ts checked them. */
 export interface ExecPlugin {
   readonly apiVersion: string;
   readonly command: string;
@@ -47,19 +47,19 @@ const OUTPUT_BYTES_MAX = 1024 * 1024;
 const WHY_NOT_SHOWN = 'not shown because they may hold secrets: run it yourself';
 
 /**
- * The runs by the plugin's entry in the kubeconfig and by what the plugin receives: informers of one KubeConfig share one run,
+ * The runs by the plugin's entry in the kubeconfig and by what the plugin receives: informers of the same KubeConfig share a run,
  * and clusters of which the plugin is informed share none.
  */
 const remembered = new WeakMap<ExecPlugin, Map<string, ExecCredentials>>();
 
 export interface ExecRequest {
   readonly cluster: KubeConfigCluster;
-  /** Returns whether the server has refused these; then the plugin must give others. */
+  /** Returns whether the server refused these credentials: the plugin must give others. */
   readonly isUnauthorized: (credential: ExecCredential) => boolean;
   readonly policy: CredentialPluginPolicy;
   /** Aborts the wait; terminates the plugin when no other request waits for it. */
   readonly signal: AbortSignal;
-  /** The clock of the time limit. Default: the real one. */
+  /** The clock of the time limit. Default: the real clock. */
   readonly clock?: Clock;
 }
 
@@ -144,7 +144,7 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, { command }: 
   });
 }
 
-/** @returns its absolute path */
+/** @returns the absolute path */
 function allowedCommand(plugin: ExecPlugin, policy: CredentialPluginPolicy): string {
   const { command, interactiveMode, installHint } = plugin;
   const path = requireCommand(command, policy);
@@ -203,7 +203,7 @@ function explain(
   }
 }
 
-/** A time as RFC 3339 has it. */
+/** A time in the form of RFC 3339. */
 const TIME = /^\d{4}-\d\d-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /** Parses the output; errors never quote it, because it is a secret. */

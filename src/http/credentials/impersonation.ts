@@ -3,7 +3,7 @@
  * request headers that carry it, as client-go writes them. An identity is sent whole or refused: a request
  * with a part of it missing would run with other rights.
  *
- * client-node reads and sends only `as`; loadKubeConfig adds the rest to its users under the names below.
+ * client-node reads and sends only `as`; loadKubeConfig adds the rest to the users under the names below.
  */
 import type { User } from '@kubernetes/client-node';
 import { KubeloomError } from '../../base/errors.ts';
@@ -24,7 +24,7 @@ const OF_IDENTITY = /^(?:as(?:-.*)?|impersonate.*)$/;
  * percent sign.
  */
 const PLAIN_BYTE = /[\w!#$&'*+.^`|~-]/;
-/** A header value: printable, without white space at its ends, which servers would drop. */
+/** A header value: printable, without white space at either end, which servers would drop. */
 const FIELD_VALUE = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/;
 
 /** Returns the identity in a file's user, under the names of a KubeConfig's user. */
@@ -71,7 +71,7 @@ function extraHeaders(user: User, extra: unknown): Headers {
   }
   const headers = new Map<string, readonly string[]>();
   for (const [key, values] of Object.entries(extra)) {
-    // Header names are case-insensitive: keys that differ only in case are one, as in client-go.
+    // Header names are case-insensitive: keys that differ only in case are equal, as in client-go.
     const name = `impersonate-extra-${escapeKey(key)}`.toLowerCase();
     const sent = texts(user, `as-user-extra ${JSON.stringify(key)}`, values ?? []);
     headers.set(name, [...(headers.get(name) ?? []), ...sent]);

@@ -72,7 +72,7 @@ function numberOf(source: string): number | undefined {
 }
 
 /**
- * @param folder the one of the file
+ * @param folder the folder of the file
  * @throws UnusableKubeConfig, js-yaml's YAMLException
  */
 export function parseKubeConfig(content: string, folder: string): KubeConfigData {
@@ -103,7 +103,7 @@ function firstDocument(content: string): string {
 
 interface Entry {
   readonly name: string;
-  /** Its place, for messages. */
+  /** Place of the entry, for messages. */
   readonly where: string;
   readonly members: Members;
 }
@@ -192,7 +192,7 @@ function path(members: Members, member: string, folder: string): string | undefi
   return relative === undefined ? undefined : resolve(folder, relative);
 }
 
-/** Returns a text that the shape has checked; undefined for an empty one. */
+/** Returns a text that the shape checked; undefined for an empty text. */
 function text(members: Members, member: string): string | undefined {
   const value = members[member];
   return typeof value === 'string' && value !== '' ? value : undefined;

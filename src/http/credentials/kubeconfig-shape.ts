@@ -5,7 +5,7 @@
 import { isBase64 } from '../../kube/confirm-usable.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 
-/** Explains that a file is unusable, without its content. */
+/** Explains why a file is unusable, without the content. */
 export class UnusableKubeConfig extends Error {}
 
 export type Shape =
@@ -93,7 +93,7 @@ export function checkShape(value: unknown, shape: Shape, place: string): void {
 }
 
 class Check {
-  /** Aliases may name one list a million times. */
+  /** Aliases may name a list a million times. */
   readonly #seen = new Map<object, Shape>();
 
   value(value: unknown, shape: Shape, place: string): void {

@@ -1,5 +1,5 @@
 /**
- * Finds and loads a kubeconfig, without client-node. An unusable file is an error with its reason. It is never replaced
+ * Finds and loads a kubeconfig, without client-node. An unusable file is an error with the reason. It is never replaced
  * by the next file, nor by client-node's silent http://localhost:8080.
  */
 import { homedir } from 'node:os';
@@ -34,7 +34,7 @@ function kubeConfigError(message: string): KubeloomError {
 }
 
 /**
- * Loads a kubeconfig. client-node is needed only for its API objects (`makeApiClient`), and for users with the auth provider
+ * Loads a kubeconfig. client-node is needed only for API objects (`makeApiClient`), and for users with the auth provider
  * `oidc`.
  *
  * @param source with `clientNode`, the result of `await import('@kubernetes/client-node')`, the result is a KubeConfig of it
@@ -58,7 +58,7 @@ export function loadKubeConfig({
 
 interface Loaded {
   readonly data: KubeConfigData;
-  /** The kubeconfig in a message, with its files. */
+  /** The kubeconfig in a message, with the files. */
   readonly origin: string;
 }
 
@@ -95,7 +95,7 @@ function loadListed(listed: readonly string[]): Loaded {
   return { data: merged(existing), origin: `the kubeconfig ${listed.join(delimiter)}` };
 }
 
-/** @param files the most important first: of duplicate definitions the first one counts, as for kubectl */
+/** @param files the most important first: of duplicate definitions the first counts, as for kubectl */
 function merged(files: readonly KubeConfigData[]): KubeConfigData {
   return {
     clusters: united(files.flatMap(({ clusters }) => clusters)),
@@ -121,7 +121,7 @@ function read(path: string, what: string): KubeConfigData | undefined {
   }
 }
 
-/** Returns the text of UTF-8 or, with its byte order mark, of UTF-16, as Windows' shells write it. */
+/** Returns the text of UTF-8 or, with a byte order mark, of UTF-16, as Windows' shells write it. */
 function textOf(bytes: Buffer): string {
   const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
   if (mark === 0xfffe || mark === 0xfeff) {
@@ -131,7 +131,7 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8');
 }
 
-/** A reason of the YAML parser may quote the file, so only its line is named. */
+/** A reason of the YAML parser may quote the file, so only the line is named. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof YAMLException)) return messageOf(error);
   const where = error.mark === undefined ? '' : ` (line ${error.mark.line + 1})`;
@@ -151,7 +151,7 @@ function useContext(kubeConfig: LoadedKubeConfig, context: string, origin: strin
  * Returns the cluster and user of the current context.
  *
  * @param origin the kubeconfig, for messages
- * @throws ERR_KUBELOOM_KUBECONFIG when one of them is missing or unusable
+ * @throws ERR_KUBELOOM_KUBECONFIG when a file is missing or unusable
  */
 export function currentTarget(kubeConfig: AnyKubeConfig, origin = 'the kubeconfig'): Target {
   const context = kubeConfig.getCurrentContext();
@@ -173,7 +173,7 @@ export function isClientNodes(source: AnyKubeConfig): source is KubeConfig {
   return 'applyToHTTPSOptions' in source;
 }
 
-/** client-node has a provider for token files, which its `loadFromCluster` makes. */
+/** client-node offers a provider for token files, which `loadFromCluster` makes. */
 function ofClientNode(user: User): KubeConfigUser {
   const { authProvider, ...others } = user;
   const tokenFile: unknown = authProvider?.config?.tokenFile;

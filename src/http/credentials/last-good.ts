@@ -12,7 +12,7 @@ import type { TlsMaterial } from '../server-address.ts';
 export class LastGood {
   readonly #report: (error: KubeloomError) => void;
   #good: ConnectionOptions | undefined;
-  /** The last report; the same one is not repeated. */
+  /** The last report; an equal report is not repeated. */
   #reported = '';
 
   constructor(report: (error: KubeloomError) => void) {
@@ -20,7 +20,7 @@ export class LastGood {
   }
 
   /**
-   * @param read receives whether there is a last good content, so that a failure has a substitute
+   * @param read receives whether there is a last good content to replace a failure
    * @throws the error of `read` when there is no last good content, or when no file is at fault
    */
   async of(read: (hasGood: boolean) => Promise<ConnectionOptions>): Promise<ConnectionOptions> {
@@ -75,7 +75,7 @@ function troubleWith(connection: ConnectionOptions): string | undefined {
   }
 }
 
-/** Returns whether a file is at fault: it could not be read, or its content is unusable. */
+/** Returns whether a file is at fault: it could not be read, or the content is unusable. */
 function isFileToBlame(error: unknown): boolean {
   if (error instanceof UnusableFile) return true;
   if (!(error instanceof Error)) return false;

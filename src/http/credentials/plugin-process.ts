@@ -1,5 +1,5 @@
 /**
- * One run of a credential plugin: no shell, no input, a time limit and a limit of its output. The plugin and
+ * A run of a credential plugin: no shell, no input, a time limit and a limit of the output. The plugin and
  * all processes that it started are terminated at the time limit, or when no request waits for it.
  */
 import { spawn } from 'node:child_process';
@@ -22,17 +22,17 @@ export interface PluginRun {
 
 export type PluginOutcome =
   | { readonly kind: 'done'; readonly output: string }
-  /** Only the length of stderr is kept: its text may be a secret. */
+  /** Only the length of stderr is kept: the text may be a secret. */
   | { readonly kind: 'exited'; readonly code: number | string; readonly stderrBytes: number }
   | { readonly kind: 'not-started'; readonly code: string }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'too-long' }
   | { readonly kind: 'aborted' };
 
-/** The plugin gets a process group, which can be terminated as a whole. Windows has none. */
+/** The plugin gets a process group, which can be terminated as a whole. Windows lacks process groups. */
 const HAS_GROUPS = process.platform !== 'win32';
 
-/** The variable by which the processes of one run are found, wherever they are: they inherit it. */
+/** The variable by which the processes of a run are found, wherever they are: they inherit it. */
 const RUN_VARIABLE = 'KUBELOOM_PLUGIN_RUN';
 /** A process may start a child while the list is read. */
 const ROUNDS_MAX = 10;
@@ -72,7 +72,7 @@ class PluginProcess {
     const { command, args, env, signal } = run;
     this.#child = spawn(command, [...args], {
       env: { ...env, [RUN_VARIABLE]: this.#mark.slice(RUN_VARIABLE.length + 1) },
-      // A plugin that reads its input gets an end of file at once instead of a hang.
+      // A plugin that reads input gets an end of file at once instead of a hang.
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: HAS_GROUPS,
       windowsHide: true,
@@ -111,7 +111,7 @@ class PluginProcess {
       if (HAS_GROUPS && pid !== undefined) process.kill(-pid, 'SIGKILL');
       else this.#child.kill('SIGKILL');
     } catch {
-      // It has already ended.
+      // The process already ended.
     }
     if (process.platform === 'linux') killMarked(this.#mark);
     this.#child.stdout?.destroy();
@@ -119,7 +119,7 @@ class PluginProcess {
     this.#finish(outcome);
   }
 
-  /** Resolves with the first outcome and ignores later ones. */
+  /** Resolves with the first outcome and ignores later outcomes. */
   #finish(outcome: PluginOutcome): void {
     this.#cancelTimeout();
     this.#unlisten();
@@ -129,7 +129,7 @@ class PluginProcess {
   }
 }
 
-/** Terminates the processes whose environment has the mark: also those that left the group. */
+/** Terminates the processes whose environment carries the mark: also those that left the group. */
 function killMarked(mark: string): void {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const marked = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && hasMark(name, mark));
@@ -138,7 +138,7 @@ function killMarked(mark: string): void {
       try {
         process.kill(Number(pid), 'SIGKILL');
       } catch {
-        // It has already ended.
+        // The process already ended.
       }
     }
   }
@@ -148,7 +148,7 @@ function hasMark(pid: string, mark: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark);
   } catch {
-    // A process that has ended, or is of another user.
+    // A process that ended, or is of another user.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** The kubeconfig of a pod: the address in its environment, and the files of its service account. */
+/** The kubeconfig of a pod: the address in the environment, and the files of the service account. */
 import { existsSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';

@@ -1,13 +1,13 @@
 /**
  * Reads the small files of kubeconfigs and credentials. Each file is opened once, without waiting for the other end of a pipe,
- * and is checked and read by its descriptor: a path may lead to another file a moment later, and a device has no end.
+ * and is checked and read by descriptor: a path may lead to another file a moment later, and a device never ends.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Word, allocateWords } from '../../shared/ring/word.ts';
 
-/** The limit for a CA bundle and a kubeconfig, far above any real one. */
+/** The limit for a CA bundle and a kubeconfig, far above any real file. */
 export const FILE_BYTES_MAX: number = 4 * 1024 * 1024;
 
 /** Explains why the content of a file cannot be used, without quoting it. */
@@ -16,9 +16,9 @@ export class UnusableFile extends Error {}
 export interface ReadOptions {
   /** Default: `FILE_BYTES_MAX`. */
   readonly bytesMax?: number;
-  /** Reads a pipe to its end as well. Default: false. */
+  /** Reads a pipe as well, to the end. Default: false. */
   readonly isPipeAllowed?: boolean;
-  /** The clock of the time limit for a pipe. Default: the real one. */
+  /** The clock of the time limit for a pipe. Default: the real clock. */
   readonly clock?: Pick<Clock, 'now'>;
 }
 
@@ -52,7 +52,7 @@ function readToEnd(descriptor: number, path: string, bytesMax: number): Buffer {
   return content.whole;
 }
 
-/** Before its writer has begun, a pipe reads as ended; while the writer pauses, as empty for now. */
+/** Before the writer begins, a pipe reads as ended; while the writer pauses, as empty for now. */
 function readPipe(descriptor: number, path: string, bytesMax: number, clock: Pick<Clock, 'now'>): Buffer {
   const content = new Content(path, bytesMax);
   const pause = new Word(new Int32Array(allocateWords(1)), 0);
