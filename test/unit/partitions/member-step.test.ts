@@ -30,7 +30,7 @@ function stored(version: number, holderIdentity: string, leaseTransitions = 0, n
 class Subject {
   state: MemberState = newMember(RULES, 0);
   untilMs = Infinity;
-  /** Of the last question to the server. */
+  /** Time of the last question to the server. */
   sinceMs = NaN;
   readonly #id: string;
 
