@@ -7,8 +7,11 @@
 
 import type { Unit } from './names.ts';
 
-/** The part of every event that the handler reads: its key, all of its metadata, or the whole object. */
-export type Handler = 'key' | 'metadata' | 'object';
+/**
+ * The part of every event that the handler reads: its key, all of its metadata, the fields that controllers read (labels,
+ * controller, `spec.nodeName`, `status.phase`, `status.podIP`), or every member of the object.
+ */
+export type Handler = 'key' | 'metadata' | 'fields' | 'object';
 
 /** Every client may support the first five; the others need a program of their own. */
 export type TaskKind =

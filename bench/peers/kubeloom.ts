@@ -14,7 +14,7 @@ import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
 import { Receiver } from './receiver.ts';
 import { RestReceiver } from './rest.ts';
-import { touchParsed } from './touch.ts';
+import { touchFields, touchParsed } from './touch.ts';
 
 const PAGE_OBJECTS = 500;
 
@@ -33,6 +33,7 @@ function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeOb
 function touch(entry: Borrowed<KubeObject>, handler: Handler): number {
   if (handler === 'metadata') return touchParsed({ metadata: entry.metadata }, handler);
   if (handler === 'object') return touchParsed(entry.object, handler);
+  if (handler === 'fields') touchFields(entry.key, entry);
   return entry.key.length;
 }
 

@@ -12,6 +12,24 @@ interface Parsed {
       }
     | undefined;
   readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+/** The fields that a handler of pods reads; a client gives what it has. */
+export interface Fields {
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly controllerUid: string | undefined;
+  readonly spec: unknown;
+  readonly status: unknown;
+}
+
+interface PodSpec {
+  readonly nodeName?: string;
+}
+
+interface PodStatus {
+  readonly phase?: string;
+  readonly podIP?: string;
 }
 
 /** Returns the length of the key; checks that the other fields exist. */
@@ -19,8 +37,34 @@ export function touchParsed(object: Parsed, handler: Handler): number {
   const { namespace = '', name = '', annotations } = object.metadata ?? {};
   const key = `${namespace}/${name}`;
   if (handler === 'metadata' && annotations === undefined) throw new Error(`${key} has no annotations`);
-  if (handler === 'object' && object.spec === undefined) throw new Error(`${key} has no spec`);
+  if (handler === 'fields') touchFields(key, fieldsOf(object));
+  if (handler === 'object') {
+    if (object.spec === undefined) throw new Error(`${key} has no spec`);
+    // Every member is read, so that no client can leave one unparsed.
+    for (const member of Object.values(object))
+      if (member === undefined) throw new Error(`${key} has an empty member`);
+  }
   return key.length;
+}
+
+/** Reads the fields; fails if one is missing. */
+export function touchFields(key: string, { labels, controllerUid, spec, status }: Fields): void {
+  const { nodeName } = (spec ?? {}) as PodSpec;
+  const { phase, podIP } = (status ?? {}) as PodStatus;
+  const texts = [controllerUid, nodeName, phase, podIP];
+  if (labels === undefined || texts.includes(undefined))
+    throw new Error(`${key} lacks a field that the handler reads`);
+}
+
+interface Owned {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly { readonly controller?: boolean; readonly uid: string }[];
+}
+
+function fieldsOf({ metadata, spec, status }: Parsed): Fields {
+  const { labels, ownerReferences = [] } = (metadata ?? {}) as Owned;
+  const controllerUid = ownerReferences.find(({ controller }) => controller === true)?.uid;
+  return { labels, controllerUid, spec, status };
 }
 
 /** Microseconds since the epoch; 0 when the source does not send them. */

@@ -7,7 +7,7 @@ import type { Handler } from '../task.ts';
 /** A pod with managedFields in a real cluster. */
 export const POD_BYTES = 5120;
 export const SMALL_BYTES = 1024;
-export const HANDLERS: readonly Handler[] = ['key', 'metadata', 'object'];
+export const HANDLERS: readonly Handler[] = ['key', 'metadata', 'fields', 'object'];
 
 /** Gives each client the same number of events. */
 export function each<T extends ClientName>(clients: readonly T[], events: number): Record<T, number> {

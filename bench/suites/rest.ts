@@ -19,10 +19,10 @@ const STREAM_SECONDS = 60;
 /** The rates that clusters really have. */
 const GOALS: ReadonlyMap<number, readonly Goal[]> = new Map([
   [0, [atMost(1, 'cpu-ms/s'), atMost(4, 'wake-ups/s')]],
-  [10, [ratioAtLeast(1.5, 'cpu-ms/s')]],
+  [10, [atMost(8, 'cpu-ms/s')]],
   [100, [ratioAtLeast(1, 'cpu-ms/s')]],
-  [1000, [ratioAtLeast(1.5, 'cpu-ms/s')]],
-  [5000, [ratioAtLeast(2.5, 'cpu-ms/s')]],
+  [1000, [ratioAtLeast(1.7, 'cpu-ms/s')]],
+  [5000, [ratioAtLeast(4, 'cpu-ms/s')]],
 ]);
 
 export const REST_CASES: readonly BenchCase[] = [...GOALS].map(([rate, goals]) => ({

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -91,6 +92,11 @@ func (t *toucher) pod(pod *corev1.Pod) int {
 	switch t.handler {
 	case "metadata":
 		t.sum += len(pod.Labels["app"]) + len(pod.Labels) + len(pod.ResourceVersion)
+	case "fields":
+		t.sum += len(pod.Labels) + len(pod.Spec.NodeName) + len(pod.Status.Phase) + len(pod.Status.PodIP)
+		if owner := metav1.GetControllerOf(pod); owner != nil {
+			t.sum += len(owner.UID)
+		}
 	case "object":
 		t.sum += len(pod.Spec.NodeName) + len(pod.Status.Phase) + len(pod.Spec.Containers)
 	}

@@ -48,6 +48,15 @@ pub fn touch(handler: &str, pod: &Pod) -> usize {
             black_box(metadata.labels.as_ref().and_then(|labels| labels.get("app")));
             black_box(metadata.resource_version.as_deref());
         }
+        "fields" => {
+            black_box(metadata.labels.as_ref().map(|labels| labels.len()));
+            let owners = metadata.owner_references.as_deref().unwrap_or_default();
+            black_box(owners.iter().find(|owner| owner.controller == Some(true)).map(|owner| owner.uid.len()));
+            black_box(pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()));
+            let status = pod.status.as_ref();
+            black_box(status.and_then(|status| status.phase.as_deref()));
+            black_box(status.and_then(|status| status.pod_ip.as_deref()));
+        }
         "object" => {
             let spec = pod.spec.as_ref();
             black_box(spec.and_then(|spec| spec.node_name.as_deref()));

@@ -11,7 +11,7 @@ import { Seeded } from '../../kube/json/seeded.ts';
 import { borrowed, factsOf, extractedText, identityOf, newEntry, newOwner, packRounds } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 
-const NAMES = ['spec', 'status', 'data', 'metadata', 'kind', 'absent'];
+const NAMES = ['spec', 'status', 'data', 'kind', 'absent'];
 
 /** Returns an entry in the cache with this text. */
 function entryOf(owner: EntryOwner, text: string, version = 1): Entry {
