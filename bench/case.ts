@@ -85,6 +85,7 @@ function tiny(benchCase: BenchCase): BenchCase {
       ...(readers ? { readers: readers.slice(0, 2) } : {}),
       ...(warmUpEvents === undefined ? {} : { warmUpEvents: 1 }),
       ...(task.informers === undefined ? {} : { informers: 3 }),
+      ...(task.members === undefined ? {} : { members: 3 }),
     },
   };
 }

@@ -51,6 +51,7 @@ const PREPARE_OTHERS: Readonly<
   },
   micro: { kubeloom: () => here('micro') },
   metrics: { kubeloom: () => here('kubeloom-metrics') },
+  partitions: { kubeloom: () => here('kubeloom-partitions') },
   'thread-scan': { kubeloom: threads },
   'thread-handler': { kubeloom: threads },
   'thread-memory': { kubeloom: threads },

@@ -36,6 +36,7 @@ const EXTRA_SECONDS: Readonly<Record<string, number>> = {
   micro: 8,
   metrics: 30,
   rest: 43,
+  partitions: 70,
   'thread-scan': 20,
   'thread-handler': 5,
   'thread-memory': 20,

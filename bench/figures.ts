@@ -22,6 +22,7 @@ function mainFigures(task: Task, outcome: Outcome): Figure[] {
     case 'micro':
     case 'metrics':
     case 'rest':
+    case 'partitions':
     case 'start':
     case 'thread-scan':
     case 'thread-memory':

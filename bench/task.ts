@@ -26,6 +26,7 @@ export type TaskKind =
   | 'micro'
   | 'metrics'
   | 'rest'
+  | 'partitions'
   | 'start'
   | 'thread-scan'
   | 'thread-handler'
@@ -62,6 +63,8 @@ export interface Task {
   readonly handlers?: number;
   /** Informers, each of a resource of its own. Default 1. */
   readonly informers?: number;
+  /** Members of a group (`partitions`). */
+  readonly members?: number;
   /** Time before memory is read (`memory`, `thread-memory`; default 3,000), or before the section (`rest`). */
   readonly settleMs?: number;
   /** True: the server's address is a connection object in place of a kubeconfig (`start`). */

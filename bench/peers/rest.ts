@@ -43,23 +43,27 @@ export class RestReceiver {
   }
 
   async #measure(): Promise<void> {
-    const { settleMs, cellMs } = this.#task;
-    await after(settleMs);
-    const switchesBefore = voluntarySwitches();
-    const cpuBefore = process.cpuUsage();
-    const startedAtMs = performance.now();
-    await after(cellMs);
-    const seconds = (performance.now() - startedAtMs) / 1000;
-    const { user, system } = process.cpuUsage(cpuBefore);
-    const wakeUps = wakeUpsBetween(switchesBefore, voluntarySwitches());
-    const rows: OutcomeRow[] = [
-      { case: '', unit: 'cpu-ms/s', value: (user + system) / 1000 / seconds },
-      { case: 'rss', unit: 'bytes', value: process.memoryUsage.rss() },
-    ];
-    // Unknown on systems other than Linux.
-    if (switchesBefore.size > 0) rows.push({ case: '', unit: 'wake-ups/s', value: wakeUps / seconds });
-    this.#finish({ rows, checksum: this.#checksum });
+    this.#finish({ ...(await measureRest(this.#task)), checksum: this.#checksum });
   }
+}
+
+/** Measures this process in one section of the task. */
+export async function measureRest({ settleMs, cellMs }: Task): Promise<Result> {
+  await after(settleMs);
+  const switchesBefore = voluntarySwitches();
+  const cpuBefore = process.cpuUsage();
+  const startedAtMs = performance.now();
+  await after(cellMs);
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const wakeUps = wakeUpsBetween(switchesBefore, voluntarySwitches());
+  const rows: OutcomeRow[] = [
+    { case: '', unit: 'cpu-ms/s', value: (user + system) / 1000 / seconds },
+    { case: 'rss', unit: 'bytes', value: process.memoryUsage.rss() },
+  ];
+  // Unknown on systems other than Linux.
+  if (switchesBefore.size > 0) rows.push({ case: '', unit: 'wake-ups/s', value: wakeUps / seconds });
+  return { rows };
 }
 
 /** Returns the wake-ups of all threads that are there at the end, those that started meanwhile included. */

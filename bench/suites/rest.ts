@@ -1,6 +1,6 @@
 /** A cluster with little to do: the CPU time and the wake-ups of a synced informer at low rates, over TLS. */
 import type { BenchCase, Goal } from '../case.ts';
-import { POD_BYTES, atMost, each, ratioAtLeast } from './common.ts';
+import { POD_BYTES, atMost, each, ratioAtLeast, still } from './common.ts';
 
 const PODS = 2000;
 const CLIENTS = ['kubeloom', 'kubeloom-lts', 'client-node', 'client-node-2'] as const;
@@ -25,7 +25,18 @@ const GOALS: ReadonlyMap<number, readonly Goal[]> = new Map([
   [5000, [ratioAtLeast(4, 'cpu-ms/s')]],
 ]);
 
-export const REST_CASES: readonly BenchCase[] = [...GOALS].map(([rate, goals]) => ({
+/** A group that shares 128 partitions on Leases: a member reads 25 renewals a second. */
+const GROUP: BenchCase = {
+  suite: 'rest',
+  name: '50 members, 128 partitions',
+  tier: 'default',
+  source: still(1),
+  task: { case: 'partitions', handler: 'key', members: 50, settleMs: IDLE_SETTLE_MS, cellMs: SECTION_MS },
+  clients: each(['kubeloom'], 0),
+  goals: [atMost(20, 'cpu-ms/s')],
+};
+
+const WATCHED: readonly BenchCase[] = [...GOALS].map(([rate, goals]) => ({
   suite: 'rest',
   name: rate === 0 ? 'no events' : `${rate.toLocaleString('en-US')} events/s`,
   tier: 'default',
@@ -49,3 +60,5 @@ export const REST_CASES: readonly BenchCase[] = [...GOALS].map(([rate, goals]) =
   clients: each(CLIENTS, 0),
   goals,
 }));
+
+export const REST_CASES: readonly BenchCase[] = [...WATCHED, GROUP];

@@ -186,8 +186,9 @@ function claimed(turn: Turn, event: Extract<OfPartition, { readonly type: 'claim
   know(turn, index, stored);
   if (turn.partition(index).phase.kind !== 'claiming') return true;
   const epoch = stored.record.leaseTransitions;
-  // A claim that is late, or of a life that is over, makes no owner.
-  if (turn.id !== id || turn.isLeaving) {
+  // A claim that is late, of a life that is over, or that is not wanted any more makes no owner: it is released.
+  const isWanted = turn.owners?.[index] === id && turn.partition(index).lease?.owner === id;
+  if (turn.id !== id || turn.isLeaving || !isWanted) {
     turn.setPhase(index, { kind: 'other', notBeforeMs: turn.nowMs });
     return true;
   }

@@ -30,7 +30,7 @@ function stored(version: number, holderIdentity: string, leaseTransitions = 0, n
 class Subject {
   state: MemberState = newMember(RULES, 0);
   untilMs = Infinity;
-  /** Time of the last question to the server. */
+  /** The time that the last question to the server has. */
   sinceMs = NaN;
   readonly #id: string;
 
@@ -162,6 +162,14 @@ describe('a member', () => {
     assert.deepEqual(subject.seesLease(300, undefined), ['restore 4']);
     assert.deepEqual(subject.tick(2300), ['restore 4']);
     assert.equal(subject.kind, 'syncing');
+  });
+
+  test('begins no work when another member is preferred before its claim is answered', () => {
+    const subject = new Subject();
+    subject.tick(250);
+    subject.sees(251, 'third.y.1', 2, { division: 'uid-1' });
+    assert.deepEqual(subject.claims(260, stored(3, 'me.x.1')), ['release']);
+    assert.equal(subject.kind, 'releasing');
   });
 
   test('C228 makes no owner of a claim whose answer comes after the deadline', () => {
