@@ -9,8 +9,8 @@ export interface Document {
   readonly text: string;
 }
 
-/** Bytes of all Markdown in docs. */
-export const DOCS_BYTES_MAX = 372 * 1024;
+/** Bytes of the Markdown in docs that people write; what a script writes from the code does not count. */
+export const DOCS_BYTES_MAX = 340 * 1024;
 /** `docs/benchmarks.md`: what a user decides by, then the method, then the losses. */
 export const BENCHMARK_LINES_MAX = 200;
 /** Half a page of prose, and a small table. */
@@ -41,11 +41,11 @@ export function decisionsAreShort(documents: readonly Document[]): Violation[] {
     ]);
 }
 
-/** Bytes of the documents in docs. */
+/** Bytes of the documents in docs, without the page of errors and the tests of clauses, which scripts write. */
 export function bytesOf(documents: readonly Document[]): number {
   return documents
-    .filter(({ path }) => path.startsWith('docs/'))
-    .reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    .filter(({ path }) => path.startsWith('docs/') && path !== 'docs/errors.md')
+    .reduce((sum, { text }) => sum + Buffer.byteLength(text.replaceAll(/^Tests: .*\n/gm, '')), 0);
 }
 
 /** Lines of the document at `path`, which must exist. */
