@@ -79,24 +79,33 @@ function matches(entry: string, host: string, port: number): boolean {
   if (entry === '') return false;
   if (entry === '*') return true;
   const network = networkOf(entry);
-  if (network) return isIP(host) !== 0 && network.check(host, familyOf(host));
+  if (network) return isIP(host) !== 0 && network(host);
   const [name, onlyPort] = splitPort(entry);
   if (name === '' || (onlyPort !== '' && onlyPort !== String(port))) return false;
   if (isIP(name) !== 0) return isIP(host) !== 0 && isSameAddress(name, host);
   return isBeneath(name, host);
 }
 
+/** IPv4 addresses, also those that are written as IPv6 (`::ffff:10.0.0.1`). */
+const IPV4: BlockList = new BlockList();
+IPV4.addSubnet('0.0.0.0', 0, 'ipv4');
+
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
-function networkOf(entry: string): BlockList | undefined {
+/** A network of IPv6 has an IPv4 address only when all its addresses are IPv4 ones (`::ffff:10.0.0.0/104`), as in Go. */
+function networkOf(entry: string): ((address: string) => boolean) | undefined {
   const [, address = '', prefix = ''] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
   const bits = Number(prefix);
   if (isIP(address) === 0 || bits > (isIP(address) === 4 ? 32 : 128)) return undefined;
   const network = new BlockList();
   network.addSubnet(address, bits, familyOf(address));
-  return network;
+  const isMixed = isIP(address) === 6 && bits < 96;
+  return (host) => {
+    const family = familyOf(host);
+    return network.check(host, family) && !(isMixed && IPV4.check(host, family));
+  };
 }
 
 function isSameAddress(one: string, other: string): boolean {
@@ -105,9 +114,9 @@ function isSameAddress(one: string, other: string): boolean {
   return list.check(other, familyOf(other));
 }
 
-/** Splits `host:80` and `[::1]:80`; the port is '' when there is none, as for an address with colons and no brackets. */
+/** Splits `host:80` and `[::1]:80`; the port is '' when there is none. Go accepts brackets with a port only. */
 function splitPort(entry: string): readonly [name: string, port: string] {
-  const [, bracketed, bracketedPort = ''] = /^\[([^\]]*)\](?::(\d+))?$/.exec(entry) ?? [];
+  const [, bracketed, bracketedPort = ''] = /^\[([^\]]*)\]:(\d*)$/.exec(entry) ?? [];
   if (bracketed !== undefined) return [bracketed, bracketedPort];
   const [, name = entry, port = ''] = /^([^:]*):(\d*)$/.exec(entry) ?? [];
   return [name, port];
