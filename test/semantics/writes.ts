@@ -41,6 +41,15 @@ export function writeSemantics(target: () => Promise<Target>): void {
       assert.equal(first.metadata.generateName, 'gen-');
     });
 
+    it('cuts a long generateName, so that the name has 63 characters', async () => {
+      const generateName = `${'p'.repeat(79)}-`;
+      const { metadata } = ok(
+        await fixture.client.post(fixture.configMaps(), { metadata: { generateName } }),
+      );
+      assert.match(metadata.name, /^p{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+      assert.equal(metadata.generateName, generateName);
+    });
+
     it('of a name that exists is 409 AlreadyExists', async () => {
       await fixture.create('twice');
       const { status, body } = await fixture.client.post(fixture.configMaps(), {

@@ -13,6 +13,8 @@ import type { FieldError } from '../store/field-error.ts';
 
 const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const NAME_SUFFIX_LENGTH = 5;
+/** Longer prefixes are cut, so that a generated name is a DNS label. */
+const GENERATED_NAME_LENGTH_MAX = 63;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const SUBDOMAIN_RULE =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
@@ -172,7 +174,7 @@ function keep(target: JsonObject, source: JsonObject, names: readonly string[]):
 function generateName(prefix: string): string {
   const random = crypto.getRandomValues(new Uint8Array(NAME_SUFFIX_LENGTH));
   const suffix = [...random].map((byte) => NAME_ALPHABET[byte % NAME_ALPHABET.length]);
-  return `${prefix}${suffix.join('')}`;
+  return `${prefix.slice(0, GENERATED_NAME_LENGTH_MAX - NAME_SUFFIX_LENGTH)}${suffix.join('')}`;
 }
 
 function checkNames(definition: ServedResource, generate: string, name: string): void {
