@@ -53,6 +53,7 @@ export function dueMs(
     if (cannotTake) times.push(cannotTake.untilMs);
     if (phase.kind === 'other' && owners?.[index] === id) {
       times.push(phase.notBeforeMs);
+      if (!lease && life.kind === 'alive') times.push(life.missingFreeMs);
       if (lease && !lease.stored) times.push(lease.atMs + rules.leaseDurationMs);
     }
     if (phase.kind === 'draining') times.push(phase.dueMs);
@@ -192,7 +193,7 @@ function isFree(turn: Turn, index: number): boolean {
   if (!lease?.stored) {
     for (const { kind, heartbeat } of turn.peers.values())
       if (kind !== 'gone' && heartbeat.note.holds[index]) return false;
-    if (!lease) return true;
+    if (!lease) return turn.life.kind === 'alive' && nowMs >= turn.life.missingFreeMs;
   }
   const { owner } = lease;
   if (owner === '' || owner === id) return true;

@@ -90,8 +90,16 @@ export interface Partition {
 export type Life =
   /** No heartbeat was written yet. */
   | { readonly kind: 'none' }
-  /** `seen`: its own watch has shown the heartbeat; it claims from `settledMs` on. */
-  | { readonly kind: 'alive'; readonly id: string; readonly seen: Seen | undefined }
+  /**
+   * `seen`: its own watch has shown the heartbeat; it claims from `settledMs` on. A partition without a Lease is free from
+   * `missingFreeMs` on: in a group that others work in, a missing Lease was deleted, and its owner may not have said yet what it owns.
+   */
+  | {
+      readonly kind: 'alive';
+      readonly id: string;
+      readonly seen: Seen | undefined;
+      readonly missingFreeMs: number;
+    }
   /** Everything is handed over. */
   | { readonly kind: 'ended' };
 

@@ -59,7 +59,11 @@ function apply(turn: Turn, event: MemberEvent): boolean {
 function lived(turn: Turn, id: string): boolean {
   const { heartbeat } = turn.peers.get(id) ?? {};
   turn.setPeer(id, undefined);
-  turn.life = { kind: 'alive', id, seen: undefined };
+  const isGroupNew =
+    turn.partitions.every(({ lease }) => !lease?.owner) &&
+    [...turn.peers.values()].every(({ heartbeat: { note } }) => Object.keys(note.holds).length === 0);
+  const missingFreeMs = turn.nowMs + (isGroupNew ? 0 : turn.rules.leaseDurationMs);
+  turn.life = { kind: 'alive', id, seen: undefined, missingFreeMs };
   if (heartbeat) sawOwn(turn, heartbeat);
   return true;
 }

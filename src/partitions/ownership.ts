@@ -20,52 +20,51 @@ export function preferredOwners(
 ): (string | undefined)[] {
   const few = Math.floor(partitionCount / members.length);
   let largerLeft = partitionCount % members.length;
-  const counts = new Map<string, number>();
-  const take = (member: string): string => {
-    const count = counts.get(member) ?? 0;
-    if (count === few) largerLeft--;
-    counts.set(member, count + 1);
-    return member;
-  };
-  const hasRoom = (member: string): boolean => {
-    const count = counts.get(member) ?? 0;
-    return count < few || (count === few && largerLeft > 0);
-  };
+  const rows = members.map((member) => ({ member, scores: scoresOf(member, partitionCount), count: 0 }));
   return Array.from({ length: partitionCount }, (_, partition) => {
-    const byScore = members.toSorted(
-      (a, b) => scoreOf(b, partition) - scoreOf(a, partition) || (a < b ? -1 : 1),
-    );
-    const able = byScore.filter((member) => cannotTake(member, partition) === undefined);
-    const owner = able.find(hasRoom) ?? able[0] ?? longestAgo(byScore, partition, cannotTake);
-    return owner === undefined ? undefined : take(owner);
+    let owner: (typeof rows)[number] | undefined;
+    let rank = '';
+    for (const row of rows) {
+      const since = cannotTake(row.member, partition);
+      const hasRoom = row.count < few || (row.count === few && largerLeft > 0);
+      // Texts in the order of preference: able with room, able, unable by the time of the last attempt.
+      const own = since === undefined ? (hasRoom ? ' 0' : ' 1') : since;
+      if (owner && (own > rank || (own === rank && !isAhead(row, owner, partition)))) continue;
+      owner = row;
+      rank = own;
+    }
+    if (!owner) return undefined;
+    if (owner.count === few) largerLeft--;
+    owner.count++;
+    return owner.member;
   });
 }
 
-function longestAgo(
-  members: readonly string[],
-  partition: number,
-  cannotTake: CannotTake,
-): string | undefined {
-  const sinceOf = (member: string): string => cannotTake(member, partition) ?? '';
-  return members.toSorted((a, b) => (sinceOf(a) < sinceOf(b) ? -1 : 1))[0];
+interface Scored {
+  readonly member: string;
+  readonly scores: readonly number[];
+}
+
+function isAhead(a: Scored, b: Scored, partition: number): boolean {
+  const [own = 0, other = 0] = [a.scores[partition], b.scores[partition]];
+  return own > other || (own === other && a.member < b.member);
 }
 
 /** Scores that were computed: members change rarely, and all of them are compared with each change. */
 const scores = new Map<string, number[]>();
 const SCORES_MAX = 1000;
 
-/** Returns a number that is uniform over pairs. The lives of one member have the same scores. */
-function scoreOf(member: string, partition: number): number {
+/** Returns a number for each partition, uniform over pairs. The lives of one member have the same scores. */
+function scoresOf(member: string, partitionCount: number): readonly number[] {
   const identity = identityOf(member);
   let known = scores.get(identity);
   if (!known) {
     if (scores.size >= SCORES_MAX) scores.clear();
     scores.set(identity, (known = []));
   }
-  return (known[partition] ??= createHash('sha256')
-    .update(`${partition}/${identity}`)
-    .digest()
-    .readUIntBE(0, 6));
+  for (let partition = known.length; partition < partitionCount; partition++)
+    known.push(createHash('sha256').update(`${partition}/${identity}`).digest().readUIntBE(0, 6));
+  return known;
 }
 
 /** Returns the member of a life: `web-0` of `web-0.k3f9x1.2`. */

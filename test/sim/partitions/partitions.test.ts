@@ -37,6 +37,6 @@ for (const { title } of MUTANTS) {
   test(`the simulator of groups finds it when ${title}`, async (context) => {
     const { violations } = await run(String(SEEDS_OF_A_MUTANT), title);
     context.diagnostic(violations.join());
-    assert.equal(violations.length, 1);
+    assert.notDeepEqual(violations, []);
   });
 }

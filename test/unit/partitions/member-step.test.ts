@@ -34,8 +34,10 @@ class Subject {
   sinceMs = NaN;
   readonly #id: string;
 
-  constructor(id = 'me.x.1', order: 'answer first' | 'watch first' = 'answer first') {
+  /** @param holds what another member holds that was there before */
+  constructor(id = 'me.x.1', order: 'answer first' | 'watch first' = 'answer first', holds?: object) {
     this.#id = id;
+    if (holds) this.sees(0, 'other.y.1', 2, { division: 'uid-1', holds });
     const lived = { type: 'lived', id } as const;
     const seen = { type: 'saw-heartbeat', id, stored: stored(1, id) } as const;
     for (const event of order === 'answer first' ? [lived, seen] : [seen, lived]) this.at(0, event);
@@ -162,6 +164,15 @@ describe('a member', () => {
     assert.deepEqual(subject.seesLease(300, undefined), ['restore 4']);
     assert.deepEqual(subject.tick(2300), ['restore 4']);
     assert.equal(subject.kind, 'syncing');
+  });
+
+  test('C228 waits for a whole lease before it takes a partition without a lease in a group that others work in', () => {
+    const subject = new Subject('me.x.1', 'answer first', { 0: [7, true] });
+    assert.deepEqual(subject.tick(250), []);
+    // The partition is free of its owner, which never said that it has the other one.
+    assert.deepEqual(subject.sees(300, 'other.y.1', 3, { division: 'uid-1' }), []);
+    assert.deepEqual(subject.tick(14_999), []);
+    assert.deepEqual(subject.tick(15_000), ['claim 0']);
   });
 
   test('begins no work when another member is preferred before its claim is answered', () => {
