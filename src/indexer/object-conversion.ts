@@ -76,8 +76,8 @@ export class ObjectConversion {
   }
 
   /**
-   * End of the only part of the last object, besides the part before its version, that determined `run`'s result; -1 when
-   * more of the object did.
+   * The result of `run` depends on the bytes before this index only, apart from the resourceVersion; -1 if it depends on
+   * more bytes of the object.
    */
   get headEnd(): number {
     const isPlain = !this.#dropped && !this.#transform && !this.#encoder && this.#indexes.length === 0;

@@ -3,7 +3,7 @@
  * partition's objects only. A server that ignores the selector would send everything on each of these watches, so all partitions
  * of the member have common caches there. A partition reads a part of either: the view is one, whatever is behind it.
  *
- * A new owner must not begin with a state that is older than the hand-over. A list that begins later never is; common caches that
+ * A new owner must not begin with a state that is older than the hand-over. A list that starts after it is always new enough; common caches that
  * have been filled before must first reach the version that the server had after the hand-over.
  */
 import type { Clock } from '../base/clock.ts';

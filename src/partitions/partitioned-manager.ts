@@ -1,6 +1,6 @@
 /**
- * Controllers whose keys several members of a group share. A partition is to them what a namespace is to the cache of kinds: a
- * member has the controllers of each partition that it owns, on caches of that partition, and nothing of the other partitions. Hand-overs
+ * Controllers whose keys several members of a group share. A
+ * member runs a set of controllers, with caches of their own, for each partition that it owns. Hand-overs
  * need no new list of a partition that stays.
  */
 import { realClock } from '../base/clock.ts';

@@ -236,7 +236,7 @@ export class Router {
     location.offset = offset;
     location.length = length;
     this.#locate(spans, head - bodyStart, length, decodedName.length);
-    // Only changes are followed to handlers: they receive a list as one difference.
+    // Only changes are timed as far as the handlers: a list reaches them as one difference.
     if (isSampled(location.sequence) && kind !== DeltaKind.Replaced) {
       this.#stamps.add(location.sequence, this.readMs);
       this.#hasStamps = true;

@@ -37,7 +37,7 @@ export const CALL_ERRORS = {
   ],
   ERR_KUBELOOM_STARTED: [
     ['thrown'],
-    'Something runs once and was started before, or the call is for the time before the start.',
+    'The object was already started: it runs once, and this call is allowed only before the start.',
     'Make the call before the start, or create a new instance.',
   ],
   ERR_KUBELOOM_NOT_STARTED: [

@@ -19,7 +19,7 @@ export interface BacklogBudgetOptions {
   readonly kick: () => void;
 }
 
-/** Takes about a quarter of a millisecond, and is several times the records merged in a round. */
+/** Notifications coalesced in a turn: about 0.25 ms of work, and several times the records that a round merges. */
 const COALESCE_BATCH = 1024;
 
 export class BacklogBudget {

@@ -30,7 +30,7 @@ const REPORT_INTERVAL_MS = 60_000;
 
 export interface HandlerCallsOptions {
   readonly handler: ResourceEventHandler<unknown>;
-  /** Returns what messages of calls say about their origin. */
+  /** Returns the names of the informer and the handler, for messages of diagnostics. */
   readonly origin: () => HandlerOrigin;
   readonly registeredAt: string;
   readonly clock: Clock;

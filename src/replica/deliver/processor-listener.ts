@@ -93,7 +93,7 @@ export interface ListenerOptions extends HandlerCallsOptions {
   readonly onReady: () => void;
   /** Called when the initial list was delivered and all its calls have returned. */
   readonly onSynced: () => void;
-  /** Set when the handler is one. */
+  /** Set when the handler is a cache writer. */
   readonly writer?: CacheWriter | undefined;
   /** Called when the backlog budget is short and this handler holds much of it. */
   readonly onPressure: (pressure: BacklogPressure) => void;

@@ -152,8 +152,8 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   }
 
   /**
-   * Writes where the row is now, if the thread has it, and returns that. There is room for the record, because a row is moved
-   * only then. The thread reads the former row until it has taken the record.
+   * If the thread holds this row, sends the new place of the row and returns true. The ring has room for the record, because
+   * rows are moved only if it has. Until the thread reads the record, it uses the former row.
    */
   moved(row: number, former: number): boolean {
     if (this.#state.kind === 'closed' || !this.#loans.has(row)) return false;

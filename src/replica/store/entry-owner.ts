@@ -146,7 +146,7 @@ export class EntryOwner implements EntryStorage {
     if (!entry.privateCopy && !this.table.isKnown(entry)) entry.privateCopy = this.#copyOf(entry.row);
   }
 
-  /** After a call: an entry is remembered that must stay readable, or that has something parsed. */
+  /** Called after each handler call: keeps the entry if it must stay readable or was partly parsed. */
   settle(entry: Entry): void {
     if (entry.borrows > 0) return;
     const { decoded, decodedMetadata, decodedMembers } = entry;

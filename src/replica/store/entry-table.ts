@@ -80,7 +80,7 @@ export class EntryTable {
     this.#fill(row, facts, version, flags, decoder);
   }
 
-  /** Adds a row with the bytes of another one, which will get other bytes. It has no references. */
+  /** Adds a row that takes over the bytes of `row`; the caller then gives that row new bytes. The added row has no references. */
   split(row: number): number {
     const flags = (this.flagsOf(row) & ~(Open | VersionText | Lent)) | Former;
     const former = this.add(this.factsOf(row), this.versionOf(row), flags, this.decoderOf(row));
@@ -313,7 +313,7 @@ export class EntryTable {
     entry.batch = undefined;
   }
 
-  /** Returns whether the entry was among the borrowed ones, which it then is no more. */
+  /** Removes the entry from the borrowed entries; returns false if it was not borrowed. */
   #endBorrow(entry: Entry): boolean {
     const borrowed = this.#borrowed;
     const last = borrowed.length - 1;

@@ -42,7 +42,7 @@ const LinkColumn = {
   /** See `ListColumns`: the list of all slots. */
   Previous: 0,
   Next: 1,
-  /** The same of its namespace. */
+  /** As above, in the list of the namespace. */
   NamespacePrevious: 2,
   NamespaceNext: 3,
   /** See `KeyColumns`. */
@@ -300,7 +300,7 @@ export class IndexSet {
     return isEqual(before, values) ? undefined : values;
   }
 
-  /** Returns the values of a state of which those of the first indexes are known. */
+  /** Returns the index values of a row; the values of the first indexes are already known. */
   completed(row: number, known: IndexValues): IndexValues {
     return this.#evaluate(this.#table.open(row), (at) => known[at]);
   }

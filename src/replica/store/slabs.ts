@@ -113,7 +113,7 @@ export class Slabs {
     }
   }
 
-  /** Ends the row's place: frees it, or leaves it to a former row, which it returns, while threads read there. */
+  /** Frees the row's chunk. If other threads still read the chunk, keeps it under a former row and returns that row. */
   vacate(row: number): number {
     const table = this.#table;
     if (!table.hasFlag(row, EntryFlag.Lent)) {

@@ -55,7 +55,7 @@ const WORTH_BYTES_MIN = 2 ** 23;
  * return to the system: growable memory is mapped separately, while malloc kept 500 MB of other slabs (docs/decisions/0018).
  */
 export class SlabMemory {
-  /** Threads that know memory by number. They know it while it is free, too: a slab begins every few hundred changes. */
+  /** Threads that refer to memory by number. The numbers stay valid while memory is free: a slab begins every few hundred changes. */
   readonly readers: Set<MemoryReader> = new Set();
   /** Approximate length of a slab. */
   readonly slabBytes: number;

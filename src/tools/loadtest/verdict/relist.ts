@@ -46,7 +46,7 @@ export function relistAt(
     if (length > 0) return { position: position + 1, length };
     unchanged ??= { position: position + 1, length };
   }
-  // A relist that changed nothing helps when the next notification follows it.
+  // A relist without a difference still explains the next notification, if that one follows it.
   const next = notifications[index];
   return unchanged && next && events[unchanged.position]?.revision === next.revision ? unchanged : undefined;
 }

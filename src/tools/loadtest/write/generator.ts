@@ -98,7 +98,7 @@ export class Generator {
     return { dueToSent: this.#late.quantiles(atUs), sentToAnswered: this.#answers.quantiles(atUs) };
   }
 
-  /** Creates all objects of these kinds. @throws the first refusal: a load on less than was asked for proves less */
+  /** Creates all objects of these kinds. @throws the first error: a test with fewer objects than requested proves less */
   async create({ kinds, ratePerSecond }: CreatePhase): Promise<WriteOutcome> {
     const startedUs = this.#begin();
     const groups = this.#groupsOf(kinds);
