@@ -1,4 +1,5 @@
 /** The callbacks of a ListWatch by their verbs. A callback that throws is reported, and the others are called. */
+import { messageOf } from '../base/errors.ts';
 import { ADD, CHANGE, CONNECT, DELETE, ERROR, UPDATE } from '@kubernetes/client-node';
 import { callback as wantCallback } from '../base/option-checks.ts';
 import { KubeloomError } from '../index.ts';
@@ -59,7 +60,7 @@ export class Callbacks<T> {
       try {
         callback(argument as never);
       } catch (cause) {
-        const what = `a callback for '${verb}' threw: ${cause instanceof Error ? cause.message : String(cause)}`;
+        const what = `a callback for '${verb}' threw: ${messageOf(cause)}`;
         this.error(new KubeloomError('ERR_KUBELOOM_HANDLER', what, { cause }));
       }
     }
@@ -76,5 +77,5 @@ export class Callbacks<T> {
 }
 
 function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error));
+  process.emitWarning(error instanceof Error ? error : messageOf(error));
 }

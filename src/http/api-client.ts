@@ -339,5 +339,5 @@ class ApiExchange implements ResponseSink, HttpExchange {
 
 function reasonOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
-  return reason instanceof Error ? reason : new Error(String(reason));
+  return reason instanceof Error ? reason : new Error(messageOf(reason));
 }

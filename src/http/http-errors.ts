@@ -3,7 +3,7 @@
  * (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …) is in `errno`.
  */
 import type { ErrorCode } from '../base/error-codes/table.ts';
-import { KubeloomError } from '../base/errors.ts';
+import { KubeloomError, messageOf } from '../base/errors.ts';
 import type { Malformed } from './response-parser-head.ts';
 
 export class HttpError extends KubeloomError {
@@ -183,10 +183,6 @@ function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   if (!(error instanceof Error)) return '';
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 export class ProxyFailure extends Error {

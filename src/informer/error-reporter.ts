@@ -4,7 +4,7 @@
  * go to the watch error handler.
  */
 import type { Clock } from '../base/clock.ts';
-import { KubeloomError, firstLineOf } from '../base/errors.ts';
+import { KubeloomError, firstLineOf, messageOf } from '../base/errors.ts';
 import { LabelledCounter } from '../metrics/labelled-counter.ts';
 import { rememberError } from '../metrics/snapshot.ts';
 import { escapeControls } from '../base/printable.ts';
@@ -171,7 +171,7 @@ export class ErrorReporter {
 }
 
 function listenerError(what: string, cause: unknown): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', `${what} threw: ${String(cause)}`, { cause });
+  return new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', `${what} threw: ${messageOf(cause)}`, { cause });
 }
 
 /** Returns the stack of the code that threw: the stack of the cause, if it has one. */

@@ -36,7 +36,7 @@ import type { Transform } from './transform.ts';
 import type { InformerActivity } from './informer-activity.ts';
 import { tweaking } from './tweak.ts';
 import { CacheMutationDetector } from './mutation/cache-mutation-detector.ts';
-import { deepFreeze } from './mutation/snapshot.ts';
+import { deepFreeze } from '../base/deep-freeze.ts';
 
 /** @internal */
 export interface PipelineOptions<T> {

@@ -4,7 +4,7 @@
  * such a change would make the cache wrong, and the error would show much later.
  */
 import { isThenable } from '../base/thenable.ts';
-import { KubeloomError } from '../base/errors.ts';
+import { KubeloomError, messageOf } from '../base/errors.ts';
 import { listOptionsOf, queryOf } from '../kube/list-watch.ts';
 import type { ListOptions } from '../kube/list-watch.ts';
 import type { Query } from '../kube/connection-options.ts';
@@ -60,7 +60,7 @@ function call(tweak: TweakListOptions, query: Query): ListOptions {
   try {
     options = tweak(listOptionsOf(query));
   } catch (cause) {
-    throw refusal(`tweakListOptions threw: ${String(cause)}`, cause);
+    throw refusal(`tweakListOptions threw: ${messageOf(cause)}`, cause);
   }
   // A promise has no options: the request would list everything.
   if (typeof options === 'object' && options !== null && !isThenable(options)) return options;

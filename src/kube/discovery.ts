@@ -1,4 +1,5 @@
 /** Reads a server's discovery documents: which resources it serves, in which groups and versions. */
+import { messageOf } from '../base/errors.ts';
 import { listAt, textAt, valueAt } from './wire-path.ts';
 
 /** Requests a path of the server with GET and parses the JSON; rejects for every status but 200. */
@@ -47,7 +48,7 @@ export async function discover(getJson: GetJson, known: readonly DiscoveryDocume
     try {
       return { group, version, resources: await resourcesOf({ group, version }, getJson) };
     } catch (error) {
-      failures.push(`${group}/${version}: ${error instanceof Error ? error.message : String(error)}`);
+      failures.push(`${group}/${version}: ${messageOf(error)}`);
       return known.find((document) => document.group === group && document.version === version);
     }
   };

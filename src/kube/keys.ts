@@ -5,7 +5,7 @@
  *
  * Unlike client-go, an object without a name has no key: all such objects would share it.
  */
-import { KubeloomError } from '../base/errors.ts';
+import { KubeloomError, messageOf } from '../base/errors.ts';
 import { Mark, isExplicitKey, isRecord, mark, metadataAtHand } from './meta-shape.ts';
 import type { KeyFunction } from './store.ts';
 import { isTombstone } from './tombstone.ts';
@@ -34,7 +34,7 @@ export class KeyError extends KubeloomError {
   readonly #object: unknown;
 
   constructor(object: unknown, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     super('ERR_KUBELOOM_KEY', `no key for ${describe(object)}: ${reason}`, { cause });
     this.#object = object;
   }

@@ -82,11 +82,15 @@ const QUOTED_CHARACTERS_MAX = 300;
 /** Length of the text in which credentials are searched; the message quotes less. */
 const CREDENTIALS_CHARACTERS_MAX = 16_384;
 
-/** Parses a Status. Other servers than an apiserver may answer: any other text is quoted, shortened. */
+/** A part of JSON: it may be of a Secret, so it is not quoted. */
+const JSON_PART = /[{}]|"\s*:/;
+
+/** Parses a Status. Other servers than an apiserver may answer: any other text is quoted, shortened, unless it is JSON. */
 function readStatus(body: string): Status {
   const value = parseJson(body);
   if (!isRecord(value) || value['kind'] !== 'Status') {
-    return { reason: '', message: shortened(body.trim()), causes: [] };
+    const text = JSON_PART.test(body) ? `${body.length} characters of JSON that are no Status` : body.trim();
+    return { reason: '', message: shortened(text), causes: [] };
   }
   const details = isRecord(value['details']) ? value['details'] : {};
   const { code, reason, message } = value;

@@ -3,6 +3,7 @@
  * handler adds a key to a work queue: the reconciliation of the key links to it. Each span is the root of a trace,
  * because whatever span is active when a thread's message or a worker's turn arrives is unrelated to it.
  */
+import { messageOf } from '../base/errors.ts';
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Exception, HrTime, Span, Tracer } from '@opentelemetry/api';
 import { realClock } from '../base/clock.ts';
@@ -189,12 +190,12 @@ function keyText(key: unknown): string | undefined {
 }
 
 function fail(span: Span, error: unknown): void {
-  const exception: Exception = error instanceof Error ? error : String(error);
+  const exception: Exception = error instanceof Error ? error : messageOf(error);
   span.recordException(exception);
   span.setAttribute('error.type', errorType(error));
   span.setStatus({
     code: SpanStatusCode.ERROR,
-    message: error instanceof Error ? error.message : String(error),
+    message: messageOf(error),
   });
 }
 

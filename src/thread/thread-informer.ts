@@ -13,7 +13,7 @@ import type { HandlerHealth } from '../informer/health.ts';
 import { InformerActivity } from '../informer/informer-activity.ts';
 import { Lister } from '../informer/lister.ts';
 import type { LentInformer } from '../informer/share/shared-cache.ts';
-import { deepFreeze } from '../informer/mutation/snapshot.ts';
+import { deepFreeze } from '../base/deep-freeze.ts';
 import { VersionWaiters } from '../informer/version-waiters.ts';
 import { WaitCondition } from '../informer/wait-condition.ts';
 import { NotSyncedError } from '../informer/wait-for.ts';

@@ -1,6 +1,7 @@
 /** A rate limiter of the program, whose answers are checked: a delay of NaN would lose the item, or be none. */
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
 import { shown } from '../base/option-checks.ts';
+import { disown } from '../base/thenable.ts';
 import { ItemExponentialFailureRateLimiter } from './rate-limiters.ts';
 import type { RateLimiter } from './rate-limiters.ts';
 
@@ -37,7 +38,7 @@ export class CheckedRateLimiter {
   /** @throws ERR_KUBELOOM_RATE_LIMITER */
   forget(key: unknown): void {
     this.#fallback.forget(key);
-    this.#call('forget', key);
+    disown(this.#call('forget', key));
   }
 
   /** @throws ERR_KUBELOOM_RATE_LIMITER */
@@ -57,6 +58,7 @@ export class CheckedRateLimiter {
   #number(method: 'when' | 'numRequeues', key: unknown): number {
     const value = this.#call(method, key);
     if (typeof value === 'number' && value >= 0 && value < Infinity) return value;
+    disown(value);
     throw limiterError(`${method}() returned ${shown(value)}, which is no finite number from 0 on`);
   }
 

@@ -2,7 +2,7 @@
  * client-go's Store and Indexer: a store whose keys come from the items. It stores the objects
  * themselves, not copies. A write that throws changes nothing.
  */
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { keyOf } from '../../kube/keys.ts';
 import type { IndexValuesFunctions, Indexer, KeyFunction, Store } from '../../kube/store.ts';
 import { IndexedItems } from './thread-safe-store.ts';
@@ -90,7 +90,7 @@ class IndexedStore<Item> extends IndexedItems<Item> implements Indexer<Item>, Tr
     try {
       return this.#transformer(item);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new KubeloomError('ERR_KUBELOOM_TRANSFORM', `transforming: ${reason}`, { cause });
     }
   }

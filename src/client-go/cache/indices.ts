@@ -5,7 +5,7 @@
  * The indices keep the values of every stored item. So they call an index function once for each state of an
  * item, never on removal. An item that was changed in place after it was stored still leaves every index.
  */
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { accessor } from '../../kube/meta.ts';
 import type { IndexValuesFunction, IndexValuesFunctions, KeyFunction } from '../../kube/store.ts';
 
@@ -110,7 +110,7 @@ function evaluated<Item>(index: Index<Item>, item: Item, key: string | undefined
     // A copy: the function may return the same array again with other values in it.
     return [...index.valuesOf(item)];
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     const about = key === undefined ? 'the given item' : `key ${JSON.stringify(key)}`;
     const name = JSON.stringify(index.name);
     const message = `index ${name} has no values for ${about}, nothing was written: ${reason}`;

@@ -3,7 +3,7 @@
  * second for each code. It drops no error silently, unlike client-go's process loop.
  */
 import type { Clock } from '../../base/clock.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { escapeControls } from '../../base/printable.ts';
 
 /** The operation that failed. */
@@ -35,7 +35,7 @@ export class ErrorReports {
     try {
       await handler(error, during);
     } catch (cause) {
-      const message = `the error handler threw: ${String(cause)}`;
+      const message = `the error handler threw: ${messageOf(cause)}`;
       this.#warn(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }));
     }
   }

@@ -17,7 +17,7 @@ import type { ObjectEventHandler } from './process-deltas.ts';
 import { Reflector, timesOf } from './reflector.ts';
 import type { ReflectorOptions } from './reflector.ts';
 import type { ExpectedType } from './expected-type.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 
 export interface PlainInformerOptions<Item> extends ReflectorOptions {
   readonly listerWatcher: ListerWatcher<Item>;
@@ -139,7 +139,7 @@ function safeTransform<Item>(
       if (after === key) return transformed;
       throw new Error(`its key became ${JSON.stringify(after)}`);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       const message = `the transform of ${JSON.stringify(key)} failed: ${reason}; the object is stored as received`;
       reports.report(new KubeloomError('ERR_KUBELOOM_TRANSFORM', message, { cause }), 'transform');
       return item;

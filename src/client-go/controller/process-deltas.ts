@@ -6,7 +6,7 @@
 import { deletionHandlingMetaNamespaceKeyFunc } from '../../kube/keys.ts';
 import type { KeyFunction, StoreReader } from '../../kube/store.ts';
 import { tombstone } from '../../kube/tombstone.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { isObjectDelta } from '../queue/delta.ts';
 import type { Delta, Deltas, MaybeTombstone, ObjectDelta } from '../queue/delta.ts';
 import type { Transaction, TransactionError } from '../cache/thread-safe-store.ts';
@@ -197,7 +197,7 @@ class Processing<Item> {
   }
 
   keep(error: unknown): void {
-    this.#errors.push(error instanceof Error ? error : new Error(String(error)));
+    this.#errors.push(error instanceof Error ? error : new Error(messageOf(error)));
   }
 
   /** @throws the error if there was one, or an error that contains all of them */

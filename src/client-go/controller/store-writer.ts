@@ -3,7 +3,7 @@
  * continues, as in client-go. A rejected list is a failure of that list.
  */
 import type { ReflectorStore } from '../../kube/store.ts';
-import { KubeloomError, wrapped } from '../../base/errors.ts';
+import { KubeloomError, wrapped, messageOf } from '../../base/errors.ts';
 import type { ErrorReports } from './error-reports.ts';
 import { metaNamespaceKeyFunc } from '../../kube/keys.ts';
 
@@ -56,7 +56,7 @@ export class StoreWriter<T> {
     try {
       this.#store.replace(items, resourceVersion);
     } catch (cause) {
-      const what = `the list could not be stored (${cause instanceof Error ? cause.message : String(cause)})`;
+      const what = `the list could not be stored (${messageOf(cause)})`;
       const message = `${what}; the reflector lists again after a delay`;
       throw new KubeloomError('ERR_KUBELOOM_STORE_WRITE', message, { cause });
     }

@@ -3,7 +3,7 @@
  * are garbage by mistake. client-go's rule: the last good content stays in use, and this is reported, until
  * the file is good again.
  */
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import type { ConnectionOptions } from '../../kube/connection-options.ts';
 import { UnusableFile } from './read-file.ts';
 import { secureContextOf } from '../server-address.ts';
@@ -41,7 +41,7 @@ export class LastGood {
       return this.#good;
     } catch (error) {
       if (!good || !isFileToBlame(error)) throw error;
-      this.#keep(error instanceof Error ? error.message : String(error));
+      this.#keep(messageOf(error));
       return good;
     }
   }

@@ -102,15 +102,3 @@ function show(value: unknown): string {
   if (value === ABSENT) return 'absent';
   return inspect(value, { depth: 2, breakLength: Infinity, maxStringLength: 80, maxArrayLength: 5 });
 }
-
-export function deepFreeze(root: unknown): void {
-  if (typeof root !== 'object' || root === null) return;
-  const pending: object[] = [root];
-  for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {
-    Object.freeze(parent);
-    for (const name in parent) {
-      const child: unknown = parent[name as keyof typeof parent];
-      if (typeof child === 'object' && child !== null) pending.push(child);
-    }
-  }
-}

@@ -4,7 +4,7 @@
  * parsing it: the price of functions on the main thread.
  */
 import { itemsOf } from '../../kube/meta.ts';
-import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
+import { KubeloomError, toErrorMessage, messageOf } from '../../base/errors.ts';
 import { jsonText } from '../../base/json-text.ts';
 import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
@@ -230,7 +230,7 @@ function statusOf(thrown: Error & Readonly<Record<string, unknown>>, code: numbe
 /** Wraps any other error in a message that names the user's function. */
 function failed(verb: 'list' | 'watch', error: unknown): KubeloomError {
   if (error instanceof KubeloomError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return listerWatcherError(`${verb}() of the ListerWatcher failed: ${message}`, error);
 }
 

@@ -6,7 +6,7 @@
  * blocked, when nothing is merged either.
  */
 import type { Clock } from '../../base/clock.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { roleName } from './backend.ts';
 import type { Role } from './backend.ts';
 import { FIRST_THREAD, heartbeatMsOf, stepThread } from './supervisor-step.ts';
@@ -191,5 +191,5 @@ export function brokenError(cause: KubeloomError): KubeloomError {
 }
 
 function textOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  return messageOf(cause);
 }

@@ -3,7 +3,7 @@
  * itself.
  */
 import type { ErrorCode } from '../../base/error-codes/table.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import type { ConnectionOptions } from '../../kube/connection-options.ts';
 import { statusError } from '../../kube/status.ts';
 import type { KubeStatusError } from '../../kube/status.ts';
@@ -158,7 +158,7 @@ export function veryShortWatch(cause: KubeloomError | undefined): Failure {
 /** Wraps what the transport's constructor throws: an unusable address or certificate. */
 export function unusable(connection: ConnectionOptions, cause: unknown): KubeloomError {
   if (cause instanceof KubeloomError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new KubeloomError(
     'ERR_KUBELOOM_KUBECONFIG',
     `no connection can be made to ${JSON.stringify(connection.server)}: ${reason}; check the kubeconfig`,

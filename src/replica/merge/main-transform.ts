@@ -2,7 +2,7 @@
  * Runs a plain transform function on the main thread before storage: parse, call, serialize, extract fields. The shard
  * passes such an object through unchanged, so fields and indexes see only the result.
  */
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { jsonText } from '../../base/json-text.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { EXTRACTION_NO_ROOM, Extractor } from '../../kube/json/extraction.ts';
@@ -68,7 +68,7 @@ export class MainTransform {
       if (isSame) return jsonText(after);
       throw new TypeError('it must return an object with the same name, namespace, uid and resourceVersion');
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       const message = `${identity.key}: transform failed, the object is stored as received: ${reason}`;
       this.#onError(new KubeloomError('ERR_KUBELOOM_TRANSFORM', message, { cause }), identity.key);
       return undefined;

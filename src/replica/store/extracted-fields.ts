@@ -6,6 +6,7 @@
  *
  * The shard writes a JSON array, `[uid, generation, deletionTimestamp, controllerUid, labels, …fields, modules?]`.
  */
+import { deepFreeze } from '../../base/deep-freeze.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
@@ -241,14 +242,7 @@ function parse(text: string): readonly unknown[] {
   const json = /[^\u0000-\u007f]/.test(array) ? Buffer.from(array, 'latin1').toString('utf8') : array;
   const values = parseJson(json);
   if (!Array.isArray(values)) return [];
-  freezeAll(values);
+  // Entries with the same fields share them.
+  deepFreeze(values);
   return values;
-}
-
-/** Freezes values at any depth, because entries with the same fields share them. */
-function freezeAll(values: object): void {
-  for (const value of Object.values(values)) {
-    if (typeof value === 'object' && value !== null) freezeAll(value);
-  }
-  Object.freeze(values);
 }

@@ -6,7 +6,7 @@ import type { ModelConverter } from '../../../../src/index.ts';
 import { apiVersionOf } from '../../../../src/kube/resource.ts';
 import type { ResourceRef } from '../../../../src/kube/resource.ts';
 import { builtInResources } from '../../../../src/kube/resources.ts';
-import { deepFreeze } from '../../../../src/informer/mutation/snapshot.ts';
+import { deepFreeze } from '../../../../src/base/deep-freeze.ts';
 import { Seeded } from '../json/seeded.ts';
 import { MAJORS } from './majors.ts';
 import type { Major } from './majors.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { specChanged, statusChanged } from '../../../../src/controller/predicates.ts';
-import { deepFreeze } from '../../../../src/informer/mutation/snapshot.ts';
+import { deepFreeze } from '../../../../src/base/deep-freeze.ts';
 import { DeletedFinalStateUnknown, EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';

@@ -1,8 +1,8 @@
 /** Freezing: every write throws where it is written, and nothing that is read changes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deepFreeze } from '../../../../src/informer/mutation/snapshot.ts';
-import { MutationError, refusedWrite } from '../../../../src/informer/mutation/cache-mutation-detector.ts';
+import { deepFreeze } from '../../../src/base/deep-freeze.ts';
+import { MutationError, refusedWrite } from '../../../src/informer/mutation/cache-mutation-detector.ts';
 
 interface Pod {
   metadata: { labels: Record<string, string> };

@@ -1,0 +1,81 @@
+/** A few seeds of each target, and wrong targets, which the oracle must find: a fuzz that cannot fail proves nothing. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { KubeloomError } from '../../src/index.ts';
+import { CANARY } from '../security/canary.ts';
+import { Fuzzer } from './probe.ts';
+import type { FuzzCase, FuzzTarget } from './probe.ts';
+import { TARGETS } from './targets.ts';
+
+async function complaintsOf(target: FuzzTarget, cases: number, firstSeed: number = 1): Promise<string[]> {
+  await using fuzzer = await Fuzzer.open(target);
+  const complaints: string[] = [];
+  for (let seed = firstSeed; seed < firstSeed + cases; seed++) {
+    complaints.push(...(await fuzzer.run(seed)).map((complaint) => `--seed ${seed}: ${complaint}`));
+  }
+  complaints.push(...(await fuzzer.leftovers()));
+  return complaints;
+}
+
+function targetOf(run: FuzzCase): FuzzTarget {
+  return { name: 'wrong', timeoutMs: 50, quickCases: 1, open: async () => ({ run, close: async () => {} }) };
+}
+
+for (const target of TARGETS) {
+  test(`hostile ${target.name} end with a code or the right value`, async () => {
+    assert.deepEqual(await complaintsOf(target, target.quickCases), []);
+  });
+}
+
+const held: unknown[] = [];
+const coded = (text: string): KubeloomError => new KubeloomError('ERR_KUBELOOM_OPTION', text);
+
+/** What a library could do wrong, and the complaint about it. */
+const WRONGS: Readonly<Record<string, readonly [complaint: RegExp, run: FuzzCase]>> = {
+  'an error without a code': [/not coded/, () => Promise.reject(new Error('x'))],
+  'an error with an unknown code': [
+    /ERR_KUBELOOM_NONE/,
+    (_, probe) => probe.error(new KubeloomError('ERR_KUBELOOM_NONE' as never, 'x'), 'x'),
+  ],
+  'a failed check of an invariant': [
+    /ASSERTION/,
+    (_, probe) => probe.error(new KubeloomError('ERR_KUBELOOM_ASSERTION', 'x'), 'x'),
+  ],
+  'a value that is thrown': [/not coded/, () => Promise.reject(7 as never)],
+  'a case without an end': [/hangs/, () => new Promise<void>(() => {})],
+  'a rejection that nothing takes': [/unhandled rejection/, () => void Promise.reject(new Error('x'))],
+  'an exception outside of every call': [/uncaught/, () => { setImmediate(() => { throw new Error('x'); }); return delay(5); }], // prettier-ignore
+  'a secret in a message': [/a secret/, (_, probe) => probe.error(coded(`Bearer ${CANARY}`), 'x')],
+  'a secret in a cause': [
+    /a secret/,
+    (_, probe) =>
+      probe.error(new KubeloomError('ERR_KUBELOOM_OPTION', 'x', { cause: new Error(CANARY) }), 'x'),
+  ],
+  'a secret in base64': [/a secret/, (_, probe) => probe.text(Buffer.from(CANARY).toString('base64'), 'x')],
+  'a secret in a warning': [/a warning: a secret/, () => { process.emitWarning(CANARY); return delay(5); }], // prettier-ignore
+  'a secret in the output': [/the output: a secret/, () => void process.stdout.write(`# ${CANARY}\n`)],
+  'memory that is held': [/MiB are held/, () => void held.push(Buffer.alloc(2 ** 20, 1))],
+  'timers that are held': [/handles are held/, () => void held.push(setInterval(() => {}, 2 ** 30))],
+};
+
+describe('the oracle finds', () => {
+  for (const [what, [complaint, run]] of Object.entries(WRONGS)) {
+    const cases = complaint.source.includes('held') ? 80 : 1;
+    test(what, async () => {
+      const complaints = await complaintsOf(targetOf(run), cases);
+      for (const each of held.splice(0)) clearInterval(each as NodeJS.Timeout);
+      assert.match(complaints.join('\n'), complaint);
+    });
+  }
+});
+
+test('a seed is one case: the same one again makes the same choices', async () => {
+  const drawn: number[] = [];
+  const target = targetOf((chance) => void drawn.push(chance.random()));
+  await complaintsOf(target, 2, 7);
+  await complaintsOf(target, 2, 7);
+  assert.equal(drawn[0], drawn[2]);
+  assert.equal(drawn[1], drawn[3]);
+  assert.notEqual(drawn[0], drawn[1]);
+});
