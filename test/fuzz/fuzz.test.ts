@@ -31,7 +31,7 @@ for (const target of TARGETS) {
 const held: unknown[] = [];
 const coded = (text: string): KubeloomError => new KubeloomError('ERR_KUBELOOM_OPTION', text);
 
-/** What a library could do wrong, and the complaint about it. */
+/** Faults that a library could have, each with the complaint about it. */
 const WRONGS: Readonly<Record<string, readonly [complaint: RegExp, run: FuzzCase]>> = {
   'an error without a code': [/not coded/, () => Promise.reject(new Error('x'))],
   'an error with an unknown code': [

@@ -4,7 +4,7 @@ import { CANARY } from '../security/canary.ts';
 
 export const TOKEN = `token-${CANARY}`;
 
-/** What members of hostile values throw: it may pass through a call that was given the value. */
+/** Thrown by members of hostile values: it may pass through a call that was given the value. */
 export class HostileError extends Error {}
 
 const NUMBERS = [

@@ -37,7 +37,7 @@ const CODES = new Set(ERROR_GROUPS.flatMap(({ errors }) => Object.keys(errors)))
 /** A failed check of an invariant is a fault, whatever came in. */
 const DEFECT = 'ERR_KUBELOOM_ASSERTION';
 
-/** What one case reports. */
+/** Collects the reports of one case. */
 export class Probe {
   readonly complaints: Complaint[] = [];
   /** Codes of the errors that were seen. */

@@ -7,7 +7,7 @@ import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isEntry, isFinalStateUnknown, isRecord, metadataAtHand } from '../../kube/meta-shape.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { wantNumber } from '../../base/option-checks.ts';
+import { refuse, wantNumber } from '../../base/option-checks.ts';
 import { differences, snapshotOf } from './snapshot.ts';
 import { KubeloomError } from '../../base/errors.ts';
 
@@ -45,6 +45,7 @@ export class CacheMutationDetector {
   #rotatedMs: number | undefined;
 
   constructor(options: CacheMutationDetectorOptions = {}) {
+    if (!isRecord(options)) refuse('options of a mutation detector', options, 'an object');
     const { periodMs = PERIOD_MS, retainMs = RETAIN_MS } = options;
     wantNumber('periodMs', periodMs, 1, 2 ** 31 - 1);
     wantNumber('retainMs', retainMs, periodMs, Number.MAX_SAFE_INTEGER);
