@@ -18,7 +18,6 @@ import { ListAndWatch } from './list-and-watch.ts';
 import type { ListAndWatchOptions } from './list-and-watch.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { refuse } from '../../base/option-checks.ts';
-import { isRecord } from '../../kube/meta-shape.ts';
 import { describeType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 
@@ -77,7 +76,8 @@ export class Reflector<T> {
     store: ReflectorStore<T> & Partial<ResourceVersionUpdater>,
     options: ReflectorOptions = {},
   ) {
-    if (!isRecord(options)) refuse('options of a reflector', options, 'an object');
+    if (typeof options !== 'object' || (options as unknown) === null)
+      refuse('options of a reflector', options, 'an object');
     const { watchErrorHandler, backoff } = options;
     const times = timesOf(options);
     this.#options = options;

@@ -45,7 +45,8 @@ export class CacheMutationDetector {
   #rotatedMs: number | undefined;
 
   constructor(options: CacheMutationDetectorOptions = {}) {
-    if (!isRecord(options)) refuse('options of a mutation detector', options, 'an object');
+    if (typeof options !== 'object' || (options as unknown) === null)
+      refuse('options of a mutation detector', options, 'an object');
     const { periodMs = PERIOD_MS, retainMs = RETAIN_MS } = options;
     wantNumber('periodMs', periodMs, 1, 2 ** 31 - 1);
     wantNumber('retainMs', retainMs, periodMs, Number.MAX_SAFE_INTEGER);
