@@ -199,7 +199,11 @@ export class PartitionMember {
     this.#state = state;
     for (const effect of effects) if (effect.type !== 'renew') this.#perform(effect);
     if (effects.some(({ type }) => type === 'renew')) this.#election?.renew();
-    this.#schedule();
+    // The renewal of a heartbeat puts the next tick off at most: the timer may be early.
+    const id = event.type === 'saw-heartbeat' ? event.id : '';
+    const isRenewal = before.peers.get(id)?.kind === 'seen' && state.peers.get(id)?.kind === 'seen';
+    const isSame = state.partitions === before.partitions && state.owners === before.owners;
+    if (!isRenewal || !isSame || effects.length > 0) this.#schedule();
     this.#reportReady();
     if (state.partitions === before.partitions) return;
     for (const [index, { phase }] of state.partitions.entries()) {
