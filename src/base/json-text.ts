@@ -1,5 +1,7 @@
 /** JSON of values of any depth up to 10,000 levels, as apiservers store them; JSON.stringify overflows the stack before that. */
 
+import { types } from 'node:util';
+
 /** The limit of Go's decoder; it also ends cycles that are longer than the stack. */
 const LEVELS_MAX = 10_000;
 
@@ -64,5 +66,5 @@ function replaced(name: string, value: unknown): unknown {
 /** Boxed values are leaves. */
 function isBranch(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
-  return !(value instanceof String || value instanceof Number || value instanceof Boolean);
+  return !types.isBoxedPrimitive(value);
 }

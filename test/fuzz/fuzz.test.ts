@@ -42,7 +42,7 @@ const WRONGS: Readonly<Record<string, readonly [complaint: RegExp, run: FuzzCase
     /ASSERTION/,
     (_, probe) => probe.error(new KubeloomError('ERR_KUBELOOM_ASSERTION', 'x'), 'x'),
   ],
-  'a value that is thrown': [/not coded/, () => Promise.reject(7 as never)],
+  'a value that is thrown': [/not coded/, () => Promise.reject(7)],
   'a case without an end': [/hangs/, () => new Promise<void>(() => {})],
   'a rejection that nothing takes': [/unhandled rejection/, () => void Promise.reject(new Error('x'))],
   'an exception outside of every call': [/uncaught/, () => { setImmediate(() => { throw new Error('x'); }); return delay(5); }], // prettier-ignore

@@ -76,12 +76,13 @@ const OBJECTS: readonly (() => unknown)[] = [
   () => new Error('an error'),
   () => new Proxy({}, { get: () => { throw new HostileError('a getter throws'); } }), // prettier-ignore
   () => ({ get toString() { throw new HostileError('toString throws'); } }), // prettier-ignore
+  // oxlint-disable-next-line unicorn/no-thenable -- a foreign promise
   () => ({ then: (resolve: (value: unknown) => void) => resolve(7) }),
   () => cycle(),
   () => Promise.resolve(7),
   () => rejected(),
   () => () => 7,
-  () => class {},
+  () => HostileError,
 ];
 
 /** Returns a value of any type. */

@@ -178,12 +178,13 @@ class ProcessWatch {
       );
       process.removeAllListeners(event).on(event, listener);
     }
+    // oxlint-disable-next-line typescript/unbound-method -- called with its stream
     this.#writes = [process.stdout, process.stderr].map((stream) => [stream, stream.write] as const);
     for (const [stream, write] of this.#writes) {
-      stream.write = ((text: Uint8Array | string, ...rest: never[]) => {
+      stream.write = (text: Uint8Array | string, ...rest: never[]) => {
         this.probe?.text(String(text), 'the output');
         return write.call(stream, text, ...rest);
-      }) as Write;
+      };
     }
   }
 

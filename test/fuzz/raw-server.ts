@@ -5,13 +5,13 @@ import type { AddressInfo, Socket } from 'node:net';
 
 export interface RawAnswer {
   readonly pieces: readonly (string | Buffer)[];
-  readonly then: 'end' | 'cut' | 'silence';
+  readonly ending: 'end' | 'cut' | 'silence';
 }
 
 export class RawServer {
   readonly url: string;
   /** Receives the first line of the request. */
-  answer: (line: string) => RawAnswer = () => ({ pieces: [], then: 'end' });
+  answer: (line: string) => RawAnswer = () => ({ pieces: [], ending: 'end' });
   readonly #close: () => Promise<void>;
 
   private constructor(url: string, close: () => Promise<void>) {
@@ -40,13 +40,13 @@ export class RawServer {
   }
 
   async #reply(socket: Socket, request: string): Promise<void> {
-    const { pieces, then } = this.answer(request.split('\r\n', 1)[0] ?? '');
+    const { pieces, ending } = this.answer(request.split('\r\n', 1)[0] ?? '');
     for (const piece of pieces) {
       socket.write(piece);
       // Most pieces arrive alone.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    if (then === 'end') socket.end();
-    else if (then === 'cut') socket.destroy();
+    if (ending === 'end') socket.end();
+    else if (ending === 'cut') socket.destroy();
   }
 }

@@ -17,17 +17,17 @@ const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 async function fuzz(target: FuzzTarget, first: number, until: number): Promise<number> {
   await using fuzzer = await Fuzzer.open(target);
   let seed = first;
-  let failed = 0;
+  const faults: string[] = [];
   const report = (complaints: readonly string[], which: string): void => {
     if (complaints.length === 0) return;
-    failed++;
+    faults.push(which);
     print(`FAULT ${target.name} ${which}\n${complaints.map((complaint) => `  ${complaint}`).join('\n')}`);
   };
   do report(await fuzzer.run(seed), `--seed ${seed++}`);
-  while (performance.now() < until && failed < 5);
+  while (performance.now() < until && faults.length < 5);
   report(await fuzzer.leftovers(), `from --seed ${first} to ${seed - 1}`);
-  print(`${target.name}: ${seed - first} cases from seed ${first}, ${failed} faults`);
-  return failed;
+  print(`${target.name}: ${seed - first} cases from seed ${first}, ${faults.length} faults`);
+  return faults.length;
 }
 
 const { values } = parseArgs({

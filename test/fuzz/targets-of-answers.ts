@@ -96,7 +96,7 @@ function answerWith(chance: Chance, body: string, isEvil: boolean): RawAnswer {
   if (isEvil && chance.happens(0.4)) text = mutated(chance, text);
   return {
     pieces: piecesOf(chance, Buffer.from(text)),
-    then: isEvil ? chance.pick(['end', 'end', 'cut', 'silence']) : 'end',
+    ending: isEvil ? chance.pick(['end', 'end', 'cut', 'silence']) : 'end',
   };
 }
 
@@ -139,13 +139,13 @@ function targetOn(
 /** Calls with a signal that ends the wait for an answer without an end; that is no error. Other answers need no patience. */
 async function impatiently<R>(
   probe: Probe,
-  { then }: RawAnswer,
+  { ending }: RawAnswer,
   where: string,
   call: (signal: AbortSignal) => Promise<R>,
 ): Promise<R | undefined> {
   const patience = new AbortController();
   const reason = new Error('no patience');
-  const timer = then === 'silence' ? setTimeout(() => patience.abort(reason), PATIENCE_MS) : undefined;
+  const timer = ending === 'silence' ? setTimeout(() => patience.abort(reason), PATIENCE_MS) : undefined;
   try {
     return await call(patience.signal);
   } catch (error) {
@@ -240,10 +240,10 @@ const INFORMERS: FuzzTarget = {
       ).join('');
       const isEvil = chance.happens(0.2);
       const [list, watch] = [answerWith(chance, body, isEvil), answerWith(chance, lines, isEvil)].map(
-        (answer) => ({ ...answer, then: 'end' as const }),
+        (answer) => ({ ...answer, ending: 'end' as const }),
       );
       server.answer = (line) => (line.includes('watch=') ? watch : list) as RawAnswer;
-      let reports = 0;
+      const reports = { count: 0 };
       await using informer = new SharedIndexInformer<object>(config, CONFIG_MAPS, {
         threads,
         codec: chance.pick(['json', 'msgpack']),
@@ -251,20 +251,21 @@ const INFORMERS: FuzzTarget = {
         watchList: 'off',
         backoff: { initialMs: 1, maxMs: 2 },
         onError: (error) => {
-          reports++;
+          reports.count++;
           probe.error(error, 'onError');
         },
       });
       void informer.run();
-      for (let turns = 0; turns < 200 && reports < 3 && !informer.hasSynced(); turns++)
+      for (let turns = 0; turns < 200 && reports.count < 3 && !informer.hasSynced(); turns++)
         await new Promise((resolve) => setTimeout(resolve, 1));
-      probe.want(reports > 0 || informer.hasSynced(), 'neither a list nor a report');
+      probe.want(reports.count > 0 || informer.hasSynced(), 'neither a list nor a report');
       if (informer.hasSynced())
         probe.want(informer.getIndexer().getByKey('d/good') !== undefined, 'the good object is missing');
       for (const entry of informer.getIndexer().list()) {
-        const object = (await probe.attempt('object', () => entry.object)) as
-          | { metadata?: Record<string, unknown> }
-          | undefined;
+        const object = await probe.attempt<{ metadata?: Record<string, unknown> }>(
+          'object',
+          () => entry.object,
+        );
         const { name, uid } = object?.metadata ?? { name: entry.name };
         probe.want(
           name === entry.name && (typeof uid !== 'string' || uid === entry.uid),

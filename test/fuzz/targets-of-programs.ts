@@ -85,7 +85,7 @@ const PLUGINS: FuzzTarget = {
   quickCases: 20,
   open: async () => {
     const server = await RawServer.start();
-    server.answer = () => ({ pieces: ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'], then: 'end' });
+    server.answer = () => ({ pieces: ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'], ending: 'end' });
     const target = folderTarget('plugins', async (path, chance, probe) => {
       writeFileSync(path, chance.happens(0.1) ? CREDENTIAL : mutated(chance, CREDENTIAL));
       const exec = {
