@@ -108,11 +108,11 @@ function sawHeartbeat(turn: Turn, id: string, heartbeat: Heartbeat): boolean {
     turn.setPeer(id, { ...common, kind: 'gone', heartbeat });
     return true;
   }
-  const isSame = peer && JSON.stringify(peer.heartbeat.note) === JSON.stringify(heartbeat.note);
   const seen = { ...common, kind: 'seen', heartbeat } as const;
-  if (isSame && peer.hasRenewed) {
+  // A peer that was absent is a preferred owner again.
+  if (peer?.heartbeat.version !== undefined && isSameNote(peer.heartbeat, heartbeat)) {
     turn.renewPeer(id, seen);
-    return false;
+    return !peer.hasRenewed;
   }
   turn.setPeer(id, seen);
   if (!peer && life.kind === 'alive' && life.seen && nowMs < life.seen.settledMs) {
@@ -120,6 +120,10 @@ function sawHeartbeat(turn: Turn, id: string, heartbeat: Heartbeat): boolean {
     turn.life = { ...life, seen: { ...life.seen, settledMs } };
   }
   return true;
+}
+
+function isSameNote(one: Heartbeat, other: Heartbeat): boolean {
+  return JSON.stringify(one.note) === JSON.stringify(other.note);
 }
 
 function sawOwn(turn: Turn, { version, createdAt }: Heartbeat): boolean {

@@ -247,4 +247,35 @@ describe('a member', () => {
     ]);
     assert.equal(subject.kind, 'aborted');
   });
+
+  test('keeps the preferred owners while heartbeats are renewed, the first time too', () => {
+    const subject = new Subject();
+    subject.sees(10, 'peer.x.1', 1);
+    subject.tick(1000);
+    const { owners } = subject.state;
+    assert.ok(owners);
+    for (const version of [2, 3]) {
+      subject.sees(1000 * version, 'peer.x.1', version);
+      subject.tick(1000 * version);
+      assert.equal(subject.state.owners, owners);
+    }
+  });
+
+  test('counts a peer again whose heartbeat was absent', () => {
+    // The peer is preferred for the one partition.
+    const subject = new Subject('me-0.x.1');
+    subject.sees(10, 'peer-0.x.1', 1);
+    subject.sees(20, 'peer-0.x.1', 2);
+    subject.tick(1000);
+    const before = subject.state.owners;
+    assert.deepEqual(before, ['peer-0.x.1']);
+    subject.at(1100, { type: 'saw-heartbeat', id: 'peer-0.x.1', stored: undefined });
+    // Another member comes and goes, so that the owners are computed without the peer.
+    subject.sees(1200, 'other.x.1', 1);
+    subject.sees(1300, 'other.x.1', 2, { isLeaving: true });
+    subject.tick(1400);
+    subject.sees(1500, 'peer-0.x.1', 3);
+    subject.tick(1600);
+    assert.deepEqual(subject.state.owners, before);
+  });
 });
