@@ -104,6 +104,7 @@ export type Life =
   | { readonly kind: 'ended' };
 
 export interface Seen {
+  readonly version: string;
   readonly createdAt: string;
   readonly atMs: number;
   readonly settledMs: number;

@@ -72,7 +72,8 @@ function lived(turn: Turn, id: string): boolean {
 function died(turn: Turn): boolean {
   const { life, nowMs } = turn;
   if (life.kind !== 'alive') return false;
-  turn.setPeer(life.id, { kind: 'gone', heartbeat: heartbeatOf(undefined), atMs: nowMs, hasRenewed: true });
+  const heartbeat = { ...heartbeatOf(undefined), version: life.seen?.version };
+  turn.setPeer(life.id, { kind: 'gone', heartbeat, atMs: nowMs, hasRenewed: true });
   for (const [index, { phase }] of turn.partitions.entries())
     if (phase.kind !== 'other' && phase.kind !== 'aborted') turn.lose(index);
   turn.life = { kind: 'none' };
@@ -128,8 +129,13 @@ function isSameNote(one: Heartbeat, other: Heartbeat): boolean {
 
 function sawOwn(turn: Turn, { version, createdAt }: Heartbeat): boolean {
   const { life, nowMs } = turn;
-  if (life.kind !== 'alive' || life.seen || version === undefined) return false;
-  turn.life = { ...life, seen: { createdAt, atMs: nowMs, settledMs: nowMs + SETTLE_MS } };
+  if (life.kind !== 'alive' || version === undefined) return false;
+  const isFirst = !life.seen;
+  turn.life = {
+    ...life,
+    seen: { createdAt, atMs: nowMs, settledMs: nowMs + SETTLE_MS, ...life.seen, version },
+  };
+  if (!isFirst) return false;
   turn.owners = undefined;
   return true;
 }

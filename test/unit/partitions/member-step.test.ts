@@ -58,6 +58,7 @@ class Subject {
         this.sinceMs = effect.sinceMs;
         return `confirm ${effect.id}`;
       }
+      if (effect.type === 'forget') return `forget ${effect.version}`;
       return effect.type === 'end-work' ? `end-work: ${effect.why}` : effect.type;
     });
   }
@@ -164,6 +165,15 @@ describe('a member', () => {
     assert.deepEqual(subject.seesLease(300, undefined), ['restore 4']);
     assert.deepEqual(subject.tick(2300), ['restore 4']);
     assert.equal(subject.kind, 'syncing');
+  });
+
+  test('removes the heartbeat of its own former life, in the version that it has seen last', () => {
+    const subject = new Subject();
+    subject.sees(2000, 'me.x.1', 5);
+    subject.at(20_000, { type: 'died' });
+    subject.at(20_100, { type: 'lived', id: 'me.x.2' });
+    assert.ok(!subject.tick(319_999).includes('forget 5'));
+    assert.ok(subject.tick(320_000).includes('forget 5'));
   });
 
   test('C228 waits for a whole lease before it takes a partition without a lease in a group that others work in', () => {
