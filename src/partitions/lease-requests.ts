@@ -52,7 +52,7 @@ export class LeaseRequests {
         (code) =>
           code === 'ERR_KUBELOOM_NOT_FOUND'
             ? { type: 'released', partition, stored: undefined }
-            : { type: 'refused', partition },
+            : { type: 'refused', partition, isMissing: false },
       );
     }
     const { id, epoch } = request;
@@ -60,7 +60,7 @@ export class LeaseRequests {
     return void this.#call(
       (signal) => (stored ? lock.update(stored, record, signal) : lock.create(record, signal)),
       (claimed) => ({ type: 'claimed', partition, id, stored: claimed }),
-      () => ({ type: 'refused', partition }),
+      (code) => ({ type: 'refused', partition, isMissing: code === 'ERR_KUBELOOM_NOT_FOUND' }),
     );
   }
 

@@ -143,8 +143,8 @@ export type MemberEvent =
     }
   /** Undefined: there is no Lease. */
   | { readonly type: 'released'; readonly partition: number; readonly stored: StoredRecord | undefined }
-  /** A claim or a release has failed, or is not known to have succeeded. */
-  | { readonly type: 'refused'; readonly partition: number }
+  /** A claim or a release has failed, or is not known to have succeeded. `isMissing`: the server has no such Lease. */
+  | { readonly type: 'refused'; readonly partition: number; readonly isMissing: boolean }
   | { readonly type: 'synced'; readonly partition: number }
   | { readonly type: 'worked'; readonly partition: number; readonly failure: Failure | undefined }
   | { readonly type: 'leave' };

@@ -180,6 +180,8 @@ function ofPartition(turn: Turn, event: OfPartition): boolean {
       return true;
     case 'refused': {
       const laterMs = turn.nowMs + turn.rules.retryPeriodMs;
+      // The answer to an earlier write may have come after the watch has shown the deletion.
+      if (event.isMissing) forgetLease(turn, index);
       if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });
       if (phase.kind === 'releasing') turn.setPhase(index, { ...phase, retryMs: laterMs });
       return true;

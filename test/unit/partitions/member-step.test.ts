@@ -167,6 +167,23 @@ describe('a member', () => {
     assert.equal(subject.kind, 'syncing');
   });
 
+  test('C233 makes a lease when the server says that there is none, although the answer to an earlier write has shown one', () => {
+    const subject = new Subject();
+    subject.tick(250);
+    subject.untilMs = 300;
+    subject.seesLease(290, stored(2, 'me.x.1', 1));
+    subject.seesLease(295, undefined);
+    subject.claims(300, stored(2, 'me.x.1', 1));
+    subject.at(300, { type: 'died' });
+    subject.untilMs = Infinity;
+    subject.at(400, { type: 'lived', id: 'me.x.2' });
+    subject.sees(400, 'me.x.2', 4);
+    assert.deepEqual(subject.tick(650), ['claim 2']);
+    assert.deepEqual(subject.at(700, { type: 'refused', partition: 0, isMissing: true }), []);
+    assert.equal(subject.state.partitions[0]?.lease?.stored, undefined);
+    assert.deepEqual(subject.tick(2700), ['claim 2']);
+  });
+
   test('removes the heartbeat of its own former life, in the version that it has seen last', () => {
     const subject = new Subject();
     subject.sees(2000, 'me.x.1', 5);
@@ -223,7 +240,7 @@ describe('a member', () => {
   test('C233 claims again after a claim that failed, and takes what another member has released', () => {
     const subject = new Subject();
     subject.tick(250);
-    assert.deepEqual(subject.at(300, { type: 'refused', partition: 0 }), []);
+    assert.deepEqual(subject.at(300, { type: 'refused', partition: 0, isMissing: false }), []);
     assert.deepEqual(subject.tick(2299), []);
     assert.deepEqual(subject.tick(2300), ['claim 0']);
     const other = beside();
