@@ -42,14 +42,20 @@ export async function runTests(options: RunOptions): Promise<TestLine[]> {
     isLate = true;
     killGroup(child.pid);
   }, options.timeoutMs);
-  await new Promise((resolve) => child.on('close', resolve));
+  const status = await new Promise((resolve) => {
+    child.on('close', (code, signal) => resolve(code ?? signal));
+  });
   clearTimeout(timer);
   killGroup(child.pid);
   const lines = output
     .split('\n')
     .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as TestLine] : []));
-  if (isLate)
-    lines.push({ title: `the run of ${options.files.length} files`, isPassed: false, error: 'timed out' });
+  // The status counts too: the line of a failure may be lost when its process ends.
+  const hasFailed = isLate || (status !== 0 && lines.every(({ isPassed }) => isPassed));
+  if (hasFailed) {
+    const error = isLate ? 'timed out' : `ended with ${status} without a failed test`;
+    lines.push({ title: `the run of ${options.files.length} files`, isPassed: false, error });
+  }
   return lines;
 }
 
