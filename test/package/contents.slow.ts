@@ -8,7 +8,8 @@ import { after, before, describe, test } from 'node:test';
 import { ROOT, pack, run } from './installation.ts';
 import { markdownLinks } from './links.ts';
 
-const PACKED_BYTES_MAX = 1_150_000;
+/** The tools bring the packages that only they need. */
+const PACKED_BYTES_MAX = 1_450_000;
 
 interface Manifest {
   readonly main: string;
