@@ -165,6 +165,22 @@ describe('a write', () => {
     await assert.rejects(server.client.send({ ...POST, path: '/422' }), { code: 'ERR_KUBELOOM_INVALID' });
   });
 
+  it('C315 is unconfirmed when the server or a proxy gave up waiting, and refused when the server did not begin', async () => {
+    await using server = await scene((request, response) => {
+      const [, status = '', reason] = request.url?.split('/') ?? [];
+      response
+        .writeHead(Number(status))
+        .end(JSON.stringify({ kind: 'Status', code: Number(status), reason }));
+    });
+    const codeOf = async (path: string): Promise<unknown> =>
+      server.client.send({ ...POST, path }).catch((error: { readonly code?: string }) => error.code);
+    for (const path of ['/500/ServerTimeout', '/504/Timeout', '/502/', '/503/']) {
+      assert.equal(await codeOf(path), 'ERR_KUBELOOM_WRITE_UNCONFIRMED', path);
+    }
+    assert.equal(await codeOf('/500/InternalError'), 'ERR_KUBELOOM_INTERNAL');
+    assert.equal(await codeOf('/503/ServiceUnavailable'), 'ERR_KUBELOOM_HTTP_STATUS');
+  });
+
   it('is unconfirmed when the server is silent for 65 s', async () => {
     const clock = new FakeClock();
     await using server = await scene(() => clock.advance(65_000), clock);

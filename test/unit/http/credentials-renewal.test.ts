@@ -7,7 +7,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { Credentials, loadKubeConfig } from '../../../src/http/credentials/credentials.ts';
 import { kubeConfigFor } from '../../security/bare-server.ts';
 import { OTHER_NAME_CERTIFICATE, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
-import { failure, file, folder } from './credentials-scene.ts';
+import { failure, file, folder, program } from './credentials-scene.ts';
 
 function kubeConfig(user: object, cluster: object = {}): KubeConfig {
   return kubeConfigFor('https://host', user, cluster);
@@ -24,7 +24,7 @@ interface Plugin {
 /** Returns a process that counts its runs; `status` is code that reads `n`, the number of this run. */
 function plugin(status: string, options: object = {}): Plugin {
   const log = file('');
-  const script = file(`
+  const script = program(`
     const fs = require('node:fs');
     fs.appendFileSync(${JSON.stringify(log)}, 'x');
     const n = fs.readFileSync(${JSON.stringify(log)}).length;

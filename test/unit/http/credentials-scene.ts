@@ -19,6 +19,11 @@ export function file(text: string, name = `file-${++files}`, mode = 0o644): stri
   return path;
 }
 
+/** Writes a CommonJS program, also where a package.json above the folder says `module`, and returns its path. */
+export function program(text: string): string {
+  return file(text, `program-${++files}.cjs`);
+}
+
 /** The variables that each test has set. */
 const changed = new WeakMap<TestContext, Set<string>>();
 

@@ -8,12 +8,12 @@ import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { PODS } from '../../kit/objects.ts';
 import { kubeConfigFor } from '../../security/bare-server.ts';
-import { file } from './credentials-scene.ts';
+import { file, program } from './credentials-scene.ts';
 
 /** Returns a plugin with these outputs for its first runs, and the last one afterwards. */
 function plugin(first: readonly string[], then: string): { exec: object; runs: () => number } {
   const log = file('');
-  const script = file(
+  const script = program(
     `const fs = require('node:fs');
      fs.appendFileSync(${JSON.stringify(log)}, 'x');
      const token = ${JSON.stringify(first)}[fs.readFileSync(${JSON.stringify(log)}).length - 1] ?? ${JSON.stringify(then)};

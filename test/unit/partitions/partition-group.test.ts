@@ -9,6 +9,7 @@ import type { WireOf } from '../../../src/index.ts';
 import { resourcePath } from '../../../src/kube/resource.ts';
 import { ApiClient } from '../../../src/http/api-client.ts';
 import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
+import { failRequests } from '../tools/apiserver/fail-requests.ts';
 import { GroupScene, PARTITIONS, turn } from './scene.ts';
 
 const { leases } = resources.coordination.v1;
@@ -86,6 +87,20 @@ describe('a group of partitions', () => {
     await scene.until(() => epochs.length === 4);
     assert.deepEqual(epochs, [0, 1, 2, 3]);
     assert.ok(scene.errors.some(({ code }) => code === 'ERR_KUBELOOM_LEADER_LOST'));
+  });
+
+  test('C228 begins no life under a name whose heartbeat was not written before its deadline', async () => {
+    await using scene = await GroupScene.start('echoes');
+    const { clock, server, errors } = scene;
+    await failRequests(server, 'reset', 'always', { method: 'POST' });
+    await using member = join(scene);
+    const startMs = clock.now();
+    await scene.pass(() => clock.now() - startMs > 12_000);
+    assert.ok(errors.length > 0);
+    await server.healFaults();
+    await scene.pass(() => member.group.owned.length === PARTITIONS);
+    const names = [...(await leasesOf(scene)).keys()].filter((name) => name.startsWith('web-member-'));
+    assert.match(names.join(), /^web-member-a\.\w+\.2$/);
   });
 
   test('C300 refuses a member that divides keys differently from an older one that runs', async () => {

@@ -96,7 +96,7 @@ describe('events', () => {
     assert.equal(story.record('again')?.count, 31);
   });
 
-  it('have names that a server accepts for objects with long names', () => {
+  it('C313 have names that a server accepts for objects with long names', () => {
     const event = new Story().record('one', { subject: { ...subject, name: 'n'.repeat(253) } });
     assert.ok(event && event.name.length <= 253);
     for (const name of ['system:node', 'Viewer', `${'a'.repeat(235)}-b`]) {
