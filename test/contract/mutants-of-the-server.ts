@@ -63,7 +63,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/reflector/object-writer.ts': {
     C69: ['Math.max(objectBytesMax, IDENTITY_BYTES_MIN)', 'IDENTITY_BYTES_MIN'],
-    C70: ['if (validValueEnd(bytes, start, end) !== end)', 'if (validValueEnd(bytes, start, end) === end)'],
+    C70: ["'ERR_KUBELOOM_OBJECT_WITHOUT_NAME'", "'ERR_KUBELOOM_UNEXPECTED_OBJECT'"],
     C72: ["(textOf(bytes, start, end, 'kind') ?? kind) === kind", 'kind !== undefined'],
   },
   'src/reflector/watch-body.ts': {

@@ -35,11 +35,11 @@ function listWatch(
 }
 
 describe('kubeloom/client-node', () => {
-  test('has every export of client-node, and its own informers', () => {
+  test('has every export of client-node, its own informers, and the conversion of models', () => {
     const names = (module: object): string[] => Object.keys(module).toSorted();
-    assert.deepEqual(names(dropIn), names(clientNode));
+    assert.deepEqual(names(dropIn), [...names(clientNode), 'fromModel', 'toModel'].toSorted());
     const own = names(dropIn).filter((name) => Reflect.get(dropIn, name) !== Reflect.get(clientNode, name));
-    assert.deepEqual(own, ['ListWatch', 'makeInformer']);
+    assert.deepEqual(own, ['ListWatch', 'fromModel', 'makeInformer', 'toModel']);
   });
 
   test('is found by its name', async () => {

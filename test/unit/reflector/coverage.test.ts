@@ -54,10 +54,10 @@ refused connection and 429 when it is opened, 429 as an event: backoff, no list 
   refusals: delays the watch by that time, which resumes without a list
 Retry-After in seconds or as a date (better: client-go reads seconds only)
   reflector: waits as long as Retry-After says, in an answer and in an event
-  error-body: a date is compared with the date of the answer, not with our clock
+  ../http/error-body: a date is compared with the date of the answer, not with our clock
 internal errors as events: at once within the retry duration (same)
   step-failures: is retried at once with the same watch, up to the end of the retry duration
-  backoff: every error within the duration since the first is retried
+  ../base/backoff: every error within the duration since the first is retried
   step-failures: leads to a list after a backoff by default
   refusals: of an internal error is retried with the same watch at once
   refusals: with code 500 but the reason
@@ -105,11 +105,11 @@ any other error: one list (same)
   step: falls back to one list when the server refuses it
   step-failures: in a streaming list leads to a list at once
 backoff 0.8 s doubled up to 30 s, jitter 1 (same)
-  backoff: doubles from 800 ms up to 30 s
-  backoff: adds jitter of up to the same length
+  ../base/backoff: doubles from 800 ms up to 30 s
+  ../base/backoff: adds jitter of up to the same length
 the backoff starts over (better: after two healthy minutes; client-go’s starts over in the middle of an outage)
   step: starts over with short delays only after two healthy minutes
-  backoff: stays at its maximum during an outage of days
+  ../base/backoff: stays at its maximum during an outage of days
 clock and random numbers are injected (better: client-go’s outer loop takes the real clock)
   life: stop ends a backoff
   reflector: asks for a random time from the minimum to just below the maximum
@@ -120,20 +120,20 @@ dead connections are detected (better: by our own watchdog; client-go leaves it 
   life: closes a connection without an answer: its handshake hangs
   life: closes a watch that has gone silent in the middle, and loses nothing
   life: finds a half-open watch also after its connection brought bookmarks for hours
-  transport/http1-connections: a TLS handshake that hangs fails at the connect timeout
-  transport/http: a server that does not answer in time is a timeout
+  ../http/http1-connections: a TLS handshake that hangs fails at the connect timeout
+  ../http/http: a server that does not answer in time is a timeout
 token files and certificates are read again (better: for every request; client-go reads token files once a minute)
-  transport/credentials-renewal: a token file is read again for every request
-  transport/credentials-renewal: client certificate, key and CA are read again for every request
+  ../http/credentials-renewal: a token file is read again for every request
+  ../http/credentials-renewal: client certificate, key and CA are read again for every request
 plugins run when their credentials have expired, not for every request (same)
-  transport/credentials-renewal: a plugin that names no expiry runs once, not for every request
-  transport/credentials-renewal: a plugin runs again when its credentials have expired
+  ../http/credentials-renewal: a plugin that names no expiry runs once, not for every request
+  ../http/credentials-renewal: a plugin runs again when its credentials have expired
 401 renews credentials (better: and the request is repeated at once, in a watch without a list; a second one is reported)
   step-failures: are renewed once and the list is repeated at once
   step-failures: are reported when the new ones are refused too
   step-failures: of a watch are renewed, and it resumes without a list
-  transport/credentials-renewal: once for all informers that were refused
-  renewed-credentials: a refused token is renewed once without an error
+  ../http/credentials-renewal: once for all informers that were refused
+  ../http/renewed-credentials: a refused token is renewed once without an error
 a request for credentials is never answered (better: a failure after 90 s)
   life: of the main thread when it is asked for credentials is a failure, and they are requested again
 `;
