@@ -103,6 +103,7 @@ const MALFORMED: ReadonlySet<string> = new Set<Malformed>([
   'HTTP_CHUNK_EXTENSION',
   'HTTP_CHUNK_END',
   'HTTP_TRAILER',
+  'HTTP_INFORMATIONAL',
 ]);
 
 /** @param url without query, for the message */

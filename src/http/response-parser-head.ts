@@ -33,7 +33,8 @@ export type Malformed =
   | 'HTTP_CHUNK_SIZE'
   | 'HTTP_CHUNK_EXTENSION'
   | 'HTTP_CHUNK_END'
-  | 'HTTP_TRAILER';
+  | 'HTTP_TRAILER'
+  | 'HTTP_INFORMATIONAL';
 
 /** The way in which the end of the body is found. */
 export type BodyLength = number | 'chunked' | 'until-close';

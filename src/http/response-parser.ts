@@ -43,6 +43,9 @@ type Place =
   | 'complete'
   | 'failed';
 
+/** Heads with a status below 200 before the response, as in Go. */
+const INFORMATIONAL_MAX = 5;
+
 export class ResponseParser {
   /** The start of the data that the last `readBody` left. */
   dataStart = 0;
@@ -51,6 +54,7 @@ export class ResponseParser {
   readonly #head: HeadReader = new HeadReader();
   #place: Place = 'head';
   #remaining = 0;
+  #informational = 0;
   /** Digits of a size, bytes of an extension or of the trailer. */
   #counted = 0;
   #isKeptAlive = false;
@@ -92,7 +96,11 @@ export class ResponseParser {
       if (!this.#head.isComplete) continue;
       const head = this.#head.take();
       if (typeof head === 'string') this.#place = this.#refuse(head);
-      if (typeof head === 'string' || head.status < FIRST_FINAL_STATUS) continue;
+      if (typeof head === 'string') continue;
+      if (head.status < FIRST_FINAL_STATUS) {
+        if (++this.#informational > INFORMATIONAL_MAX) this.#place = this.#refuse('HTTP_INFORMATIONAL');
+        continue;
+      }
       this.#begin(head);
       onHead(head);
     }

@@ -62,6 +62,12 @@ test('informational responses come before the response', () => {
   );
 });
 
+test('informational responses without an end are refused', () => {
+  const hints = 'HTTP/1.1 100 Continue\r\n\r\n';
+  assert.equal(read(`${hints.repeat(5)}${OK}Content-Length: 2\r\n\r\nok`).body, 'ok');
+  assert.equal(read(hints.repeat(6)).outcome, 'HTTP_INFORMATIONAL');
+});
+
 test('header names become lower case, values are trimmed, repeated ones joined, and no name is special', () => {
   const head =
     'X-A: \t one two \t\r\nx-a:three\r\nEmpty:\r\n__proto__: p\r\nBytes: \xe9\r\nContent-Length: 0\r\n\r\n';
