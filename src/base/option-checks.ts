@@ -4,6 +4,7 @@
  */
 import type { Clock } from './clock.ts';
 import { KubeloomError } from './errors.ts';
+import { disown } from './thenable.ts';
 
 /** Throws ERR_KUBELOOM_OPTION, or another code, for a wrong value. Never receives undefined. */
 export type OptionCheck = (name: string, value: unknown) => void;
@@ -164,7 +165,9 @@ export function wantFinite(name: string, value: unknown): void {
   if (!Number.isFinite(value)) refuse(name, value, 'a finite number');
 }
 
+/** Also takes the rejection of a promise that is refused. */
 export function refuse(name: string, value: unknown, expected: string): never {
+  disown(value);
   throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} must be ${expected}, got ${shown(value)}`);
 }
 
@@ -173,6 +176,7 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return 'an object';
+  if (typeof value === 'bigint') return `${value}n`;
   const quoted = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return quoted.length > SHOWN_CHARACTERS_MAX ? `${quoted.slice(0, SHOWN_CHARACTERS_MAX)}…` : quoted;
 }

@@ -1,5 +1,6 @@
 /** Handlers that turn changes of objects into keys in a work queue. */
 import { refuse } from '../base/option-checks.ts';
+import { isThenable } from '../base/thenable.ts';
 import { abortable, isAbortOf } from '../base/on-abort.ts';
 import { parseObjectName } from '../kube/keys.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
@@ -33,7 +34,7 @@ export function queueingHandler<T>(
         return otherwise;
       }
     };
-    if (!attempt(() => predicate(change), true)) return;
+    if (!attempt(() => answerOf(predicate(change)), true)) return;
     const states = change.type === 'update' ? [change.previous, change.object] : [change.object];
     const keys = new Set(states.flatMap((state) => attempt(() => keysOf(state), [])));
     queue.addWithOptions({ priority: isOld(change) ? LOW_PRIORITY : 0 }, ...keys);
@@ -45,6 +46,12 @@ export function queueingHandler<T>(
     onDelete: (deleted) =>
       changed({ type: 'delete', object: deleted.finalStateUnknown ? deleted.last : deleted }),
   };
+}
+
+/** A promise would count as true. */
+function answerOf(answer: unknown): unknown {
+  if (isThenable(answer)) refuse('what a predicate returns', answer, 'true or false');
+  return answer;
 }
 
 /**

@@ -36,6 +36,17 @@ function queueing(keysOf: KeysOf<KubeObject>, predicate?: Predicate<KubeObject>)
 const ownKey: KeysOf<KubeObject> = ({ key }) => [key];
 
 describe('a change', () => {
+  it('is reported when map or the predicate is asynchronous, and their rejection ends nothing', async () => {
+    const rejecting = (): never => Promise.reject(new Error('it rejects')) as never;
+    const mapped = queueing(mappedKeys(resources.core.v1.pods, rejecting));
+    assert.throws(() => mapped.handler.onAdd?.(state(), false), { code: 'ERR_KUBELOOM_OPTION' });
+    const selected = queueing(ownKey, rejecting);
+    assert.throws(() => selected.handler.onAdd?.(state(), false), { code: 'ERR_KUBELOOM_OPTION' });
+    assert.equal(selected.added.length, 1, 'the change counts');
+    // Rejections without a handler would be reported here.
+    await new Promise(setImmediate);
+  });
+
   it('queues the key of the object, once', () => {
     const { handler, added } = queueing(ownKey);
     handler.onAdd?.(state(), false);
