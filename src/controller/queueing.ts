@@ -1,4 +1,5 @@
 /** Handlers that turn changes of objects into keys in a work queue. */
+import { callGuarded } from '../base/callbacks.ts';
 import { refuse } from '../base/option-checks.ts';
 import { isThenable } from '../base/thenable.ts';
 import { abortable, isAbortOf } from '../base/on-abort.ts';
@@ -111,7 +112,7 @@ export interface Stream {
   readonly map: (event: unknown) => readonly string[];
 }
 
-/** Queues the keys of a stream, until it or the signal ends. */
+/** Queues the keys of a stream, until it or the signal ends. An event whose keys cannot be found is reported, and skipped. */
 export async function feed(
   { stream, map }: Stream,
   queue: PriorityQueue<string>,
@@ -122,7 +123,11 @@ export async function feed(
     for (;;) {
       const { done, value } = await abortable(iterator.next(), signal);
       if (done) return;
-      queue.addWithOptions({}, ...map(value));
+      callGuarded('map', () => {
+        const keys: unknown = map(value);
+        if (!Array.isArray(keys)) refuse('what map returns for a stream', keys, 'a list of keys');
+        queue.addWithOptions({}, ...(keys as readonly string[]));
+      });
     }
   } catch (error) {
     if (!isAbortOf(error, signal)) throw error;

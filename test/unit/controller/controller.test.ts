@@ -53,13 +53,17 @@ describe('a controller', () => {
     await using running = managerOf(scene);
     const done = new Reconciliations();
     async function* ticks(): AsyncGenerator<string> {
+      yield 'its map throws';
       yield 'default/tick';
       await new Promise(() => undefined);
     }
     running.manager
       .controllerFor(deployments)
       .owns(replicaSets, { everyOwner: true })
-      .from(ticks(), (key) => [key])
+      .from(ticks(), (key) => {
+        if (!key.includes('/')) throw new Error(key);
+        return [key];
+      })
       .reconcile(done.reconcile);
     const run = running.run();
     await done.count(3);
