@@ -2,7 +2,7 @@
  * Functions that an informer's transform and indexes name as exports of modules: their import, which has a deadline because
  * it cannot be cancelled, and their calls.
  */
-import { isThenable } from '../base/thenable.ts';
+import { disown, isThenable } from '../base/thenable.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import { jsonText } from '../base/json-text.ts';
@@ -91,6 +91,7 @@ export function callTransform(transform: ModuleFunction, object: object): string
     throw new TypeError(`it returned ${result === null ? 'null' : typeof result}, not an object`);
   }
   if (isThenable(result)) {
+    disown(result);
     throw new TypeError('it returned a promise: transforms are synchronous');
   }
   const after = identityOf(result);
@@ -123,6 +124,7 @@ export function callIndexes(indexes: LoadedModules['indexes'], object: object, w
 }
 
 function checkedValues(values: unknown): readonly string[] {
+  disown(values);
   if (!Array.isArray(values)) throw new TypeError(`it returned ${typeof values}, not an array of strings`);
   for (const value of values as readonly unknown[]) {
     if (typeof value !== 'string') throw new TypeError(`it returned an array with a ${typeof value}`);

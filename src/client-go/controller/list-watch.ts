@@ -1,5 +1,5 @@
 /** client-go's ListWatch: a ListerWatcher made of two functions, or of requests to an apiserver on the calling thread. */
-import { isThenable } from '../../base/thenable.ts';
+import { disown, isThenable } from '../../base/thenable.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
@@ -84,6 +84,7 @@ export function newFilteredListWatchFromClient<T>(
   const pathOf = (options: ListOptions, more: Readonly<Record<string, string>>): string => {
     const modified = optionsModifier(options);
     // A promise would count as empty options.
+    disown(modified);
     if (isThenable(modified))
       throw new KubeloomError('ERR_KUBELOOM_OPTION', 'the options modifier returned a promise');
     const query = new URLSearchParams({ ...queryOf(modified), ...more }).toString();

@@ -4,6 +4,7 @@
  * The live state changes with every merged event. A relist fills a second one, the shadow, over many tasks, and one
  * assignment puts it in the live state's place.
  */
+import { disown } from '../../base/thenable.ts';
 import { KubeloomError, assert } from '../../base/errors.ts';
 import { NONE, NumberColumns, ObjectColumn } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
@@ -335,7 +336,7 @@ export class IndexSet {
   #plainValues(name: string, indexer: (entry: Entry) => readonly string[], entry: Entry): readonly string[] {
     entry.owner.borrow(entry);
     try {
-      return [...new Set(indexer(entry))];
+      return [...new Set(wantTexts(indexer(entry)))];
     } catch (cause) {
       const message = `index function ${name} threw for ${entry.key}; the object has no values in this index`;
       this.#onError(new KubeloomError('ERR_KUBELOOM_INDEX_FUNCTION', message, { cause }), entry.key);
@@ -361,4 +362,11 @@ function isEqual(a: IndexValues, b: IndexValues): boolean {
       return others?.length === values.length && values.every((value, place) => value === others[place]);
     })
   );
+}
+
+/** Checks what an index function returned: a text would count as a list of its letters. */
+function wantTexts(values: unknown): readonly string[] {
+  disown(values);
+  if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values;
+  throw new TypeError('it returned no array of strings');
 }

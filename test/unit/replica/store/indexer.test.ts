@@ -211,11 +211,16 @@ describe('a plain index function', () => {
     assert.equal(replica.indexer.indexKeys('app', 'web').length, 2);
   });
 
-  test('that returns no array is reported like one that throws', () => {
-    const replica = new ScriptedReplica({ indexers: { broken: (() => 5) as never } });
-    replica.put(WEB_0);
-    assert.equal(replica.errors[0]?.error.code, 'ERR_KUBELOOM_INDEX_FUNCTION');
-    assert.equal(replica.indexer.size, 1);
+  test('that returns no array of strings is reported like one that throws', async () => {
+    const promise = (): unknown => Promise.reject(new Error('it rejects'));
+    for (const returned of [() => 5, () => 'text', () => [5], promise]) {
+      const replica = new ScriptedReplica({ indexers: { broken: returned as never } });
+      replica.put(WEB_0);
+      assert.equal(replica.errors[0]?.error.code, 'ERR_KUBELOOM_INDEX_FUNCTION', String(returned));
+      assert.equal(replica.indexer.size, 1);
+    }
+    // A rejection without a handler would be reported here.
+    await new Promise(setImmediate);
   });
 
   test('C20 may read the whole object during its call and not later', () => {
