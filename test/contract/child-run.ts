@@ -42,7 +42,7 @@ export async function runTests(options: RunOptions): Promise<TestLine[]> {
     isLate = true;
     killGroup(child.pid);
   }, options.timeoutMs);
-  const status = await new Promise((resolve) => {
+  const status = await new Promise<number | NodeJS.Signals | null>((resolve) => {
     child.on('close', (code, signal) => resolve(code ?? signal));
   });
   clearTimeout(timer);
@@ -53,7 +53,7 @@ export async function runTests(options: RunOptions): Promise<TestLine[]> {
   // The status counts too: the line of a failure may be lost when its process ends.
   const hasFailed = isLate || (status !== 0 && lines.every(({ isPassed }) => isPassed));
   if (hasFailed) {
-    const error = isLate ? 'timed out' : `ended with ${status} without a failed test`;
+    const error = isLate ? 'timed out' : `ended with ${String(status)} without a failed test`;
     lines.push({ title: `the run of ${options.files.length} files`, isPassed: false, error });
   }
   return lines;
