@@ -1,7 +1,6 @@
 /** Records what informers do and what their handlers receive. It uses public API only, so any run can be recorded. */
 import type {
   Borrowed,
-  CachedObject,
   DeletedFinalStateUnknown,
   HandlerRegistration,
   ResourceEventHandler,
@@ -164,7 +163,7 @@ export class Recorder {
   }
 }
 
-function bodyOf(entry: CachedObject<unknown>): { hash?: string } {
+function bodyOf(entry: Borrowed<unknown>): { hash?: string } {
   try {
     return { hash: bodyHash(entry.bytes().toString()) };
   } catch {
@@ -245,13 +244,16 @@ class RecordedHandler implements ResourceEventHandler<unknown> {
 
 /** Returns nothing for an object of which only the identity is kept: it is delivered all the same. */
 function bodies(entry: Borrowed<unknown>): { hash?: string; objectHash?: string } {
+  const { hash } = bodyOf(entry);
+  return hash === undefined ? {} : { hash, objectHash: objectHashOf(entry) };
+}
+
+/** An object whose bytes are there must be readable: no server of the simulation writes one that is refused. */
+function objectHashOf(entry: Borrowed<unknown>): string {
   try {
-    return {
-      hash: bodyHash(entry.bytes().toString()),
-      objectHash: bodyHash(JSON.stringify(readByAllDoors(entry))),
-    };
-  } catch {
-    return {};
+    return bodyHash(JSON.stringify(readByAllDoors(entry)));
+  } catch (error) {
+    return `refused: ${String(error)}`;
   }
 }
 
