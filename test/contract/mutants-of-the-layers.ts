@@ -111,7 +111,10 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
     C284: ['const isLong = restMs > TIMER_MS_MAX;', 'const isLong = false;'],
   },
   'src/controller/queueing.ts': {
-    C281: ['attempt(() => predicate(change), true)', 'attempt(() => predicate(change), false)'],
+    C281: [
+      'attempt(() => answerOf(predicate(change)), true)',
+      'attempt(() => answerOf(predicate(change)), false)',
+    ],
     C285: ['return keys.filter((key) => isKeyOf(owner, key));', 'return keys;'],
   },
   'src/controller/awaited-resource.ts': {
