@@ -30,6 +30,7 @@ describe('options of the threads', () => {
       logBytes: 32 * MIB,
       ringBytes: 4 * MIB,
       objectBytesMax: 8 * MIB,
+      readWindowMs: 5,
       drainBudgetMs: 1,
       decodedCacheBytes: 64 * MIB,
       packAfterMs: 2000,
@@ -61,6 +62,7 @@ describe('options of the threads', () => {
     const small = { shards: 0, logBytes: 4 * MIB, ringBytes: 2 ** 14, objectBytesMax: 4096 };
     const smallest = {
       ...small,
+      readWindowMs: 0,
       drainBudgetMs: 0.1,
       decodedCacheBytes: 0,
       packAfterMs: 1,
