@@ -23,13 +23,11 @@ export class ReadWindow {
   #periodStartMs: number;
   #events = 0;
   #ratePerMs = 0;
-  #lastReadMs: number;
 
   /** @param maxMs longest window; 0: none */
   constructor(maxMs: number, nowMs: number) {
     this.#maxMs = maxMs;
     this.#periodStartMs = nowMs;
-    this.#lastReadMs = nowMs;
   }
 
   /**
@@ -38,14 +36,8 @@ export class ReadWindow {
    * @param events number of events that were just read
    */
   after(events: number, nowMs: number): number {
-    const silenceMs = nowMs - this.#lastReadMs;
-    this.#lastReadMs = nowMs;
     this.#events += events;
     const elapsedMs = nowMs - this.#periodStartMs;
-    if (silenceMs > Math.max(PERIOD_MS, this.#maxMs)) {
-      this.#begin(nowMs, 0);
-      return 0;
-    }
     if (elapsedMs >= PERIOD_MS) this.#begin(nowMs, this.#events / elapsedMs);
     const windowMs = Math.min(this.#maxMs, EVENTS / this.#ratePerMs);
     const isWorthwhile = windowMs >= WINDOW_MIN_MS && windowMs * this.#ratePerMs >= EVENTS_MIN;

@@ -10,7 +10,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C331: ['if (isSame) previous.keepMember(name, value);', ''],
   },
   'src/reflector/read-window.ts': {
-    C320: ['silenceMs > Math.max(PERIOD_MS, this.#maxMs)', 'silenceMs < 0'],
+    C320: ['windowMs * this.#ratePerMs >= EVENTS_MIN', 'windowMs * this.#ratePerMs < EVENTS_MIN'],
   },
   'src/replica/store/replica.ts': {
     C1: ['isDeleted ? NONE :', '!isDeleted ? NONE :'],

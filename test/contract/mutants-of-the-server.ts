@@ -40,7 +40,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     C20: ['this.#isStrict ? entry.borrows === 0', 'this.#isStrict ? entry.borrows < 0'],
     C65: ['if (entry && entry.flags & EntryFlag.Kept)', 'if (entry && entry.flags & EntryFlag.Malformed)'],
     C67: ['return refuseClone();', 'return undefined;'],
-    C71: ['catch {\n            throw malformedError(entry);', 'catch { return {};'],
+    C71: ['if (value === undefined)\n            throw malformedError(entry);', ''],
   },
   'src/replica/store/entry.ts': {
     C64: [

@@ -63,7 +63,7 @@ export class InsideThreads implements AsyncDisposable {
 }
 
 /** Blocks the thread for ever. */
-export const STOP = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
+export const STOP = 'setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))';
 /** Makes the thread's next store to shared memory throw. */
 export const THROW = "Atomics.store = () => { throw new Error('thrown by a store'); }";
 export const THROW_SOON = "setTimeout(() => { throw new Error('thrown by a timer'); })";

@@ -62,7 +62,7 @@ describe('a member found from the end', () => {
       assert.equal(memberOf(text, 'c'), null, text);
   });
 
-  it(`is that of JSON.parse for ${OBJECTS.toLocaleString('en-US')} random objects, many of them damaged`, () => {
+  it(`C330 is that of JSON.parse for ${OBJECTS.toLocaleString('en-US')} random objects, many of them damaged`, () => {
     const random = new Seeded(31);
     let found = 0;
     for (let count = 0; count < OBJECTS; count++) {
