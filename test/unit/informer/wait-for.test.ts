@@ -49,7 +49,10 @@ describe('waitFor', () => {
     const pods = new Task('pods');
     pods.finish();
     await waitFor('controller', { signal: AbortSignal.abort() }, pods);
-    await waitFor('controller', {});
+    const done = outcome(waitFor('controller', {}, pods));
+    const none = outcome(waitFor('controller', {}));
+    await turns(1);
+    assert.deepEqual([done.state, none.state], ['resolved', 'resolved']);
     const aborted = waitFor('controller', { signal: AbortSignal.abort('over') }, new Task('nodes'));
     await assert.rejects(aborted, { message: 'controller: not synced: nodes', cause: 'over' });
   });
