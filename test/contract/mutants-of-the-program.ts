@@ -38,7 +38,7 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
     C144: ['if (record.kind === DeltaKind.Bookmark)', 'if (false)'],
   },
   'src/informer/wait-for.ts': {
-    C145: ['if (areDone()) return;', ''],
+    C145: ['areDone() ? resolve() : reject(new NotSyncedError(what, checkers, signal?.reason))', 'resolve()'],
   },
   'src/informer/health-step.ts': {
     C146: ['>= staleAfterMs', '> staleAfterMs'],
