@@ -257,21 +257,23 @@ test('C188 objects made with a KubeConfig can be printed', async () => {
 
 test('C188 a kubeconfig that cannot be read is not quoted', () => {
   const path = join(folder, 'config');
+  // No connection has it, so nothing but the reader of the file can hide it.
+  const secret = 'unr34dable';
   for (const text of [
-    `users: [{name: u, user: {token: ${CANARY}`,
-    CANARY,
-    `- ${CANARY}`,
-    `users: ${CANARY}\nclusters: ${CANARY}`,
-    `clusters: [{name: c, cluster: {server: "https://u:${CANARY}@h"}}]\nusers: [{name: u, user: {token: ${CANARY}}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x`,
-    `users: [{name: u, user: {client-key-data: ${CANARY}, token: [${CANARY}]}}]`,
-    `users:\n\t- ${CANARY}`,
-    `password: *${CANARY}`,
-    `password: !${CANARY} x`,
+    `users: [{name: u, user: {token: ${secret}`,
+    secret,
+    `- ${secret}`,
+    `users: ${secret}\nclusters: ${secret}`,
+    `clusters: [{name: c, cluster: {server: "https://u:${secret}@h"}}]\nusers: [{name: u, user: {token: ${secret}}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x`,
+    `users: [{name: u, user: {client-key-data: ${secret}, token: [${secret}]}}]`,
+    `users:\n\t- ${secret}`,
+    `password: *${secret}`,
+    `password: !${secret} x`,
   ]) {
     writeFileSync(path, text);
     assert.throws(
       () => loadKubeConfig({ path }),
-      (error) => (assertHidden(error, text), true),
+      (error) => !everythingOf(error).includes(secret),
     );
   }
 });
