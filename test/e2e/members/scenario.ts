@@ -30,7 +30,7 @@ const SETTLE_MAX_MS = 60_000;
  * A partition is free when its lease has ended. If its next owner was struck as well, that one's heartbeat ends first, and
  * another member waits for as long before it takes the partition. The rest is for lists, and for machines that are slow.
  */
-const WAIT_MAX_MS = 3 * LEASE.leaseDurationMs + 30_000;
+const WAIT_MAX_MS = 60_000;
 
 /** The server of a scenario. */
 export interface Target {
