@@ -1,6 +1,7 @@
 /** A list without items: the few bytes before and after the items. At the end they are a small JSON text. */
 import { KubeloomError } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
+import { quotableText } from '../base/quotable.ts';
 import { isRecord } from '../kube/meta-shape.ts';
 import { FrameBuffer } from './frame-buffer.ts';
 
@@ -15,7 +16,6 @@ const CASE_BIT = 0x20;
 
 /** A list's own metadata takes a few hundred bytes. */
 const SKELETON_BYTES_MAX = 1024 * 1024;
-const QUOTED_CHARACTERS_MAX = 200;
 
 export interface ListHead {
   readonly kind?: string;
@@ -132,9 +132,8 @@ export class ListSkeleton {
   }
 
   malformed(why: string): KubeloomError {
-    const text = this.#read().trimStart();
-    // JSON may be a Secret; other text (a page of a proxy) is quoted because it explains itself.
-    const quoted = /^[{[]/.test(text) ? 'JSON' : JSON.stringify(text.slice(0, QUOTED_CHARACTERS_MAX));
+    const text = quotableText(this.#read());
+    const quoted = text === undefined ? 'JSON' : JSON.stringify(text);
     return new KubeloomError(
       'ERR_KUBELOOM_MALFORMED_RESPONSE',
       `the answer is no Kubernetes list: ${why}; it begins with ${quoted}. Is the server an apiserver and the path that of a resource?`,

@@ -7,7 +7,7 @@
 import type { ErrorCode } from '../base/error-codes/table.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
-import { hideSecrets } from '../base/secrets.ts';
+import { explanation, quotableText, withoutCredentials } from '../base/quotable.ts';
 import { isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
 
@@ -78,19 +78,12 @@ export function statusError(
   return new KubeStatusError(status.code ?? httpStatus, status, retryAfter, where, advice);
 }
 
-const QUOTED_CHARACTERS_MAX = 300;
-/** Length of the text in which credentials are searched; the message quotes less. */
-const CREDENTIALS_CHARACTERS_MAX = 16_384;
-
-/** A part of JSON: it may be of a Secret, so it is not quoted. */
-const JSON_PART = /[{}]|"\s*:/;
-
-/** Parses a Status. Other servers than an apiserver may answer: any other text is quoted, shortened, unless it is JSON. */
+/** Parses a Status. Other servers than an apiserver may answer: an explanation of theirs is quoted. */
 function readStatus(body: string): Status {
   const value = parseJson(body);
   if (!isRecord(value) || value['kind'] !== 'Status') {
-    const text = JSON_PART.test(body) ? `${body.length} characters of JSON that are no Status` : body.trim();
-    return { reason: '', message: shortened(text), causes: [] };
+    const message = quotableText(body) ?? `${body.length} characters of JSON that are no Status`;
+    return { reason: '', message, causes: [] };
   }
   const details = isRecord(value['details']) ? value['details'] : {};
   const { code, reason, message } = value;
@@ -98,7 +91,7 @@ function readStatus(body: string): Status {
   return {
     ...(typeof code === 'number' && code > 0 ? { code } : {}),
     reason: typeof reason === 'string' ? withoutCredentials(reason) : '',
-    message: typeof message === 'string' ? shortened(message) : '',
+    message: typeof message === 'string' ? explanation(message) : '',
     ...(typeof retryAfterSeconds === 'number' && retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
     causes: Array.isArray(causes) ? causes.filter(isRecord).map(readCause) : [],
   };
@@ -223,18 +216,6 @@ function isResourceVersionTooLarge(httpStatus: number, { reason, message, causes
   const isTimeout = reason === 'Timeout' || (reason === '' && httpStatus === GATEWAY_TIMEOUT);
   if (!isTimeout) return false;
   return causes.some((cause) => cause.message === TOO_LARGE_MESSAGE) || message.includes(TOO_LARGE_MESSAGE);
-}
-
-/** Some proxies repeat the request's headers in the response. */
-const CREDENTIALS = /\b(Bearer|Basic)\s+(?=\S*[\dA-Z=])[\w.~+/=-]{8,}/gi;
-
-function withoutCredentials(received: string): string {
-  return hideSecrets(received.slice(0, CREDENTIALS_CHARACTERS_MAX)).replace(CREDENTIALS, '$1 [hidden]');
-}
-
-function shortened(received: string): string {
-  const text = withoutCredentials(received);
-  return text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text;
 }
 
 /** Removes control characters: the message may be printed on a terminal. */

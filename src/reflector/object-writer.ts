@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { toUSVString } from 'node:util';
 import type { ErrorCode } from '../base/error-codes/table.ts';
 import { KubeloomError } from '../base/errors.ts';
+import { identityText } from '../base/quotable.ts';
 import { KeySpans, scanKey, scanMetadata } from '../kube/json/key-spans.ts';
 import { decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
 import { bytesEqual, validValueEnd } from '../kube/json/skip.ts';
@@ -214,9 +215,8 @@ export function frameBytesMax(objectBytesMax: number): number {
 
 /** Describes an object or event for an error message, without the content: it may be a Secret. */
 export function excerpt(bytes: Buffer, start: number, end: number): string {
-  const found = EXCERPT_MEMBERS.map((path) => [path, textOf(bytes, start, end, path)?.slice(0, 80)] as const);
-  const known = Object.fromEntries(found.filter(([, text]) => text !== undefined));
-  return `${end - start} bytes${Object.keys(known).length === 0 ? '' : ` ${JSON.stringify(known)}`}`;
+  const members = EXCERPT_MEMBERS.map((path) => [path, textOf(bytes, start, end, path)] as const);
+  return `${end - start} bytes ${identityText(Object.fromEntries(members))}`.trimEnd();
 }
 
 export function textOf(bytes: Buffer, start: number, end: number, member: string): string | undefined {

@@ -9,6 +9,7 @@
  * client-go.
  */
 import { KubeloomError } from '../base/errors.ts';
+import { identityText } from '../base/quotable.ts';
 import { decodeStringContent, decodeUtf8 } from '../kube/json/read.ts';
 import { hasEscape } from '../kube/json/skip.ts';
 import { ActivityCounter } from '../shared/activity.ts';
@@ -392,6 +393,6 @@ function unknownType(where: string, bytes: Buffer, start: number, end: number): 
   const type = decodeStringContent(bytes, start, end) ?? '?';
   return new KubeloomError(
     'ERR_KUBELOOM_MALFORMED_EVENT',
-    `${where}: the server sent an event of the unknown type ${JSON.stringify(type.slice(0, 100))}, which was skipped`,
+    `${where}: the server sent an event of an unknown type, which was skipped: ${identityText({ type })}`,
   );
 }

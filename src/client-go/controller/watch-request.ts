@@ -1,6 +1,7 @@
 /** Opens one watch, or streaming list, and reads it until it ends, fails, times out, or is cancelled. */
 import type { ErrorCode } from '../../base/error-codes/table.ts';
 import { KubeloomError, wrapped } from '../../base/errors.ts';
+import { identityText } from '../../base/quotable.ts';
 import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { Watch, WatchEvent } from '../../kube/list-watch.ts';
 import { isRecord, metadataAtHand, resourceVersionOf } from '../../kube/meta-shape.ts';
@@ -16,8 +17,6 @@ import type { ObjectEventType } from './store-writer.ts';
 
 /** The server ends a watch after `timeoutSeconds`; a watch that lasts this much longer is ended by the client. */
 const WATCH_MARGIN_MS = 30_000;
-/** Longest excerpt of an unexpected object in a message. */
-const EXCERPT_CHARACTERS_MAX = 200;
 
 /**
  * A watch without a start version begins with synthetic ADDED events in no order: their resourceVersions are held back
@@ -225,10 +224,10 @@ function requireWatch(watch: unknown, where: string): void {
   throw new KubeloomError('ERR_KUBELOOM_LISTER_WATCHER', message);
 }
 
-/** Returns the type of a value, without its content, which may be a Secret. */
+/** Describes a value without its content, which may be a Secret. */
 function excerpt(value: unknown): string {
-  if (!isRecord(value)) return String(value).slice(0, EXCERPT_CHARACTERS_MAX);
+  if (!isRecord(value)) return value === null ? 'null' : typeof value;
   const { type, kind, apiVersion } = value;
   const name = metadataAtHand(value)?.['name'];
-  return JSON.stringify({ type, kind, apiVersion, name }).slice(0, EXCERPT_CHARACTERS_MAX);
+  return identityText({ type, kind, apiVersion, name }) || 'an object without a kind and a name';
 }

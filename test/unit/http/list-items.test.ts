@@ -102,6 +102,19 @@ test('pods in field order and in sorted order, in chunks of 1,000 bytes', () => 
   }
 });
 
+test('C188 a list whose beginning is missing is not quoted', () => {
+  const body = JSON.stringify({ ...podList([{ data: { password: 'hunter2' } }]), kind: 'SecretList' });
+  for (let start = 1; start < body.length; start++) {
+    const list = new ListItems(NO_LIMIT);
+    list.write(Buffer.from(body.slice(start)), 0, new Collector());
+    assert.throws(
+      () => list.finish(),
+      ({ message }: Error) => !message.includes('hunter2'),
+      body.slice(start),
+    );
+  }
+});
+
 test('no items, null and missing items are an empty list', () => {
   for (const text of [
     '{"metadata":{"resourceVersion":"1"},"items":[]}',

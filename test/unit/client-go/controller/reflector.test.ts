@@ -147,6 +147,20 @@ test('An event of an unknown type is reported and not stored; it counts and move
   await scene.stop();
 });
 
+test('C188 An event that is no object, or whose kind is none, is reported without its content', async () => {
+  const messages: string[] = [];
+  const scene = listing({ watchErrorHandler: ({ message }) => messages.push(message) });
+  await scene.run();
+  for (const object of ['hunter2', { kind: { password: 'hunter2' } }] as unknown[])
+    scene.source.watching.send({ type: 'ADDED', object: object as Pod });
+  await settle();
+  assert.match(
+    messages.join('\n'),
+    /skipped it: string\n.* skipped it: an object without a kind and a name$/,
+  );
+  await scene.stop();
+});
+
 test('Tables are rejected: a list that is one is an error, in a watch they are skipped', async () => {
   const table = {
     kind: 'Table',
