@@ -105,22 +105,28 @@ export class Http1Transport implements HttpTransport, Connections {
       this.#readBuffer ?? Buffer.allocUnsafeSlow(this.#options.readBytes),
     );
     this.#connections.add(connection);
-    void connection.closed.then(() => this.#connections.delete(connection));
+    void connection.closed.then(() => this.#forgetConnection(connection));
     return connection;
   }
 
   release(connection: Http1Connection): void {
     connection.exchange = undefined;
     connection.socket.resume();
-    const cancelTimeout = backgroundClock.schedule(this.#options.idleMaxMs, () => {
-      this.#idle = this.#idle.filter((idle) => idle.connection !== connection);
-      connection.destroy();
-    });
+    const cancelTimeout = backgroundClock.schedule(this.#options.idleMaxMs, () => connection.destroy());
     this.#idle.push({ connection, cancelTimeout });
   }
 
   forget(exchange: Http1Exchange): void {
     this.#exchanges.delete(exchange);
+  }
+
+  /** Removes a closed connection. The timer of an idle connection would keep its buffer. */
+  #forgetConnection(connection: Http1Connection): void {
+    this.#connections.delete(connection);
+    this.#idle = this.#idle.filter((idle) => {
+      if (idle.connection === connection) idle.cancelTimeout();
+      return idle.connection !== connection;
+    });
   }
 }
 
