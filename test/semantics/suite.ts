@@ -10,6 +10,7 @@ import { errorSemantics } from './errors.ts';
 import { expirySemantics } from './expiry.ts';
 import { lifecycleSemantics } from './lifecycle.ts';
 import { listSemantics } from './list.ts';
+import { metadataSemantics } from './metadata.ts';
 import { paginationSemantics } from './pagination.ts';
 import { patchSemantics } from './patches.ts';
 import { selectorSemantics } from './selectors.ts';
@@ -28,6 +29,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     watchListSemantics(target);
     selectorSemantics(target);
     writeSemantics(target);
+    metadataSemantics(target);
     patchSemantics(target);
     deleteSemantics(target);
     errorSemantics(target);

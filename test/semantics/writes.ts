@@ -190,6 +190,12 @@ function podWriteSemantics(target: () => Promise<Target>): void {
       assert.equal(ok(await fixture.client.mergePatch(fixture.pod('counted'), spec)).metadata.generation, 2);
     });
 
+    it('of a kind that counts no changes has no generation', async () => {
+      const service = { metadata: { name: 'uncounted' }, spec: { ports: [{ port: 80 }] } };
+      const path = `/api/v1/namespaces/${fixture.namespace}/services`;
+      assert.equal(ok(await fixture.client.post(path, service)).metadata.generation, undefined);
+    });
+
     it('gets its status through /status, which leaves the rest alone', async () => {
       const created = await fixture.createPod('phased');
       assert.deepEqual((created.status as { phase: string }).phase, 'Pending');

@@ -15,6 +15,8 @@ import { listPieces, readPage } from './list.ts';
 import type { Listener } from '../wire/listener.ts';
 import type { ResolvedOptions } from '../store/options.ts';
 import { APPLY_PATCH, applyPatch, requirePatchType } from '../write/patch.ts';
+import { finalizerWarnings } from '../write/metadata-rules.ts';
+import { distinctOwners, duplicateOwners, unknownMetadata } from '../write/metadata-shape.ts';
 import { asObject } from '../write/object-preparation.ts';
 import { answer, isScale, serveRead } from './reads.ts';
 import type { ReadServices } from './reads.ts';
@@ -76,7 +78,6 @@ async function create(services: Services, call: Call): Promise<void> {
   const { collection, path } = call;
   if (collection.definition.namespaced && path.namespace === '') throw methodNotAllowed();
   const object = await readObject(services, call);
-  checkFields(call, object);
   answer(call, 201, services.writer.create(collection, path.namespace, object, { dryRun: isDryRun(call) }));
 }
 
@@ -107,13 +108,12 @@ async function patch(services: Services, call: Call): Promise<void> {
   const current = collection.get(keyOf(path.namespace, path.name));
   if (current === undefined) {
     if (type !== APPLY_PATCH || path.subresource !== '') throw notFound(definition, path.name);
-    const object = asObject(definition, body);
-    checkFields(call, object);
+    const object = accepted(call, body);
     const options = { dryRun: isDryRun(call) };
     return answer(call, 201, services.writer.create(collection, path.namespace, object, options));
   }
   const target = isScale(call) ? scaleOf(definition, current.parse()) : current.parse();
-  write(services, call, current, asObject(wireKind(call), applyPatch(type, target, body)));
+  write(services, call, current, accepted(call, applyPatch(type, target, body)));
 }
 
 /** Stores the object, its status or its scale, as the path says. */
@@ -121,27 +121,40 @@ function write({ writer }: Services, call: Call, current: StoredObject, given: K
   const { collection, path } = call;
   const { definition } = collection;
   const object = isScale(call) ? withScale(definition, current.parse(), given) : given;
-  checkFields(call, object);
   const scope = path.subresource === 'status' ? 'status' : 'object';
   const options = { dryRun: isDryRun(call) };
   answer(call, 200, writer.update(collection, current.identity.key, object, scope, options));
 }
 
 /**
- * Reports the fields that the schema does not name, as the request asks: as an error, as warnings, or not at all. They
- * are never stored.
+ * Returns the body as an object of the resource. Reports the fields that no type names as the request asks: as an error, as
+ * warnings, or not at all. They are never stored.
  */
-function checkFields({ query, response, collection }: Call, object: KubeObject): void {
-  const { schema, kind, version } = collection.definition;
-  const mode = query.get('fieldValidation') ?? 'Warn';
-  const unknown = mode === 'Ignore' ? [] : (schema?.unknownFields(object) ?? []);
-  if (unknown.length === 0) return;
-  const reports = unknown.map((field) => `unknown field ${quote(field)}`);
-  if (mode === 'Strict') {
-    const why = `strict decoding error: ${reports.join(', ')}`;
+function accepted(call: Call, body: Json | undefined): KubeObject {
+  const definition = wireKind(call);
+  const object = asObject(definition, body);
+  const { kind, version, schema } = definition;
+  const mode = call.query.get('fieldValidation') ?? 'Warn';
+  const metadata = isJsonObject(body) ? unknownMetadata(definition, body['metadata']) : [];
+  const unknown = [...metadata, ...(schema?.unknownFields(object) ?? [])].map(
+    (field) => `unknown field ${quote(field)}`,
+  );
+  if (mode === 'Strict' && unknown.length > 0) {
+    const why = `strict decoding error: ${unknown.join(', ')}`;
     throw badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
   }
-  for (const report of reports) response.appendHeader('Warning', `299 - ${quote(report)}`);
+  const { owners, twice } = distinctOwners(object.metadata.ownerReferences ?? []);
+  if (twice.length > 0) object.metadata.ownerReferences = owners;
+  warn(call, [
+    ...(mode === 'Warn' ? unknown : []),
+    ...(twice.length > 0 ? [duplicateOwners(call.request.method === 'PATCH', twice)] : []),
+    ...finalizerWarnings(definition, object.metadata),
+  ]);
+  return object;
+}
+
+function warn({ response }: Call, warnings: readonly string[]): void {
+  for (const text of warnings) response.appendHeader('Warning', `299 - ${quote(text)}`);
 }
 
 async function deleteOne(services: Services, call: Call): Promise<void> {
@@ -182,10 +195,9 @@ async function deleteOptions(services: Services, call: Call): Promise<WriteOptio
 }
 
 async function readObject(services: Services, call: Call): Promise<KubeObject> {
-  const kind = wireKind(call);
   requireJson(call.request);
   const body = await readBody(call.request, services.options.requestBytesMax);
-  return asObject(kind, parseJson(body.toString()) as Json | undefined);
+  return accepted(call, parseJson(body.toString()) as Json | undefined);
 }
 
 /** Returns the kind of the bodies of a request: a scale has its own. */

@@ -21,6 +21,28 @@ export interface ObjectMeta extends JsonObject {
   labels?: { [key: string]: string };
   annotations?: { [key: string]: string };
   finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+  managedFields?: ManagedFieldsEntry[];
+}
+
+export interface OwnerReference extends JsonObject {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** The fields that one manager owns, as one operation on one version (and subresource) made it their owner. */
+export interface ManagedFieldsEntry extends JsonObject {
+  manager?: string;
+  operation?: string;
+  apiVersion?: string;
+  time?: string;
+  fieldsType?: string;
+  fieldsV1?: JsonObject;
+  subresource?: string;
 }
 
 export interface KubeObject extends JsonObject {

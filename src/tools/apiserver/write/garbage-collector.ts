@@ -11,19 +11,11 @@ import type { Propagation } from './deletion.ts';
 import type { Collection, EventLog } from '../store/event-log.ts';
 import type { Follower, StoredChange } from './followers.ts';
 import { isJsonObject } from '../store/json.ts';
-import type { JsonObject, KubeObject } from '../store/json.ts';
+import type { JsonObject, KubeObject, OwnerReference } from '../store/json.ts';
 import type { ResourceTable } from '../store/resources.ts';
 import { qualifiedName } from '../store/status.ts';
 import { keyOf } from '../store/stored-object.ts';
 import type { StoredObjectWriter } from './writer.ts';
-
-interface OwnerReference extends JsonObject {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  blockOwnerDeletion?: boolean;
-}
 
 /** The place of an object. */
 interface Place {
@@ -209,5 +201,5 @@ function read({ collection, key }: Place): KubeObject | undefined {
 function ownersOf({ metadata }: KubeObject): OwnerReference[] {
   const { ownerReferences } = metadata;
   if (!Array.isArray(ownerReferences)) return [];
-  return ownerReferences.filter((owner) => isJsonObject(owner)) as OwnerReference[];
+  return ownerReferences.filter((owner) => isJsonObject(owner));
 }

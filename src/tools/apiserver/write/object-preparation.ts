@@ -8,20 +8,34 @@ import { isJsonObject } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject, ObjectMeta } from '../store/json.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource } from '../store/resources.ts';
-import { badRequest, invalid, kindMissing, objectNotRecognized, quote } from '../store/status.ts';
-import type { FieldError } from '../store/field-error.ts';
+import {
+  badRequest,
+  invalid,
+  kindMissing,
+  objectNotRecognized,
+  qualifiedName,
+  quote,
+} from '../store/status.ts';
+import { decodeMetadata } from './metadata-shape.ts';
 
 const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const NAME_SUFFIX_LENGTH = 5;
 /** Longer prefixes are cut, so that a generated name is a DNS label. */
 const GENERATED_NAME_LENGTH_MAX = 63;
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const SUBDOMAIN_RULE =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
-  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
-  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-/** Names of RBAC objects may contain colons: they only have to fit into a URL. */
-const PATH_SEGMENT_GROUP = 'rbac.authorization.k8s.io';
+
+/** Built-in kinds with a spec and without a generation. */
+const UNCOUNTED: ReadonlySet<string> = new Set([
+  'horizontalpodautoscalers.autoscaling',
+  'leases.coordination.k8s.io',
+  'limitranges',
+  'namespaces',
+  'nodes',
+  'persistentvolumeclaims',
+  'persistentvolumes',
+  'resourcequotas',
+  'services',
+  'volumeattachments.storage.k8s.io',
+]);
 
 export function timestamp(): string {
   return `${new Date().toISOString().slice(0, 19)}Z`;
@@ -36,7 +50,6 @@ export function asObject(definition: ServedResource, body: Json | undefined): Ku
   }
   const kind = typeof body['kind'] === 'string' ? body['kind'] : expectedKind;
   const apiVersion = typeof body['apiVersion'] === 'string' ? body['apiVersion'] : apiVersionOf(definition);
-  const { metadata = {} } = body;
   if (apiVersion !== apiVersionOf(definition)) {
     const why = `no kind ${quote(kind)} is registered for version ${quote(apiVersion)}`;
     throw cannotHandle(kind, apiVersion, expectedKind, `${why} in scheme "pkg/runtime/scheme.go:111"`);
@@ -45,7 +58,7 @@ export function asObject(definition: ServedResource, body: Json | undefined): Ku
     const why = `converting (${version}.${kind}) to (core.${expectedKind}): unknown conversion`;
     throw cannotHandle(kind, apiVersion, expectedKind, why);
   }
-  return { ...body, metadata: isJsonObject(metadata) ? metadata : {} };
+  return { ...body, metadata: decodeMetadata(definition, body['metadata']) };
 }
 
 function cannotHandle(kind: string, version: string, expected: string, why: string): Error {
@@ -68,15 +81,17 @@ export function prepareCreate(
     throw invalid(definition, '', [{ type: 'FieldValueRequired', field: 'metadata.name', body }]);
   }
   const name = generated ? generateName(given.generateName ?? '') : (given.name ?? '');
-  if (!trusted) checkNames(definition, given.generateName ?? '', name);
   const metadata: ObjectMeta = { ...given, name };
   if (definition.namespaced) metadata.namespace = namespace;
   else delete metadata.namespace;
   delete metadata.deletionTimestamp;
+  delete metadata['deletionGracePeriodSeconds'];
+  delete metadata['selfLink'];
   metadata.uid = trusted && given.uid !== undefined ? given.uid : crypto.randomUUID();
   metadata.creationTimestamp =
     trusted && given.creationTimestamp !== undefined ? given.creationTimestamp : timestamp();
-  const counts = definition.custom === true || isJsonObject(object['spec']);
+  const counts =
+    definition.custom === true || (isJsonObject(object['spec']) && !UNCOUNTED.has(qualifiedName(definition)));
   if (counts && !(trusted && given.generation !== undefined)) metadata.generation = 1;
   const created = withoutEmpty(definition, { ...object, metadata });
   if (definition.resource === 'namespaces') return activeNamespace(created);
@@ -138,8 +153,8 @@ export function prepareUpdate(
     'creationTimestamp',
     'deletionTimestamp',
     'deletionGracePeriodSeconds',
-    'generateName',
     'generation',
+    'selfLink',
   ]);
   const updated: KubeObject = { ...source, metadata };
   if (scope === 'object' && definition.status === true) keep(updated, current, ['status']);
@@ -155,7 +170,8 @@ export function prepareUpdate(
  */
 function isCounted(definition: ServedResource, current: KubeObject, updated: KubeObject): boolean {
   if (definition.custom !== true) {
-    return isJsonObject(updated['spec']) && !isDeepStrictEqual(updated['spec'], current['spec']);
+    if (UNCOUNTED.has(qualifiedName(definition)) || !isJsonObject(updated['spec'])) return false;
+    return !isDeepStrictEqual(updated['spec'], current['spec']);
   }
   const notCounted = ['metadata', 'kind', 'apiVersion', ...(definition.status === true ? ['status'] : [])];
   const content = (object: KubeObject): JsonObject => {
@@ -175,23 +191,4 @@ function generateName(prefix: string): string {
   const random = crypto.getRandomValues(new Uint8Array(NAME_SUFFIX_LENGTH));
   const suffix = [...random].map((byte) => NAME_ALPHABET[byte % NAME_ALPHABET.length]);
   return `${prefix.slice(0, GENERATED_NAME_LENGTH_MAX - NAME_SUFFIX_LENGTH)}${suffix.join('')}`;
-}
-
-function checkNames(definition: ServedResource, generate: string, name: string): void {
-  if (definition.group === PATH_SEGMENT_GROUP) return;
-  const errors: FieldError[] = [];
-  // A suffix follows the prefix, so the prefix may end in a dash.
-  if (generate !== '' && !isSubdomain(generate.replace(/-$/, 'a')))
-    errors.push(invalidName('generateName', generate));
-  if (!isSubdomain(name)) errors.push(invalidName('name', name));
-  if (errors.length > 0) throw invalid(definition, name, errors);
-}
-
-function isSubdomain(name: string): boolean {
-  return name.length <= 253 && SUBDOMAIN.test(name);
-}
-
-function invalidName(field: string, value: string): FieldError {
-  const body = `Invalid value: ${quote(value)}: ${SUBDOMAIN_RULE}`;
-  return { type: 'FieldValueInvalid', field: `metadata.${field}`, body };
 }

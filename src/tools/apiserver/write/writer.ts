@@ -9,6 +9,7 @@ import type { Propagation } from './deletion.ts';
 import type { Collection, EventLog } from '../store/event-log.ts';
 import { Followers } from './followers.ts';
 import type { KubeObject } from '../store/json.ts';
+import { immutableErrors, metadataErrors } from './metadata-rules.ts';
 import { prepareCreate, prepareUpdate } from './object-preparation.ts';
 import type { WriteScope } from './object-preparation.ts';
 import type { ServedResource } from '../store/resources.ts';
@@ -24,7 +25,6 @@ import {
   namespaceImmortal,
   namespaceTerminating,
   notFound,
-  quote,
 } from '../store/status.ts';
 import { StoredObject, keyOf } from '../store/stored-object.ts';
 
@@ -83,7 +83,7 @@ export class StoredObjectWriter {
     else if (definition.namespaced) this.ensureNamespace(namespace);
     const coerced = definition.schema?.coerce(given) ?? given;
     const object = prepareCreate(definition, coerced, namespace, trusted);
-    validate(definition, object, undefined);
+    validate(definition, object, undefined, options);
     const { name = '' } = object.metadata;
     if (collection.get(keyOf(definition.namespaced ? namespace : '', name)) !== undefined) {
       throw alreadyExists(definition, name);
@@ -101,12 +101,11 @@ export class StoredObjectWriter {
     const { definition } = collection;
     const stored = collection.get(key);
     if (stored === undefined) throw notFound(definition, given.metadata.name ?? '');
-    if (options.trusted !== true) checkUpdate(definition, key, stored, given);
     const current = stored.parse();
+    if (options.trusted !== true) checkUpdate(definition, stored, current, given);
     const coerced = definition.schema?.coerce(given) ?? given;
     const updated = prepareUpdate(definition, current, coerced, scope);
-    if (options.trusted !== true) checkFinalizers(definition, current, updated);
-    if (options.isOwn !== true) validate(definition, updated, current);
+    if (options.isOwn !== true) validate(definition, updated, current, options);
     const unchanged = StoredObject.encode(definition, updated, stored.revision);
     const isLast =
       updated.metadata.deletionTimestamp !== undefined && keepersOf(definition, updated).length === 0;
@@ -188,7 +187,12 @@ export class StoredObjectWriter {
   }
 }
 
-function checkUpdate(definition: ServedResource, key: string, stored: StoredObject, given: KubeObject): void {
+function checkUpdate(
+  definition: ServedResource,
+  stored: StoredObject,
+  current: KubeObject,
+  given: KubeObject,
+): void {
   const { name = '', resourceVersion = '', uid = '' } = given.metadata;
   if (resourceVersion === '' && definition.custom === true) {
     const body = 'Invalid value: 0: must be specified for an update';
@@ -196,7 +200,7 @@ function checkUpdate(definition: ServedResource, key: string, stored: StoredObje
   }
   if (uid !== '' && uid !== stored.identity.uid) {
     const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.identity.uid}`;
-    const where = `Key: /registry/${definition.resource}/${key}, ResourceVersion: 0`;
+    const where = `Key: /registry/${definition.resource}/${stored.identity.key}, ResourceVersion: 0`;
     throw conflict(
       definition,
       name,
@@ -206,24 +210,21 @@ function checkUpdate(definition: ServedResource, key: string, stored: StoredObje
   if (resourceVersion !== '' && resourceVersion !== String(stored.revision)) {
     throw conflict(definition, name, STALE_RESOURCE_VERSION);
   }
+  const errors = immutableErrors(given.metadata, current.metadata);
+  if (errors.length > 0) throw invalid(definition, name, errors);
 }
 
-function validate(definition: ServedResource, object: KubeObject, previous: KubeObject | undefined): void {
-  const errors = definition.schema?.validate(object, previous) ?? [];
+function validate(
+  definition: ServedResource,
+  object: KubeObject,
+  previous: KubeObject | undefined,
+  { trusted }: WriteOptions,
+): void {
+  const errors = [
+    ...(trusted === true ? [] : metadataErrors(definition, object, previous)),
+    ...(definition.schema?.validate(object, previous) ?? []),
+  ];
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
-}
-
-/** An object that is being deleted gets no new finalizers. */
-function checkFinalizers(definition: ServedResource, current: KubeObject, updated: KubeObject): void {
-  const { deletionTimestamp, finalizers: kept = [], name = '' } = current.metadata;
-  if (deletionTimestamp === undefined) return;
-  const added = (updated.metadata.finalizers ?? []).filter((finalizer) => !kept.includes(finalizer));
-  if (added.length === 0) return;
-  const found = `found new finalizers []string{${added.map(quote).join(', ')}}`;
-  const why = `no new finalizers can be added if the object is being deleted, ${found}`;
-  throw invalid(definition, name, [
-    { type: 'FieldValueForbidden', field: 'metadata.finalizers', body: `Forbidden: ${why}` },
-  ]);
 }
 
 function checkPreconditions(definition: ServedResource, stored: StoredObject, wanted: Preconditions): void {
