@@ -6,6 +6,7 @@ import type { KindLike } from '../kube/rest-mapper.ts';
 import { LinkedController } from '../shared/fence.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
 import { PriorityQueue } from '../workqueue/priority-queue.ts';
+import type { QueueFailure } from '../workqueue/rate-limiting-queue.ts';
 import { runWorkers } from '../workqueue/run-workers.ts';
 import { waitFor } from '../index.ts';
 import type { HandlerRegistration, KubeObject, ResourceRef } from '../index.ts';
@@ -63,6 +64,7 @@ export interface QueueFigures {
   readonly length: number;
   readonly inWork: number;
   readonly retrying: number;
+  readonly lastFailure?: QueueFailure | undefined;
 }
 
 type State =

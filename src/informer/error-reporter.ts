@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf, messageOf } from '../base/errors.ts';
 import { LabelledCounter } from '../metrics/labelled-counter.ts';
 import { rememberError } from '../metrics/snapshot.ts';
-import { escapeControls } from '../base/printable.ts';
+import { LimitedWarnings } from '../base/limited-warnings.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 import { refusedWrite } from './mutation/cache-mutation-detector.ts';
 import type { MutationError } from './mutation/cache-mutation-detector.ts';
@@ -45,16 +45,12 @@ export type WatchErrorHandler = (error: KubeloomError) => unknown;
 
 type MutationListener = (mutation: MutationError) => unknown;
 
-const WARNING_INTERVAL_MS = 1000;
-
 /** @internal */
 export class ErrorReporter {
   readonly #informer: string;
   readonly #onError: ErrorListener | undefined;
-  readonly #clock: Clock;
   readonly #onMutation: MutationListener | undefined;
-  /** Time of the last warning of each code, and the number of those that were left out since. */
-  readonly #lastWarnings: Map<string, { atMs: number; suppressed: number }> = new Map();
+  readonly #warnings: LimitedWarnings;
   /** Handler that was set last before start. */
   watchErrorHandler: WatchErrorHandler | undefined;
   /** Last error of LIST, WATCH or decoding. */
@@ -72,7 +68,7 @@ export class ErrorReporter {
   ) {
     this.#informer = informer;
     this.#onError = onError;
-    this.#clock = clock;
+    this.#warnings = new LimitedWarnings(clock);
     this.#onMutation = onMutation;
   }
 
@@ -154,28 +150,12 @@ export class ErrorReporter {
   }
 
   #warn(error: KubeloomError, { informer, key = '' }: ErrorContext): void {
-    const { code } = error;
-    const now = this.#clock.now();
-    const last = this.#lastWarnings.get(code);
-    if (last && now - last.atMs < WARNING_INTERVAL_MS) {
-      last.suppressed++;
-      return;
-    }
-    this.#lastWarnings.set(code, { atMs: now, suppressed: 0 });
-    const repeated = last && last.suppressed > 0 ? ` (and ${last.suppressed} more like it)` : '';
     // Most messages already name the object, and some name the informer.
     const about = [informer, key].filter((name) => !error.message.includes(name)).join(', ');
-    const message = escapeControls(about === '' ? error.message : `${about}: ${error.message}`);
-    process.emitWarning(`${message}${repeated}`, { type: 'KubeloomWarning', code, detail: stackOf(error) });
+    this.#warnings.warn(error, error.code, about === '' ? error.message : `${about}: ${error.message}`);
   }
 }
 
 function listenerError(what: string, cause: unknown): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', `${what} threw: ${messageOf(cause)}`, { cause });
-}
-
-/** Returns the stack of the code that threw: the stack of the cause, if it has one. */
-function stackOf({ cause, stack = '' }: KubeloomError): string {
-  const thrown = cause instanceof Error && cause.stack ? cause.stack : stack;
-  return thrown.split('\n').map(escapeControls).join('\n');
 }

@@ -96,8 +96,15 @@ export const RATE_LIMITING_QUEUE_CHECKS: OptionChecks<RateLimitingQueueOptions<u
   rateLimiter: aRateLimiter,
 };
 
+/** An item whose last reconciliation failed. */
+export interface QueueFailure {
+  readonly key: unknown;
+  readonly error: unknown;
+}
+
 export class RateLimitingQueue<T> extends DelayingQueue<T> {
   readonly #limiter: CheckedRateLimiter;
+  #lastFailure: QueueFailure | undefined;
 
   constructor(options?: RateLimitingQueueOptions<T>);
   /** @internal */
@@ -137,7 +144,19 @@ export class RateLimitingQueue<T> extends DelayingQueue<T> {
    * @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws
    */
   forget(item: T): void {
-    this.#limiter.forget(this.keyOf(item));
+    const key = this.keyOf(item);
+    if (this.#lastFailure?.key === key) this.#lastFailure = undefined;
+    this.#limiter.forget(key);
+  }
+
+  /** The latest failure that `runWorkers` met, until its item is forgotten. */
+  get lastFailure(): QueueFailure | undefined {
+    return this.#lastFailure;
+  }
+
+  /** @internal Keeps a failure for `lastFailure`. */
+  noteFailure(item: T, error: unknown): void {
+    this.#lastFailure = { key: this.keyOf(item), error };
   }
 
   /** @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws, or returns no number */

@@ -2,10 +2,11 @@
  * The main loop of a controller: take an item, reconcile it, and retry it later when that failed. Workers of a named
  * queue have controller-runtime's metrics, with the queue's name as their controller.
  */
-import { callGuarded, warn } from '../base/callbacks.ts';
+import { callGuarded } from '../base/callbacks.ts';
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
+import { LimitedWarnings } from '../base/limited-warnings.ts';
 import { isAbortOf } from '../base/on-abort.ts';
 import {
   callback,
@@ -53,6 +54,9 @@ export interface ItemReconciler<T> {
   reconcile(item: T, signal: AbortSignal | undefined): Promise<ReconcileResult>;
 }
 
+/** The options of one call of `runWorkers`, and the warnings of its failures. */
+type Run<T> = RunWorkersOptions<T> & { readonly warnings: LimitedWarnings };
+
 type Reconcile<T> = (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult;
 
 /**
@@ -87,9 +91,11 @@ export async function runWorkers<T>(
   wantInteger('count of workers', count, 1, Number.MAX_SAFE_INTEGER);
   callback('reconcile', reconcile);
   wantOptions('options of workers', options, WORKERS_CHECKS);
+  const warnings = new LimitedWarnings(options.clock ?? realClock);
+  const run = { ...options, warnings };
   const metrics = queue.name === '' ? undefined : new ControllerMetrics(queue.name, count);
   try {
-    await Promise.all(Array.from({ length: count }, () => work(queue, reconcile, options, metrics)));
+    await Promise.all(Array.from({ length: count }, () => work(queue, reconcile, run, metrics)));
   } finally {
     metrics?.ended();
   }
@@ -98,7 +104,7 @@ export async function runWorkers<T>(
 async function work<T>(
   queue: RateLimitingQueue<T>,
   reconcile: Reconcile<T>,
-  options: RunWorkersOptions<T>,
+  options: Run<T>,
   metrics: ControllerMetrics | undefined,
 ): Promise<void> {
   const { signal, clock = realClock, hold } = options;
@@ -133,7 +139,7 @@ async function reconcileOne<T>(
   queue: RateLimitingQueue<T>,
   item: T,
   reconcile: Reconcile<T>,
-  options: RunWorkersOptions<T>,
+  options: Run<T>,
 ): Promise<Reconciled> {
   try {
     const delayMs = requeueDelayMs(await reconcile(item, options.signal));
@@ -152,7 +158,7 @@ async function reconcilePublished<T>(
   queue: RateLimitingQueue<T>,
   item: T,
   reconcile: Reconcile<T>,
-  options: RunWorkersOptions<T>,
+  options: Run<T>,
 ): Promise<Reconciled> {
   const message: ReconcileMessage = {
     queue,
@@ -179,15 +185,11 @@ async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefi
   }
 }
 
-function failed<T>(
-  queue: RateLimitingQueue<T>,
-  item: T,
-  error: unknown,
-  options: RunWorkersOptions<T>,
-): void {
+function failed<T>(queue: RateLimitingQueue<T>, item: T, error: unknown, options: Run<T>): void {
   const { signal, retriesMax = Infinity } = options;
   const retries = attempt(item, options, () => queue.numRequeues(item)) ?? 0;
   const isGivenUp = retries >= retriesMax || error instanceof TerminalError;
+  if (!isGivenUp) queue.noteFailure(item, error);
   attempt(item, options, () => {
     if (isGivenUp) queue.forget(item);
     else queue.addRateLimited(item, retryAfterMs(error));
@@ -197,7 +199,7 @@ function failed<T>(
 }
 
 /** Calls the queue, and with it the program's rate limiter. A fault of that is reported: the queue did its part. */
-function attempt<T, Result>(item: T, options: RunWorkersOptions<T>, call: () => Result): Result | undefined {
+function attempt<T, Result>(item: T, options: Run<T>, call: () => Result): Result | undefined {
   try {
     return call();
   } catch (error) {
@@ -206,13 +208,12 @@ function attempt<T, Result>(item: T, options: RunWorkersOptions<T>, call: () => 
   }
 }
 
-function report<T>(error: unknown, item: T, retries: number, { onError }: RunWorkersOptions<T>): void {
-  if (onError) callGuarded('onError', () => onError(error, item, retries));
-  else
-    warn(
-      new KubeloomError(
-        'ERR_KUBELOOM_RECONCILE',
-        `reconciling ${messageOf(item)} failed: ${messageOf(error)}`,
-      ),
-    );
+function report<T>(error: unknown, item: T, retries: number, { onError, warnings }: Run<T>): void {
+  if (onError) {
+    callGuarded('onError', () => onError(error, item, retries));
+    return;
+  }
+  const why = messageOf(error);
+  const message = `reconciling ${messageOf(item)} failed: ${why}`;
+  warnings.warn(new KubeloomError('ERR_KUBELOOM_RECONCILE', message, { cause: error }), why);
 }

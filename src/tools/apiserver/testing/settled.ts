@@ -5,9 +5,11 @@
  * checked, and then the server again: when one of them has written to it, the next round begins. Checks run every
  * millisecond, on timers that fake timers cannot stop.
  */
-import { realTimers } from '../../../base/clock.ts';
+import { realClock, realTimers } from '../../../base/clock.ts';
 import { EmbeddedApiServer, runningServer } from '../run/embedded-server.ts';
-import { KubeloomError } from '../../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../../base/errors.ts';
+import { number, signal as aSignal, wantOptions } from '../../../base/option-checks.ts';
+import type { OptionChecks } from '../../../base/option-checks.ts';
 import { isListerWatcher } from '../../../kube/list-watch.ts';
 import type { ListerWatcher } from '../../../kube/list-watch.ts';
 import { compareResourceVersions } from '../../../kube/resource-version.ts';
@@ -32,6 +34,8 @@ export interface SettleableQueue {
   readonly inWork: number;
   /** Number of failed items that wait for their next attempt. */
   readonly retrying: number;
+  /** The latest failure of an item that is to be tried again: the cause when the wait is given up. */
+  readonly lastFailure?: { readonly key: unknown; readonly error: unknown } | undefined;
 }
 
 /** An object that has informers, queues or both: a factory, a cache of kinds, a program of the user. */
@@ -50,7 +54,18 @@ export type SettledThing =
 export interface SettledOptions {
   /** Ends the wait with ERR_KUBELOOM_NOT_SETTLED, which names the cause. */
   readonly signal?: AbortSignal;
+  /**
+   * Milliseconds without progress after which the wait ends with ERR_KUBELOOM_NOT_SETTLED. Default 10,000. A version that
+   * an informer reaches is progress, and so are fewer items in the queues than ever before. With progress the wait ends
+   * after six times as long: two controllers that undo each other's writes never settle.
+   */
+  readonly timeoutMs?: number;
 }
+
+const SETTLED_CHECKS: OptionChecks<SettledOptions> = { signal: aSignal, timeoutMs: number(1, Infinity) };
+const TIMEOUT_MS = 10_000;
+/** The longest wait, in times without progress. */
+const TIMEOUTS_MAX = 6;
 
 /** The server behind an informer: a source sends its bookmarks and returns the version that informers reach with them. */
 type Server = EmbeddedApiServer | { sendBookmarks(): Promise<string> | string };
@@ -66,10 +81,11 @@ const LOOKS_PER_BOOKMARK = 20;
  * Resolves when everything that was written has been delivered, handled and reconciled. It also waits until an informer
  * is started. An item that failed is waited for until it succeeds, or is given up; an item that only asked to be
  * reconciled again later (`requeueAfterMs`) is not. Inside a handler or a reconciliation it would never resolve, because
- * it waits for that call. @throws ERR_KUBELOOM_NOT_SETTLED when the signal is aborted, or an informer has stopped
+ * it waits for that call. @throws ERR_KUBELOOM_NOT_SETTLED when the signal is aborted, an informer has stopped, or nothing
+ * progresses for `timeoutMs`; the cause is the last failure of a reconciliation
  */
 export async function settled(...things: readonly (SettledThing | SettledOptions)[]): Promise<void> {
-  const signal = things.find(isOptions)?.signal;
+  const patience = new Patience(things.find(isOptions) ?? {});
   let before: ReadonlyMap<Server, string> = new Map();
   for (;;) {
     // Again in each round: a factory or a controller may have more informers by then.
@@ -85,12 +101,52 @@ export async function settled(...things: readonly (SettledThing | SettledOptions
     // The same version twice: nothing has been written between the two rounds.
     const isUnchanged = [...targets].every(([server, version]) => before.get(server) === version);
     if (isUnchanged && unsettled().length === 0) return;
-    giveUpIfWanted(signal, unsettled());
+    patience.look(unsettled(), informers, queues);
     for (let looks = 0; looks < LOOKS_PER_BOOKMARK && unsettled().length > 0; looks++) {
-      giveUpIfWanted(signal, unsettled());
+      patience.look(unsettled(), informers, queues);
       await new Promise((resolve) => realTimers.setTimeout(resolve, LOOK_INTERVAL_MS));
     }
     before = unsettled().length === 0 ? targets : new Map();
+  }
+}
+
+/** Decides when one wait is given up. */
+class Patience {
+  readonly #signal: AbortSignal | undefined;
+  readonly #timeoutMs: number;
+  readonly #startMs: number = realClock.now();
+  #progressMs: number = this.#startMs;
+  #versions = '';
+  #queuedMin = Infinity;
+
+  constructor(options: SettledOptions) {
+    wantOptions('options of settled', options, SETTLED_CHECKS);
+    this.#signal = options.signal;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  /** @throws ERR_KUBELOOM_NOT_SETTLED */
+  look(
+    unsettled: readonly string[],
+    informers: readonly Settleable[],
+    queues: readonly SettleableQueue[],
+  ): void {
+    const now = realClock.now();
+    const versions = informers.map((informer) => informer.lastSyncResourceVersion()).join();
+    const queued = queues.reduce((sum, { length, inWork, retrying }) => sum + length + inWork + retrying, 0);
+    if (versions !== this.#versions || queued < this.#queuedMin) this.#progressMs = now;
+    this.#versions = versions;
+    this.#queuedMin = Math.min(queued, this.#queuedMin);
+    const isHopeless = unsettled.some((what) => what.endsWith('has stopped'));
+    const limit = this.#timeoutMs;
+    const isOver = now - this.#progressMs >= limit || now - this.#startMs >= limit * TIMEOUTS_MAX;
+    if (!this.#signal?.aborted && !isHopeless && !isOver) return;
+    const what = unsettled.length > 0 ? unsettled.join('; ') : 'the server never stops changing';
+    const failure = queues.find(({ lastFailure }) => lastFailure)?.lastFailure;
+    const why = failure ? `; reconciling ${messageOf(failure.key)} failed: ${messageOf(failure.error)}` : '';
+    const cause = failure ? failure.error : this.#signal?.reason;
+    const options = cause === undefined ? {} : { cause };
+    throw new KubeloomError('ERR_KUBELOOM_NOT_SETTLED', `not settled: ${what}${why}`, options);
   }
 }
 
@@ -148,14 +204,6 @@ function whatIsMissing(informer: Settleable, target: string = ''): string[] {
   return busyHandlers.length === 0
     ? []
     : [`${name}: these handlers are still running: ${busyHandlers.join(', ')}`];
-}
-
-function giveUpIfWanted(signal: AbortSignal | undefined, unsettled: readonly string[]): void {
-  const isHopeless = unsettled.some((what) => what.endsWith('has stopped'));
-  if (!signal?.aborted && !isHopeless) return;
-  const what = unsettled.length > 0 ? unsettled.join('; ') : 'the server never stops changing';
-  const message = `not settled: ${what}`;
-  throw new KubeloomError('ERR_KUBELOOM_NOT_SETTLED', message, { cause: signal?.reason });
 }
 
 function serverOf({ name, source }: Settleable): Server {
