@@ -9,6 +9,7 @@ import { wantOptions } from '../base/option-checks.ts';
 import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import { abortable, onAbort } from '../base/on-abort.ts';
+import { START_ADVICE } from './wait-for.ts';
 import type { WaitCondition } from './wait-condition.ts';
 import { SHUT_DOWN_CHECKS } from './handlers.ts';
 import type { Handlers, ShutDownOptions } from './handlers.ts';
@@ -98,7 +99,7 @@ export class InformerLifecycle {
   }
 
   notStarted(what: string, cause?: unknown): KubeloomError {
-    const message = `${this.#parts.name} ${what}: it was not started, call run()`;
+    const message = `${this.#parts.name} ${what}: it was not started; ${START_ADVICE}`;
     return new KubeloomError('ERR_KUBELOOM_NOT_STARTED', message, cause === undefined ? {} : { cause });
   }
 

@@ -196,6 +196,11 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     return this.#pipeline.replica.hasSynced;
   }
 
+  /** @internal Reports once that a caller waits for an informer that does not run. */
+  reportNotStarted(): void {
+    this.#lifecycle.reportNotStarted();
+  }
+
   /**
    * Resolves when the informer has synced; with a registration, when that handler has received its initial list too.
    * Rejects with the error that ended the informer. It also waits for an informer that is not started yet; when the
@@ -207,8 +212,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
   async waitForSync(signal?: AbortSignal, registration?: HandlerRegistration): Promise<void> {
     const isSynced = (): boolean => (registration ? registration.hasSynced() : this.hasSynced());
     const failure = (): KubeloomError | undefined => registration?.failure;
-    if (!this.#lifecycle.isStartedOrStopped)
-      realTimers.setImmediate(() => this.#lifecycle.reportNotStarted());
+    if (!this.#lifecycle.isStartedOrStopped) realTimers.setImmediate(() => this.reportNotStarted());
     try {
       await this.#changed.until(() => isSynced() || failure() !== undefined || this.isStopped(), signal);
     } catch (cause) {
@@ -347,10 +351,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
 
   /** @internal */
   lend(link: ReaderLink, informer: number): Lent {
-    return lend(link, informer, this.#pipeline, {
-      addEventHandler: (lender, options) => this.addEventHandler(lender, options),
-      removeEventHandler: (registration, options) => this.removeEventHandler(registration, options),
-    });
+    return lend(link, informer, this.#pipeline, this);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -280,8 +280,13 @@ export function syncStateOf(informer: Syncable): DoneState {
   return progress ? { ...state, progress } : state;
 }
 
+/** The remedy for an informer that was not started, whatever made it. */
+export const START_ADVICE: string =
+  'call run(), or start() of its factory: again for an informer that was requested after it';
+
 export function reasonOf(informer: Omit<Syncable, 'waitForSync'>): string {
   const { phase, lastError } = informer;
-  const doing = informer.hasStarted?.() === false && phase !== 'stopped' ? 'not started: call run()' : phase;
+  const doing =
+    informer.hasStarted?.() === false && phase !== 'stopped' ? `not started; ${START_ADVICE}` : phase;
   return lastError ? `${doing}: ${lastError.message}` : doing;
 }

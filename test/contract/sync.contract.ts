@@ -141,7 +141,8 @@ test('C203 a lister of an informer that was never started throws, and its store 
   const lister = new Lister(informer.getIndexer(), PODS);
   const notStarted = {
     code: 'ERR_KUBELOOM_NOT_STARTED',
-    message: 'pods (all namespaces) cannot be read: it was not started, call run()',
+    message:
+      /^pods \(all namespaces\) cannot be read: it was not started; call run\(\), or start\(\) of its factory/,
   };
   for (const read of [
     () => lister.list(),

@@ -166,13 +166,17 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
   }
 
   /**
-   * Resolves when all informers that have been started by now have synced; at once without any.
+   * Resolves when all informers that have been started by now have synced; at once without any. An informer that was not
+   * started is not waited for, as in client-go: it reports ERR_KUBELOOM_NOT_STARTED.
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted or an informer ends first; its
    *   `cause` is the signal's reason or the error that ended the informer
    */
   async waitForCacheSync(signal?: AbortSignal, options: Omit<WaitOptions, 'signal'> = {}): Promise<void> {
-    const started = [...this.#held.values()].filter(({ isStarted }) => isStarted);
+    const all = [...this.#held.values()];
+    const started = all.filter(({ isStarted }) => isStarted);
+    if (!this.#isShutDown)
+      for (const { informer, isStarted } of all) if (!isStarted) informer.reportNotStarted();
     await waitForCheckers(
       this.name,
       signal ? { ...options, signal } : options,

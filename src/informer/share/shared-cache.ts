@@ -11,6 +11,7 @@ import { PORT_VERSION, allocateLink } from '../../replica/share/messages.ts';
 import type { FromReader, LinkMemory } from '../../replica/share/messages.ts';
 import { ReaderLink } from '../../replica/share/reader-link.ts';
 import type { DeclarativeIndex, ModuleIndex } from '../../replica/store/index-functions.ts';
+import { START_ADVICE } from '../wait-for.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 
 /** The settings of an informer that its twins in other threads need. */
@@ -122,7 +123,7 @@ export class SharedCache {
     if (this.#isClosed)
       throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'the shared cache is closed; make another one');
     for (const { name } of [...this.#informers.values()].filter((informer) => !informer.hasStarted())) {
-      const message = `${name} cannot be shared yet: it was not started, call run() first`;
+      const message = `${name} cannot be shared yet: it was not started; ${START_ADVICE}`;
       throw new KubeloomError('ERR_KUBELOOM_NOT_STARTED', message);
     }
     const memory = allocateLink();

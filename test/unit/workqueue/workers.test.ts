@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parallelizeUntil } from '../../../src/workqueue/parallelize-until.ts';
 import { ItemExponentialFailureRateLimiter } from '../../../src/workqueue/rate-limiters.ts';
@@ -21,6 +22,20 @@ function scene(): { clock: FakeClock; queue: RateLimitingQueue<string> } {
   const clock = new FakeClock();
   const rateLimiter = new ItemExponentialFailureRateLimiter<unknown>(10, 1000);
   return { clock, queue: new RateLimitingQueue<string>({ clock, rateLimiter }) };
+}
+
+interface Warning {
+  readonly message: string;
+  readonly detail?: string;
+}
+
+/** The warnings of the process, from now on to the end of the test. */
+function warnings(context: TestContext): Warning[] {
+  const seen: Warning[] = [];
+  context.mock.method(process, 'emitWarning', (message: string, options: Omit<Warning, 'message'>) =>
+    seen.push({ message, ...options }),
+  );
+  return seen;
 }
 
 describe('running workers', () => {
@@ -51,16 +66,35 @@ describe('running workers', () => {
 
   test('C189 warns of an item that failed without its control characters, when nothing else listens', async (context) => {
     const { queue } = scene();
-    const warned: unknown[] = [];
-    context.mock.method(process, 'emitWarning', (message: string, options: object) =>
-      warned.push({ message, ...options }),
-    );
+    const warned = warnings(context);
     queue.add('a\u001b[2J');
     const running = runWorkers(queue, 1, () => Promise.reject(new Error('b\nc')), { retriesMax: 0 });
     queue.shutDown();
     await running;
     const message = 'reconciling a\\x1b[2J failed: b\\nc';
-    assert.deepEqual(warned, [{ message, type: 'KubeloomWarning', code: 'ERR_KUBELOOM_RECONCILE' }]);
+    assert.deepEqual(
+      warned.map(({ detail: _, ...warning }) => warning),
+      [{ message, type: 'KubeloomWarning', code: 'ERR_KUBELOOM_RECONCILE' }],
+    );
+  });
+
+  test('warns of failures with the stack of what was thrown, once a second for each message', async (context) => {
+    const { clock, queue } = scene();
+    const warned = warnings(context);
+    const reconcile = (item: string): never => {
+      throw new TypeError(item === 'other' ? 'another bug' : 'my bug');
+    };
+    for (const item of ['a', 'b', 'c', 'other']) queue.add(item);
+    const running = runWorkers(queue, 1, reconcile, { retriesMax: 1, clock });
+    await turn();
+    const messages = (): unknown[] => warned.map(({ message }) => message);
+    assert.deepEqual(messages(), ['reconciling a failed: my bug', 'reconciling other failed: another bug']);
+    assert.match(String(warned[0]?.detail), /^TypeError: my bug\n {4}at reconcile .*workers\.test\.js/);
+    clock.advance(1000);
+    await turn();
+    assert.equal(messages()[2], 'reconciling a failed: my bug (and 2 more like it)');
+    queue.shutDown();
+    await running;
   });
 
   test('retries a failed item as the limiter requires, and forgets it when it succeeds', async () => {

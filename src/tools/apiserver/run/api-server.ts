@@ -38,12 +38,15 @@ import { Watches } from '../serve/watches.ts';
 import type { DropMode, WatchInfo } from '../serve/watches.ts';
 import { StoredObjectWriter } from '../write/writer.ts';
 
-/** Any object with metadata: types of client-node and literals. */
-export interface ObjectLike {
+/** A type of client-node, or a literal with any members. */
+type Open<Members> = Members | (Members & { readonly [member: string]: unknown });
+
+/** Any object with metadata. */
+export type ObjectLike = Open<{
   readonly metadata?:
-    | { readonly name?: string | undefined; readonly namespace?: string | undefined }
+    | Open<{ readonly name?: string | undefined; readonly namespace?: string | undefined }>
     | undefined;
-}
+}>;
 
 /** One change; `put` creates or replaces. Resources have kubectl's names: `pods`, `deployments.apps`. */
 export type Change =

@@ -1,9 +1,12 @@
 /**
  * The result of `startEmbeddedApiServer`: the server's address, the credentials, and the control API for
- * tests. The methods are the same whether the server runs in a thread, in a process or in the calling thread.
+ * tests. The methods are the same whether the server runs in a thread, in a process or in the calling thread. They reject
+ * with ERR_KUBELOOM_OPTION for a wrong argument.
  */
 
+import { integer, text } from '../../../base/option-checks.ts';
 import type { ApplyResult, Change } from './api-server.ts';
+import { CONTROL_ARGUMENTS } from './control-arguments.ts';
 import type { FaultPortAddress } from '../faults/fault-port.ts';
 import type { ServerConnection } from '../../../kube/server-source.ts';
 import type { FaultScenario, LandedFault } from '../faults/fault-rules.ts';
@@ -60,22 +63,26 @@ export class EmbeddedApiServer implements AsyncDisposable {
    * Adds a resource, e.g. `{ group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget',
    * namespaced: true, custom: true }`.
    */
-  registerResource(definition: ResourceDefinition): Promise<void> {
+  async registerResource(definition: ResourceDefinition): Promise<void> {
+    CONTROL_ARGUMENTS.resource(definition);
     return this.#call('registerResource', definition);
   }
 
   /** Creates, updates and deletes objects without HTTP, in order, up to the first change that is rejected. */
-  apply(changes: readonly Change[]): Promise<ApplyResult> {
+  async apply(changes: readonly Change[]): Promise<ApplyResult> {
+    CONTROL_ARGUMENTS.changes('changes', changes);
     return this.#call('apply', changes);
   }
 
   /** Creates sample objects; resolves with the revision of the last one. */
-  populate(options: PopulateOptions): Promise<number> {
+  async populate(options: PopulateOptions): Promise<number> {
+    CONTROL_ARGUMENTS.populate(options);
     return this.#call('populate', options);
   }
 
   /** Runs a load to its end; the report counts exactly the events that were issued. */
-  load(options: LoadOptions): Promise<LoadReport> {
+  async load(options: LoadOptions): Promise<LoadReport> {
+    CONTROL_ARGUMENTS.load(options);
     return this.#call('load', options);
   }
 
@@ -95,16 +102,20 @@ export class EmbeddedApiServer implements AsyncDisposable {
 
   /** Every event of a resource after a revision, without a limit of age. Tests compare clients with it. */
   async log(resource: string, fromRevision: number = 0): Promise<JournalView> {
+    text('resource', resource);
+    integer(0)('fromRevision', fromRevision);
     return new JournalView(await this.#call('journal', resource, fromRevision));
   }
 
   /** Returns a map from the key (`namespace/name`, or `name`) to the resourceVersion of every current object. */
-  state(resource: string): Promise<Map<string, string>> {
+  async state(resource: string): Promise<Map<string, string>> {
+    text('resource', resource);
     return this.#call('state', resource);
   }
 
   /** Forgets the history up to and including a revision (default: all of it). Resolves with that revision. */
-  compact(revision?: number): Promise<number> {
+  async compact(revision?: number): Promise<number> {
+    if (revision !== undefined) integer(0)('revision', revision);
     return this.#call('compact', revision);
   }
 
@@ -114,7 +125,8 @@ export class EmbeddedApiServer implements AsyncDisposable {
   }
 
   /** Resolves when at least `count` watches are open. Tests wait for it instead of sleeping. */
-  waitForWatches(count: number): Promise<void> {
+  async waitForWatches(count: number): Promise<void> {
+    integer(0)('count', count);
     return this.#call('waitForWatches', count);
   }
 
@@ -124,7 +136,8 @@ export class EmbeddedApiServer implements AsyncDisposable {
   }
 
   /** Breaks every watch; resolves with their number. */
-  dropWatches(options: { readonly how: DropMode }): Promise<number> {
+  async dropWatches(options: { readonly how: DropMode }): Promise<number> {
+    CONTROL_ARGUMENTS.drop(options);
     return this.#call('dropWatches', options.how);
   }
 
@@ -134,7 +147,8 @@ export class EmbeddedApiServer implements AsyncDisposable {
   }
 
   /** Stops listening, cuts all connections, and listens again on the same port with the same data. */
-  restart(options: { readonly downMs?: number } = {}): Promise<void> {
+  async restart(options: { readonly downMs?: number } = {}): Promise<void> {
+    CONTROL_ARGUMENTS.restart(options);
     return this.#call('restart', options.downMs ?? 0);
   }
 
@@ -142,12 +156,14 @@ export class EmbeddedApiServer implements AsyncDisposable {
    * Adds rules by which requests and streams fail. A rule ends when it has struck `times` requests, or when
    * it is healed.
    */
-  setFaults(scenario: FaultScenario): Promise<void> {
+  async setFaults(scenario: FaultScenario): Promise<void> {
+    CONTROL_ARGUMENTS.scenario(scenario);
     return this.#call('setFaults', scenario);
   }
 
   /** Ends one fault, or all. */
-  healFaults(faultId?: string): Promise<void> {
+  async healFaults(faultId?: string): Promise<void> {
+    if (faultId !== undefined) text('faultId', faultId);
     return this.#call('healFaults', faultId);
   }
 

@@ -250,6 +250,24 @@ describe('shutdown', () => {
     assert.deepEqual(warnings, []);
   });
 
+  test('that waits for informers which were not started reports each, with the call that is missing', async () => {
+    await using scene = await Scene.start(0);
+    const factory = scene.typed();
+    factory.core.v1.pods.informer.addEventHandler({ onAdd: () => {} });
+    await factory.waitForCacheSync();
+    await factory.waitForCacheSync();
+    factory.start();
+    assert.ok(factory.core.v1.configMaps.informer);
+    await factory.waitForCacheSync();
+    const reports = scene.errors.map(({ code, message }) => [code, message.split(':')[0]]);
+    assert.deepEqual(reports, [
+      ['ERR_KUBELOOM_NOT_STARTED', 'pods (all namespaces) is waited for'],
+      ['ERR_KUBELOOM_NOT_STARTED', 'configmaps (all namespaces) is waited for'],
+    ]);
+    assert.match(scene.errors[0]?.message ?? '', /start\(\) of its factory/);
+    await factory.shutdown();
+  });
+
   test('leaves no watch open, and stops informers that were never started', async () => {
     await using scene = await Scene.start(2);
     const factory = scene.typed();

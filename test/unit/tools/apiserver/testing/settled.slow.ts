@@ -224,4 +224,27 @@ describe('settled with work queues', { timeout: 40_000 }, () => {
     });
     queue.shutDown();
   });
+
+  it('gives up after a time without progress, with the key and the last failure as cause', async () => {
+    const queue = new RateLimitingQueue<string>({ name: 'pods' });
+    const bug = new Error('my bug');
+    const workers = runWorkers(queue, 1, () => Promise.reject(bug), { onError: () => {} });
+    queue.add('web/a');
+    await assert.rejects(settled(queue, { timeoutMs: 50 }), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'ERR_KUBELOOM_NOT_SETTLED');
+      assert.match(error.message, /^not settled: queue pods: 1 .*; reconciling web\/a failed: my bug$/);
+      assert.equal(error.cause, bug);
+      return true;
+    });
+    queue.shutDown();
+    await workers;
+  });
+
+  it('refuses options that it does not know', async () => {
+    const wrong = { timeout: 5 } as unknown as SettledOptions;
+    await assert.rejects(settled(wrong), {
+      code: 'ERR_KUBELOOM_OPTION',
+      message: /did you mean timeoutMs\?/,
+    });
+  });
 });
