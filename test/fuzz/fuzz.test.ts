@@ -19,7 +19,11 @@ async function complaintsOf(target: FuzzTarget, cases: number, firstSeed: number
 }
 
 function targetOf(run: FuzzCase): FuzzTarget {
-  return { name: 'wrong', timeoutMs: 50, quickCases: 1, open: async () => ({ run, close: async () => {} }) };
+  const open = async (): Promise<{ run: FuzzCase; close: () => Promise<void> }> => ({
+    run,
+    close: async () => {},
+  });
+  return { name: 'wrong', timeoutMs: 50, quickCases: 1, cases: 1, releaseMs: 0, open };
 }
 
 for (const target of TARGETS) {
@@ -68,6 +72,14 @@ describe('the oracle finds', () => {
       assert.match(complaints.join('\n'), complaint);
     });
   }
+});
+
+test('what is released after a while is no fault', async () => {
+  const target = targetOf(() => {
+    const timer = setInterval(() => {}, 2 ** 30);
+    setTimeout(() => clearInterval(timer), 300);
+  });
+  assert.deepEqual(await complaintsOf({ ...target, releaseMs: 60_000 }, 80), []);
 });
 
 test('a seed is one case: the same one again makes the same choices', async () => {

@@ -123,11 +123,13 @@ interface World {
 /** Returns a target whose cases share a server. */
 function targetOn(
   name: string,
+  cases: number,
   run: (world: World, chance: Chance, probe: Probe) => Promise<void>,
 ): FuzzTarget {
   return {
     name,
     quickCases: 100,
+    cases,
     open: async () => {
       const server = await RawServer.start();
       const config = kubeConfigFor(server.url, { token: TOKEN });
@@ -156,7 +158,7 @@ async function impatiently<R>(
   }
 }
 
-const RESPONSES = targetOn('responses', async ({ server, config }, chance, probe) => {
+const RESPONSES = targetOn('responses', 3000, async ({ server, config }, chance, probe) => {
   const isEvil = chance.happens(0.8);
   const value = { kind: 'X', data: { password: CANARY } };
   const body = isEvil && chance.happens(0.6) ? statusBody(chance) : JSON.stringify(value);
@@ -177,7 +179,7 @@ const RESPONSES = targetOn('responses', async ({ server, config }, chance, probe
   );
 });
 
-const LISTS = targetOn('lists', async ({ server, config }, chance, probe) => {
+const LISTS = targetOn('lists', 8000, async ({ server, config }, chance, probe) => {
   const isEvil = chance.happens(0.7);
   const names = Array.from({ length: chance.integer(0, 5) }, (_, index) => `n${index}`);
   const items = names.map((name) =>
@@ -207,7 +209,7 @@ function lineOf(chance: Chance, name: string): string {
   return `${chance.happens(0.1) ? mutated(chance, line) : line}\n`;
 }
 
-const WATCHES = targetOn('watches', async ({ server, config }, chance, probe) => {
+const WATCHES = targetOn('watches', 15000, async ({ server, config }, chance, probe) => {
   const lines = Array.from({ length: chance.integer(1, 6) }, (_, index) => lineOf(chance, `n${index}`));
   const answer = answerWith(chance, lines.join(''), chance.happens(0.3));
   server.answer = () => answer;
@@ -225,6 +227,7 @@ const GOOD =
 const INFORMERS: FuzzTarget = {
   name: 'informers',
   quickCases: 20,
+  cases: 3000,
   open: async () => {
     const server = await RawServer.start();
     const threads = new InformerThreads({ shards: 0 });

@@ -48,11 +48,13 @@ users:
 
 function folderTarget(
   name: string,
+  cases: number,
   run: (path: string, chance: Chance, probe: Probe) => Promise<void>,
 ): FuzzTarget {
   return {
     name,
     quickCases: 150,
+    cases,
     open: async () => {
       const folder = mkdtempSync(join(tmpdir(), 'kubeloom-fuzz-'));
       const close = async (): Promise<void> => rmSync(folder, { recursive: true });
@@ -61,7 +63,7 @@ function folderTarget(
   };
 }
 
-const KUBECONFIGS = folderTarget('kubeconfigs', async (path, chance, probe) => {
+const KUBECONFIGS = folderTarget('kubeconfigs', 15000, async (path, chance, probe) => {
   const text = chance.happens(0.05) ? YAML : mutated(chance, YAML);
   writeFileSync(path, text);
   const config = await probe.attempt('loadKubeConfig', () =>
@@ -83,10 +85,11 @@ const CREDENTIAL = JSON.stringify({
 const PLUGINS: FuzzTarget = {
   name: 'plugins',
   quickCases: 20,
+  cases: 1000,
   open: async () => {
     const server = await RawServer.start();
     server.answer = () => ({ pieces: ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'], ending: 'end' });
-    const target = folderTarget('plugins', async (path, chance, probe) => {
+    const target = folderTarget('plugins', 1000, async (path, chance, probe) => {
       writeFileSync(path, chance.happens(0.1) ? CREDENTIAL : mutated(chance, CREDENTIAL));
       const exec = {
         apiVersion: 'client.authentication.k8s.io/v1',
@@ -254,6 +257,7 @@ async function passing(make: Made['make'], options: unknown): Promise<unknown> {
 const OPTIONS: FuzzTarget = {
   name: 'options',
   quickCases: 150,
+  cases: 5000,
   open: async () => ({
     run: async (chance, probe) => {
       const [name, { options, base = {}, make }] = chance.pick(Object.entries(CONSTRUCTORS)) as [
@@ -283,6 +287,7 @@ const OPTIONS: FuzzTarget = {
 const RECONCILIATIONS: FuzzTarget = {
   name: 'reconciliations',
   quickCases: 150,
+  cases: 40000,
   open: async () => ({
     run: async (chance, probe) => {
       const clock = new FakeClock();
@@ -325,6 +330,7 @@ const ITEMS = ['a', 'b', 'c'].map((name) => ({
 const CALLBACKS: FuzzTarget = {
   name: 'callbacks',
   quickCases: 20,
+  cases: 400,
   open: async () => {
     const threads = new InformerThreads({ shards: 0 });
     const run = async (chance: Chance, probe: Probe): Promise<void> => {
