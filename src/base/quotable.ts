@@ -9,7 +9,7 @@ const QUOTED_CHARACTERS_MAX = 300;
 const CREDENTIALS_CHARACTERS_MAX = 16_384;
 const IDENTITY_CHARACTERS_MAX = 80;
 
-/** A page may contain JSON and style sheets: its beginning explains itself. */
+/** A page may contain JSON and style sheets, but no object. */
 const PAGE = /^<(?:!doctype|html|\?xml)\b/i;
 const JSON_BEGINNING = /^["[{]/;
 const JSON_PART = /[{}]|"\s*[:,\]]/;
@@ -21,7 +21,7 @@ const CREDENTIALS = /\b(Bearer|Basic)\s+(?=\S*[\dA-Z=])[\w.~+/=-]{8,}/gi;
 /**
  * Returns what a message may quote of an answer that is not of the expected form.
  *
- * @returns at most 300 characters of its beginning; undefined when the answer, or a part of it, may be JSON or data
+ * @returns at most 300 characters of the beginning; undefined when the answer, or a part of it, may be JSON or data
  */
 export function quotableText(answer: string): string | undefined {
   const text = answer.trim();

@@ -1,4 +1,4 @@
-/** What a message may quote of a server's answer. */
+/** The parts of a server's answer that a message may quote. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { identityText, quotableText } from '../../../src/base/quotable.ts';

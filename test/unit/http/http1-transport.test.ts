@@ -1,4 +1,4 @@
-/** What the HTTP/1.1 transport keeps. */
+/** The connections that the HTTP/1.1 transport keeps. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';

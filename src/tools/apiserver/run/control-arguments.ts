@@ -206,6 +206,7 @@ const SCENARIO: Shape<FaultScenario> = shape<FaultScenario>(
 /** The checks of the control API's arguments. Each throws ERR_KUBELOOM_OPTION and returns nothing. */
 export const CONTROL_ARGUMENTS = {
   resource: (value: unknown): void => check('resource', value, RESOURCE),
+  resources: listOf('resources', (name, value) => check(name, value, RESOURCE)),
   populate: (value: unknown): void => check('options of populate', value, POPULATE),
   load: (value: unknown): void => check('options of load', value, LOAD),
   drop: (value: unknown): void => check('options of dropWatches', value, DROP),

@@ -3,7 +3,7 @@
  * error }` back. The first call is `start`, with the options.
  */
 
-import { KubeloomError, fromErrorMessage, toErrorMessage } from '../../../base/errors.ts';
+import { KubeloomError, fromErrorMessage, messageOf, toErrorMessage } from '../../../base/errors.ts';
 import type { ErrorMessage } from '../../../base/errors.ts';
 import { ApiServer } from './api-server.ts';
 import type { ServerControl } from './api-server.ts';
@@ -99,9 +99,18 @@ export class RemoteControl {
         return;
       }
       const id = this.#nextId++;
+      this.#post({ id, method, args });
       this.#pending.set(id, { resolve, reject });
-      this.#channel.post({ id, method, args } satisfies CallMessage);
     });
+  }
+
+  #post(message: CallMessage): void {
+    try {
+      this.#channel.post(message);
+    } catch (cause) {
+      const what = `the arguments of ${message.method} must be data, without functions, to be sent to the server`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', `${what}: ${messageOf(cause)}`, { cause });
+    }
   }
 
   #receive({ id, result, error }: ReplyMessage): void {

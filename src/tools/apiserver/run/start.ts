@@ -8,6 +8,9 @@ import { Worker } from 'node:worker_threads';
 import { ApiServer } from './api-server.ts';
 import { EmbeddedApiServer } from './embedded-server.ts';
 import { execArgvOption } from './exec-argv.ts';
+import { oneOf, wantOptions } from '../../../base/option-checks.ts';
+import type { OptionChecks } from '../../../base/option-checks.ts';
+import { API_SERVER_CHECKS } from '../store/options.ts';
 import type { ApiServerOptions } from '../store/options.ts';
 import { RemoteControl, invoke } from './remote.ts';
 import type { RemoteCall } from './remote.ts';
@@ -21,9 +24,16 @@ export interface EmbeddedApiServerOptions extends ApiServerOptions {
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const ENTRY = new URL(`./server-entry${EXTENSION}`, import.meta.url);
 
+const CHECKS: OptionChecks<EmbeddedApiServerOptions> = {
+  ...API_SERVER_CHECKS,
+  isolation: oneOf('thread', 'process', 'none'),
+};
+
+/** @throws ERR_KUBELOOM_OPTION */
 export async function startEmbeddedApiServer(
   options: EmbeddedApiServerOptions = {},
 ): Promise<EmbeddedApiServer> {
+  wantOptions('options of the embedded apiserver', options, CHECKS);
   const { isolation = 'thread', ...serverOptions } = options;
   if (isolation === 'none') {
     const server = new ApiServer(serverOptions);

@@ -5,8 +5,9 @@
 
 import { KubeloomError } from '../../../base/errors.ts';
 import { isLoopbackHost } from '../../../base/loopback.ts';
-import { flag, having, integer, number, oneOf, text, wantOptions } from '../../../base/option-checks.ts';
+import { flag, integer, number, oneOf, text, wantOptions } from '../../../base/option-checks.ts';
 import type { OptionChecks } from '../../../base/option-checks.ts';
+import { CONTROL_ARGUMENTS } from '../run/control-arguments.ts';
 import type { ResourceDefinition } from './resources.ts';
 
 export interface ApiServerOptions {
@@ -61,7 +62,7 @@ export type ResolvedOptions = Required<ApiServerOptions>;
 
 const MIB = 1024 * 1024;
 
-const CHECKS: OptionChecks<ApiServerOptions> = {
+export const API_SERVER_CHECKS: OptionChecks<ApiServerOptions> = {
   host: text,
   port: integer(0, 65_535),
   allowRemote: flag,
@@ -77,12 +78,12 @@ const CHECKS: OptionChecks<ApiServerOptions> = {
   requestBytesMax: integer(1),
   expiredWatch: oneOf('event', 'status'),
   sharding: oneOf('ignores', 'filters', 'echoes'),
-  resources: having('an array of resources', 'map'),
+  resources: CONTROL_ARGUMENTS.resources,
 };
 
 /** @throws ERR_KUBELOOM_OPTION */
 export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
-  wantOptions('options of the embedded apiserver', options, CHECKS);
+  wantOptions('options of the embedded apiserver', options, API_SERVER_CHECKS);
   const resolved: ResolvedOptions = {
     host: '127.0.0.1',
     port: 0,
