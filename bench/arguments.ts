@@ -46,10 +46,10 @@ export function parseRunOptions(suites: readonly string[], flags: Flags): RunOpt
   }
   if (flags.goals !== undefined) checkGoals(suites, flags);
   return {
-    suites: suites.length === 0 ? SUITES : suites.map((name) => wantOneOf(name, SUITES, 'suite')),
+    suites: suites.length === 0 ? SUITES : suites.map((name) => checkOneOf(name, SUITES, 'suite')),
     level: levels[0] ?? 'standard',
     clients:
-      flags.client?.map((name) => wantOneOf(name, CLIENTS, 'client')) ??
+      flags.client?.map((name) => checkOneOf(name, CLIENTS, 'client')) ??
       (flags.quick ? QUICK_CLIENTS : undefined),
     caseText: flags.case ?? '',
     rounds: flags.rounds,
@@ -84,7 +84,7 @@ function isOneOf<T extends string>(name: string, names: readonly T[]): name is T
   return (names as readonly string[]).includes(name);
 }
 
-function wantOneOf<T extends string>(name: string, names: readonly T[], what: string): T {
+function checkOneOf<T extends string>(name: string, names: readonly T[], what: string): T {
   if (isOneOf(name, names)) return name;
   return refuse(`there is no ${what} ${JSON.stringify(name)}: it is one of ${names.join(', ')}`);
 }

@@ -38,10 +38,10 @@ export type { CredentialPluginPolicy } from './kube/plugin-policy.ts';
 export { InformerThreads } from './informer/threads/informer-threads.ts';
 export type { RoleStats } from './informer/threads/threads-metrics.ts';
 export type { Codec, ThreadsOptions } from './informer/threads/options.ts';
-export type { BorrowChecks } from './replica/store/entry-owner.ts';
-export { defaultThreads } from './informer/threads/options.ts';
+export type { RetainChecks } from './replica/store/entry-owner.ts';
+export { defaultIndexerThreads } from './informer/threads/options.ts';
 export type { ReflectorPhase } from './shared/protocol.ts';
-export type { ShardFiltering } from './shared/activity.ts';
+export type { ShardFilterSupport } from './shared/activity.ts';
 
 export { drop, transformModule } from './informer/transform.ts';
 export type { Transform, DropTransform, ModuleTransform, PlainTransform } from './informer/transform.ts';

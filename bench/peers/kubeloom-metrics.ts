@@ -35,7 +35,7 @@ async function run(task: Task): Promise<Result> {
   const threads = new InformerThreads();
   const informers = resourcesOf(task).map(
     (resource) =>
-      new SharedIndexInformer<KubeObject>(config, resourceRef(resource), { threads, borrowChecks: 'off' }),
+      new SharedIndexInformer<KubeObject>(config, resourceRef(resource), { threads, retainChecks: 'off' }),
   );
   const failed = Promise.all(informers.map((informer) => informer.run())).then(() => {
     throw new Error('an informer has stopped');

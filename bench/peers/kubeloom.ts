@@ -1,5 +1,5 @@
 /**
- * kubeloom's informer: `node kubeloom.js TASK`. BorrowChecks are as in production; everything else has its
+ * kubeloom's informer: `node kubeloom.js TASK`. RetainChecks are as in production; everything else has its
  * default, unless the task says otherwise. Problems are warnings on standard error; the runner prints them
  * when there is no result.
  */
@@ -21,7 +21,7 @@ const PAGE_OBJECTS = 500;
 function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeObject> {
   return {
     threads,
-    borrowChecks: 'off',
+    retainChecks: 'off',
     ...(task.codec ? { codec: task.codec } : {}),
     ...(task.drop ? { transform: drop('metadata.managedFields') } : {}),
     ...(task.listing === 'list' || task.listing === 'pages' ? { watchList: 'off' } : {}),
@@ -39,7 +39,7 @@ function touch(entry: Borrowed<KubeObject>, handler: Handler): number {
 
 async function run(task: Task): Promise<Result> {
   const config = loadKubeConfig(new KubeConfig(), task);
-  const threads = new InformerThreads(task.shards === undefined ? {} : { shards: task.shards });
+  const threads = new InformerThreads(task.shards === undefined ? {} : { indexerThreads: task.shards });
   const options = optionsOf(task, threads);
   const informers = resourcesOf(task).map(
     (resource) => new SharedIndexInformer<KubeObject>(config, resourceRef(resource), options),

@@ -37,7 +37,7 @@ export async function syncedCache<T extends object>(
     isWatchListUnsupported: true,
   };
   const threads = new InformerThreads();
-  const informer = new SharedIndexInformer<T>(source, resource, { threads, borrowChecks: 'off', ...options });
+  const informer = new SharedIndexInformer<T>(source, resource, { threads, retainChecks: 'off', ...options });
   const ended = informer.run();
   await informer.waitForSync();
   const close = async (): Promise<void> => {
@@ -67,19 +67,19 @@ export async function cacheParts(count: number): Promise<CacheParts> {
       {
         name: `lister: ${GROUP} of ${size} by index`,
         operations: 1,
-        call: () => wantGroup(indexer.byIndex('group', 'group-3').length),
+        call: () => checkGroup(indexer.byIndex('group', 'group-3').length),
       },
       {
         name: `lister: ${GROUP} of ${size} by label`,
         operations: 1,
-        call: () => wantGroup(lister.list('group=group-3').length),
+        call: () => checkGroup(lister.list('group=group-3').length),
       },
     ],
     close,
   };
 }
 
-function wantGroup(found: number): void {
+function checkGroup(found: number): void {
   if (found !== GROUP) throw new Error(`${found} found, not ${GROUP}`);
 }
 

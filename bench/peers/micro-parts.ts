@@ -82,11 +82,17 @@ function heads(): MicroPart {
   const spans = pods.map((pod) => {
     scanKey(pod, 0, pod.length, keys);
     const [versionStart, versionEnd] = [keys.resourceVersionStart - 1, keys.resourceVersionEnd + 1];
-    return { start: 0, end: pod.length, versionStart, versionEnd, headEnd: pod.indexOf('"managedFields":') };
+    return {
+      start: 0,
+      end: pod.length,
+      versionStart,
+      versionEnd,
+      prefixEnd: pod.indexOf('"managedFields":'),
+    };
   });
   return batch('shard: head of a 5 KB pod hashed', (index) => {
     const span = spans[index];
-    if (span) hashes.set(index, podAt(index), span, span.headEnd);
+    if (span) hashes.set(index, podAt(index), span, span.prefixEnd);
   });
 }
 

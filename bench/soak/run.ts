@@ -72,7 +72,7 @@ await using server = await startEmbeddedApiServer({
   historyEventsMax: HISTORY_EVENTS_MAX,
 });
 await server.populate({ count: Number(pods) });
-await using threads = new InformerThreads({ shards: 2 });
+await using threads = new InformerThreads({ indexerThreads: 2 });
 let recorder = new Recorder();
 await using informer = new SharedIndexInformer(kubeConfigOf(server), PODS, {
   threads,

@@ -46,7 +46,7 @@ export class HeapData<Item, Key = string> {
     } else {
       node.item = item;
     }
-    this.#settle(node);
+    this.#sift(node);
   }
 
   delete(key: Key): boolean {
@@ -56,7 +56,7 @@ export class HeapData<Item, Key = string> {
     const last = this.#nodes.pop()!;
     if (last !== node) {
       this.#place(last, node.position);
-      this.#settle(last);
+      this.#sift(last);
     }
     return true;
   }
@@ -66,7 +66,7 @@ export class HeapData<Item, Key = string> {
     this.#byKey.clear();
   }
 
-  #settle(node: Node<Key, Item>): void {
+  #sift(node: Node<Key, Item>): void {
     while (node.position > 0) {
       const parent = this.#nodes[(node.position - 1) >> 1]!;
       if (!this.#less(node.item, parent.item)) break;

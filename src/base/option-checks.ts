@@ -22,14 +22,14 @@ const SHOWN_CHARACTERS_MAX = 100;
  * @param what names the options in messages: `options of an informer`
  * @throws ERR_KUBELOOM_OPTION for a value that is no object, an unknown member, or a value that the check refuses
  */
-export function wantOptions<Options>(
+export function checkOptions<Options>(
   what: string,
   options: unknown,
   checks: OptionChecks<Options>,
   prefix = '',
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    refuse(what, options, 'an object');
+    invalidOption(what, options, 'an object');
   }
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(checks, name)) throw unknownOption(what, name, Object.keys(checks));
@@ -73,38 +73,39 @@ function editsBetween(a: string, b: string): number {
 }
 
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): OptionCheck {
-  return (name, value) => wantInteger(name, value, min, max);
+  return (name, value) => checkInteger(name, value, min, max);
 }
 
 export function number(min: number, max: number = Number.MAX_SAFE_INTEGER): OptionCheck {
-  return (name, value) => wantNumber(name, value, min, max);
+  return (name, value) => checkNumber(name, value, min, max);
 }
 
 export function oneOf(...choices: readonly string[]): OptionCheck {
   const quoted = choices.map((choice) => `'${choice}'`);
   const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
   return (name, value) => {
-    if (!choices.includes(value as string)) refuse(name, value, expected);
+    if (!choices.includes(value as string)) invalidOption(name, value, expected);
   };
 }
 
 export function text(name: string, value: unknown): void {
-  if (typeof value !== 'string') refuse(name, value, 'text');
+  if (typeof value !== 'string') invalidOption(name, value, 'text');
 }
 
 export function flag(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') refuse(name, value, 'true or false');
+  if (typeof value !== 'boolean') invalidOption(name, value, 'true or false');
 }
 
 export function callback(name: string, value: unknown): void {
-  if (typeof value !== 'function') refuse(name, value, 'a function');
+  if (typeof value !== 'function') invalidOption(name, value, 'a function');
 }
 
 /** Checks for an object with these methods. */
 export function having(expected: string, ...methods: readonly string[]): OptionCheck {
   return (name, value) => {
     const isMissing = (method: string): boolean => typeof Reflect.get(value as object, method) !== 'function';
-    if (typeof value !== 'object' || value === null || methods.some(isMissing)) refuse(name, value, expected);
+    if (typeof value !== 'object' || value === null || methods.some(isMissing))
+      invalidOption(name, value, expected);
   };
 }
 
@@ -124,13 +125,13 @@ export const signal: OptionCheck = having('an AbortSignal', 'addEventListener', 
 
 /** Checks options within an option; messages name them `backoff.maxMs`. */
 export function nested<Options>(checks: OptionChecks<Options>): OptionCheck {
-  return (name, value) => wantOptions(name, value, checks, `${name}.`);
+  return (name, value) => checkOptions(name, value, checks, `${name}.`);
 }
 
 /** Checks for an absolute URL, from which a module is loaded. */
 export function moduleUrl(name: string, value: unknown): void {
   if (typeof value === 'string' && URL.canParse(value)) return;
-  refuse(name, value, "an absolute URL: new URL('./module.js', import.meta.url).href");
+  invalidOption(name, value, "an absolute URL: new URL('./module.js', import.meta.url).href");
 }
 
 /** Accepts every value: another place checks it. */
@@ -149,24 +150,24 @@ export function naming(check: (value: string) => unknown): OptionCheck {
   };
 }
 
-export function wantInteger(name: string, value: unknown, min: number, max: number): void {
+export function checkInteger(name: string, value: unknown, min: number, max: number): void {
   if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-    refuse(name, value, `an integer from ${min} to ${max}`);
+    invalidOption(name, value, `an integer from ${min} to ${max}`);
   }
 }
 
-export function wantNumber(name: string, value: unknown, min: number, max: number): void {
+export function checkNumber(name: string, value: unknown, min: number, max: number): void {
   if (typeof value !== 'number' || !(value >= min && value <= max)) {
-    refuse(name, value, `a number from ${min} to ${max}`);
+    invalidOption(name, value, `a number from ${min} to ${max}`);
   }
 }
 
-export function wantFinite(name: string, value: unknown): void {
-  if (!Number.isFinite(value)) refuse(name, value, 'a finite number');
+export function checkFinite(name: string, value: unknown): void {
+  if (!Number.isFinite(value)) invalidOption(name, value, 'a finite number');
 }
 
 /** Also takes the rejection of a promise that is refused. */
-export function refuse(name: string, value: unknown, expected: string): never {
+export function invalidOption(name: string, value: unknown, expected: string): never {
   disown(value);
   throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} must be ${expected}, got ${shown(value)}`);
 }

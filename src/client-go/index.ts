@@ -62,7 +62,7 @@ export { ListPager } from './controller/pager.ts';
 export type { ListPagerOptions } from './controller/pager.ts';
 export { Reflector } from './controller/reflector.ts';
 export type { BackoffOptions, ReflectorOptions } from './controller/reflector.ts';
-export type { ErrorOrigin, ReflectorErrorHandler } from './controller/error-reports.ts';
+export type { ErrorOrigin, ReflectorErrorHandler } from './controller/warning-reporter.ts';
 export type { ResourceVersionUpdater } from './controller/store-writer.ts';
 export type { ExpectedType } from './controller/expected-type.ts';
 export { Controller, newController } from './controller/controller.ts';

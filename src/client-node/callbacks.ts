@@ -1,7 +1,7 @@
 /** The callbacks of a ListWatch by their verbs. A callback that throws is reported, and the others are called. */
 import { messageOf } from '../base/errors.ts';
 import { ADD, CHANGE, CONNECT, DELETE, ERROR, UPDATE } from '@kubernetes/client-node';
-import { callback as wantCallback } from '../base/option-checks.ts';
+import { callback as checkCallback } from '../base/option-checks.ts';
 import { KubeloomError } from '../index.ts';
 
 type ObjectVerb = ADD | UPDATE | DELETE;
@@ -21,7 +21,7 @@ export class Callbacks<T> {
 
   on(verb: Verb | CHANGE, callback: Callback): void {
     const lists = this.#listsOf(verb);
-    wantCallback('the callback', callback);
+    checkCallback('the callback', callback);
     for (const list of lists) list.push(callback);
   }
 

@@ -18,7 +18,7 @@ import type {
   UPDATE,
   Watch,
 } from '@kubernetes/client-node';
-import { anything, flag, having, wantOptions } from '../base/option-checks.ts';
+import { anything, flag, having, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { KubeloomError, SharedIndexInformer } from '../index.ts';
 import { toModel } from '../kube/model/converter.ts';
@@ -70,7 +70,7 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
   ) {
     having("client-node's Watch")('watch', watch);
     flag('autoStart', autoStart);
-    wantOptions('options of a ListWatch', options, CHECKS);
+    checkOptions('options of a ListWatch', options, CHECKS);
     const { resource, namespace, isBuiltIn, ...selectors } = parseWatchPath(path);
     const selection = {
       namespace,

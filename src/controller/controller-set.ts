@@ -1,7 +1,7 @@
 /** Controllers that share caches and a client, from their declaration to their end: those of a manager, or of a partition. */
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { wantOptions } from '../base/option-checks.ts';
+import { checkOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { InformerHandle } from '../informer/map/informer-handle.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
@@ -43,7 +43,7 @@ export class ControllerSet implements AsyncDisposable {
     kind: ResourceOf<T> | KindLike,
     options: ControllerOptions<T> = {},
   ): ControllerBuilder {
-    wantOptions('options of a controller', options, CONTROLLER_CHECKS);
+    checkOptions('options of a controller', options, CONTROLLER_CHECKS);
     if (this.#hasStarted) {
       const message = 'the controllers have been started already: declare all of them before';
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);

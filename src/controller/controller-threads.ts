@@ -1,11 +1,11 @@
 /** The threads in which a controller reconciles, and the caches of its kinds that they read. */
-import { refuse } from '../base/option-checks.ts';
+import { invalidOption } from '../base/option-checks.ts';
 import { ReconcilerPool } from '../thread/pool/reconciler-pool.ts';
 import { SharedCache } from '../informer/share/shared-cache.ts';
 import type { InformerHandle } from '../informer/map/informer-handle.ts';
 import type { ItemReconciler } from '../workqueue/run-workers.ts';
 import type { KubeObject } from '../index.ts';
-import type { Lendable } from '../informer/share/shared-cache.ts';
+import type { Shareable } from '../informer/share/shared-cache.ts';
 import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 
 export class ControllerThreads implements ItemReconciler<string> {
@@ -17,12 +17,12 @@ export class ControllerThreads implements ItemReconciler<string> {
    * @throws ERR_KUBELOOM_OPTION for a kind with several namespaces, and for two kinds with one name
    */
   constructor(module: URL, handles: readonly InformerHandle<KubeObject>[], threads: number | undefined) {
-    const informers: Record<string, Lendable> = {};
+    const informers: Record<string, Shareable> = {};
     for (const handle of handles) {
       const { resource } = handle.resource;
       const informer = handle.share();
       if ((informers[resource] ??= informer) === informer) continue;
-      refuse(
+      invalidOption(
         'kinds of a controller in threads',
         resource,
         'resources with different names: threads ask by name',

@@ -1,7 +1,7 @@
 /** A controller in its manager: fills its caches, then turns changes into keys and reconciles them. */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, assert } from '../base/errors.ts';
-import { callback, refuse, wantOptions } from '../base/option-checks.ts';
+import { callback, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import { LinkedController } from '../shared/fence.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
@@ -117,14 +117,14 @@ export class ManagedController implements ControllerBuilder {
   }
 
   owns<T>(kind: KindLike, options: OwnsOptions<T> = {}): this {
-    wantOptions('options of owns', options, OWNS_CHECKS);
+    checkOptions('options of owns', options, OWNS_CHECKS);
     return this.#watch(kind, options, options.everyOwner ? (owner) => ownerKeys(owner) : controllerKeys);
   }
 
   from<E>(stream: AsyncIterable<E>, map: (event: E) => readonly string[]): this {
-    this.#wantDeclared();
+    this.#checkDeclared();
     if (typeof Object(stream)[Symbol.asyncIterator] !== 'function')
-      refuse('stream', stream, 'an async iterable');
+      invalidOption('stream', stream, 'an async iterable');
     callback('map', map);
     if (this.#parts.filter) {
       const message = `controller ${this.name} of a partition follows a stream, which has no partitions: use a manager without them`;
@@ -135,14 +135,14 @@ export class ManagedController implements ControllerBuilder {
   }
 
   watches<T>(kind: KindLike, map: MapToKeys<T>, options: WatchOptions<T> = {}): this {
-    wantOptions('options of watches', options, WATCH_CHECKS);
+    checkOptions('options of watches', options, WATCH_CHECKS);
     callback('map', map);
     const mapTo = map as MapToKeys<KubeObject>;
     return this.#watch(kind, options, (owner, cache) => mappedKeys(owner, (object) => mapTo(object, cache)));
   }
 
   reconcile(reconcile: Reconcile | URL): void {
-    this.#wantDeclared();
+    this.#checkDeclared();
     if (!(reconcile instanceof URL)) callback('reconcile', reconcile);
     else if (this.#parts.filter) {
       const message = `controller ${this.name} of a partition reconciles with the partition's own client: give a function, not a module`;
@@ -179,7 +179,7 @@ export class ManagedController implements ControllerBuilder {
       }),
     );
     for (const [, { resource }] of this.#followed)
-      this.#wantDivisible(this.#followed[0]?.[1].resource, resource);
+      this.#checkDivisible(this.#followed[0]?.[1].resource, resource);
   }
 
   /** The caches of its kinds that are filled. */
@@ -267,7 +267,7 @@ export class ManagedController implements ControllerBuilder {
   }
 
   /** Refuses what no partition can have: the namespaced objects of a cluster-scoped controller are in all partitions. */
-  #wantDivisible(own: KindLike | undefined, kind: KindLike): void {
+  #checkDivisible(own: KindLike | undefined, kind: KindLike): void {
     if (this.#parts.filter?.key !== 'namespace' || !own) return;
     if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;
     const message =
@@ -333,17 +333,17 @@ export class ManagedController implements ControllerBuilder {
   }
 
   #watch<T>(kind: KindLike, { predicate }: WatchOptions<T>, keysFor: Source['keysFor']): this {
-    this.#wantDeclared();
+    this.#checkDeclared();
     if (this.#parts.filter?.key === 'uid') {
       const message = `controller ${this.name} follows a second kind, whose uids lead to other partitions: use the key 'namespace'`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
-    this.#wantDivisible(this.#sources[0]?.kind, kind);
+    this.#checkDivisible(this.#sources[0]?.kind, kind);
     this.#sources.push({ kind, predicate: predicate as Predicate<KubeObject> | undefined, keysFor });
     return this;
   }
 
-  #wantDeclared(): void {
+  #checkDeclared(): void {
     if (this.#state.kind === 'declared') return;
     throw new KubeloomError('ERR_KUBELOOM_STARTED', `controller ${this.name} has started: declare it before`);
   }

@@ -6,7 +6,7 @@ import { callGuarded } from '../base/callbacks.ts';
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { signal as aSignal, wantOptions } from '../base/option-checks.ts';
+import { signal as aSignal, checkOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { InformersMap } from '../informer/map/informers-map.ts';
@@ -28,7 +28,7 @@ export class Manager {
 
   /** @throws ERR_KUBELOOM_OPTION */
   constructor(source: ServerSource, options: ManagerOptions = {}) {
-    wantOptions('options of a manager', options, MANAGER_CHECKS);
+    checkOptions('options of a manager', options, MANAGER_CHECKS);
     this.#options = options;
     this.client = new ObjectClient(source);
     this.cache = new InformersMap(source, options.cache);

@@ -3,7 +3,7 @@ import { KubeloomError, messageOf } from '../base/errors.ts';
 import type { ErrorCode } from '../base/error-codes/table.ts';
 import { parseObjectName } from '../kube/keys.ts';
 import { isEntry, isExplicitKey, isFinalStateUnknown, isRecord } from '../kube/meta-shape.ts';
-import { apiVersionOf, resourcePath, wantResource } from '../kube/resource.ts';
+import { apiVersionOf, resourcePath, checkResource } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { ObjectKey } from '../informer/map/kind-cache.ts';
 
@@ -31,7 +31,7 @@ export function pathOf(given: ResourceRef, key: ObjectKey): string {
 /** Returns the path of an object that is sent. @throws ERR_KUBELOOM_OPTION */
 export function pathOfObject(given: ResourceRef, object: unknown): string {
   const resource = wanted(given);
-  wantObject(resource, object);
+  checkObject(resource, object);
   const { namespace = '', name = '' } = metadataOf(object);
   if (name === '') throw unnamed(resource, 'metadata.name');
   return pathOf(resource, { namespace, name });
@@ -40,7 +40,7 @@ export function pathOfObject(given: ResourceRef, object: unknown): string {
 /** Returns the path of the collection of an object that is created. @throws ERR_KUBELOOM_OPTION */
 export function collectionOf(given: ResourceRef, object: unknown): string {
   const resource = wanted(given);
-  wantObject(resource, object);
+  checkObject(resource, object);
   const { namespace = '' } = metadataOf(object);
   if (typeof namespace !== 'string' || (resource.isNamespaced && namespace === ''))
     throw unnamed(resource, 'metadata.namespace');
@@ -53,7 +53,7 @@ export function complete(resource: ResourceRef, object: unknown): object {
 }
 
 /** Returns the patch. @throws ERR_KUBELOOM_OPTION for one that changes nothing, and for what is no merge patch */
-export function wantPatch({ resource }: ResourceRef, patch: unknown): object {
+export function checkPatch({ resource }: ResourceRef, patch: unknown): object {
   const what = `the patch of an object of ${resource}`;
   if (!isRecord(patch) || Array.isArray(patch))
     throw wrong(`${what} is ${described(patch)}: pass a merge patch, an object with the members to change`);
@@ -65,11 +65,11 @@ export function wantPatch({ resource }: ResourceRef, patch: unknown): object {
 }
 
 function wanted(resource: unknown): ResourceRef {
-  wantResource(resource);
+  checkResource(resource);
   return resource;
 }
 
-function wantObject({ resource }: ResourceRef, object: unknown): void {
+function checkObject({ resource }: ResourceRef, object: unknown): void {
   if (isRecord(object) && isEntry(object))
     throw wrong(`the object of ${resource} is an entry of a cache: pass entry.copy(), changed`);
   if (isRecord(object) && !Array.isArray(object) && !isOurs(object)) return;

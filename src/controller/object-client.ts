@@ -1,6 +1,6 @@
 /** Reads and writes single objects of an apiserver, with the credentials, proxies and TLS of the informers. */
 import { KubeloomError } from '../base/errors.ts';
-import { oneOf, signal, text, integer, wantOptions } from '../base/option-checks.ts';
+import { oneOf, signal, text, integer, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { resourcePath } from '../kube/resource.ts';
 import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
@@ -10,7 +10,7 @@ import type { KubeObject } from '../kube/wire.ts';
 import type { ObjectKey } from '../informer/map/kind-cache.ts';
 import { ApiClient } from '../http/api-client.ts';
 import type { SendRequest } from '../http/api-client.ts';
-import { collectionOf, complete, metadataOf, pathOf, pathOfObject, wantPatch } from './object-arguments.ts';
+import { collectionOf, complete, metadataOf, pathOf, pathOfObject, checkPatch } from './object-arguments.ts';
 
 export interface RequestOptions {
   /** Ends the wait for the answer; a write may have happened nevertheless. */
@@ -43,7 +43,7 @@ export type WriteListener = (resource: ResourceRef, answer: KubeObject) => void;
 type UnconfirmedListener = (resource: ResourceRef, namespace: string) => void;
 
 /** The type of an object that is sent. The resource alone decides it: it is not inferred from the argument. */
-export type Sent<T> = [T][T extends unknown ? 0 : never];
+export type NoInfer<T> = [T][T extends unknown ? 0 : never];
 
 /**
  * A client for single objects. A request is sent once, and a second time with fresh credentials after 401; everything else
@@ -128,7 +128,7 @@ export class ObjectClient {
   /** Creates an object; it has a name, or `generateName`. Returns it as the server has stored it. */
   async create<T = KubeObject>(
     resource: ResourceOf<T>,
-    object: Sent<T>,
+    object: NoInfer<T>,
     options: RequestOptions = {},
   ): Promise<T> {
     const path = collectionOf(resource, object);
@@ -141,7 +141,7 @@ export class ObjectClient {
    */
   async update<T = KubeObject>(
     resource: ResourceOf<T>,
-    object: Sent<T>,
+    object: NoInfer<T>,
     options: RequestOptions = {},
   ): Promise<T> {
     const path = pathOfObject(resource, object);
@@ -151,7 +151,7 @@ export class ObjectClient {
   /** Replaces the status of an object, and nothing else. */
   async updateStatus<T = KubeObject>(
     resource: ResourceOf<T>,
-    object: Sent<T>,
+    object: NoInfer<T>,
     options: RequestOptions = {},
   ): Promise<T> {
     const path = `${pathOfObject(resource, object)}/status`;
@@ -169,7 +169,7 @@ export class ObjectClient {
     options: RequestOptions = {},
   ): Promise<T> {
     const path = pathOf(resource, key);
-    return this.#send<T>(resource, { method: 'PATCH', path, body: wantPatch(resource, patch) }, options);
+    return this.#send<T>(resource, { method: 'PATCH', path, body: checkPatch(resource, patch) }, options);
   }
 
   /** Changes the status of an object by a merge patch, which has the status as its member `status`. */
@@ -180,12 +180,12 @@ export class ObjectClient {
     options: RequestOptions = {},
   ): Promise<T> {
     const path = `${pathOf(resource, key)}/status`;
-    return this.#send<T>(resource, { method: 'PATCH', path, body: wantPatch(resource, patch) }, options);
+    return this.#send<T>(resource, { method: 'PATCH', path, body: checkPatch(resource, patch) }, options);
   }
 
   /** Deletes an object. It is gone when its grace period is over and its finalizers are removed. */
   async delete<T>(resource: ResourceOf<T>, key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
-    wantOptions('options of a deletion', options, DELETE_CHECKS);
+    checkOptions('options of a deletion', options, DELETE_CHECKS);
     const { signal: given, uid, resourceVersion, ...how } = options;
     const preconditions = { uid, resourceVersion };
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...how, preconditions };
@@ -194,10 +194,10 @@ export class ObjectClient {
   }
 
   async #send<T>(resource: ResourceRef, request: SendRequest, options: RequestOptions): Promise<T> {
-    wantOptions('options of a request', options, REQUEST_CHECKS);
+    checkOptions('options of a request', options, REQUEST_CHECKS);
     const own = request.method === 'GET' ? [] : this.#signals;
     for (const each of own) each.throwIfAborted();
-    if (this.#isFenced) wantPrecondition(resource, request);
+    if (this.#isFenced) checkPrecondition(resource, request);
     const signals = options.signal ? [...own, options.signal] : own;
     try {
       const answer = await this.#api.send({ ...request, signals });
@@ -223,7 +223,7 @@ export class ObjectClient {
 }
 
 /** Refuses a write that would overwrite a successor's. A version of 0 is none to a server: it updates unconditionally. */
-function wantPrecondition({ resource }: ResourceRef, { method, body, path }: SendRequest): void {
+function checkPrecondition({ resource }: ResourceRef, { method, body, path }: SendRequest): void {
   if (method === 'GET' || method === 'POST') return;
   const isDeletion = method === 'DELETE';
   const { resourceVersion = '' }: Preconditions = isDeletion ? Object(body).preconditions : metadataOf(body);

@@ -21,7 +21,7 @@ import type { ObjectClient } from './object-client.ts';
 import type { Predicate } from './predicates.ts';
 
 /** Grants leadership to one of several processes. */
-export interface LeaderGate {
+export interface LeaderElection {
   /**
    * Waits for leadership and calls `lead` once. Resolves when `signal` is aborted, the promise of `lead` has settled and
    * the leadership is given back. Rejects when the leadership was lost, with the error of `lead` when that failed.
@@ -36,7 +36,7 @@ export interface ManagerOptions {
   /** Options of the caches of all kinds: namespaces, selectors, transforms, threads. */
   readonly cache?: InformersMapOptions;
   /** Lets controllers run in the process that leads. Default: they run in every process. */
-  readonly leaderElector?: LeaderGate;
+  readonly leaderElector?: LeaderElection;
   /** Time for filling the caches, after which `run` rejects. Default: 120,000. */
   readonly cacheSyncTimeoutMs?: number;
   /** Time for the reconciliations in progress after the stop, after which `run` rejects. Default: 30,000. */

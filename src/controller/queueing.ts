@@ -1,6 +1,6 @@
 /** Handlers that turn changes of objects into keys in a work queue. */
 import { callGuarded } from '../base/callbacks.ts';
-import { refuse } from '../base/option-checks.ts';
+import { invalidOption } from '../base/option-checks.ts';
 import { isThenable } from '../base/thenable.ts';
 import { abortable, isAbortOf } from '../base/on-abort.ts';
 import { parseObjectName } from '../kube/keys.ts';
@@ -51,7 +51,7 @@ export function queueingHandler<T>(
 
 /** A promise would count as true. */
 function answerOf(answer: unknown): unknown {
-  if (isThenable(answer)) refuse('what a predicate returns', answer, 'true or false');
+  if (isThenable(answer)) invalidOption('what a predicate returns', answer, 'true or false');
   return answer;
 }
 
@@ -125,7 +125,7 @@ export async function feed(
       if (done) return;
       callGuarded('map', () => {
         const keys: unknown = map(value);
-        if (!Array.isArray(keys)) refuse('what map returns for a stream', keys, 'a list of keys');
+        if (!Array.isArray(keys)) invalidOption('what map returns for a stream', keys, 'a list of keys');
         queue.addWithOptions({}, ...(keys as readonly string[]));
       });
     }
@@ -141,7 +141,7 @@ export function mappedKeys(owner: ResourceRef, map: KeysOf<KubeObject>): KeysOf<
   const want = (isRight: boolean, found: unknown): void => {
     const form = owner.isNamespaced ? 'namespace/name' : 'name';
     if (!isRight)
-      refuse(`what map returns for ${owner.resource}`, found, `a list of keys in the form ${form}`);
+      invalidOption(`what map returns for ${owner.resource}`, found, `a list of keys in the form ${form}`);
   };
   return (object) => {
     const keys: unknown = map(object);

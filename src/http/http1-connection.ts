@@ -273,7 +273,7 @@ export class Http1Exchange implements HttpExchange {
     this.#error ??= toHttpError(cause, this.#url);
     this.#rest = undefined;
     this.#drop();
-    this.#settle();
+    this.#finishIfDone();
   }
 
   /** Takes bytes, which it may overwrite; they are invalid after it returns. */
@@ -288,7 +288,7 @@ export class Http1Exchange implements HttpExchange {
     this.#connection = undefined;
     if (this.#isReused && this.#rules.isRepeatable && this.#parser.isUntouched) this.#startAnew();
     else this.#ending = { cause };
-    this.#settle();
+    this.#finishIfDone();
   }
 
   /**
@@ -309,7 +309,7 @@ export class Http1Exchange implements HttpExchange {
     const rest = this.#rest;
     this.#rest = undefined;
     if (rest) this.#read(rest, rest.length);
-    else this.#settle();
+    else this.#finishIfDone();
     if (!this.#isPaused) this.#connection?.socket.resume();
   }
 
@@ -327,7 +327,7 @@ export class Http1Exchange implements HttpExchange {
     this.#hasSurplus = at < length && parser.isComplete;
     if (at < length && !parser.isComplete && !parser.failure)
       this.#rest = Buffer.from(bytes.subarray(at, length));
-    this.#settle();
+    this.#finishIfDone();
   }
 
   #head({ status, headers }: ResponseHead): void {
@@ -338,7 +338,7 @@ export class Http1Exchange implements HttpExchange {
   }
 
   /** Delivers the end once it came, unless a pause holds it back. */
-  #settle(): void {
+  #finishIfDone(): void {
     if (this.#isOver || this.#isPaused || this.#rest) return;
     const { failure } = this.#parser;
     if (this.#error) this.#finish(this.#error);

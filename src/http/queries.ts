@@ -16,7 +16,7 @@ function atVersion(resourceVersion: string): Query {
  * Returns the version of a list: "0" at first (any state, the cheapest), then the last seen (never back in
  * time). It is "" (the most recent) once the server refused that version, and at first if the informer requires it.
  */
-export function listVersion(lastSeen: string, isUnavailable: boolean, first: 'any' | 'mostRecent'): string {
+export function listVersion(lastSeen: string, isUnavailable: boolean, first: 'any' | 'latest'): string {
   if (isUnavailable) return '';
   return lastSeen === '' && first === 'any' ? '0' : lastSeen;
 }

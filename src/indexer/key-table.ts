@@ -2,7 +2,7 @@
  * Map from the bytes of a key to its dense id, without strings: open addressing, with the key bytes in a private arena.
  *
  * ```
- *  slots    32 parts by hash   │ hash │ id + 1 │ hash │ 0 = empty │ …
+ *  cells    32 parts by hash   │ hash │ id + 1 │ hash │ 0 = empty │ …
  *  records  chunks by id       │ hash │ arena place │ namespace length │ name length │   or, free: │ next free id │
  *  arena    chunks             namespace bytes, name bytes
  * ```
@@ -36,7 +36,7 @@ const CHUNK_IDS: number = 1 << CHUNK_IDS_SHIFT;
 const NO_RECORDS = new Int32Array(0);
 
 export class KeyTable {
-  readonly #parts: readonly KeySlots[] = Array.from({ length: PARTS }, () => new KeySlots());
+  readonly #parts: readonly KeyCells[] = Array.from({ length: PARTS }, () => new KeyCells());
   /** Records by chunk. Only the first chunk may be short: it begins small and doubles. */
   readonly #records: Int32Array[] = [new Int32Array(FIRST_CHUNK_IDS * RECORD_WORDS)];
   #arena = new KeyArena();
@@ -45,9 +45,9 @@ export class KeyTable {
   #firstFree = NO_ID;
 
   get memoryBytes(): number {
-    const slots = this.#parts.reduce((sum, { words }) => sum + words.byteLength, 0);
+    const cells = this.#parts.reduce((sum, { words }) => sum + words.byteLength, 0);
     const records = this.#records.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    return slots + records + this.#arena.capacityBytes;
+    return cells + records + this.#arena.capacityBytes;
   }
 
   /** Returns the id of the key, or NO_ID. */
@@ -55,10 +55,10 @@ export class KeyTable {
     const { hash, namespaceLength, nameLength } = key;
     const part = this.#partOf(hash);
     const { words, mask } = part;
-    for (let slot = part.homeOf(hash); ; slot = (slot + 1) & mask) {
-      const id = (words[slot * 2 + 1] ?? 0) - 1;
+    for (let cell = part.homeOf(hash); ; cell = (cell + 1) & mask) {
+      const id = (words[cell * 2 + 1] ?? 0) - 1;
       if (id < 0) return NO_ID;
-      if (words[slot * 2] !== hash) continue;
+      if (words[cell * 2] !== hash) continue;
       const records = this.#recordsOf(id);
       const record = recordAt(id);
       if (records[record + NAMESPACE_LENGTH] !== namespaceLength) continue;
@@ -107,8 +107,8 @@ export class KeyTable {
   }
 
   /** Mixes the hash first, because the keys of one shard share the bits that routed them. */
-  #partOf(hash: number): KeySlots {
-    return this.#parts[Math.imul(hash, GOLDEN) >>> (32 - PART_BITS)] as KeySlots;
+  #partOf(hash: number): KeyCells {
+    return this.#parts[Math.imul(hash, GOLDEN) >>> (32 - PART_BITS)] as KeyCells;
   }
 
   #recordsOf(id: number): Int32Array {
@@ -148,7 +148,7 @@ export class KeyTable {
     return this.idEnd++;
   }
 
-  /** Copies the live keys into a new arena, in the order of the slots. */
+  /** Copies the live keys into a new arena, in the order of the cells. */
   #compact(): void {
     const old = this.#arena;
     this.#arena = new KeyArena();
@@ -189,23 +189,23 @@ function copy(from: Uint8Array, fromStart: number, length: number, to: Uint8Arra
 
 const PART_BITS = 5;
 const PARTS: number = 1 << PART_BITS;
-const SLOTS_MIN = 8;
+const CELLS_MIN = 8;
 /** 2^32 divided by the golden ratio: multiplying by it spreads every bit of the hash over the high bits. */
 const GOLDEN = 0x9e3779b1 | 0;
 
 /**
- * One part of the slots: linear probing, at most 3/4 full. A removal shifts back the slots behind it (no tombstones), so
+ * One part of the cells: linear probing, at most 3/4 full. A removal shifts back the cells behind it (no tombstones), so
  * lookups do not become slower through churn.
  */
-class KeySlots {
-  /** Two words a slot: hash │ id + 1; 0 marks an empty slot. */
-  words: Int32Array = new Int32Array(SLOTS_MIN * 2);
-  mask: number = SLOTS_MIN - 1;
+class KeyCells {
+  /** Two words a cell: hash │ id + 1; 0 marks an empty cell. */
+  words: Int32Array = new Int32Array(CELLS_MIN * 2);
+  mask: number = CELLS_MIN - 1;
   #size = 0;
-  /** 32 minus the number of bits of a slot's index. */
-  #shift = 32 - Math.log2(SLOTS_MIN);
+  /** 32 minus the number of bits of a cell's index. */
+  #shift = 32 - Math.log2(CELLS_MIN);
 
-  /** Returns the first slot to probe, from the bits of the hash below those that chose the part. */
+  /** Returns the first cell to probe, from the bits of the hash below those that chose the part. */
   homeOf(hash: number): number {
     return (Math.imul(hash, GOLDEN) << PART_BITS) >>> this.#shift;
   }
@@ -216,13 +216,13 @@ class KeySlots {
     this.#place(hash, id);
   }
 
-  /** Removes the id, and moves later slots back so that no probe stops before its key. */
+  /** Removes the id, and moves later cells back so that no probe stops before its key. */
   remove(hash: number, id: number): void {
     const { words, mask } = this;
-    let hole = this.#slotOf(hash, id);
+    let hole = this.#cellOf(hash, id);
     for (let next = (hole + 1) & mask; words[next * 2 + 1] !== 0; next = (next + 1) & mask) {
       const home = this.homeOf(words[next * 2] ?? 0);
-      // A slot may move only if its home is not behind the hole.
+      // A cell may move only if its home is not behind the hole.
       if (((next - home) & mask) < ((next - hole) & mask)) continue;
       words[hole * 2] = words[next * 2] ?? 0;
       words[hole * 2 + 1] = words[next * 2 + 1] ?? 0;
@@ -233,19 +233,19 @@ class KeySlots {
   }
 
   #place(hash: number, id: number): void {
-    let slot = this.homeOf(hash);
-    while (this.words[slot * 2 + 1] !== 0) slot = (slot + 1) & this.mask;
-    this.words[slot * 2] = hash;
-    this.words[slot * 2 + 1] = id + 1;
+    let cell = this.homeOf(hash);
+    while (this.words[cell * 2 + 1] !== 0) cell = (cell + 1) & this.mask;
+    this.words[cell * 2] = hash;
+    this.words[cell * 2 + 1] = id + 1;
   }
 
-  #slotOf(hash: number, id: number): number {
-    let slot = this.homeOf(hash);
-    while (this.words[slot * 2 + 1] !== id + 1) {
-      assert(this.words[slot * 2 + 1] !== 0, 'an id is not in the table', id);
-      slot = (slot + 1) & this.mask;
+  #cellOf(hash: number, id: number): number {
+    let cell = this.homeOf(hash);
+    while (this.words[cell * 2 + 1] !== id + 1) {
+      assert(this.words[cell * 2 + 1] !== 0, 'an id is not in the table', id);
+      cell = (cell + 1) & this.mask;
     }
-    return slot;
+    return cell;
   }
 
   #grow(): void {

@@ -14,7 +14,7 @@ import { DROP_MALFORMED, dropPaths } from '../kube/json/drop.ts';
 import { pathTrie } from '../kube/json/read.ts';
 import type { PathNode } from '../kube/json/read.ts';
 import { EXTRACTION_MALFORMED, EXTRACTION_NO_ROOM, Extractor } from '../kube/json/extraction.ts';
-import type { GoHead } from '../kube/json/extraction.ts';
+import type { MetadataPrefix } from '../kube/json/extraction.ts';
 import { decodeStringContent } from '../kube/json/read.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
 import type { ObjectLocation } from '../shared/record/delta.ts';
@@ -34,7 +34,7 @@ export class ConvertedObject {
   /** Whether the bytes differ from those in the log. */
   isInline = false;
   /** Places in the object as received, if its fields are in Go's order. */
-  goHead: GoHead | undefined = undefined;
+  prefix: MetadataPrefix | undefined = undefined;
   /** Bits of NotificationFlag. */
   flags = 0;
   readonly warnings: Warning[] = [];
@@ -79,9 +79,9 @@ export class ObjectConversion {
    * The result of `run` depends on the bytes before this index only, apart from the resourceVersion; -1 if it depends on
    * more bytes of the object.
    */
-  get headEnd(): number {
+  get prefixEnd(): number {
     const isPlain = !this.#dropped && !this.#transform && !this.#encoder && this.#indexes.length === 0;
-    return isPlain && this.#extractor.readsOnlyHead ? this.#extractor.headEnd : -1;
+    return isPlain && this.#extractor.readsOnlyPrefix ? this.#extractor.prefixEnd : -1;
   }
 
   /** Runs the steps. Appends the extracted fields to the notification's text. */
@@ -162,10 +162,10 @@ export class ObjectConversion {
 
 /** Appends the extracted fields; returns false and appends nothing when the object is malformed. */
 function extract(extractor: Extractor, object: ConvertedObject, text: ByteScratch): boolean {
-  const goHead = object.isInline ? undefined : object.goHead;
+  const prefix = object.isInline ? undefined : object.prefix;
   for (let room = ROOM_BYTES; ; room *= 2) {
     text.reserve(room);
-    const end = extractor.project(object.bytes, object.start, object.end, text.bytes, text.length, goHead);
+    const end = extractor.project(object.bytes, object.start, object.end, text.bytes, text.length, prefix);
     if (end === EXTRACTION_MALFORMED) return false;
     if (end === EXTRACTION_NO_ROOM) continue;
     text.length = end;

@@ -3,7 +3,7 @@
  * one record; the shard writes it.
  */
 import { decodeStringContent } from '../kube/json/read.ts';
-import type { GoHead } from '../kube/json/extraction.ts';
+import type { MetadataPrefix } from '../kube/json/extraction.ts';
 import type { KeySeed, ShardSpec } from '../shared/protocol.ts';
 import { DeltaFlag, DeltaKind } from '../shared/record/delta.ts';
 import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
@@ -43,7 +43,7 @@ export class ShardInformer {
   #outOfOrder = 0;
   readonly #marks: RelistMarks = new RelistMarks((id) => this.#keys.remove(id));
   readonly #object: ConvertedObject = new ConvertedObject();
-  readonly #goHead: GoHead & HeadSpan = {
+  readonly #prefix: MetadataPrefix & HeadSpan = {
     start: 0,
     end: 0,
     uidStart: 0,
@@ -117,7 +117,7 @@ export class ShardInformer {
     object.use(this.#log, delta.offset, delta.offset + delta.length, false);
     object.flags = delta.flags & DeltaFlag.TooLarge ? NotificationFlag.TooLarge : 0;
     object.structures = undefined;
-    object.goHead = delta.flags & DeltaFlag.GoOrder ? this.#readGoHead(delta) : undefined;
+    object.prefix = delta.flags & DeltaFlag.StandardOrder ? this.#readMetadataPrefix(delta) : undefined;
     this.#identify(delta, id, version);
     const fieldsStart = text.length;
     notification.hasSameFields = this.#isHeadSame(delta, id);
@@ -159,8 +159,8 @@ export class ShardInformer {
 
   /** Compares heads for changes only: a listed object has no fingerprint. */
   #isHeadSame(delta: ObjectLocation, id: number): boolean {
-    if (delta.kind !== DeltaKind.Modified || id === NO_ID || !this.#object.goHead) return false;
-    return this.#fingerprints.isSame(id, this.#log, this.#goHead);
+    if (delta.kind !== DeltaKind.Modified || id === NO_ID || !this.#object.prefix) return false;
+    return this.#fingerprints.isSame(id, this.#log, this.#prefix);
   }
 
   /**
@@ -169,11 +169,11 @@ export class ShardInformer {
    */
   #keepFingerprint(delta: ObjectLocation): void {
     const { id } = this.#output.notification;
-    const headEnd = this.#conversion?.headEnd ?? -1;
+    const prefixEnd = this.#conversion?.prefixEnd ?? -1;
     const object = this.#object;
-    const isKept = headEnd >= 0 && object.goHead && object.flags === 0 && object.warnings.length === 0;
+    const isKept = prefixEnd >= 0 && object.prefix && object.flags === 0 && object.warnings.length === 0;
     if (isKept && delta.kind === DeltaKind.Modified)
-      this.#fingerprints.set(id, this.#log, this.#goHead, headEnd);
+      this.#fingerprints.set(id, this.#log, this.#prefix, prefixEnd);
     else this.#fingerprints.delete(id);
   }
 
@@ -243,17 +243,17 @@ export class ShardInformer {
     this.#output.text.appendText(uidFields(this.#log, delta));
   }
 
-  /** Fills the head's place. The delta's offsets are inside the quotes. */
-  #readGoHead(delta: ObjectLocation): GoHead {
-    const head = this.#goHead;
+  /** Fills in the places of the prefix. The delta's offsets are inside the quotes. */
+  #readMetadataPrefix(delta: ObjectLocation): MetadataPrefix {
+    const prefix = this.#prefix;
     const { offset } = delta;
-    head.start = offset;
-    head.end = offset + delta.length;
-    head.uidStart = offset + delta.uidOffset - 1;
-    head.uidEnd = offset + delta.uidOffset + delta.uidLength + 1;
-    head.versionStart = offset + delta.resourceVersionOffset - 1;
-    head.versionEnd = offset + delta.resourceVersionOffset + delta.resourceVersionLength + 1;
-    return head;
+    prefix.start = offset;
+    prefix.end = offset + delta.length;
+    prefix.uidStart = offset + delta.uidOffset - 1;
+    prefix.uidEnd = offset + delta.uidOffset + delta.uidLength + 1;
+    prefix.versionStart = offset + delta.resourceVersionOffset - 1;
+    prefix.versionEnd = offset + delta.resourceVersionOffset + delta.resourceVersionLength + 1;
+    return prefix;
   }
 
   #addPrefixes(delta: ObjectLocation): void {

@@ -1,7 +1,16 @@
 /** The handlers of one informer: registration, removal, and shutdown. */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { callback, flag, nearest, number, refuse, signal, text, wantOptions } from '../base/option-checks.ts';
+import {
+  callback,
+  flag,
+  nearest,
+  number,
+  invalidOption,
+  signal,
+  text,
+  checkOptions,
+} from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type {
   HandlerRegistration,
@@ -16,7 +25,7 @@ import { ResyncTimer } from '../replica/deliver/resync.ts';
 import type { ResolvedInformerOptions } from './options.ts';
 import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Replica } from '../replica/store/replica.ts';
-import { Lender } from '../replica/share/lender.ts';
+import { CacheExport } from '../replica/share/cache-export.ts';
 import type { Drain } from '../replica/merge/drain.ts';
 import { abortable } from '../base/on-abort.ts';
 import { SettableDoneChecker } from './wait-for.ts';
@@ -57,7 +66,7 @@ export const SHUT_DOWN_CHECKS: OptionChecks<ShutDownOptions> = { ...REMOVAL_CHEC
 export interface HandlerThread {
   readonly drain: Drain;
   /** Requests a turn of the drain. */
-  kick(): void;
+  requestRun(): void;
 }
 
 /** @internal */
@@ -118,7 +127,7 @@ export class Handlers {
       periodMs: resolved.resyncPeriodMs,
       onDue: (due) => {
         processor.resync(replica, due);
-        this.#threads?.kick();
+        this.#threads?.requestRun();
       },
       onRaised: (message) =>
         reports.report(new KubeloomError('ERR_KUBELOOM_RESYNC_PERIOD', message), 'handler'),
@@ -126,7 +135,7 @@ export class Handlers {
   }
 
   add(handler: ResourceEventHandler<never>, options: HandlerOptions): HandlerRegistration {
-    wantHandler(handler, options);
+    checkHandler(handler, options);
     const { replica, processor, syncName } = this.#options;
     const name = options.name ?? nameForHandler(handler);
     const checker = new SettableDoneChecker(`${syncName} + event handler ${name}`, () => {
@@ -149,17 +158,17 @@ export class Handlers {
       this.#coalescedBefore += listener.coalesced;
     });
     // The cache of another thread needs the unchanged objects of every relist, and no others twice.
-    if (!(handler instanceof Lender)) this.#resync.add(listener, options.resyncPeriodMs);
+    if (!(handler instanceof CacheExport)) this.#resync.add(listener, options.resyncPeriodMs);
     processor.add(listener, replica);
     this.#threads?.drain.add(listener);
-    this.#threads?.kick();
+    this.#threads?.requestRun();
     return registration;
   }
 
   start(threads: HandlerThread): void {
     this.#threads = threads;
     for (const listener of this.#listeners.values()) threads.drain.add(listener);
-    threads.kick();
+    threads.requestRun();
   }
 
   /**
@@ -167,13 +176,13 @@ export class Handlers {
    * `drain` drops the pending notifications.
    */
   remove(registration: HandlerRegistration, options: RemovalOptions): void {
-    wantOptions('options of a removal', options, REMOVAL_CHECKS);
+    checkOptions('options of a removal', options, REMOVAL_CHECKS);
     const listener = this.#listenerOf(registration);
     if (listener) this.#end(listener, options.drain ?? false);
   }
 
   async shutDown(registration: HandlerRegistration, options: ShutDownOptions): Promise<void> {
-    wantOptions('options of a shutdown', options, SHUT_DOWN_CHECKS);
+    checkOptions('options of a shutdown', options, SHUT_DOWN_CHECKS);
     const { drain = false, signal } = options;
     this.remove(registration, { drain });
     const listener = this.#listenerOf(registration);
@@ -251,7 +260,7 @@ export class Handlers {
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
     const { resolved, clock, reports, activity, onProgress } = this.#options;
-    const isStrict = resolved.borrowChecks === 'strict';
+    const isStrict = resolved.retainChecks === 'strict';
     const listener = new ProcessorListener({
       handler,
       origin: () => ({ ...activity.labels, handler: name }),
@@ -260,7 +269,7 @@ export class Handlers {
       clock,
       slowLimits: resolved,
       durations,
-      writer: handler instanceof Lender ? handler : undefined,
+      writer: handler instanceof CacheExport ? handler : undefined,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
       onSlow: (callMs) => {
         reports.slowHandler(name, callMs, listener.backlog);
@@ -268,7 +277,7 @@ export class Handlers {
       },
       onReady: () => {
         this.#threads?.drain.resume(listener);
-        this.#threads?.kick();
+        this.#threads?.requestRun();
       },
       onPressure: (pressure) => {
         const error = pressureError(name, pressure, listener.backlog);
@@ -290,23 +299,27 @@ export class Handlers {
   #end(listener: ProcessorListener, drain: boolean, failure?: KubeloomError): void {
     this.#options.processor.remove(listener, drain, failure);
     this.#resync.remove(listener);
-    this.#threads?.kick();
+    this.#threads?.requestRun();
   }
 }
 
 const CALLBACKS: readonly (keyof ResourceEventHandler<unknown>)[] = ['onAdd', 'onUpdate', 'onDelete'];
 
 /** Checks a handler. @throws ERR_KUBELOOM_OPTION when it has no callback, or one that is no function */
-export function wantHandler(handler: unknown, options: HandlerOptions): void {
+export function checkHandler(handler: unknown, options: HandlerOptions): void {
   const expected = 'an object with onAdd, onUpdate or onDelete';
-  if (typeof handler !== 'object' || handler === null) refuse('a handler', handler, expected);
+  if (typeof handler !== 'object' || handler === null) invalidOption('a handler', handler, expected);
   const given = CALLBACKS.filter((name) => Reflect.get(handler, name) !== undefined);
   for (const name of given) callback(name, Reflect.get(handler, name));
   if (given.length === 0) {
     const [meant] = Object.keys(handler).flatMap((name) => nearest(name, CALLBACKS) ?? []);
-    refuse('a handler', handler, meant === undefined ? expected : `${expected} (did you mean ${meant}?)`);
+    invalidOption(
+      'a handler',
+      handler,
+      meant === undefined ? expected : `${expected} (did you mean ${meant}?)`,
+    );
   }
-  wantOptions('options of a handler', options, HANDLER_CHECKS);
+  checkOptions('options of a handler', options, HANDLER_CHECKS);
 }
 
 /** Returns the stack of a registration. @param ownFrames number of kubeloom's own frames above the caller's */

@@ -12,7 +12,7 @@ import type { MetricLabels, MetricName } from '../metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 import { ActivityCounter, allocateActivity } from '../shared/activity.ts';
-import type { Activity, ListMode, ShardFiltering } from '../shared/activity.ts';
+import type { Activity, ListMode, ShardFilterSupport } from '../shared/activity.ts';
 import { CounterReader } from '../shared/counters.ts';
 import { REQUEST_SECONDS, countRequest } from './request-metrics.ts';
 
@@ -59,7 +59,7 @@ export class InformerActivity {
   #watchesStarted = 0;
   #isWatching = false;
   /** Treatment of the shard selector by the server; undefined until a list has shown it. */
-  shardFiltering: ShardFiltering | undefined;
+  shardFilterSupport: ShardFilterSupport | undefined;
   /** Samples of the counters; their labels are made once, because each scrape reads them. */
   #counted: readonly CountedSample[] = [];
   #watchDurations: Histogram | undefined;
@@ -94,7 +94,7 @@ export class InformerActivity {
         this.#watchEnded(activity);
         break;
       case 'shard-filtering':
-        this.shardFiltering = activity.filtering;
+        this.shardFilterSupport = activity.filtering;
         break;
       default: {
         const { kind: _kind, ...request } = activity;

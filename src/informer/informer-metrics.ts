@@ -3,7 +3,7 @@ import { registerMetrics } from '../metrics/collect.ts';
 import type { AddSample, MetricSource } from '../metrics/collect.ts';
 import type { MetricLabels } from '../metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { LendingStats } from '../replica/share/lending.ts';
+import type { CacheExportStats } from '../replica/share/cache-exports.ts';
 import type { HandlerStats } from './handlers.ts';
 import type { Health } from './health.ts';
 import type { InformerActivity } from './informer-activity.ts';
@@ -14,7 +14,7 @@ import type { InformerStats, InformerStatsSource } from './informer-stats.ts';
 export interface MeasuredInformer extends InformerStatsSource {
   readonly resource: ResourceRef;
   readonly pipeline: InformerStatsSource['pipeline'] &
-    Pick<InformerPipeline<never>, 'ignored' | 'latency' | 'lent'>;
+    Pick<InformerPipeline<never>, 'ignored' | 'latency' | 'exportStats'>;
   readonly health: Health;
   readonly activity: InformerActivity;
 }
@@ -74,12 +74,16 @@ export class InformerMetrics implements MetricSource {
     activity.addMetrics(add, labels, pipeline.ignored);
     for (const [stage, data] of pipeline.latency.data)
       add('kubeloom_latency_seconds', { ...labels, stage }, data);
-    if (pipeline.lent) addLent(add, labels, pipeline.lent);
+    if (pipeline.exportStats) addExported(add, labels, pipeline.exportStats);
     for (const handler of handlers) addHandler(add, { ...labels, handler: handler.name }, handler);
   }
 }
 
-function addLent(add: AddSample, of: MetricLabels, { threads, states, bytes, attached }: LendingStats): void {
+function addExported(
+  add: AddSample,
+  of: MetricLabels,
+  { threads, states, bytes, attached }: CacheExportStats,
+): void {
   add('kubeloom_shared_threads', of, threads);
   add('kubeloom_shared_states', of, states);
   add('kubeloom_shared_bytes', of, bytes);

@@ -1,5 +1,5 @@
 /** Figures of one informer at one moment, as plain data: for its metrics, and for programs that look at one informer. */
-import type { ShardFiltering } from '../shared/activity.ts';
+import type { ShardFilterSupport } from '../shared/activity.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import type { HandlerStats, Handlers } from './handlers.ts';
@@ -22,7 +22,7 @@ export interface InformerStats {
   /** Number of reported errors by code. */
   readonly errors: Readonly<Record<string, number>>;
   /** Treatment of the shard selector by the server; undefined without one, and until a list has shown it. */
-  readonly shardFiltering: ShardFiltering | undefined;
+  readonly shardFilterSupport: ShardFilterSupport | undefined;
   /** Handlers in the order of registration. */
   readonly handlers: readonly HandlerStats[];
 }
@@ -34,7 +34,7 @@ export interface InformerStatsSource {
   readonly pipeline: Pick<InformerPipeline<never>, 'replica' | 'records' | 'storeBytes'>;
   readonly handlers: Pick<Handlers, 'stats'>;
   readonly reports: Pick<ErrorReporter, 'counts'>;
-  readonly activity: Pick<InformerActivity, 'shardFiltering'>;
+  readonly activity: Pick<InformerActivity, 'shardFilterSupport'>;
 }
 
 /** @internal */
@@ -49,7 +49,7 @@ export function informerStats(source: InformerStatsSource): InformerStats {
     storeBytes: Object.freeze(storeBytes),
     records,
     errors: reports.counts.sumsBy('code'),
-    shardFiltering: activity.shardFiltering,
+    shardFilterSupport: activity.shardFilterSupport,
     handlers: handlers.stats,
   });
 }

@@ -5,7 +5,7 @@
  */
 import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
-import { wantOptions } from '../base/option-checks.ts';
+import { checkOptions } from '../base/option-checks.ts';
 import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import { abortable, onAbort } from '../base/on-abort.ts';
@@ -76,18 +76,18 @@ export class InformerLifecycle {
     return this.#state.kind !== 'created';
   }
 
-  wantNotStarted(): void {
+  checkNotStarted(): void {
     if (this.#state.kind !== 'created') {
       throw new KubeloomError('ERR_KUBELOOM_STARTED', 'informer has already started');
     }
   }
 
-  wantNotStopped(message: string): void {
+  checkNotStopped(message: string): void {
     if (this.#state.kind === 'stopped') throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);
   }
 
   /** Rejects reads before start. @throws ERR_KUBELOOM_NOT_STARTED when it was never started, even if it was stopped */
-  wantStarted(): void {
+  checkStarted(): void {
     if (!this.hasStarted) throw this.notStarted('cannot be read');
   }
 
@@ -135,7 +135,7 @@ export class InformerLifecycle {
   }
 
   async shutdown(options: ShutDownOptions): Promise<void> {
-    wantOptions('options of a shutdown', options, SHUT_DOWN_CHECKS);
+    checkOptions('options of a shutdown', options, SHUT_DOWN_CHECKS);
     const { drain = false, signal } = options;
     const { name, handlers } = this.#parts;
     this.#drain = drain;

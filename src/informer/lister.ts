@@ -78,19 +78,19 @@ export class NamespaceLister<T> {
 
   /** @throws ERR_KUBELOOM_SELECTOR when the text is no label selector */
   list(selector: SelectorLike = ''): CachedObject<T>[] {
-    this.#store.wantStarted?.();
+    this.#store.checkStarted?.();
     return this.#store.select(selectorOf(selector), this.#namespace);
   }
 
   /** Walks over the objects of this namespace, as `Lister.scan` over all. */
   scan(selector: SelectorLike = ''): AsyncGenerator<Borrowed<T>, void, undefined> {
-    this.#store.wantStarted?.();
+    this.#store.checkStarted?.();
     return this.#store.scan(selectorOf(selector), this.#namespace);
   }
 
   /** Returns the object; undefined when it is not in the cache. */
   get(name: string): CachedObject<T> | undefined {
-    this.#store.wantStarted?.();
+    this.#store.checkStarted?.();
     return this.#store.getByKey(this.#namespace === '' ? name : `${this.#namespace}/${name}`);
   }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import type { Codec, ThreadsOptions } from './threads/options.ts';
-import type { BorrowChecks } from '../replica/store/entry-owner.ts';
+import type { RetainChecks } from '../replica/store/entry-owner.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
 import type { ReflectorSpec, ShardSpec } from '../shared/protocol.ts';
 import { isListerWatcher } from '../kube/list-watch.ts';
@@ -15,7 +15,7 @@ import { apiVersionOf, resourcePath, isNamespaceName } from '../kube/resource.ts
 import type { ResourceRef } from '../kube/resource.ts';
 import type { MutationError } from './mutation/cache-mutation-detector.ts';
 import type { ErrorListener } from './error-reporter.ts';
-import { splitTransform, wantTransform } from './transform.ts';
+import { splitTransform, checkTransform } from './transform.ts';
 import type { Transform } from './transform.ts';
 import type { TweakListOptions } from './tweak.ts';
 import { parseFieldSelector } from '../kube/field-selector.ts';
@@ -31,15 +31,15 @@ import {
   nested,
   number,
   oneOf,
-  refuse,
-  wantNumber,
-  wantOptions,
+  invalidOption,
+  checkNumber,
+  checkOptions,
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
-import { defaultBorrowChecks, resolveThreadsOptions } from './threads/options.ts';
+import { defaultRetainChecks, resolveThreadsOptions } from './threads/options.ts';
 import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
 import type { SlowLimits } from '../replica/deliver/handler-calls.ts';
-import { declaredFields, wantIndexers } from '../replica/store/index-functions.ts';
+import { declaredFields, checkIndexers } from '../replica/store/index-functions.ts';
 import { InformerThreads } from './threads/informer-threads.ts';
 import { STALE_AFTER_MS } from './health.ts';
 import { assertServerSource } from '../kube/server-source.ts';
@@ -56,7 +56,7 @@ export interface InformerOptions<T, Name extends string = string> {
   /**
    * The part of all objects that this informer has: ranges of the hash of uid or namespace, such as
    * `partitionRanges([0, 1])`. Servers with Kubernetes' ShardedListAndWatch send only these. Other servers send
-   * everything, and the informer drops the rest before it is stored; `stats().shardFiltering` says which it is.
+   * everything, and the informer drops the rest before it is stored; `stats().shardFilterSupport` says which it is.
    */
   readonly shardSelector?: ShardSelector;
   /** Function that may change the options of every LIST and WATCH; see `TweakListOptions`. */
@@ -76,7 +76,7 @@ export interface InformerOptions<T, Name extends string = string> {
   /** Time between two deliveries of unchanged objects to handlers; 0 (default): never. */
   readonly resyncPeriodMs?: number;
   /** Default: strict unless NODE_ENV is production. */
-  readonly borrowChecks?: BorrowChecks;
+  readonly retainChecks?: RetainChecks;
   /** Threads to use. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
   readonly onError?: ErrorListener;
@@ -88,7 +88,7 @@ export interface InformerOptions<T, Name extends string = string> {
    * State that the first list may have when it is not a streaming list. `any` (default): any, as client-go; the cheapest.
    * `mostRecent`: none that is older than the request. A streaming list always is the most recent.
    */
-  readonly firstList?: 'any' | 'mostRecent';
+  readonly initialList?: 'any' | 'latest';
   /** Objects in a page of a LIST; 0 (default): client-go's rules. */
   readonly pageSize?: number;
   readonly backoff?: { readonly initialMs?: number; readonly maxMs?: number };
@@ -116,7 +116,7 @@ export interface InformerOptions<T, Name extends string = string> {
   /**
    * Detection of writes to shared objects. `freeze`: a write throws at the line that writes. `compare`: objects that
    * were read are compared with a copy every second, for two to four minutes, which is expensive. Default: freeze with
-   * strict borrowChecks, else off.
+   * strict retainChecks, else off.
    */
   readonly mutationDetector?: MutationDetection;
   /**
@@ -171,7 +171,7 @@ export function reflectorSpec<T>(
       ...(shardSelector ? { shardSelector: shardSelectorText(shardSelector) } : {}),
     },
     ...(shardSelector ? { shardSelector } : {}),
-    ...(options.firstList ? { firstList: options.firstList } : {}),
+    ...(options.initialList ? { initialList: options.initialList } : {}),
     ...(options.view === 'metadata' ? { accept: ACCEPT_METADATA } : {}),
     kind: options.view === 'metadata' ? '' : ref.kind,
     apiVersion: apiVersionOf(ref),
@@ -226,23 +226,23 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 const silence = number(SILENCE_MS_MIN, TIMER_MS_MAX);
 
 export const INFORMER_CHECKS: OptionChecks<InformerOptions<unknown>> = {
-  namespace: wantNamespace,
+  namespace: checkNamespace,
   labelSelector: naming(parseLabelSelector),
   fieldSelector: naming(parseFieldSelector),
   shardSelector: (_name, value) => checkShardSelector(value),
   tweakListOptions: callback,
   view: oneOf('object', 'metadata'),
-  fields: wantFields,
-  indexers: (_name, value) => wantIndexers(value),
-  transform: (_name, value) => wantTransform(value),
+  fields: checkFields,
+  indexers: (_name, value) => checkIndexers(value),
+  transform: (_name, value) => checkTransform(value),
   codec: oneOf('json', 'msgpack'),
   resyncPeriodMs: number(0),
-  borrowChecks: oneOf('strict', 'off'),
-  threads: wantThreads,
+  retainChecks: oneOf('strict', 'off'),
+  threads: checkThreads,
   onError: callback,
   clock,
   watchList: oneOf('auto', 'off'),
-  firstList: oneOf('any', 'mostRecent'),
+  initialList: oneOf('any', 'latest'),
   pageSize: integer(0, 1_000_000),
   backoff: nested<NonNullable<InformerOptions<unknown>['backoff']>>({
     initialMs: number(1),
@@ -261,18 +261,18 @@ export const INFORMER_CHECKS: OptionChecks<InformerOptions<unknown>> = {
 };
 
 /** Checks a namespace. Empty text selects all namespaces. */
-function wantNamespace(name: string, value: unknown): void {
+function checkNamespace(name: string, value: unknown): void {
   if (value !== '' && !(typeof value === 'string' && isNamespaceName(value))) {
-    refuse(name, value, 'the name of a namespace (lower-case letters, digits and -)');
+    invalidOption(name, value, 'the name of a namespace (lower-case letters, digits and -)');
   }
 }
 
-function wantFields(name: string, value: unknown): void {
-  if (!Array.isArray(value)) refuse(name, value, "an array of dotted paths such as 'spec.nodeName'");
+function checkFields(name: string, value: unknown): void {
+  if (!Array.isArray(value)) invalidOption(name, value, "an array of dotted paths such as 'spec.nodeName'");
   for (const path of value as readonly unknown[]) naming(splitPath)(name, path);
 }
 
-function wantThreads(_name: string, value: unknown): void {
+function checkThreads(_name: string, value: unknown): void {
   if (!(value instanceof InformerThreads)) resolveThreadsOptions(value as object);
 }
 
@@ -280,7 +280,7 @@ function wantThreads(_name: string, value: unknown): void {
 export type ResolvedInformerOptions = Required<
   Pick<
     InformerOptions<unknown>,
-    keyof SlowLimits | 'fields' | 'borrowChecks' | 'resyncPeriodMs' | 'staleAfterMs' | 'mutationDetector'
+    keyof SlowLimits | 'fields' | 'retainChecks' | 'resyncPeriodMs' | 'staleAfterMs' | 'mutationDetector'
   >
 >;
 
@@ -290,17 +290,17 @@ export type ResolvedInformerOptions = Required<
  * @internal
  */
 export function resolveInformerOptions<T>(options: InformerOptions<T>): ResolvedInformerOptions {
-  wantOptions('options of an informer', options, INFORMER_CHECKS);
+  checkOptions('options of an informer', options, INFORMER_CHECKS);
   const { initialMs = BACKOFF_INITIAL_MS, maxMs = BACKOFF_MAX_MS } = options.backoff ?? {};
-  wantNumber('backoff.initialMs', initialMs, 1, maxMs);
-  const { borrowChecks = defaultBorrowChecks(), fields = [], indexers = {} } = options;
+  checkNumber('backoff.initialMs', initialMs, 1, maxMs);
+  const { retainChecks = defaultRetainChecks(), fields = [], indexers = {} } = options;
   shardSpec(options.codec ?? 'json', fields, indexers, options.transform);
   return {
     fields: [...new Set([...fields, ...declaredFields(indexers as Indexers)])],
-    borrowChecks,
+    retainChecks,
     resyncPeriodMs: options.resyncPeriodMs ?? 0,
     staleAfterMs: options.staleAfterMs ?? STALE_AFTER_MS,
-    mutationDetector: options.mutationDetector ?? (borrowChecks === 'strict' ? 'freeze' : 'off'),
+    mutationDetector: options.mutationDetector ?? (retainChecks === 'strict' ? 'freeze' : 'off'),
     slowNotifications: options.slowNotifications ?? SLOW_LIMITS.slowNotifications,
     slowCallMs: options.slowCallMs ?? SLOW_LIMITS.slowCallMs,
     slowAgeMs: options.slowAgeMs ?? SLOW_LIMITS.slowAgeMs,
@@ -308,7 +308,7 @@ export function resolveInformerOptions<T>(options: InformerOptions<T>): Resolved
 }
 
 /** Checks a source. @throws ERR_KUBELOOM_OPTION unless it is a KubeConfig, a connection or a ListerWatcher */
-export function wantSource(source: unknown): void {
+export function checkSource(source: unknown): void {
   const isOwn =
     typeof source === 'object' &&
     source !== null &&

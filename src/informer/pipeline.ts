@@ -16,12 +16,12 @@ import { MainTransform } from '../replica/merge/main-transform.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import { EntryOwner } from '../replica/store/entry-owner.ts';
 import { EntryTable } from '../replica/store/entry-table.ts';
-import { declaredFields, wantIndexers } from '../replica/store/index-functions.ts';
+import { declaredFields, checkIndexers } from '../replica/store/index-functions.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
-import { Lending } from '../replica/share/lending.ts';
-import type { LendingStats } from '../replica/share/lending.ts';
+import { CacheExports } from '../replica/share/cache-exports.ts';
+import type { CacheExportStats } from '../replica/share/cache-exports.ts';
 import { Replica } from '../replica/store/replica.ts';
 import type { Slabs } from '../replica/store/slabs.ts';
 import type { PipelineClient } from './threads/attachments.ts';
@@ -31,7 +31,7 @@ import { Credentials } from '../http/credentials/credentials.ts';
 import { shardSpec } from './options.ts';
 import type { InformerOptions, ResolvedInformerOptions } from './options.ts';
 import type { ErrorReporter } from './error-reporter.ts';
-import { splitTransform, wantTransform } from './transform.ts';
+import { splitTransform, checkTransform } from './transform.ts';
 import type { Transform } from './transform.ts';
 import type { InformerActivity } from './informer-activity.ts';
 import { tweaking } from './tweak.ts';
@@ -91,7 +91,7 @@ export class InformerPipeline<T> {
   readonly replica: Replica;
   readonly indexer: ReplicaIndexer<T>;
   /** The other threads that read the cache. */
-  #lending: Lending | undefined;
+  #cacheExports: CacheExports | undefined;
   readonly #detector: CacheMutationDetector | undefined;
   /** Transform that was set last before start. */
   #transform: Transform<T> | undefined;
@@ -104,9 +104,9 @@ export class InformerPipeline<T> {
 
   /**
    * @param admit throws when indexers can no longer be added; returns true when the shards have started
-   * @param wantStarted throws when the informer was never started
+   * @param checkStarted throws when the informer was never started
    */
-  constructor(options: PipelineOptions<T>, admit: () => boolean, wantStarted: () => void) {
+  constructor(options: PipelineOptions<T>, admit: () => boolean, checkStarted: () => void) {
     const { name, clock, shards, drainBudgetMs, listener, reports, resolved } = options;
     this.#options = options;
     if (resolved.mutationDetector === 'compare')
@@ -121,7 +121,7 @@ export class InformerPipeline<T> {
       this.replica,
       this.#indexes,
       (added) => this.#admitIndexers(added as Indexers, admit()),
-      wantStarted,
+      checkStarted,
       { clock, budgetMs: drainBudgetMs },
     );
   }
@@ -133,7 +133,7 @@ export class InformerPipeline<T> {
 
   /** Replaces the transform. @throws ERR_KUBELOOM_OPTION, and keeps the previous transform */
   setTransform(transform: Transform<T>): void {
-    wantTransform(transform);
+    checkTransform(transform);
     this.#shardSpec(transform);
     this.#transform = transform;
   }
@@ -149,7 +149,7 @@ export class InformerPipeline<T> {
     const attached: Attached = { threads, owner, merge, number: undefined };
     this.#attached = attached;
     void this.#detector?.run(signal);
-    threads.drain.addUpkeep(this.#maintain);
+    threads.drain.addMaintenance(this.#maintain);
     threads.storeMemory.packing.add(owner.packed, (cause) => this.#packingFailed(cause));
     attached.number = await threads.attach(this.#client(attached, events), signal);
   }
@@ -160,10 +160,10 @@ export class InformerPipeline<T> {
   }
 
   /** The other threads that read the cache; made when the first one asks, after `attach`. */
-  get lending(): Lending {
-    this.#lending ??= new Lending(this.replica.table, () => this.#attached?.threads.kick());
-    if (this.#attached) this.#attached.owner.readers = this.#lending;
-    return this.#lending;
+  get cacheExports(): CacheExports {
+    this.#cacheExports ??= new CacheExports(this.replica.table, () => this.#attached?.threads.requestRun());
+    if (this.#attached) this.#attached.owner.readers = this.#cacheExports;
+    return this.#cacheExports;
   }
 
   /** The threads that fill the cache; undefined before `attach`. */
@@ -172,8 +172,8 @@ export class InformerPipeline<T> {
   }
 
   /** Figures of other threads; undefined while none has asked. */
-  get lent(): LendingStats | undefined {
-    return this.#lending?.stats;
+  get exportStats(): CacheExportStats | undefined {
+    return this.#cacheExports?.stats;
   }
 
   get objectBytesMax(): number {
@@ -218,7 +218,7 @@ export class InformerPipeline<T> {
   close(): void {
     if (!this.#attached) return;
     const { threads, owner } = this.#attached;
-    threads.drain.removeUpkeep(this.#maintain);
+    threads.drain.removeMaintenance(this.#maintain);
     threads.storeMemory.packing.remove(owner.packed);
   }
 
@@ -235,7 +235,7 @@ export class InformerPipeline<T> {
       // Used in messages. A resource that was given without its kind has an empty kind.
       kind: resource.kind || resource.resource,
       fields: this.#fields,
-      borrowChecks: resolved.borrowChecks,
+      retainChecks: resolved.retainChecks,
       decodedCache: storeMemory.decodedCache,
       slabMemory: storeMemory.slabMemory,
       packing: { totalBytesMin: storeMemory.packBytesMin },
@@ -296,7 +296,7 @@ export class InformerPipeline<T> {
   }
 
   #admitIndexers(indexers: Indexers, isRunning: boolean): void {
-    wantIndexers(indexers);
+    checkIndexers(indexers);
     const missing = declaredFields(indexers).filter((path) => !this.#fields.includes(path));
     if (!isRunning) {
       this.#shardSpec(this.#transform, { ...this.#indexes.indexers, ...indexers });
@@ -334,7 +334,7 @@ export class InformerPipeline<T> {
   #merged(records: number): void {
     this.#records = records;
     this.mergedMs = this.#options.clock.now();
-    this.#lending?.merged();
+    this.#cacheExports?.merged();
     if (this.#onNextMerge.size === 0) return;
     const callbacks = [...this.#onNextMerge];
     this.#onNextMerge.clear();

@@ -21,16 +21,16 @@ import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import { Health } from './health.ts';
 import { InformerActivity } from './informer-activity.ts';
-import { lend, lentInformer } from './share/lend.ts';
+import { attachReader, sharedInformerSpec } from './share/attach-reader.ts';
 import { SharedCache } from './share/shared-cache.ts';
-import type { Lent, LentInformer } from './share/shared-cache.ts';
+import type { ExportedCache, SharedInformerSpec } from './share/shared-cache.ts';
 import type { ReaderLink } from '../replica/share/reader-link.ts';
 import { InformerMetrics } from './informer-metrics.ts';
 import type { InformerStats } from './informer-stats.ts';
 import type { HealthListener, InformerHealth } from './health.ts';
 import { InformerLifecycle } from './lifecycle.ts';
-import { reflectorSpec, resolveInformerOptions, wantSource } from './options.ts';
-import { wantResource } from '../kube/resource.ts';
+import { reflectorSpec, resolveInformerOptions, checkSource } from './options.ts';
+import { checkResource } from '../kube/resource.ts';
 import type { InformerOptions } from './options.ts';
 import { InformerPipeline } from './pipeline.ts';
 import { ErrorReporter } from './error-reporter.ts';
@@ -74,8 +74,8 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     resource: ResourceOf<T>,
     options: InformerOptions<T, Name> = {},
   ) {
-    wantSource(source);
-    wantResource(resource);
+    checkSource(source);
+    checkResource(resource);
     const resolved = resolveInformerOptions(options);
     const spec = reflectorSpec(resource, options, source);
     this.resource = resource;
@@ -92,7 +92,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     const pipeline = new InformerPipeline<T>(
       { ...common, source, options, resolved, reflectorSpec: spec, shards, drainBudgetMs, listener },
       this.#admitIndexers,
-      () => this.#lifecycle.wantStarted(),
+      () => this.#lifecycle.checkStarted(),
     );
     const health = new Health({
       clock,
@@ -151,7 +151,9 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
    * @throws ERR_KUBELOOM_STOPPED after the informer stopped
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
-    this.#lifecycle.wantNotStopped('handler was not added to shared informer because it has stopped already');
+    this.#lifecycle.checkNotStopped(
+      'handler was not added to shared informer because it has stopped already',
+    );
     return this.#handlers.add(handler, options);
   }
 
@@ -301,13 +303,13 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
 
   /** Replaces the transform; allowed only before start. */
   setTransform(transform: Transform<T>): void {
-    this.#lifecycle.wantNotStarted();
+    this.#lifecycle.checkNotStarted();
     this.#pipeline.setTransform(transform);
   }
 
   /** Replaces the watch error handler; allowed only before start. */
   setWatchErrorHandler(handler: WatchErrorHandler): void {
-    this.#lifecycle.wantNotStarted();
+    this.#lifecycle.checkNotStarted();
     callback('the watch error handler', handler);
     this.#reports.watchErrorHandler = handler;
   }
@@ -345,13 +347,13 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
   }
 
   /** @internal */
-  get lent(): Omit<LentInformer, 'key'> {
-    return lentInformer(this, this.#pipeline);
+  get sharedSpec(): Omit<SharedInformerSpec, 'key'> {
+    return sharedInformerSpec(this, this.#pipeline);
   }
 
   /** @internal */
-  lend(link: ReaderLink, informer: number): Lent {
-    return lend(link, informer, this.#pipeline, this);
+  attachReader(link: ReaderLink, informer: number): ExportedCache {
+    return attachReader(link, informer, this.#pipeline, this);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -367,7 +369,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
   }
 
   readonly #admitIndexers = (): boolean => {
-    this.#lifecycle.wantNotStopped(`${this.name} has stopped: add indexers before that`);
+    this.#lifecycle.checkNotStopped(`${this.name} has stopped: add indexers before that`);
     return this.#lifecycle.hasStarted;
   };
 }

@@ -3,7 +3,7 @@
  * transform must not change key, uid or resourceVersion. Its cost depends on its thread (docs/architecture.md).
  */
 import { splitPath } from '../kube/json/read.ts';
-import { moduleUrl, naming, refuse } from '../base/option-checks.ts';
+import { moduleUrl, naming, invalidOption } from '../base/option-checks.ts';
 
 /** Dotted paths that the shards remove from the bytes, without parsing the object. */
 export interface DropTransform {
@@ -40,17 +40,18 @@ export function transformModule(url: string, name = 'default'): ModuleTransform 
  * @throws ERR_KUBELOOM_OPTION for a transform of an unknown form, a malformed path, a path that identifies an object,
  *   or a module without a URL
  */
-export function wantTransform(transform: unknown): void {
+export function checkTransform(transform: unknown): void {
   if (transform === undefined || typeof transform === 'function') return;
-  if (!isDeclared(transform)) refuse('transform', transform, 'a function, drop() or transformModule()');
+  if (!isDeclared(transform))
+    invalidOption('transform', transform, 'a function, drop() or transformModule()');
   if (transform.transform === 'module') moduleUrl('transform.url', transform.url);
-  else for (const path of transform.paths) wantDroppable(path);
+  else for (const path of transform.paths) checkDroppable(path);
 }
 
 const IDENTITY_KEYS = ['name', 'namespace', 'uid', 'resourceVersion'];
 
 /** Rejects a path to a member that identifies an object, or to a parent of such a member. */
-function wantDroppable(path: string): void {
+function checkDroppable(path: string): void {
   naming(splitPath)('transform', path);
   const keys = splitPath(path);
   const cutsIdentity = IDENTITY_KEYS.some((identity) =>
@@ -58,7 +59,7 @@ function wantDroppable(path: string): void {
   );
   if (!cutsIdentity) return;
   const kept = `metadata.${IDENTITY_KEYS.join(', metadata.')}`;
-  refuse('transform', `drop('${path}')`, `a drop() that leaves ${kept}`);
+  invalidOption('transform', `drop('${path}')`, `a drop() that leaves ${kept}`);
 }
 
 function isDeclared(transform: unknown): transform is DropTransform | ModuleTransform {

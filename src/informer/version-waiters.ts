@@ -6,7 +6,7 @@ import { KubeloomError } from '../base/errors.ts';
 import {
   compareResourceVersions,
   isComparableResourceVersion,
-  wantComparable,
+  checkComparable,
 } from '../kube/resource-version.ts';
 import { onAbort } from '../base/on-abort.ts';
 
@@ -48,7 +48,7 @@ export class VersionWaiters {
   wait(resourceVersion: string, current: string, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       // An error that is thrown here rejects the promise.
-      wantComparable(resourceVersion);
+      checkComparable(resourceVersion);
       this.advance(current);
       const noOrder = this.#noOrder();
       if (current !== '' && !noOrder && compareResourceVersions(current, resourceVersion) >= 0)

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { DoneChecker, DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { callback, clock as aClock, number, signal as aSignal, wantOptions } from '../base/option-checks.ts';
+import { callback, clock as aClock, number, signal as aSignal, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 
 export interface WaitOptions {
@@ -81,7 +81,7 @@ export async function waitFor(
   options: WaitOptions,
   ...checkers: readonly DoneChecker[]
 ): Promise<void> {
-  wantOptions('options of a wait', options, WAIT_CHECKS);
+  checkOptions('options of a wait', options, WAIT_CHECKS);
   const { signal, onProgress, intervalMs = INTERVAL_MS, clock = realClock } = options;
   const areDone = (): boolean => checkers.every(({ isDone }) => isDone);
   if (areDone()) return;

@@ -23,8 +23,8 @@ export function isComparableResourceVersion(resourceVersion: string): boolean {
  * @throws ERR_KUBELOOM_RESOURCE_VERSION unless it is decimal digits without a leading zero; also for ''
  */
 export function compareResourceVersions(a: string, b: string): number {
-  wantComparable(a);
-  wantComparable(b);
+  checkComparable(a);
+  checkComparable(b);
   if (a.length !== b.length) return a.length - b.length;
   if (a === b) return 0;
   return a < b ? -1 : 1;
@@ -38,7 +38,7 @@ export function isOlderResourceVersion(a: string, b: string): boolean {
 }
 
 /** @throws ERR_KUBELOOM_RESOURCE_VERSION unless it is comparable */
-export function wantComparable(resourceVersion: string): void {
+export function checkComparable(resourceVersion: string): void {
   if (isComparableResourceVersion(resourceVersion)) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_RESOURCE_VERSION',

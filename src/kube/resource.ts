@@ -1,6 +1,6 @@
 /** The names and the URL of a collection of an apiserver. */
 import { KubeloomError } from '../base/errors.ts';
-import { refuse } from '../base/option-checks.ts';
+import { invalidOption } from '../base/option-checks.ts';
 
 export interface ResourceRef {
   /** Empty for the core group. */
@@ -60,15 +60,15 @@ function refusePart(part: string, what: string): never {
 const REF = '{ group, version, resource, kind, isNamespaced }, such as resources.core.v1.pods';
 
 /** Checks a resource. @throws ERR_KUBELOOM_OPTION when it does not name a collection of a server */
-export function wantResource(resource: unknown): asserts resource is ResourceRef {
-  if (typeof resource !== 'object' || resource === null) refuse('resource', resource, REF);
+export function checkResource(resource: unknown): asserts resource is ResourceRef {
+  if (typeof resource !== 'object' || resource === null) invalidOption('resource', resource, REF);
   for (const name of ['group', 'version', 'resource', 'kind'] as const) {
     const value: unknown = Reflect.get(resource, name);
-    if (typeof value !== 'string') refuse(`resource.${name}`, value, `text: a resource is ${REF}`);
+    if (typeof value !== 'string') invalidOption(`resource.${name}`, value, `text: a resource is ${REF}`);
   }
   const isNamespaced: unknown = Reflect.get(resource, 'isNamespaced');
   if (typeof isNamespaced !== 'boolean') {
-    refuse('resource.isNamespaced', isNamespaced, `true or false: a resource is ${REF}`);
+    invalidOption('resource.isNamespaced', isNamespaced, `true or false: a resource is ${REF}`);
   }
   resourcePath(resource as ResourceRef);
 }

@@ -9,7 +9,7 @@
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { wantNumber } from '../base/option-checks.ts';
+import { checkNumber } from '../base/option-checks.ts';
 import { discover } from './discovery.ts';
 import type { ApiResource, Discovery, DiscoveryDocument, GetJson, GroupVersion } from './discovery.ts';
 import type { ResourceRef } from './resource.ts';
@@ -68,7 +68,7 @@ export class RestMapper {
   #refreshing: Promise<void> | undefined;
 
   constructor({ getJson, refreshIntervalMs = REFRESH_INTERVAL_MS, clock = realClock }: RestMapperOptions) {
-    wantNumber('refreshIntervalMs', refreshIntervalMs, 0, Number.POSITIVE_INFINITY);
+    checkNumber('refreshIntervalMs', refreshIntervalMs, 0, Number.POSITIVE_INFINITY);
     this.#getJson = getJson;
     this.#refreshIntervalMs = refreshIntervalMs;
     this.#clock = clock;

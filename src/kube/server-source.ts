@@ -52,11 +52,11 @@ export function isServerConnection(source: ServerSource): source is ServerConnec
  */
 export function assertServerSource(source: unknown): asserts source is ServerSource {
   if (typeof source !== 'object' || source === null)
-    refuse(`it must be ${EXPECTED}, and is ${kindOf(source)}`);
+    invalidSource(`it must be ${EXPECTED}, and is ${kindOf(source)}`);
   if (hasContexts(source)) return;
   if (!('server' in source)) {
     const members = Object.keys(source).join(', ') || 'no members';
-    refuse(`it must be ${EXPECTED}, and is an object with ${members}`);
+    invalidSource(`it must be ${EXPECTED}, and is an object with ${members}`);
   }
   assertConnection(source);
 }
@@ -72,24 +72,25 @@ function assertConnection(connection: object): asserts connection is ServerConne
   );
   for (const [member, value] of given) {
     if (!MEMBERS.has(member)) {
-      refuse(`a connection has no member ${member}; it may have ${[...MEMBERS].join(', ')}`);
+      invalidSource(`a connection has no member ${member}; it may have ${[...MEMBERS].join(', ')}`);
     }
     if (typeof value !== 'string' || value === '')
-      refuse(`${member} of the connection must be a text that is not empty`);
+      invalidSource(`${member} of the connection must be a text that is not empty`);
   }
   const server = String(given.get('server'));
   const url = new URL(URL.canParse(server) ? server : 'none:');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    refuse('server of the connection must be an http or https URL');
+    invalidSource('server of the connection must be an http or https URL');
   }
   if (url.username !== '' || url.password !== '') {
-    refuse('server of the connection must have no user name and no password in its URL');
+    invalidSource('server of the connection must have no user name and no password in its URL');
   }
   if (given.has('token') && given.has('tokenFile'))
-    refuse('a connection has a token or a tokenFile, not both');
-  if (given.has('cert') !== given.has('key')) refuse('a connection has cert and key together, or neither');
+    invalidSource('a connection has a token or a tokenFile, not both');
+  if (given.has('cert') !== given.has('key'))
+    invalidSource('a connection has cert and key together, or neither');
   const why = whyUnusable(targetOfConnection(connection as ServerConnection));
-  if (why !== undefined) refuse(why);
+  if (why !== undefined) invalidSource(why);
 }
 
 /** Converts a directly given connection to a cluster and a user, so that the same rules hold for both. */
@@ -123,6 +124,6 @@ function kindOf(value: unknown): string {
   return value === null || value === undefined ? String(value) : `a ${typeof value}`;
 }
 
-function refuse(why: string): never {
+function invalidSource(why: string): never {
   throw new KubeloomError('ERR_KUBELOOM_OPTION', `the source cannot be used: ${why}`);
 }

@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { isLoopbackHost } from '../base/loopback.ts';
-import { integer, refuse, text, wantOptions } from '../base/option-checks.ts';
+import { integer, invalidOption, text, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
 import { statsSnapshot } from './snapshot.ts';
@@ -37,10 +37,10 @@ const CHECKS: OptionChecks<ServeStatsOptions> = { port: integer(0, 65_535), sock
  * @throws ERR_KUBELOOM_OPTION; the error of `listen`, such as EADDRINUSE
  */
 export async function serveStats(options: ServeStatsOptions): Promise<StatsServer> {
-  wantOptions('options of serveStats', options, CHECKS);
+  checkOptions('options of serveStats', options, CHECKS);
   const { port, socketPath } = options;
   if ((port === undefined) === (socketPath === undefined)) {
-    refuse('options of serveStats', options, 'either a port or a socketPath');
+    invalidOption('options of serveStats', options, 'either a port or a socketPath');
   }
   // Loaded when it is needed: most programs that import kubeloom serve no figures.
   const { createServer } = await import('node:http');

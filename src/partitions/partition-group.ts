@@ -15,10 +15,10 @@ import {
   clock as aClock,
   integer,
   number,
-  refuse,
+  invalidOption,
   text,
   signal as aSignal,
-  wantOptions,
+  checkOptions,
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { isNamespaceName } from '../kube/resource.ts';
@@ -101,7 +101,7 @@ export class PartitionGroup {
    * @throws ERR_KUBELOOM_OPTION
    */
   constructor(source: ServerSource, options: PartitionGroupOptions, division = 'partitions') {
-    wantOptions('options of a group of partitions', options, PARTITION_GROUP_CHECKS);
+    checkOptions('options of a group of partitions', options, PARTITION_GROUP_CHECKS);
     for (const name of ['name', 'namespace'] as const) label(name, options[name]);
     const { partitions = PARTITIONS, identity = defaultIdentity() } = options;
     this.#source = source;
@@ -141,7 +141,7 @@ export class PartitionGroup {
     const informer = new SharedIndexInformer(this.#source, leases, {
       namespace,
       labelSelector: `${GROUP_LABEL}=${name}`,
-      firstList: 'mostRecent',
+      initialList: 'latest',
       onError: this.#report,
       ...(threads ? { threads } : {}),
     });
@@ -229,7 +229,7 @@ export class PartitionGroup {
 function label(name: string, value: unknown): void {
   text(name, value);
   if (!isNamespaceName(value as string))
-    refuse(name, value, 'a DNS label: up to 63 lower-case letters, digits and -');
+    invalidOption(name, value, 'a DNS label: up to 63 lower-case letters, digits and -');
 }
 
 function defaultIdentity(): string {

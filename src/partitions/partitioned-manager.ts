@@ -6,7 +6,7 @@
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { callback, integer, oneOf, refuse, wantOptions } from '../base/option-checks.ts';
+import { callback, integer, oneOf, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
@@ -52,7 +52,7 @@ export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, '
   /** Called for each partition when this member owns it. An error gives the partition back, and it is tried again. */
   readonly declare: (controllers: PartitionControllers) => void;
   /** Options of the caches of all kinds. */
-  readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'firstList'>;
+  readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'initialList'>;
   /** Time for filling the caches of a partition, after which the partition is given back. Default: 120,000. */
   readonly cacheSyncTimeoutMs?: number;
 }
@@ -62,7 +62,7 @@ const CHECKS: OptionChecks<PartitionedManagerOptions> = {
   ...GROUP_CHECKS,
   key: oneOf('uid', 'namespace'),
   declare: callback,
-  cache: wantCacheOptions,
+  cache: checkCacheOptions,
   cacheSyncTimeoutMs: integer(1),
 };
 
@@ -77,9 +77,9 @@ export class PartitionedManager {
 
   /** @throws ERR_KUBELOOM_OPTION */
   constructor(source: ServerSource, options: PartitionedManagerOptions) {
-    wantOptions('options of a partitioned manager', options, CHECKS);
+    checkOptions('options of a partitioned manager', options, CHECKS);
     for (const name of ['key', 'declare'] as const)
-      if (options[name] === undefined) refuse(name, undefined, 'given');
+      if (options[name] === undefined) invalidOption(name, undefined, 'given');
     const { key, declare: _declare, cache = {}, cacheSyncTimeoutMs: _timeout, ...ofGroup } = options;
     const { threads } = cache;
     this.#options = options;
@@ -87,7 +87,7 @@ export class PartitionedManager {
     this.identity = this.#group.identity;
     this.#client = new ObjectClient(source);
     const { namespace, clock = realClock } = options;
-    this.#caches = new PartitionCaches(source, { ...cache, firstList: 'mostRecent' }, namespace, clock);
+    this.#caches = new PartitionCaches(source, { ...cache, initialList: 'latest' }, namespace, clock);
   }
 
   /** The partitions whose keys this member may work on, by the clock of this moment. */
@@ -160,8 +160,8 @@ export class PartitionedManager {
 }
 
 /** The rest is checked by the caches. */
-function wantCacheOptions(name: string, value: unknown): void {
-  for (const option of ['shardSelector', 'firstList'])
+function checkCacheOptions(name: string, value: unknown): void {
+  for (const option of ['shardSelector', 'initialList'])
     if (Reflect.has(Object(value), option))
-      refuse(`${name}.${option}`, Reflect.get(Object(value), option), "absent: it is the partition's");
+      invalidOption(`${name}.${option}`, Reflect.get(Object(value), option), "absent: it is the partition's");
 }

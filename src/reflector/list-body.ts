@@ -6,19 +6,19 @@ import { ActivityCounter } from '../shared/activity.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import { ListItems } from '../http/list-items.ts';
 import type { ItemSink } from '../http/list-items.ts';
-import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
+import type { Body, SessionResponse, ResponseOwner } from './session-response.ts';
 import { malformed, torn, versionTooLong } from './rules/failure.ts';
 import { excerpt, frameBytesMax } from './object-writer.ts';
 
 export class ListBody implements Body, ItemSink {
-  readonly #owner: ExchangeOwner;
-  readonly #exchange: Exchange;
+  readonly #owner: ResponseOwner;
+  readonly #exchange: SessionResponse;
   readonly #where: string;
   readonly #items: ListItems;
   #hasLearned = false;
 
   /** @param where used in error messages */
-  constructor(owner: ExchangeOwner, exchange: Exchange, where: string) {
+  constructor(owner: ResponseOwner, exchange: SessionResponse, where: string) {
     this.#owner = owner;
     this.#exchange = exchange;
     this.#where = where;
@@ -42,10 +42,10 @@ export class ListBody implements Body, ItemSink {
         this.#owner.fail(versionTooLong(this.#where, versionBytes, writer.versionBytesMax));
       } else {
         meter.page(meta.remainingItemCount);
-        writer.shards?.page(meta.isShardEchoed === true);
+        writer.shardFilter?.page(meta.isShardEchoed === true);
         if (continueToken === '') {
           meter.end();
-          writer.shards?.endList();
+          writer.shardFilter?.endList();
         }
         this.#owner.dispatch({ type: 'page', resourceVersion, continueToken });
       }

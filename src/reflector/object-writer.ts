@@ -16,7 +16,7 @@ import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { ListHead } from '../http/list-skeleton.ts';
 import { typeMetaOf } from './router.ts';
 import type { ObjectTarget, Router } from './router.ts';
-import type { ShardGate } from './shard-gate.ts';
+import type { ShardFilterGuard } from './shard-filter-guard.ts';
 
 /**
  * `written`: it is in the rings, or belongs to another shard and is left out. `skipped`: it was reported and must not be offered again. `malformed`: it is no JSON object, so the start
@@ -42,7 +42,7 @@ export class ObjectWriter {
   /** The positions in the object that was written last. */
   readonly spans: KeySpans = new KeySpans();
   /** The filter of an informer with a shard selector. */
-  readonly shards: ShardGate | undefined;
+  readonly shardFilter: ShardFilterGuard | undefined;
   readonly #router: Router;
   #target: ObjectTarget;
   readonly #report: (error: KubeloomError) => void;
@@ -57,13 +57,13 @@ export class ObjectWriter {
     informer: number,
     spec: ReflectorSpec,
     report: (error: KubeloomError) => void,
-    shards?: ShardGate,
+    shardFilter?: ShardFilterGuard,
   ) {
     const { kind, apiVersion, objectBytesMax } = spec;
     this.#router = router;
     this.#target = { informer, objectBytesMax, kind, apiVersion, typeMeta: typeMetaOf(kind, apiVersion) };
     this.#report = report;
-    this.shards = shards;
+    this.shardFilter = shardFilter;
     const kindMember = `"kind":${JSON.stringify(kind)}`;
     const versionMember = `"apiVersion":${JSON.stringify(apiVersion)}`;
     const beginnings = [`{${kindMember},${versionMember},`, `{${versionMember},${kindMember},`, '{'];
@@ -91,7 +91,7 @@ export class ObjectWriter {
     const fault = faultOf(bytes, spans);
     if (fault === 'malformed') return 'malformed';
     if (fault === 'ambiguous') return this.#refuseName(bytes, start, end);
-    if (this.shards?.admits(bytes, spans) === false) return 'written';
+    if (this.shardFilter?.admits(bytes, spans) === false) return 'written';
     return this.#router.offerObject(this.#target, kind, bytes, start, end, spans) ? 'written' : 'no-room';
   }
 
@@ -125,7 +125,7 @@ export class ObjectWriter {
         excerpt(bytes, start, end),
       );
     }
-    if (this.shards?.admits(bytes, spans) === false) return 'written';
+    if (this.shardFilter?.admits(bytes, spans) === false) return 'written';
     return this.#router.offerIdentity(this.#target, kind, bytes, spans) ? 'written' : 'no-room';
   }
 

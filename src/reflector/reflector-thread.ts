@@ -13,9 +13,9 @@ import type { UsageWriter } from '../shared/thread-usage.ts';
 import type { ControlPort, FromReflector, ToReflector } from '../shared/protocol.ts';
 import type { ConnectionOptions } from '../kube/connection-options.ts';
 import type { HttpTransport } from '../http/http.ts';
-import { Inbox } from './exchange.ts';
-import { ListWatchSession } from './list-watch-session.ts';
-import type { ReflectorHost } from './list-watch-session.ts';
+import { Inbox } from './session-response.ts';
+import { ReflectorSession } from './reflector-session.ts';
+import type { ReflectorHost } from './reflector-session.ts';
 import type { Router } from './router.ts';
 import { TransportPool } from '../http/transport-pool.ts';
 
@@ -40,13 +40,13 @@ export class ReflectorThread implements ReflectorHost {
   readonly random: Random;
   readonly transports: TransportPool;
   isPaused = false;
-  readonly inbox: Inbox = new Inbox(() => this.#settle());
+  readonly inbox: Inbox = new Inbox(() => this.#endTurn());
   readonly #port: ControlPort<ToReflector, FromReflector>;
   readonly #onBacklog: () => void;
   readonly #onRecords: (records: number) => void;
   /** Sequence of the last turn. */
   #published: number;
-  readonly #reflectors = new Map<number, ListWatchSession>();
+  readonly #reflectors = new Map<number, ReflectorSession>();
   #requests = 0;
   /** Times without room in the log, and in a ring. */
   readonly #logPaused: Stopwatch;
@@ -74,7 +74,7 @@ export class ReflectorThread implements ReflectorHost {
     if (this.inbox.length === 0) return 0;
     const sequence = this.router.sequence;
     const completed = this.inbox.drain();
-    this.#settle();
+    this.#endTurn();
     return completed + ((this.router.sequence - sequence) >>> 0);
   }
 
@@ -142,14 +142,14 @@ export class ReflectorThread implements ReflectorHost {
   #start(message: Extract<ToReflector, { type: 'start' }>): void {
     const { informer, resume } = message;
     assert(!this.#reflectors.has(informer), `informer ${informer} was started before`);
-    const reflector = new ListWatchSession(message, this);
+    const reflector = new ReflectorSession(message, this);
     this.#reflectors.set(informer, reflector);
     if (resume?.isStopping) reflector.stop();
     else reflector.start();
   }
 
   /** Publishes the records of this turn, and reads sockets only without a backlog. */
-  #settle(): void {
+  #endTurn(): void {
     this.router.commit();
     const records = (this.router.sequence - this.#published) >>> 0;
     if (records > 0) {

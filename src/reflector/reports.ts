@@ -13,7 +13,7 @@ export const PROGRESS_INTERVAL_MS = 100;
  * Limits error reports: a server that sends 100,000 wrong objects a second must not cause as many messages. The next
  * report counts the omitted reports.
  */
-export class ErrorReports {
+export class ErrorRateLimit {
   readonly #clock: Clock;
   readonly #post: (during: Failure['during'], error: ErrorMessage) => void;
   #windowStart = -Infinity;

@@ -231,7 +231,7 @@ export class Router {
     location.sequence = this.#nextSequence();
     location.informer = target.informer;
     location.kind = kind;
-    location.flags = spans.isGoOrder ? flags | DeltaFlag.GoOrder : flags;
+    location.flags = spans.isStandardOrder ? flags | DeltaFlag.StandardOrder : flags;
     location.hash = hash;
     location.offset = offset;
     location.length = length;

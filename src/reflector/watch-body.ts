@@ -24,7 +24,7 @@ import {
   scanWatchEventHead,
 } from '../http/watch-frames.ts';
 import type { FrameSink } from '../http/watch-frames.ts';
-import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
+import type { Body, SessionResponse, ResponseOwner } from './session-response.ts';
 import {
   errorEvent,
   malformed,
@@ -58,8 +58,8 @@ const END_ANNOTATION = 'metadata.annotations.k8s\\.io/initial-events-end';
 const RESOURCE_VERSION = 'metadata.resourceVersion';
 
 export class WatchBody implements Body, FrameSink {
-  readonly #owner: ExchangeOwner;
-  readonly #exchange: Exchange;
+  readonly #owner: ResponseOwner;
+  readonly #exchange: SessionResponse;
   readonly #where: string;
   readonly #frames: WatchFrames;
   readonly #event: WatchEventSpans = new WatchEventSpans();
@@ -70,8 +70,8 @@ export class WatchBody implements Body, FrameSink {
 
   /** @param where used in error messages */
   constructor(
-    owner: ExchangeOwner,
-    exchange: Exchange,
+    owner: ResponseOwner,
+    exchange: SessionResponse,
     where: string,
     query: Query,
     isStreamingList: boolean,
@@ -268,7 +268,7 @@ export class WatchBody implements Body, FrameSink {
   #endInitial(resourceVersion: string): void {
     this.#stage = 'live';
     this.#deadline?.stop();
-    this.#owner.writer.shards?.endList();
+    this.#owner.writer.shardFilter?.endList();
     this.#position.startAt(resourceVersion);
     this.#owner.dispatch({ type: 'initial-events-end', resourceVersion });
   }

@@ -61,7 +61,7 @@ export type WatchEnd = FailureReason | 'server' | 'short_watch' | 'torn' | 'stop
  * Treatment of a shard selector by the server. `filtered`: the last list said so. `filtered-without-echo`: the last list
  * did not say so and contained no object of another shard. `ignored`: the server sent such an object since the last list began.
  */
-export type ShardFiltering = 'filtered' | 'filtered-without-echo' | 'ignored';
+export type ShardFilterSupport = 'filtered' | 'filtered-without-echo' | 'ignored';
 
 /** Mode of a list: a watch that begins with every object, or requests of pages. */
 export type ListMode = 'stream' | 'pages';
@@ -86,7 +86,7 @@ export type Activity =
       readonly durationMs: number;
     }
   /** The server proves to do something else with the shard selector than before. */
-  | { readonly kind: 'shard-filtering'; readonly filtering: ShardFiltering }
+  | { readonly kind: 'shard-filtering'; readonly filtering: ShardFilterSupport }
   /** A request was answered, or ended without an answer: the code is `<error>`, as in client-go. */
   | {
       readonly kind: 'request';

@@ -26,7 +26,7 @@ export interface ReflectorSpec {
   /** `auto`: try the streaming list first and fall back, as client-go does. */
   readonly watchList: 'auto' | 'off';
   /** Version of the first list that is no streaming list. `any` (default): any state, the cheapest; as client-go. */
-  readonly firstList?: 'any' | 'mostRecent';
+  readonly initialList?: 'any' | 'latest';
   /** client-go's WatchListPageSize: the page size of every list; 0: client-go's rules decide. */
   readonly pageSize: number;
   /** Size in bytes above which only the identity of an object is kept. */

@@ -4,7 +4,7 @@
  * merged. A cell is written again only when the sequence is merged, so the two never meet and need no lock.
  *
  * ```
- *  slot (sequence / 64) % slots:   sequence + 1 (0: empty) │ time of the read │ time of the commit
+ *  cell (sequence / 64) % cells:   sequence + 1 (0: empty) │ time of the read │ time of the commit
  * ```
  */
 import type { Clock } from '../base/clock.ts';
@@ -14,10 +14,10 @@ import type { Word } from './ring/word.ts';
 const SEQUENCE = 0;
 const READ_MS = 1;
 const COMMITTED_MS = 2;
-const NUMBERS_PER_SLOT = 3;
+const NUMBERS_PER_CELL = 3;
 
 /** A log that is full of objects of 128 bytes has a cell for each sampled event. */
-const LOG_BYTES_PER_SLOT: number = SAMPLED_EVERY * 128;
+const LOG_BYTES_PER_CELL: number = SAMPLED_EVERY * 128;
 
 /** Times of an event, by the clock that all threads share. */
 export interface Stamp {
@@ -29,24 +29,24 @@ export interface Stamp {
 
 /** Shared memory for the stamps of a pipeline whose log has `logBytes`; structured-cloneable. */
 export function allocateStamps(logBytes: number): SharedArrayBuffer {
-  // A power of two: the slots of two neighbours differ also where sequences wrap.
-  const slots = 2 ** Math.floor(Math.log2(logBytes / LOG_BYTES_PER_SLOT));
-  return new SharedArrayBuffer(slots * NUMBERS_PER_SLOT * Float64Array.BYTES_PER_ELEMENT);
+  // A power of two: the cells of two neighbours differ also where sequences wrap.
+  const cells = 2 ** Math.floor(Math.log2(logBytes / LOG_BYTES_PER_CELL));
+  return new SharedArrayBuffer(cells * NUMBERS_PER_CELL * Float64Array.BYTES_PER_ELEMENT);
 }
 
-/** The slots, for both sides. */
+/** The cells, for both sides. */
 class StampMemory {
   readonly numbers: Float64Array;
-  readonly slots: number;
+  readonly cells: number;
 
   constructor(buffer: SharedArrayBuffer) {
     this.numbers = new Float64Array(buffer);
-    this.slots = this.numbers.length / NUMBERS_PER_SLOT;
+    this.cells = this.numbers.length / NUMBERS_PER_CELL;
   }
 
-  /** Returns the index of the first number of the sequence's slot. */
+  /** Returns the index of the first number of the sequence's cell. */
   indexOf(sequence: number): number {
-    return (Math.floor(sequence / SAMPLED_EVERY) % this.slots) * NUMBERS_PER_SLOT;
+    return (Math.floor(sequence / SAMPLED_EVERY) % this.cells) * NUMBERS_PER_CELL;
   }
 }
 
@@ -66,10 +66,10 @@ export class StampWriter {
     this.#clock = clock;
   }
 
-  /** Takes the time at which the event of a sampled sequence was read, if there is a slot for it. */
+  /** Takes the time at which the event of a sampled sequence was read, if there is a cell for it. */
   add(sequence: number, readMs: number): void {
     const unmerged = (sequence - this.#merged.load()) >>> 0;
-    if (unmerged > this.#memory.slots * SAMPLED_EVERY) return;
+    if (unmerged > this.#memory.cells * SAMPLED_EVERY) return;
     this.#sequences.push(sequence);
     this.#readsMs.push(readMs);
   }

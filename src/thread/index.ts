@@ -10,6 +10,6 @@ export { TerminalError } from '../workqueue/terminal-error.ts';
 export type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 export type { CachePort } from '../informer/share/shared-cache.ts';
 export { SharedCache } from '../informer/share/shared-cache.ts';
-export type { Lendable } from '../informer/share/shared-cache.ts';
+export type { Shareable } from '../informer/share/shared-cache.ts';
 export { ReconcilerPool } from './pool/reconciler-pool.ts';
 export type { ReconcilerPoolOptions } from './pool/reconciler-pool.ts';

@@ -4,7 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
 import type { Clock, RealTimers } from '../base/clock.ts';
 import { KubeloomError, fromErrorMessage } from '../base/errors.ts';
-import { callback, refuse, wantOptions } from '../base/option-checks.ts';
+import { callback, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { ErrorListener } from '../informer/error-reporter.ts';
 import type { CachePort } from '../informer/share/shared-cache.ts';
@@ -15,7 +15,7 @@ import { Drain } from '../replica/merge/drain.ts';
 import { ForeignMemory } from '../replica/share/foreign-memory.ts';
 import { BELL_LINE, OPENED_LINE, PORT_VERSION } from '../replica/share/messages.ts';
 import type { ToReader } from '../replica/share/messages.ts';
-import { StatesMerger } from '../replica/share/states-merger.ts';
+import { ExportRingReader } from '../replica/share/export-ring-reader.ts';
 import { DecodedCache } from '../replica/store/decoded-cache.ts';
 import { Bell } from '../shared/ring/bell.ts';
 import { Word } from '../shared/ring/word.ts';
@@ -63,11 +63,11 @@ export async function openCache<Types extends Readonly<Record<string, unknown>>>
   port: CachePort,
   options: OpenCacheOptions = {},
 ): Promise<ThreadCache<Types>> {
-  wantOptions('options of a cache', options, CHECKS);
+  checkOptions('options of a cache', options, CHECKS);
   const version: unknown = Reflect.get(Object(port), 'kubeloomCache');
   if (version !== PORT_VERSION) {
     const isOther = version !== undefined;
-    refuse(
+    invalidOption(
       'a cache port',
       port,
       isOther ? 'one of the same version of kubeloom' : 'what port() of a SharedCache returned',
@@ -93,7 +93,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   readonly #informers: Map<string, ThreadInformer> = new Map();
   readonly #numbered: readonly ThreadInformer[];
   readonly #memory: ForeignMemory = new ForeignMemory(() => this.#receive());
-  readonly #merger: StatesMerger;
+  readonly #merger: ExportRingReader;
   /** It pauses after every record: until it parks again, the main thread need not wake it, which costs more than a record. */
   readonly #loop: MainLoop;
   #records = 0;
@@ -117,34 +117,34 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     this.#levelMs = clock.now();
     this.opened = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
     const { drainBudgetMs, decodedCacheBytes, ...limits } = resolveThreadsOptions();
-    this.#merger = new StatesMerger({
+    this.#merger = new ExportRingReader({
       memory,
       progress: () => port.postMessage({ type: 'progress' }),
       stopped: (informer, failure) => void this.#numbered[informer]?.stop(failure),
       closed: () => void this.#shutDown(undefined),
       broken: (error) => void this.#shutDown(error),
     });
-    const kick = this.#loop.wake;
+    const requestRun = this.#loop.wake;
     const drain = new Drain(
       this.#merger,
       clock,
       drainBudgetMs,
-      new BacklogBudget({ clock: background, limits, kick }),
+      new BacklogBudget({ clock: background, limits, requestRun }),
     );
     const shared = {
-      thread: { drain, kick },
+      thread: { drain, requestRun },
       clock,
       lagMs: () => this.#lagMs(),
       memory: this.#memory,
       decodedCache: new DecodedCache(decodedCacheBytes),
       onError,
     };
-    this.#numbered = informers.map((lent) => new ThreadInformer(lent, shared));
+    this.#numbered = informers.map((spec) => new ThreadInformer(spec, shared));
     for (const [number, informer] of this.#numbered.entries()) {
       this.#informers.set(informers[number]?.key ?? '', informer);
       this.#merger.attach(number, informer.merge);
     }
-    drain.addUpkeep(() => this.#afterRound());
+    drain.addMaintenance(() => this.#afterRound());
     const bell = new Bell(new Int32Array(memory.words), BELL_LINE);
     port.once('close', () => void this.#shutDown(undefined));
     port.on('message', (message: ToReader) => this.#take(message));
@@ -156,7 +156,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   informer<Name extends keyof Types & string>(name: Name): ThreadInformer<Types[Name]> {
     const informer = this.#informers.get(name);
     if (!informer)
-      refuse('the name of an informer', name, `one of ${[...this.#informers.keys()].join(', ')}`);
+      invalidOption('the name of an informer', name, `one of ${[...this.#informers.keys()].join(', ')}`);
     return informer as unknown as ThreadInformer<Types[Name]>;
   }
 
@@ -166,7 +166,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
    * @throws ERR_KUBELOOM_STOPPED when one of them has ended, whatever its version
    */
   async waitForResourceVersions(versions: readonly string[], signal: AbortSignal): Promise<void> {
-    for (const informer of this.#numbered) informer.wantRunning();
+    for (const informer of this.#numbered) informer.checkRunning();
     const behind = this.#numbered.flatMap((informer, number) => {
       const version = versions[number] ?? '';
       return version === '' || version === informer.lastSyncResourceVersion() ? [] : [{ informer, version }];
@@ -201,7 +201,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
       this.#records = this.#merger.records;
       for (const informer of this.#numbered) informer.merged();
     }
-    this.#merger.giveBack();
+    this.#merger.returnRows();
     return false;
   }
 

@@ -12,22 +12,22 @@ import type { HandlerOptions, HandlerThread, RemovalOptions, ShutDownOptions } f
 import type { HandlerHealth } from '../informer/health.ts';
 import { InformerActivity } from '../informer/informer-activity.ts';
 import { Lister } from '../informer/lister.ts';
-import type { LentInformer } from '../informer/share/shared-cache.ts';
+import type { SharedInformerSpec } from '../informer/share/shared-cache.ts';
 import { deepFreeze } from '../base/deep-freeze.ts';
 import { VersionWaiters } from '../informer/version-waiters.ts';
 import { WaitCondition } from '../informer/wait-condition.ts';
 import { NotSyncedError } from '../informer/wait-for.ts';
-import { defaultBorrowChecks } from '../informer/threads/options.ts';
+import { defaultRetainChecks } from '../informer/threads/options.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
 import { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import { ForeignRows } from '../replica/share/foreign-memory.ts';
 import type { ForeignMemory } from '../replica/share/foreign-memory.ts';
-import { StateMerge } from '../replica/share/state-merge.ts';
+import { ReplicaReader } from '../replica/share/replica-reader.ts';
 import type { DecodedCache } from '../replica/store/decoded-cache.ts';
 import { EntryOwner } from '../replica/store/entry-owner.ts';
 import { EntryTable } from '../replica/store/entry-table.ts';
-import { declaredFields, wantIndexers } from '../replica/store/index-functions.ts';
+import { declaredFields, checkIndexers } from '../replica/store/index-functions.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
 import type { InformerIndexer } from '../replica/store/indexer.ts';
@@ -74,33 +74,33 @@ export class ThreadInformer<T = unknown> {
   readonly #waiters: VersionWaiters;
   readonly #changed: WaitCondition = new WaitCondition();
   readonly #lagMs: () => number;
-  readonly #kick: () => void;
+  readonly #requestRun: () => void;
   /** @internal */
-  readonly merge: StateMerge;
+  readonly merge: ReplicaReader;
   #isStopped = false;
   #stopped: Promise<void> | undefined;
   #failure: KubeloomError | undefined;
 
   /** @internal */
-  constructor({ name, resource, fields, indexers, objectBytesMax }: LentInformer, parts: ThreadParts) {
+  constructor({ name, resource, fields, indexers, objectBytesMax }: SharedInformerSpec, parts: ThreadParts) {
     const { thread, clock, memory, decodedCache, onError } = parts;
     this.name = name;
     this.resource = resource;
     this.#fields = fields;
     this.#lagMs = parts.lagMs;
-    this.#kick = () => thread.kick();
+    this.#requestRun = () => thread.requestRun();
     this.#waiters = new VersionWaiters(name);
     const table = new EntryTable();
-    const borrowChecks = defaultBorrowChecks();
+    const retainChecks = defaultRetainChecks();
     // The table reaches its owner, which nothing else needs.
     void new EntryOwner(table, {
       kind: resource.kind || resource.resource,
       fields,
-      borrowChecks,
+      retainChecks,
       decodedCache,
       objectBytesMax,
       foreign: new ForeignRows(table, memory),
-      guard: borrowChecks === 'strict' ? deepFreeze : undefined,
+      guard: retainChecks === 'strict' ? deepFreeze : undefined,
     });
     const reports = new ErrorReporter(name, onError, clock);
     const activity = new InformerActivity(name, resource);
@@ -115,7 +115,7 @@ export class ThreadInformer<T = unknown> {
       resolved: {
         ...SLOW_LIMITS,
         fields,
-        borrowChecks,
+        retainChecks,
         resyncPeriodMs: 0,
         staleAfterMs: 0,
         mutationDetector: 'off',
@@ -128,10 +128,10 @@ export class ThreadInformer<T = unknown> {
       onProgress: () => this.#changed.changed(),
     });
     this.#handlers.start(thread);
-    this.merge = new StateMerge(this.#replica, memory, (isListEnd) => {
+    this.merge = new ReplicaReader(this.#replica, memory, (isListEnd) => {
       if (isListEnd) this.#handlers.startResync();
     });
-    thread.drain.addUpkeep(() => this.#replica.dispose());
+    thread.drain.addMaintenance(() => this.#replica.dispose());
   }
 
   /**
@@ -217,7 +217,7 @@ export class ThreadInformer<T = unknown> {
   }
 
   /** @internal @throws ERR_KUBELOOM_STOPPED when the cache changes no more */
-  wantRunning(): void {
+  checkRunning(): void {
     if (this.#isStopped) throw this.#stoppedError('reconciles nothing more', this.#failure);
   }
 
@@ -242,7 +242,7 @@ export class ThreadInformer<T = unknown> {
     const { epoch } = this.#replica;
     if (epoch === undefined) return;
     this.#replica.control(DeltaKind.ReplaceAbort, epoch, '');
-    this.#kick();
+    this.#requestRun();
   }
 
   #stoppedError(what: string, cause?: KubeloomError): KubeloomError {
@@ -252,7 +252,7 @@ export class ThreadInformer<T = unknown> {
 
   /** Accepts functions, and data about fields that the shards extract. */
   #admit(indexers: Indexers): void {
-    wantIndexers(indexers);
+    checkIndexers(indexers);
     const missing = declaredFields(indexers).filter((path) => !this.#fields.includes(path));
     if (missing.length === 0) return;
     throw new KubeloomError(

@@ -10,7 +10,7 @@
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
-import { refuse, wantFinite } from '../base/option-checks.ts';
+import { invalidOption, checkFinite } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { RATE_LIMITING_QUEUE_CHECKS, RateLimitingQueue } from './rate-limiting-queue.ts';
 import type { RateLimitingQueueOptions } from './rate-limiting-queue.ts';
@@ -90,12 +90,12 @@ class AgingOrder implements WorkOrder {
 
 const PRIORITY_QUEUE_CHECKS = {
   ...RATE_LIMITING_QUEUE_CHECKS,
-  agingMs: wantAging,
+  agingMs: checkAging,
 } satisfies OptionChecks<PriorityQueueOptions<unknown>>;
 
-function wantAging(name: string, value: unknown): void {
+function checkAging(name: string, value: unknown): void {
   if (typeof value !== 'number' || !(value > 0 && value < Infinity)) {
-    refuse(name, value, 'a number of milliseconds above 0');
+    invalidOption(name, value, 'a number of milliseconds above 0');
   }
 }
 
@@ -133,8 +133,8 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
     { priority = 0, afterMs = 0, rateLimited = false }: AddOptions,
     ...items: readonly T[]
   ): void {
-    wantFinite('priority', priority);
-    wantFinite('afterMs', afterMs);
+    checkFinite('priority', priority);
+    checkFinite('afterMs', afterMs);
     if (this.isShuttingDown) return;
     let fault: KubeloomError | undefined;
     for (const item of items) {

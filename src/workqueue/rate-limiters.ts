@@ -4,7 +4,7 @@
  */
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import { refuse } from '../base/option-checks.ts';
+import { invalidOption } from '../base/option-checks.ts';
 
 export interface RateLimiter<T> {
   /** Returns the delay in milliseconds. Each call counts as a failure. */
@@ -163,5 +163,5 @@ export function defaultItemBasedRateLimiter<T>(): RateLimiter<T> {
 
 function requirePositive(option: string, value: number): number {
   if (typeof value === 'number' && value > 0) return value;
-  return refuse(option, value, 'a number above 0');
+  return invalidOption(option, value, 'a number above 0');
 }

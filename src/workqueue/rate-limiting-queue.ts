@@ -1,5 +1,5 @@
 /** Work queues whose items may be added later, and that delay failed items: client-go's delaying and rate limiting queues. */
-import { aRateLimiter, wantFinite } from '../base/option-checks.ts';
+import { aRateLimiter, checkFinite } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { queueAddChannel } from '../metrics/trace-channels.ts';
 import { CheckedRateLimiter } from './checked-rate-limiter.ts';
@@ -33,7 +33,7 @@ export class DelayingQueue<T> extends WorkQueue<T> {
    * @throws ERR_KUBELOOM_OPTION when the delay is not a finite number
    */
   addAfter(item: T, delayMs: number): void {
-    wantFinite('delayMs', delayMs);
+    checkFinite('delayMs', delayMs);
     if (this.isShuttingDown) return;
     this.metrics.retried?.();
     if (delayMs <= 0) {

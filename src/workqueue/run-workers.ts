@@ -13,8 +13,8 @@ import {
   clock as aClock,
   number,
   signal as aSignal,
-  wantInteger,
-  wantOptions,
+  checkInteger,
+  checkOptions,
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { reconcileChannel } from '../metrics/trace-channels.ts';
@@ -88,9 +88,9 @@ export async function runWorkers<T>(
   const count = isPool ? workers.threads : workers;
   const reconcile = isPool ? workers.reconcile.bind(workers) : (second as Reconcile<T>);
   const options = isPool ? (second as RunWorkersOptions<T>) : third;
-  wantInteger('count of workers', count, 1, Number.MAX_SAFE_INTEGER);
+  checkInteger('count of workers', count, 1, Number.MAX_SAFE_INTEGER);
   callback('reconcile', reconcile);
-  wantOptions('options of workers', options, WORKERS_CHECKS);
+  checkOptions('options of workers', options, WORKERS_CHECKS);
   const warnings = new LimitedWarnings(options.clock ?? realClock);
   const run = { ...options, warnings };
   const metrics = queue.name === '' ? undefined : new ControllerMetrics(queue.name, count);

@@ -11,7 +11,7 @@ import { callGuarded } from '../base/callbacks.ts';
 import { LoopTurns } from '../base/loop-turns.ts';
 import { Deque } from '../base/deque.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { callback, clock, having, nested, text, wantOptions } from '../base/option-checks.ts';
+import { callback, clock, having, nested, text, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { queueAddChannel, queueDoneChannel, queueGetChannel } from '../metrics/trace-channels.ts';
 import { QueueMetrics } from './queue-metrics.ts';
@@ -91,7 +91,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     options: WorkQueueOptions<T> = {},
     checks: OptionChecks<Record<string, unknown>> = WORK_QUEUE_CHECKS,
   ) {
-    wantOptions('options of a work queue', options, checks);
+    checkOptions('options of a work queue', options, checks);
     this.name = options.name ?? '';
     this.clock = options.clock ?? realClock;
     this.keyOf = options.keyOf ?? ((item) => item);

@@ -52,7 +52,7 @@ test('C80 a list asks for version 0 at first, for the latest received version la
 });
 
 test('C80 the first list asks for the most recent state when the informer requires it', async (scene) => {
-  const options = { watchList: 'off', firstList: 'mostRecent' } as const;
+  const options = { watchList: 'off', initialList: 'latest' } as const;
   const { server } = await scene.followed((request) => request.answer(200, list('9', [])), options);
   assert.deepEqual((await server.request(0)).query, { limit: '500' });
 });

@@ -162,7 +162,7 @@ test('C69 objects of megabytes arrive complete and in order', async () => {
 const COUNT = 60;
 
 test('C197 objects that have not changed for a while take a fraction of their size and read as the server sent them', async () => {
-  await using scene = await start({ threads: { packAfterMs: 1 } });
+  await using scene = await start({ threads: { compressAfterMs: 1 } });
   const write = (step: string): Promise<unknown> =>
     scene.put(...pods(COUNT, {}, { step, padding: 'x'.repeat(6000) }));
   await write('first');

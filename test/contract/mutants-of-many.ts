@@ -45,7 +45,7 @@ export const MANY_MUTANTS: readonly Mutant[] = inFiles({
   'src/http/response-parser-head.ts': {
     C170: ['coding !== undefined && length !== undefined', 'false'],
   },
-  'src/reflector/exchange.ts': {
+  'src/reflector/session-response.ts': {
     C171: ['Buffer.from(chunk.subarray(input.position))', 'chunk.subarray(input.position)'],
   },
   'src/http/http1-connection.ts': {

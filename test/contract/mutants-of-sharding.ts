@@ -2,7 +2,7 @@
 import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
-const DROP = "if (this.shards?.admits(bytes, spans) === false) return 'written';";
+const DROP = "if (this.shardFilter?.admits(bytes, spans) === false) return 'written';";
 const STORE = 'return this.#router.offerObject(';
 
 export const SHARDING_MUTANTS: readonly Mutant[] = inFiles({
@@ -13,7 +13,7 @@ export const SHARDING_MUTANTS: readonly Mutant[] = inFiles({
     C223: [`${DROP} ${STORE}`, STORE],
     C226: [`${DROP} ${STORE}`, `${DROP.replace('written', 'skipped')} ${STORE}`],
   },
-  'src/reflector/shard-gate.ts': {
+  'src/reflector/shard-filter-guard.ts': {
     C224: ["this.#become('ignored');", ''],
     C225: ['if (isOwn)', 'if (isOwn || this.#hasOwn)'],
   },

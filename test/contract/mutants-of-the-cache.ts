@@ -13,7 +13,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C320: ['windowMs * this.#ratePerMs >= EVENTS_MIN', 'windowMs * this.#ratePerMs < EVENTS_MIN'],
   },
   'src/replica/store/replica.ts': {
-    C1: ['isDeleted ? NONE :', '!isDeleted ? NONE :'],
+    C1: ['isDeleted ? NO_ROW :', '!isDeleted ? NO_ROW :'],
     C2: [
       'if (this.#shadow?.epoch === epoch) this.#swap(',
       'if (this.#shadow?.epoch === epoch && !this.#hasSynced) this.#swap(',
@@ -24,13 +24,16 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     ],
     C5: ['return this.#live;', 'return this.#shadow?.state ?? this.#live;'],
     C6: [
-      'this.#live.update(slot, row, values);',
-      'setImmediate(() => this.#live.update(slot, row, values));',
+      'this.#live.update(ordinal, row, values);',
+      'setImmediate(() => this.#live.update(ordinal, row, values));',
     ],
     C10: ['new Difference(this.table, !this.#hasSynced)', 'new Difference(this.table, true)'],
     C11: ['return this.#hasSynced;', 'return this.#hasSynced || this.#shadow !== undefined;'],
     C41: ['this.#hasSynced = true;', 'this.#hasSynced = this.#live.size > 0;'],
-    C47: ['this.#listener.changed(last, NONE);', 'if (slot !== NONE) this.#listener.changed(last, NONE);'],
+    C47: [
+      'this.#listener.changed(last, NO_ROW);',
+      'if (ordinal !== NO_ORDINAL) this.#listener.changed(last, NO_ROW);',
+    ],
     C17: ['this.#live.version = table.versionOf(row);', 'void 0;'],
     C51: ['(this.#shadow?.state ?? this.#live).version = resourceVersion;', 'void 0;'],
   },
@@ -43,14 +46,14 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/replica/store/deliveries.ts': {
     C24: ['const place = position - this.#deletions.length;', 'const place = this.length - 1 - position;'],
-    C9: ['this.#saved.set(slot, row);', 'void slot;'],
+    C9: ['this.#saved.set(ordinal, row);', 'void ordinal;'],
     C44: ["if (this.#kind === 'join') {", "if (this.#kind !== '') {"],
     C46: ['out.isFinalStateUnknown = isDeletion;', 'out.isFinalStateUnknown = false;'],
   },
   'src/replica/store/replica-state.ts': {
     C25: [
-      'for (const slot of this.slots()) yield this.#table.keyOf',
-      'for (const slot of [...this.slots()].reverse()) yield this.#table.keyOf',
+      'for (const ordinal of this.ordinals()) yield this.#table.keyOf',
+      'for (const ordinal of [...this.ordinals()].reverse()) yield this.#table.keyOf',
     ],
   },
   'src/informer/options.ts': {
@@ -72,7 +75,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C30: ['return this.owner.decodeFresh(this);', 'return this.object;'],
   },
   'src/replica/merge/informer-merge.ts': {
-    C31: ['this.#isUnchanged(replica.live.rowAt(slot), state, object)', 'false'],
+    C31: ['this.#isUnchanged(replica.live.rowAt(ordinal), state, object)', 'false'],
     C200: ['&&\n            owner.hasObject(live, object, listed.decoder)', ''],
   },
   'src/replica/deliver/processor-listener.ts': {
@@ -118,7 +121,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/wait-for.ts': {
     C42: ['isDone: informer.hasSynced(),', 'isDone: !informer.hasSynced(),'],
   },
-  'src/reflector/list-watch-session.ts': {
+  'src/reflector/reflector-session.ts': {
     C43: ['lastsMs + WATCH_MARGIN_MS', '500'],
   },
   'src/replica/deliver/resync.ts': {

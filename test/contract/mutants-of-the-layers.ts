@@ -68,12 +68,12 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
     C109: ['this.#last = before.then(() => left);', 'this.#last = left;'],
   },
   'src/base/heap-data.ts': {
-    C111: ['this.#settle(last);', ''],
+    C111: ['this.#sift(last);', ''],
   },
   'src/client-go/controller/store-writer.ts': {
     C122: ["if (type === 'DELETED')", 'if (false)'],
   },
-  'src/client-go/controller/list-and-watch.ts': {
+  'src/client-go/controller/inline-reflector.ts': {
     C123: ['this.#effects.length = 0; this.#fail(torn(', 'this.#fail(torn('],
   },
   'src/client-go/controller/watch-request.ts': {

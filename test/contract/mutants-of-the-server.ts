@@ -38,7 +38,10 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/replica/store/entry-owner.ts': {
     C20: ['this.#isStrict ? entry.borrows === 0', 'this.#isStrict ? entry.borrows < 0'],
-    C65: ['if (entry && entry.flags & EntryFlag.Kept)', 'if (entry && entry.flags & EntryFlag.Malformed)'],
+    C65: [
+      'if (entry && entry.flags & EntryFlag.Retained)',
+      'if (entry && entry.flags & EntryFlag.Malformed)',
+    ],
     C67: ['return refuseClone();', 'return undefined;'],
     C71: ['if (value === undefined)\n            throw malformedError(entry);', ''],
   },
@@ -71,12 +74,12 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     C90: ['this.#owner.fail(errorEvent(', 'void (errorEvent('],
   },
   'src/replica/store/index-functions.ts': {
-    C73: ['entry.controllerUid === undefined ? NONE : [entry.controllerUid]', 'NONE'],
+    C73: ['entry.controllerUid === undefined ? NO_VALUES : [entry.controllerUid]', 'NO_VALUES'],
   },
   'src/replica/store/replica-state.ts': {
-    C74: ['for (const slot of this.slots()) {', 'for (const slot of []) {'],
+    C74: ['for (const ordinal of this.ordinals()) {', 'for (const ordinal of []) {'],
     C75: ['if (conflicts.length > 0) {', 'if (conflicts.length > 1) {'],
-    C76: ['if (slots?.size === 0)', 'if (slots?.size === -1)'],
+    C76: ['if (ordinals?.size === 0)', 'if (ordinals?.size === -1)'],
     C77: ['return [];', 'throw cause;'],
   },
   'src/http/queries.ts': {
@@ -101,7 +104,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     C83: ["cause.reason === 'ResourceVersionTooLarge'", "cause.reason === 'TooLarge'"],
     C116: ["['StoreReadError', 'ERR_KUBELOOM_STORE_READ'],", ''],
   },
-  'src/reflector/list-watch-session.ts': {
+  'src/reflector/reflector-session.ts': {
     C85: ['Math.floor(min + this.#host.random() * (max - min))', 'Math.floor(min)'],
     C121: ['PREPARING_MAX_MS = 90_000', 'PREPARING_MAX_MS = 900_000'],
   },

@@ -3,31 +3,31 @@ import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
 export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
-  'src/replica/share/lender.ts': {
-    C205: ['? this.#write(oldRow, StateKind.Deleted, NONE)', '? true'],
+  'src/replica/share/cache-export.ts': {
+    C205: ['? this.#write(oldRow, RowKind.Deleted, NO_ROW)', '? true'],
     C206: [
-      'this.#send(deleted.last, StateKind.Missing, undefined)',
-      'this.#send(deleted.last, StateKind.Deleted, undefined)',
+      'this.#send(deleted.last, RowKind.Missing, undefined)',
+      'this.#send(deleted.last, RowKind.Deleted, undefined)',
     ],
-    C209: ['this.#loans.begin(former);', ''],
+    C209: ['this.#exportedRows.begin(former);', ''],
     C211: [
-      "if (!this.link.writeMark(this.#writer, StateKind.Position, this.#informer, version)) return 'no room';",
+      "if (!this.link.writeMark(this.#writer, RowKind.Position, this.#informer, version)) return 'no room';",
       '',
     ],
     C212: [
       'if (!this.link.write(this.#writer, record, text)) return false;',
       'if (!this.link.write(this.#writer, record, text)) return true;',
     ],
-    C296: ['this.#loans.supersede(kind === StateKind.Put ? previousRow : row);', ''],
+    C296: ['this.#exportedRows.supersede(kind === RowKind.Put ? previousRow : row);', ''],
     C297: ['call?.written();', ''],
   },
-  'src/replica/share/lender-step.ts': {
+  'src/replica/share/cache-export-step.ts': {
     C218: ["return { kind: 'removed', failure: event.failure };", 'return state;'],
   },
-  'src/replica/share/state-merge.ts': {
+  'src/replica/share/replica-reader.ts': {
     C205: ['(this.#freeIds.pop() ?? this.#idEnd++)', '0'],
     C206: ["replica.control(DeltaKind.ReplaceBegin, ++this.#epoch, '');", '++this.#epoch;'],
-    C209: ['table.setFlag(row, EntryFlag.Packed, record.dictionary !== NONE);', ''],
+    C209: ['table.setFlag(row, EntryFlag.Packed, record.dictionary !== NO_MEMORY);', ''],
   },
   'src/replica/share/reader-link.ts': {
     C212: ['this.#writeAll();', ''],
@@ -38,12 +38,12 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C205: ['const start = table.offsetOf(row);', 'const start = 0;'],
     C214: ['this.#isClosed = true;', ''],
   },
-  'src/replica/share/loans.ts': {
-    C209: ['this.#table.lend(row);', ''],
+  'src/replica/share/exported-rows.ts': {
+    C209: ['this.#table.exportRow(row);', ''],
     C213: ['return this.count > 0;', 'return false;'],
   },
-  'src/replica/share/lending.ts': {
-    C290: ['if (isLent) this.#wake();', 'if (isLent) return;'],
+  'src/replica/share/cache-exports.ts': {
+    C290: ['if (isExported) this.#wake();', 'if (isExported) return;'],
   },
   'src/replica/store/slabs.ts': {
     C291: ['slab.rows[slab.sizeClass.chunkAt(this.#table.offsetOf(row))] = former;', ''],
@@ -58,7 +58,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
       'writer && writer.changed(oldRow, newRow)',
     ],
   },
-  'src/informer/share/lend.ts': {
+  'src/informer/share/attach-reader.ts': {
     C214: ['{ drain: true }', '{}'],
   },
   'src/informer/share/shared-cache.ts': {
@@ -67,11 +67,11 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C298: ['this.#link.end(informer, withCode(error));', 'throw error;'],
   },
   'src/thread/open-cache.ts': {
-    C208: ['const kick = this.#loop.wake;', 'const kick = () => void drain.turn();'],
+    C208: ['const requestRun = this.#loop.wake;', 'const requestRun = () => void drain.runOnce();'],
     C210: ['for (const informer of this.#numbered) informer.merged();', ''],
     C214: ['this.#memory.close();', ''],
     C215: ['if (opened.load() !== 0)', 'if (false)'],
-    C218: ['for (const informer of this.#numbered) informer.wantRunning();', ''],
+    C218: ['for (const informer of this.#numbered) informer.checkRunning();', ''],
   },
   'src/thread/thread-informer.ts': {
     C210: ['this.#waiters.close();', ''],
@@ -79,10 +79,10 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C295: ['this.merged();', ''],
   },
   'src/thread/pool/reconciler-pool.ts': {
-    C217: ['const slot = this.#idle.pop();', 'const [slot] = this.#idle;'],
+    C217: ['const ordinal = this.#idle.pop();', 'const [ordinal] = this.#idle;'],
     C222: ['await ended;', ''],
   },
-  'src/thread/pool/pool-slot.ts': {
+  'src/thread/pool/pool-ordinal.ts': {
     C217: ['await thread.run(task).catch', 'await abortable(thread.run(task), signal).catch'],
     C218: ['const { resourceVersions } = this.#settings.cache;', "const resourceVersions = [''];"],
     C220: ['void thread.exited.then((reason) => this.#exited(reason));', ''],

@@ -30,13 +30,13 @@ let shared: InformerThreads | undefined;
 
 /** The twin packs every object as early as possible, which must change no result. */
 const PACKING: readonly [ThreadsOptions, ThreadsParts] =
-  CONFIGURATION === 'twin' ? [{ packAfterMs: 1 }, { packBytesMin: 0 }] : [{}, {}];
+  CONFIGURATION === 'twin' ? [{ compressAfterMs: 1 }, { packBytesMin: 0 }] : [{}, {}];
 
 function newThreads(options: ThreadsOptions = {}): InformerThreads {
   const [packing, parts] = PACKING;
   // A test of packing packs everything, whatever has arrived by the first round.
-  const packAll = options.packAfterMs === undefined ? parts : { packBytesMin: 0 };
-  return new InformerThreads({ shards: THREADS, ...packing, ...options }, packAll);
+  const packAll = options.compressAfterMs === undefined ? parts : { packBytesMin: 0 };
+  return new InformerThreads({ indexerThreads: THREADS, ...packing, ...options }, packAll);
 }
 
 function sharedThreads(): InformerThreads {
@@ -56,7 +56,7 @@ export function configurationWasUsed(): void {
       stats.map(({ role }) => role),
       ['reflector', ...roles, 'main'],
     );
-    assert.equal(threads.options.shards, THREADS);
+    assert.equal(threads.options.indexerThreads, THREADS);
     const total = stats[0]?.deltas ?? 0;
     const shards = stats.slice(1, -1);
     // A control record counts in all shards, an object in one; so compare without control records.

@@ -5,7 +5,7 @@ import { MetricsReading } from '../../src/tools/cli/top/reading.ts';
 import { ShardFilter } from '../../src/kube/shard-filter.ts';
 import { collectMetrics } from '../../src/metrics/index.ts';
 import { parseShardSelector, partitionRanges } from '../../src/index.ts';
-import type { ShardFiltering, ShardSelector, SharedIndexInformer } from '../../src/index.ts';
+import type { ShardFilterSupport, ShardSelector, SharedIndexInformer } from '../../src/index.ts';
 import { list, wirePod } from '../kit/scripted-server.ts';
 import { annotated, configurationWasUsed, pod, start, test } from './scene.ts';
 
@@ -42,8 +42,8 @@ function dropped(): number {
 
 const SERVERS: readonly (readonly [
   sharding: 'echoes' | 'filters' | 'ignores',
-  pages: ShardFiltering,
-  stream: ShardFiltering,
+  pages: ShardFilterSupport,
+  stream: ShardFilterSupport,
 ])[] = [
   ['echoes', 'filtered', 'filtered-without-echo'],
   ['filters', 'filtered-without-echo', 'filtered-without-echo'],
@@ -71,8 +71,8 @@ for (const [sharding, ofPages, ofStream] of SERVERS) {
         ['add', 'update'].flatMap((type) => names.map((name) => `${type} ${name}`)),
       );
     }
-    await scene.until(() => lower.informer.stats().shardFiltering === ofPages);
-    await scene.until(() => upper.informer.stats().shardFiltering === ofStream);
+    await scene.until(() => lower.informer.stats().shardFilterSupport === ofPages);
+    await scene.until(() => upper.informer.stats().shardFilterSupport === ofStream);
     // The last object of one of the shards may be dropped after the other's last call.
     await scene.until(() => sharding !== 'ignores' || dropped() >= 2 * PODS.length);
     assert.equal(dropped(), sharding === 'ignores' ? 2 * PODS.length : 0);

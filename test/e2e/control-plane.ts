@@ -64,7 +64,13 @@ export function clusterOfTests(options: ControlPlaneOptions = {}): () => Cluster
     const kubeConfig = new KubeConfig();
     kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
     const api = kubeConfig.makeApiClient(CoreV1Api);
-    cluster = { controlPlane, kubeConfig, api, threads: new InformerThreads({ shards: 2 }), users: [] };
+    cluster = {
+      controlPlane,
+      kubeConfig,
+      api,
+      threads: new InformerThreads({ indexerThreads: 2 }),
+      users: [],
+    };
   });
   after(async () => {
     for (const user of cluster?.users ?? []) await user[Symbol.asyncDispose]();

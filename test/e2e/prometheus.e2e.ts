@@ -26,7 +26,7 @@ describe('Prometheus', () => {
   test('finds no problem in what a running program exposes, with and without prom-client', async () => {
     await using server = await startEmbeddedApiServer();
     await server.populate({ count: 20, objectBytes: 1024 });
-    await using threads = new InformerThreads({ shards: 1 });
+    await using threads = new InformerThreads({ indexerThreads: 1 });
     await using informer = new SharedIndexInformer(server.connection, resources.core.v1.pods, { threads });
     const queue = new RateLimitingQueue<string>({ name: 'pods "to do"' });
     informer.addEventHandler({ onAdd: (pod) => queue.add(pod.key) }, { name: 'adds \\ keys' });

@@ -112,7 +112,7 @@ for (const isFiltering of [true, false]) {
       const received = members.map(({ informer }) =>
         sum('kubeloom_watch_events_total', { name: informer.stats().name, type: 'modified' }),
       );
-      const judged = (): unknown[] => members.map(({ informer }) => informer.stats().shardFiltering);
+      const judged = (): unknown[] => members.map(({ informer }) => informer.stats().shardFilterSupport);
       while (judged().includes(undefined)) await setTimeout(10);
       if (isFiltering) {
         const total = received.reduce((before, events) => before + events);

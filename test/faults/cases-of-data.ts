@@ -70,7 +70,7 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
     id: '51',
     what: 'events larger than the rings between the threads',
     expected: 'complete, and in their order',
-    threads: { shards: 2, ringBytes: 2 ** 14, logBytes: 16 * 2 ** 20 },
+    threads: { indexerThreads: 2, ringBytes: 2 ** 14, logBytes: 16 * 2 ** 20 },
     run: async (scene) => {
       for (let size = 0; size < 20; size++) {
         const annotations = { size: 'x'.repeat(20_000 * (size + 1)) };
@@ -98,7 +98,7 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
     // JSON.stringify cannot write it.
     hasBodies: false,
     // The keys alone are 12 MB.
-    threads: { shards: 2, logBytes: 128 * 2 ** 20 },
+    threads: { indexerThreads: 2, logBytes: 128 * 2 ** 20 },
     convergeMs: 15_000,
     run: (scene) =>
       all(scene, {

@@ -16,7 +16,7 @@ export const CASES_OF_MACHINES: readonly FaultCase[] = [
     what: 'a shard takes 80 ms for each of 120 objects, with a ring of 16 KiB; ten times as many arrive',
     expected:
       'the ring fills and the watch is not read; no change is lost or coalesced, and no thread is replaced',
-    threads: { shards: 2, ringBytes: 2 ** 14, logBytes: 16 * MIB },
+    threads: { indexerThreads: 2, ringBytes: 2 ** 14, logBytes: 16 * MIB },
     informer: { transform: transformModule(new URL('./slow-module.js', import.meta.url).href, 'slow') },
     convergeMs: 30_000,
     run: slowShard,

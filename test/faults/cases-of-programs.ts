@@ -30,7 +30,7 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
     what: 'a handler writes to an object and to an array in it',
     expected: 'ERR_KUBELOOM_MUTATION, and the cache is unchanged',
     codes: ['ERR_KUBELOOM_MUTATION'],
-    informer: { borrowChecks: 'strict' },
+    informer: { retainChecks: 'strict' },
     run: async (scene) => {
       let tries = 0;
       const write = ({ object }: { readonly object: unknown }): void => {
@@ -73,7 +73,7 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
     isAlone: true,
     isStartedLater: true,
     // Everything must run in this thread, because its clock jumps.
-    threads: { shards: 0 },
+    threads: { indexerThreads: 0 },
     server: { token: '' },
     run: clockJumps,
   },

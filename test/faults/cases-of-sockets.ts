@@ -138,7 +138,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
     id: '42a',
     what: 'events of 1.5 MB, 3 MB and 16 MB, with a limit of 8 MiB',
     expected: 'complete up to the limit; above it identity and version only',
-    threads: { shards: 2, objectBytesMax: 8 * MIB },
+    threads: { indexerThreads: 2, objectBytesMax: 8 * MIB },
     run: bigObjects,
     hasBodies: false,
   },

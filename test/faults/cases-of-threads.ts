@@ -107,11 +107,11 @@ async function blockedThread(scene: Scene): Promise<string> {
   await scene.untilReported('ERR_KUBELOOM_HANDLER_OVERFLOW');
   const removed = scene.errors.find(({ code }) => code === 'ERR_KUBELOOM_HANDLER_OVERFLOW');
   assert.match(removed?.message ?? '', /a thread's cache/);
-  const { lentStates } = shared;
-  assert.ok(lentStates > scene.cached, `${lentStates} states are held for it`);
+  const { exportedStates } = shared;
+  assert.ok(exportedStates > scene.cached, `${exportedStates} states are held for it`);
   await blocked.worker.terminate();
-  await scene.until(() => shared.threads === 0 && shared.lentStates === 0, 'everything is released');
-  return `${lentStates} states were held for the thread`;
+  await scene.until(() => shared.threads === 0 && shared.exportedStates === 0, 'everything is released');
+  return `${exportedStates} states were held for the thread`;
 }
 
 function byName(metadata: unknown): readonly unknown[] {

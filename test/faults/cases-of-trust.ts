@@ -32,7 +32,7 @@ export const CASES_OF_TRUST: readonly FaultCase[] = [
     hasProxy: true,
     proxyTls: { ...GOOD, ca: CA },
     // In this thread: other threads keep the environment of their start.
-    threads: { shards: 0 },
+    threads: { indexerThreads: 0 },
     isAlone: true,
     run: wrongCertificates,
   },

@@ -59,7 +59,7 @@ async function main(args: string[]): Promise<number> {
     print('no such case');
     return 1;
   }
-  const threads = new InformerThreads({ shards: Number(values.threads ?? 2) });
+  const threads = new InformerThreads({ indexerThreads: Number(values.threads ?? 2) });
   const outcomes = await runAll(cases, threads);
   await threads.close();
   const passed = outcomes.filter(({ verdict }) => verdict === 'passed').length;

@@ -230,7 +230,7 @@ const INFORMERS: FuzzTarget = {
   cases: 3000,
   open: async () => {
     const server = await RawServer.start();
-    const threads = new InformerThreads({ shards: 0 });
+    const threads = new InformerThreads({ indexerThreads: 0 });
     const config = kubeConfigFor(server.url, { token: TOKEN });
     const run = async (chance: Chance, probe: Probe): Promise<void> => {
       const hostile = Array.from({ length: chance.integer(0, 4) }, (_, index) =>

@@ -138,7 +138,7 @@ const INFORMER_OPTIONS = [
   'transform',
   'resyncPeriodMs',
   'mutationDetector',
-  'borrowChecks',
+  'retainChecks',
   'tweakListOptions',
   'name',
   'clock',
@@ -159,20 +159,19 @@ const CONSTRUCTORS: Readonly<Record<string, Made>> = {
   },
   InformerThreads: {
     options: [
-      'shards',
       'indexerThreads',
       'logBytes',
       'ringBytes',
       'objectBytesMax',
       'decodedCacheBytes',
-      'packAfterMs',
+      'compressAfterMs',
       'drainBudgetMs',
       'clock',
       'restartsMax',
       'restartWindowMs',
       'onError',
     ],
-    base: { shards: 0 },
+    base: { indexerThreads: 0 },
     make: (options) => new InformerThreads(options),
   },
   InformersMap: {
@@ -332,7 +331,7 @@ const CALLBACKS: FuzzTarget = {
   quickCases: 20,
   cases: 400,
   open: async () => {
-    const threads = new InformerThreads({ shards: 0 });
+    const threads = new InformerThreads({ indexerThreads: 0 });
     const run = async (chance: Chance, probe: Probe): Promise<void> => {
       const hostile = <F>(usual: F): F => (chance.happens(0.3) ? (hostileCallback(chance) as F) : usual);
       const source = new ListWatch<object>({

@@ -37,7 +37,7 @@ const { kubeconfig, module, memoryLimitBytes, isStuck = false } = options;
 if (memoryLimitBytes !== undefined) process.constrainedMemory = () => memoryLimitBytes;
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(kubeconfig);
-const threads = new InformerThreads({ shards: 1, ...options.threads });
+const threads = new InformerThreads({ indexerThreads: 1, ...options.threads });
 const errors: string[] = [];
 const informer = new SharedIndexInformer(kubeConfig, PODS, {
   threads,

@@ -99,7 +99,7 @@ export class Scene implements AsyncDisposable {
   static async start({ server = {}, threads = {}, codec = 'json' }: SceneOptions = {}): Promise<Scene> {
     const apiServer = await startEmbeddedApiServer(server);
     if (threads instanceof InformerThreads) return new Scene(apiServer, threads, codec);
-    const own = new InformerThreads({ shards: 2, ...threads });
+    const own = new InformerThreads({ indexerThreads: 2, ...threads });
     const scene = new Scene(apiServer, own, codec);
     scene.ends(own);
     return scene;

@@ -129,7 +129,7 @@ async function serverFailing(
 
 for (const threads of [0, 1]) {
   test(`C188 no answer of a server brings a secret into a report (${threads} threads)`, async (context) => {
-    await using pool = new InformerThreads({ shards: threads });
+    await using pool = new InformerThreads({ indexerThreads: threads });
     for (const [name, fail] of Object.entries(FAULTS)) {
       const server = await serverFailing(context, fail);
       const reported: unknown[] = [];
@@ -232,7 +232,7 @@ test('C188 credentials that cannot be used are not in the error', async (context
     [{ token: CANARY }, { server: 'http://elsewhere.test' }],
     [{ token: CANARY }, { caData: data }],
   ];
-  await using pool = new InformerThreads({ shards: 0 });
+  await using pool = new InformerThreads({ indexerThreads: 0 });
   context.diagnostic(`${cases.length} kinds of credentials`);
   for (const [user, cluster] of cases) {
     const reported: unknown[] = [];
@@ -248,7 +248,7 @@ test('C188 credentials that cannot be used are not in the error', async (context
 
 test('C188 objects made with a KubeConfig can be printed', async () => {
   const kubeConfig = kubeConfigFor('https://127.0.0.1:1', { token: CANARY });
-  await using pool = new InformerThreads({ shards: 0 });
+  await using pool = new InformerThreads({ indexerThreads: 0 });
   const factory = new SharedInformerFactory(kubeConfig, { threads: pool });
   await using map = new InformersMap(kubeConfig, { threads: pool });
   assertHidden([factory, factory.forResource(CONFIG_MAPS), map], 'factory and map');

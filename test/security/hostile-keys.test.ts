@@ -39,7 +39,7 @@ for (const codec of ['json', 'msgpack'] as const) {
     test(`C193 hostile keys pass ${codec} with ${threads} threads, store, indexes, selectors, fields and copies unharmed`, async (context) => {
       const texts = HOSTILE.map(objectNamed);
       const server = await BareServer.serving(context, texts);
-      await using pool = new InformerThreads({ shards: threads });
+      await using pool = new InformerThreads({ indexerThreads: threads });
       await using informer = new SharedIndexInformer<Record<string, unknown>>(
         kubeConfigFor(server.url),
         CONFIG_MAPS,

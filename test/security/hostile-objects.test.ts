@@ -69,7 +69,7 @@ async function synced(
 
 for (const shards of [0, 1]) {
   test(`C321 a deep object is delivered, and a deep one without a name is skipped alone (${shards} threads)`, async (context) => {
-    await using threads = new InformerThreads({ shards });
+    await using threads = new InformerThreads({ indexerThreads: shards });
     for (const way of WAYS) {
       const { informer, codes } = await synced(context, DEEP_ITEMS, { ...way, threads });
       const indexer = informer.getIndexer();

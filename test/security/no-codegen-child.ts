@@ -11,7 +11,7 @@ import { kubeConfigOf, PODS } from '../unit/informer/pipeline/harness.ts';
 assert.throws(() => eval('1'), EvalError);
 await using server = await startEmbeddedApiServer();
 await server.populate({ count: 20 });
-await using threads = new InformerThreads({ shards: 1 });
+await using threads = new InformerThreads({ indexerThreads: 1 });
 await using informer = new SharedIndexInformer<{ spec: { nodeName: string } }>(kubeConfigOf(server), PODS, {
   threads,
   codec: 'msgpack',

@@ -17,7 +17,7 @@ import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts'
 
 test('C190 an informer sends nothing but list and watch of its resource, whatever happens', async () => {
   await using server = await startEmbeddedApiServer();
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   await server.populate({ count: 5 });
   await using informer = new SharedIndexInformer(kubeConfigOf(server), PODS, {
     threads,
@@ -43,7 +43,7 @@ test('C190 an informer sends nothing but list and watch of its resource, whateve
 
 test('C183 a redirect is refused with a code, and its target receives neither request nor token', async (context) => {
   const sink = await BareServer.start(context, (_request, response) => response.end());
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   for (const status of [301, 302, 303, 307, 308]) {
     for (const location of [
       sink.url,
@@ -81,7 +81,7 @@ async function firstError(threads: InformerThreads, server: string, user: object
 }
 
 test('C191 an answer that is compressed without a request for it is refused before anything is inflated', async (context) => {
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip, gzip', 'identity, gzip']) {
     const server = await BareServer.start(context, (_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding });
@@ -103,7 +103,7 @@ test('a plugin that runs when its informer stops is ended', async (context) => {
     mode: 0o755,
   });
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never', command };
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   const informer = new SharedIndexInformer(kubeConfigFor('https://127.0.0.1:1', { exec }), CONFIG_MAPS, {
     threads,
   });
@@ -133,7 +133,7 @@ test('informers go through the proxy-url of the kubeconfig', async (context) => 
   assert.ok(cluster);
   const proxy = new ConnectProxy({ port: Number(new URL(cluster.server).port) });
   kubeConfig.clusters = [{ ...cluster, proxyUrl: `http://${await proxy.listen(context)}` }];
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   await using informer = new SharedIndexInformer(kubeConfig, PODS, { threads });
   void informer.run();
   await informer.waitForSync(AbortSignal.timeout(60_000));
@@ -142,7 +142,7 @@ test('informers go through the proxy-url of the kubeconfig', async (context) => 
 });
 
 test('C184 credentials go over plain HTTP to this machine only', async () => {
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   for (const user of [{ token: 'canary' }, { username: 'u', password: 'canary' }]) {
     for (const server of [
       'http://kubeloom.test',

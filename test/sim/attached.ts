@@ -7,7 +7,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { HandlerRegistration, SharedIndexInformer } from '../../src/index.ts';
 import { Reader } from '../../src/informer/share/shared-cache.ts';
 import { PORT_VERSION, allocateLink } from '../../src/replica/share/messages.ts';
-import type { CachePort, Lendable } from '../../src/informer/share/shared-cache.ts';
+import type { CachePort, Shareable } from '../../src/informer/share/shared-cache.ts';
 import { ThreadCache } from '../../src/thread/open-cache.ts';
 import type { ThreadInformer } from '../../src/thread/thread-informer.ts';
 import type { Chance } from './chance.ts';
@@ -63,7 +63,7 @@ export class AttachedThreads {
 
   /** Number of states that ended threads still have. */
   get leftStates(): number {
-    return this.#ended.reduce((sum, { lentStates }) => sum + lentStates, 0);
+    return this.#ended.reduce((sum, { exportedStates }) => sum + exportedStates, 0);
   }
 
   async close(): Promise<void> {
@@ -100,13 +100,13 @@ export class AttachedThread {
     this.#port = thread;
     let reader: Reader | undefined;
     this.ended = new Promise((resolve) => {
-      reader = new Reader(main as unknown as MessagePort, memory, [this.#lendable()], () => resolve());
+      reader = new Reader(main as unknown as MessagePort, memory, [this.#shareable()], () => resolve());
     });
     this.#reader = reader as unknown as Reader;
     const port: CachePort = {
       kubeloomCache: PORT_VERSION,
       memory,
-      informers: [{ key: 'pods', ...informer.lent }],
+      informers: [{ key: 'pods', ...informer.sharedSpec }],
       transferList: [thread as unknown as MessagePort],
     };
     let workedMs = 0;
@@ -142,8 +142,8 @@ export class AttachedThread {
     this.#scenery.recorder.handler(this.#pods, this.#name);
   }
 
-  get lentStates(): number {
-    return this.#reader.lentStates;
+  get exportedStates(): number {
+    return this.#reader.exportedStates;
   }
 
   remove(): void {
@@ -157,20 +157,20 @@ export class AttachedThread {
   }
 
   /** Returns the informer, with the handler that it registers for the thread. */
-  #lendable(): Lendable {
+  #shareable(): Shareable {
     const informer = this.#informer;
     return {
       name: informer.name,
-      lent: informer.lent,
+      sharedSpec: informer.sharedSpec,
       hasStarted: () => informer.hasStarted(),
       isStopped: () => informer.isStopped(),
       lastSyncResourceVersion: () => informer.lastSyncResourceVersion(),
-      lend: (link, number) => {
+      attachReader: (link, number) => {
         const addEventHandler = informer.addEventHandler.bind(informer);
         informer.addEventHandler = (handler, options) =>
           (this.#registration = addEventHandler(handler, options));
         try {
-          return informer.lend(link, number);
+          return informer.attachReader(link, number);
         } finally {
           informer.addEventHandler = addEventHandler;
         }

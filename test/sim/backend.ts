@@ -32,7 +32,7 @@ export interface BackendOptions {
   readonly memory: PipelineMemory;
   readonly events: BackendEvents;
   /** Called when a bell rings: the main thread, which cannot park here, should read its rings. */
-  readonly kick: () => void;
+  readonly requestRun: () => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly transport: () => HttpTransport;
@@ -156,7 +156,7 @@ export class SimulatedBackend implements Backend {
   }
 
   #startReflector(): SimulatedReflector {
-    const { memory, events, kick, clock, random, transport } = this.#options;
+    const { memory, events, requestRun, clock, random, transport } = this.#options;
     const port = new Port<ToReflectorThread, FromReflectorThread>((message) => {
       if (message.type === 'closed') this.#closed?.();
       else events.fromReflector(message);
@@ -164,8 +164,8 @@ export class SimulatedBackend implements Backend {
     const thread = createReflector({
       memory,
       port,
-      onRing: kick,
-      onBacklog: kick,
+      onRing: requestRun,
+      onBacklog: requestRun,
       clock,
       random,
       transportFor: transport,
@@ -174,9 +174,9 @@ export class SimulatedBackend implements Backend {
   }
 
   #startShard(index: number, isSuccessor: boolean): SimulatedShard {
-    const { memory, events, kick, clock } = this.#options;
+    const { memory, events, requestRun, clock } = this.#options;
     const port = new Port<ToShard, FromShard>((message) => events.fromShard(index, message));
-    const shard = createShard(index, memory, port, { onRing: kick, clock, isSuccessor });
+    const shard = createShard(index, memory, port, { onRing: requestRun, clock, isSuccessor });
     const output = memory.toMain[index];
     if (!output) throw new RangeError(`no ring of shard ${index}`);
     const looker = new RingConsumer(new RingMemory(output));

@@ -70,14 +70,15 @@ export class Scenery {
     // With tiny slabs and rounds without a pause, packing and compaction move objects all the time.
     const isDense = restMs < DENSE_REST_MS;
     this.threads = new InformerThreads(
-      { shards: 0, drainBudgetMs, packAfterMs: isDense ? 1 : restMs, restartsMax: 1000 },
+      { indexerThreads: 0, drainBudgetMs, compressAfterMs: isDense ? 1 : restMs, restartsMax: 1000 },
       {
         packBytesMin: 0,
         ...(isDense ? { slabBytes: DENSE_SLAB_BYTES } : {}),
         memory,
         clock: { now: () => this.#workTime(), schedule: (ms, callback) => this.clock.schedule(ms, callback) },
         timers: this.tasks.timersOn(this.clock),
-        backend: (_memory, events, kick) => (this.backend = this.#backendOn({ memory, events, kick })),
+        backend: (_memory, events, requestRun) =>
+          (this.backend = this.#backendOn({ memory, events, requestRun })),
       },
     );
     this.informers = Array.from({ length: chance.integer(1, 2) }, (_, index) => this.#informer(index));
@@ -93,7 +94,7 @@ export class Scenery {
     return this.clock.now() + this.#workedMs;
   }
 
-  #backendOn(given: Pick<BackendOptions, 'memory' | 'events' | 'kick'>): SimulatedBackend {
+  #backendOn(given: Pick<BackendOptions, 'memory' | 'events' | 'requestRun'>): SimulatedBackend {
     return new SimulatedBackend({
       ...given,
       clock: this.clock,

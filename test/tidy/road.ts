@@ -23,7 +23,7 @@ export interface Roads {
 
 export async function measureRoads(): Promise<Roads> {
   await using server = await startEmbeddedApiServer({ tls: false });
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   await server.apply(Array.from({ length: ITEMS }, (_, number) => podChange('create', number, 0)));
   await using informer = new SharedIndexInformer(server.connection, resources.core.v1.pods, { threads });
   const updates = new Arrivals();

@@ -9,7 +9,7 @@ import { KubeloomError, wrapped } from '../../base/errors.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import { ErrRequeue } from '../queue/queue.ts';
 import type { PopProcess, Queue } from '../queue/queue.ts';
-import { ErrorReports } from './error-reports.ts';
+import { WarningReporter } from './warning-reporter.ts';
 import { isAbortOf, onAbort } from '../../base/on-abort.ts';
 import { Reflector, timesOf } from './reflector.ts';
 import type { ReflectorOptions } from './reflector.ts';
@@ -47,7 +47,7 @@ export function newController<Item, Popped>(
 
 export class Controller<Item, Popped> {
   readonly #config: ControllerConfig<Item, Popped>;
-  readonly #reports: ErrorReports;
+  readonly #reports: WarningReporter;
   #reflector: Reflector<Item> | undefined;
 
   constructor(config: ControllerConfig<Item, Popped>) {
@@ -57,7 +57,7 @@ export class Controller<Item, Popped> {
     }
     this.#config = config;
     const { name = 'Controller', watchErrorHandler } = config;
-    this.#reports = new ErrorReports(name, watchErrorHandler, timesOf(config).clock);
+    this.#reports = new WarningReporter(name, watchErrorHandler, timesOf(config).clock);
   }
 
   /**

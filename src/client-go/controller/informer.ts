@@ -11,7 +11,7 @@ import type { Deltas, Transformer } from '../queue/delta.ts';
 import { RealFIFO } from '../queue/real-fifo.ts';
 import { newController } from './controller.ts';
 import type { Controller } from './controller.ts';
-import { ErrorReports } from './error-reports.ts';
+import { WarningReporter } from './warning-reporter.ts';
 import { processDeltas, processDeltasInBatch } from './process-deltas.ts';
 import type { ObjectEventHandler } from './process-deltas.ts';
 import { Reflector, timesOf } from './reflector.ts';
@@ -39,7 +39,7 @@ export function newInformerWithOptions<Item>(options: PlainInformerOptions<Item>
   const keyFunction = deletionHandlingMetaNamespaceKeyFunc;
   const store = newIndexer<Item>(keyFunction, indexers ?? {});
   const name = options.name ?? 'Informer';
-  const reports = new ErrorReports(name, options.watchErrorHandler, timesOf(options).clock);
+  const reports = new WarningReporter(name, options.watchErrorHandler, timesOf(options).clock);
   const queue = new RealFIFO<Item>({
     atomicEvents: true,
     emitDeltaTypeBookmark: true,
@@ -123,7 +123,7 @@ export function newNamespaceKeyedIndexerAndReflector<Item>(
 function safeTransform<Item>(
   transform: Transformer<Item>,
   keyFunction: KeyFunction<Item>,
-  reports: ErrorReports,
+  reports: WarningReporter,
 ): Transformer<Item> {
   return (item) => {
     let key: string;

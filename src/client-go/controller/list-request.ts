@@ -7,7 +7,7 @@ import { isRecord } from '../../kube/meta-shape.ts';
 import type { Failure, Progress, ReflectorEvent } from '../../reflector/rules/state.ts';
 import type { Query } from '../../kube/connection-options.ts';
 import type { StoreWriter } from './store-writer.ts';
-import type { ErrorReports } from './error-reports.ts';
+import type { WarningReporter } from './warning-reporter.ts';
 import { listOptionsOf } from '../../kube/list-watch.ts';
 import { isTable } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
@@ -20,7 +20,7 @@ export interface RequestContext<T> {
   readonly listerWatcher: ListerWatcher<T>;
   readonly expectedType: ExpectedType | undefined;
   readonly writer: StoreWriter<T>;
-  readonly reports: ErrorReports;
+  readonly reports: WarningReporter;
   readonly clock: Clock;
   /** Called when the server has accepted the request. */
   readonly opened: () => void;
@@ -92,7 +92,7 @@ function requireList(list: unknown, where: string): void {
 }
 
 /** Returns the items that are objects; the store checks their keys. */
-function goodItems<T>(all: readonly T[], where: string, reports: ErrorReports): readonly T[] {
+function goodItems<T>(all: readonly T[], where: string, reports: WarningReporter): readonly T[] {
   const good = all.filter(isRecord);
   const bad = all.length - good.length;
   if (bad === 0) return all;

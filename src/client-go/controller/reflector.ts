@@ -12,12 +12,12 @@ import type { Memory } from '../../reflector/rules/state.ts';
 import type { ReflectorPhase, ReflectorSpec } from '../../shared/protocol.ts';
 import { StoreWriter } from './store-writer.ts';
 import type { ResourceVersionUpdater } from './store-writer.ts';
-import { ErrorReports } from './error-reports.ts';
-import type { ReflectorErrorHandler } from './error-reports.ts';
-import { ListAndWatch } from './list-and-watch.ts';
-import type { ListAndWatchOptions } from './list-and-watch.ts';
+import { WarningReporter } from './warning-reporter.ts';
+import type { ReflectorErrorHandler } from './warning-reporter.ts';
+import { InlineReflector } from './inline-reflector.ts';
+import type { InlineReflectorOptions } from './inline-reflector.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { refuse } from '../../base/option-checks.ts';
+import { invalidOption } from '../../base/option-checks.ts';
 import { describeType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 
@@ -60,7 +60,7 @@ export class Reflector<T> {
   readonly name: string;
   readonly typeDescription: string;
   readonly #options: ReflectorOptions;
-  readonly #target: Omit<ListAndWatchOptions<T>, 'isSingle' | 'moved' | 'phase'>;
+  readonly #target: Omit<InlineReflectorOptions<T>, 'isSingle' | 'moved' | 'phase'>;
   #memory: Memory;
   #isRunning = false;
   #resourceVersion = '';
@@ -77,13 +77,13 @@ export class Reflector<T> {
     options: ReflectorOptions = {},
   ) {
     if (typeof options !== 'object' || (options as unknown) === null)
-      refuse('options of a reflector', options, 'an object');
+      invalidOption('options of a reflector', options, 'an object');
     const { watchErrorHandler, backoff } = options;
     const times = timesOf(options);
     this.#options = options;
     this.typeDescription = options.typeDescription ?? describeType(expectedType);
     this.name = options.name ?? `Reflector ${this.typeDescription}`;
-    const reports = new ErrorReports(this.name, watchErrorHandler, times.clock);
+    const reports = new WarningReporter(this.name, watchErrorHandler, times.clock);
     const writer = new StoreWriter(store, reports);
     const jitter = backoff?.jitter ?? 1;
     this.#target = { name: this.name, listerWatcher, expectedType, writer, reports, ...times, jitter };
@@ -145,7 +145,7 @@ export class Reflector<T> {
       },
       phase: (phase: ReflectorPhase): void => void (this.#phase = phase),
     };
-    const session = new ListAndWatch(options, this.#memory);
+    const session = new InlineReflector(options, this.#memory);
     const unlisten = onAbort(signal, () => session.stop());
     try {
       const { memory, error } = await session.run();

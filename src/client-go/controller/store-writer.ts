@@ -4,7 +4,7 @@
  */
 import type { ReflectorStore } from '../../kube/store.ts';
 import { KubeloomError, wrapped, messageOf } from '../../base/errors.ts';
-import type { ErrorReports } from './error-reports.ts';
+import type { WarningReporter } from './warning-reporter.ts';
 import { metaNamespaceKeyFunc } from '../../kube/keys.ts';
 
 /** A store may take the watch's resourceVersion, also for events that are not stored. */
@@ -26,10 +26,10 @@ interface PendingList<T> {
 
 export class StoreWriter<T> {
   readonly #store: ReflectorStore<T> & Partial<ResourceVersionUpdater>;
-  readonly #reports: ErrorReports;
+  readonly #reports: WarningReporter;
   #pending: PendingList<T> | undefined;
 
-  constructor(store: ReflectorStore<T> & Partial<ResourceVersionUpdater>, reports: ErrorReports) {
+  constructor(store: ReflectorStore<T> & Partial<ResourceVersionUpdater>, reports: WarningReporter) {
     this.#store = store;
     this.#reports = reports;
   }

@@ -221,15 +221,19 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
 function checkOptions(options: { readonly [name in keyof AtomicOptions<unknown>]?: unknown }): void {
   const { atomicEvents = false, emitDeltaTypeBookmark = false, knownObjects, batchSize = 1 } = options;
   if (atomicEvents && knownObjects !== undefined)
-    refuse('knownObjects must not be given with atomicEvents: the consumer compares with its store');
+    invalidOption('knownObjects must not be given with atomicEvents: the consumer compares with its store');
   if (!atomicEvents && knownObjects === undefined)
-    refuse('knownObjects must be given without atomicEvents: the queue compares with them to find deletions');
+    invalidOption(
+      'knownObjects must be given without atomicEvents: the queue compares with them to find deletions',
+    );
   if (!atomicEvents && emitDeltaTypeBookmark)
-    refuse('emitDeltaTypeBookmark needs atomicEvents: without it versions would be delivered out of order');
+    invalidOption(
+      'emitDeltaTypeBookmark needs atomicEvents: without it versions would be delivered out of order',
+    );
   if (!Number.isInteger(batchSize) || Number(batchSize) < 1)
-    refuse(`batchSize must be an integer of at least 1, got ${String(batchSize)}`);
+    invalidOption(`batchSize must be an integer of at least 1, got ${String(batchSize)}`);
 }
 
-function refuse(message: string): never {
+function invalidOption(message: string): never {
   throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
 }

@@ -12,10 +12,10 @@ import {
   callback,
   clock as aClock,
   oneOf,
-  refuse,
+  invalidOption,
   signal as aSignal,
   text,
-  wantOptions,
+  checkOptions,
 } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
@@ -105,8 +105,8 @@ export class EventRecorder {
 
   /** @throws ERR_KUBELOOM_OPTION */
   constructor(client: ObjectClient, options: EventRecorderOptions) {
-    wantOptions('options of an event recorder', options, CHECKS);
-    if (!options.component) refuse('component', options.component, 'the name of the program');
+    checkOptions('options of an event recorder', options, CHECKS);
+    if (!options.component) invalidOption('component', options.component, 'the name of the program');
     this.#client = client.plain();
     this.#options = options;
     this.#clock = options.clock ?? backgroundClock;
@@ -118,9 +118,9 @@ export class EventRecorder {
    * @throws ERR_KUBELOOM_OPTION for an object without name, or an event without type, reason or message
    */
   event(resource: ResourceRef, object: EventObject, event: RecordedEvent): void {
-    wantOptions('members of an event', event, EVENT_CHECKS);
+    checkOptions('members of an event', event, EVENT_CHECKS);
     const { type, reason, message, action = reason } = event;
-    if (!type || !reason || !message) refuse('an event', event, '{ type, reason, message }');
+    if (!type || !reason || !message) invalidOption('an event', event, '{ type, reason, message }');
     const occurrence = { subject: subjectOf(resource, object), type, reason, message };
     if (this.#closing.signal.aborted) return;
     const { wallNow = () => new Date() } = this.#options;
@@ -139,7 +139,7 @@ export class EventRecorder {
    * the rest. Later events are ignored.
    */
   async close(signal?: AbortSignal): Promise<void> {
-    wantOptions('arguments of close', { signal }, { signal: aSignal });
+    checkOptions('arguments of close', { signal }, { signal: aSignal });
     const end = (): void => this.#over.abort();
     const cancel = this.#clock.schedule(CLOSE_MAX_MS, end);
     const unlisten = signal && onAbort(signal, end);
@@ -235,7 +235,7 @@ function isHarmless({ code, causes }: KubeStatusError): boolean {
 
 function subjectOf(resource: ResourceRef, { metadata = {} }: EventObject): EventSubject {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
-  if (name === '') refuse('the object of an event', metadata, 'one with a name');
+  if (name === '') invalidOption('the object of an event', metadata, 'one with a name');
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid, resourceVersion };
 }
 

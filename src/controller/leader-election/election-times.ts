@@ -1,5 +1,5 @@
 /** The times of an election, which elections and partitions have in common, with client-go's defaults and conditions. */
-import { number, refuse, text } from '../../base/option-checks.ts';
+import { number, invalidOption, text } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { JITTER_FACTOR } from './election-step.ts';
 
@@ -26,13 +26,13 @@ export const TIMES_CHECKS: OptionChecks<ElectionTimes> = {
 export function timesOf(options: ElectionTimes): Required<ElectionTimes> {
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2000 } = options;
   if (leaseDurationMs <= renewDeadlineMs)
-    refuse('leaseDurationMs', leaseDurationMs, `greater than renewDeadlineMs (${renewDeadlineMs})`);
+    invalidOption('leaseDurationMs', leaseDurationMs, `greater than renewDeadlineMs (${renewDeadlineMs})`);
   if (renewDeadlineMs <= retryPeriodMs * JITTER_FACTOR)
-    refuse('renewDeadlineMs', renewDeadlineMs, `greater than 1.2 × retryPeriodMs (${retryPeriodMs})`);
+    invalidOption('renewDeadlineMs', renewDeadlineMs, `greater than 1.2 × retryPeriodMs (${retryPeriodMs})`);
   return { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
 }
 
 export function nonEmpty(name: string, value: unknown): void {
   text(name, value);
-  if (value === '') refuse(name, value, 'a text that is not empty');
+  if (value === '') invalidOption(name, value, 'a text that is not empty');
 }

@@ -14,9 +14,9 @@ import {
   clock as aClock,
   flag,
   having,
-  refuse,
+  invalidOption,
   signal as aSignal,
-  wantOptions,
+  checkOptions,
 } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { resources } from '../../index.ts';
@@ -85,7 +85,7 @@ export class LeaderElector {
 
   /** @throws ERR_KUBELOOM_OPTION unless leaseDurationMs > renewDeadlineMs > 1.2 × retryPeriodMs, or for a wrong option */
   constructor(options: LeaderElectorOptions) {
-    wantOptions('options of a leader election', options, CHECKS);
+    checkOptions('options of a leader election', options, CHECKS);
     this.#options = options;
     this.#lock = lockOf(options);
     nonEmpty('identity of the lock', this.#lock.identity);
@@ -175,13 +175,13 @@ export class LeaderElector {
 
 function lockOf(options: LeaderElectorOptions): ResourceLock {
   if ('lock' in options) {
-    if ('client' in options) refuse('lock', options.lock, 'absent when there is a client');
+    if ('client' in options) invalidOption('lock', options.lock, 'absent when there is a client');
     return options.lock;
   }
   const { client, namespace = podNamespace(), name, labels = {} } = options;
   const { identity = `${hostname()}_${randomUUID()}` } = options;
   for (const [option, value] of Object.entries({ client, namespace, name }))
-    if (value === undefined) refuse(option, value, 'given, or a lock in its place');
+    if (value === undefined) invalidOption(option, value, 'given, or a lock in its place');
   return new LeaseLock({ client, namespace: String(namespace), name, identity, labels });
 }
 
@@ -199,5 +199,5 @@ function texts(name: string, value: unknown): void {
     typeof value === 'object' &&
     value !== null &&
     Object.values(value).every((each) => typeof each === 'string');
-  if (!isTexts) refuse(name, value, 'an object of texts');
+  if (!isTexts) invalidOption(name, value, 'an object of texts');
 }

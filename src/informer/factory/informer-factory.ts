@@ -19,7 +19,7 @@ import { checkAgrees, checkQuery, keyOfResource, groupResource } from './resourc
 import type { ResourceQuery, ResourceQueryOf, GroupVersionResource } from './resource-query.ts';
 import { INFORMER_CHECKS, resolveInformerOptions } from '../options.ts';
 import { assertServerSource } from '../../kube/server-source.ts';
-import { refuse, text, wantNumber, wantOptions } from '../../base/option-checks.ts';
+import { invalidOption, text, checkNumber, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 
 /** Function that returns the ListerWatcher of a resource, instead of a server. @param namespace '' for all */
@@ -56,7 +56,7 @@ const CHECKS: OptionChecks<FactoryOptions> = {
   defaultResyncMs: resyncPeriodMs,
   customResync: (name, value) => {
     if (typeof value !== 'object' || value === null)
-      refuse(name, value, 'periods by resource, or a Map of them');
+      invalidOption(name, value, 'periods by resource, or a Map of them');
   },
 };
 
@@ -65,7 +65,7 @@ function periodsOf(customResync: CustomResync): ReadonlyMap<string, number> {
   const periods = new Map<string, number>();
   for (const [resource, periodMs] of entries as Iterable<[string | GroupVersionResource, number]>) {
     const key = typeof resource === 'string' ? resource : keyOfResource(resource);
-    wantNumber(`customResync of ${key}`, periodMs, 0, Number.MAX_SAFE_INTEGER);
+    checkNumber(`customResync of ${key}`, periodMs, 0, Number.MAX_SAFE_INTEGER);
     if (periods.has(key)) {
       throw new KubeloomError('ERR_KUBELOOM_OPTION', `customResync has ${key} twice`);
     }
@@ -112,7 +112,7 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
 
   protected constructor(source: FactorySource, options: FactoryOptions, view: V) {
     if (typeof source !== 'function') assertServerSource(source);
-    wantOptions('options of a factory', options, CHECKS);
+    checkOptions('options of a factory', options, CHECKS);
     const { name, defaultResyncMs = 0, customResync = {}, ...all } = options;
     resolveInformerOptions(all);
     const { namespace = '', ...ofInformers } = all;

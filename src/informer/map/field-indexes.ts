@@ -5,7 +5,7 @@
 import { KubeloomError } from '../../base/errors.ts';
 import { splitPath } from '../../kube/json/read.ts';
 import type { KubeObject } from '../../kube/wire.ts';
-import { refuse } from '../../base/option-checks.ts';
+import { invalidOption } from '../../base/option-checks.ts';
 import type { InformerView } from '../options.ts';
 import type { CachedObject } from '../../replica/store/cached-object.ts';
 import type { Indexers, PlainIndexFunction } from '../../replica/store/index-functions.ts';
@@ -35,10 +35,11 @@ export class FieldIndexes {
    */
   add(name: string, extractor: FieldExtractor): boolean {
     if (typeof name !== 'string' || !/^[^=!,\\]+$/.test(name)) {
-      refuse('the name of a field', name, "text without '=', '!', ',' and '\\'");
+      invalidOption('the name of a field', name, "text without '=', '!', ',' and '\\'");
     }
     if (typeof extractor === 'string') splitPath(extractor);
-    else if (typeof extractor !== 'function') refuse(`field ${name}`, extractor, 'a path or a function');
+    else if (typeof extractor !== 'function')
+      invalidOption(`field ${name}`, extractor, 'a path or a function');
     const known = this.#byName.get(name);
     if (known?.extractor === extractor) return false;
     if (known || name === 'metadata.name' || name === 'metadata.namespace') {

@@ -9,7 +9,7 @@ import type { CachedObject } from '../../replica/store/cached-object.ts';
 import { NotCachedError } from './kind-cache.ts';
 import type { KindCache, ObjectKey, Subscription } from './kind-cache.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
-import type { Lendable } from '../share/shared-cache.ts';
+import type { Shareable } from '../share/shared-cache.ts';
 import { ViewRegistration } from './view-registration.ts';
 import { handlerOfPart } from './part.ts';
 import type { IsInPart } from './part.ts';
@@ -123,7 +123,7 @@ export class InformerHandle<T> implements AsyncDisposable {
   }
 
   /** @internal Returns the informer of the kind, for other threads. @throws ERR_KUBELOOM_OPTION when it has several namespaces */
-  share(): Lendable {
+  share(): Shareable {
     return this.#open().share(this.#parts.subscription.view);
   }
 

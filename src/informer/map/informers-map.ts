@@ -21,7 +21,7 @@ import type { KindLike } from '../../kube/rest-mapper.ts';
 import { assertServerSource } from '../../kube/server-source.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
-import { flag, signal as aSignal, text, wantOptions } from '../../base/option-checks.ts';
+import { flag, signal as aSignal, text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import type { CachedObject } from '../../replica/store/cached-object.ts';
 import { FieldIndexes } from './field-indexes.ts';
@@ -36,7 +36,7 @@ import { waitForCheckers } from '../wait-for.ts';
 import type { InformerView } from '../options.ts';
 import { partOf } from './part.ts';
 import type { IsInPart } from './part.ts';
-import { wantView } from './view.ts';
+import { checkView } from './view.ts';
 
 export interface InformerForOptions<V extends InformerView = InformerView> {
   /** Default: structured. */
@@ -118,13 +118,13 @@ export class InformersMap implements AsyncDisposable {
     options: InformerForOptions<'metadata'> & { readonly view: 'metadata' },
   ): Promise<InformerHandle<PartialObjectMetadata>>;
   async informerFor(kind: KindLike, options: InformerForOptions = {}): Promise<InformerHandle<unknown>> {
-    wantOptions('options of informerFor', options, INFORMER_FOR_CHECKS);
+    checkOptions('options of informerFor', options, INFORMER_FOR_CHECKS);
     const { view = 'object', wait = true, signal } = options;
-    wantView(view);
-    this.#wantRunning();
+    checkView(view);
+    this.#checkRunning();
     signal?.throwIfAborted();
     const resource = await abortable(this.restMapper.resourceFor(kind), signal);
-    this.#wantRunning();
+    this.#checkRunning();
     const followed = this.#kinds.get(keyOfResource(resource)) ?? this.#create(resource);
     const subscription = followed.acquire(view);
     try {
@@ -198,9 +198,9 @@ export class InformersMap implements AsyncDisposable {
    * @throws ERR_KUBELOOM_INDEXER_CONFLICT when the name has another extractor already
    */
   async indexField(kind: KindLike, name: string, extractor: FieldExtractor = name): Promise<void> {
-    this.#wantRunning();
+    this.#checkRunning();
     const resource = await this.restMapper.resourceFor(kind);
-    this.#wantRunning();
+    this.#checkRunning();
     if (!this.#indexesOf(resource).add(name, extractor)) return;
     this.#kinds.get(keyOfResource(resource))?.addIndexers();
   }
@@ -301,7 +301,7 @@ export class InformersMap implements AsyncDisposable {
   }
 
   #followed(kind: KindLike, view: InformerView = 'object'): KindCache {
-    wantView(view);
+    checkView(view);
     const resource = this.restMapper.find(kind);
     const followed = resource && this.#kinds.get(keyOfResource(resource));
     if (followed) return followed;
@@ -309,7 +309,7 @@ export class InformersMap implements AsyncDisposable {
     throw new NotCachedError(label, 'it has no informer: call informerFor() first');
   }
 
-  #wantRunning(): void {
+  #checkRunning(): void {
     if (this.#stop.signal.aborted) throw stoppedError(this.name);
   }
 }

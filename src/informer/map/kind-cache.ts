@@ -288,7 +288,7 @@ export class KindCache {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     for (;;) {
-      this.#wantOpen();
+      this.#checkOpen();
       const waiting = namespaceInformers().filter((each) => !views().every((view) => each.isReady(view)));
       if (waiting.length === 0) return;
       try {
@@ -303,7 +303,7 @@ export class KindCache {
   }
 
   #checkAdded(names: readonly string[]): void {
-    this.#wantNamespaces(names);
+    this.#checkNamespaces(names);
     if (this.#byNamespace.has('')) throw this.#refusal('all namespaces are cached already');
     if (this.#isShared) throw this.#refusal('none can be added, because other threads read the cache');
     const known = names.filter((name) => this.#byNamespace.has(name) || this.#joining.has(name));
@@ -311,20 +311,20 @@ export class KindCache {
   }
 
   #checkRemoved(names: readonly string[]): void {
-    this.#wantNamespaces(names);
+    this.#checkNamespaces(names);
     const unknown = names.filter((name) => !this.#byNamespace.has(name));
     if (unknown.length > 0) throw this.#refusal(`not cached: ${unknown.join(', ')}`);
     if (names.length < this.#byNamespace.size) return;
     throw this.#refusal('the last namespace cannot be removed; release the informer handles instead');
   }
 
-  #wantNamespaces(names: readonly string[]): void {
-    this.#wantOpen();
+  #checkNamespaces(names: readonly string[]): void {
+    this.#checkOpen();
     if (!this.resource.isNamespaced) throw clusterScoped(this.resource);
     checkNamespaces(names);
   }
 
-  #wantOpen(): void {
+  #checkOpen(): void {
     if (!this.#closing) return;
     throw new KubeloomError(
       'ERR_KUBELOOM_STOPPED',

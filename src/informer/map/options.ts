@@ -12,7 +12,7 @@ import type { ResourceRef } from '../../kube/resource.ts';
 import { builtInResources } from '../../kube/resources.ts';
 import type { KindName, ResourceName, RestMapper } from '../../kube/rest-mapper.ts';
 import type { KubeObject } from '../../kube/wire.ts';
-import { anything, having, refuse, text, wantOptions } from '../../base/option-checks.ts';
+import { anything, having, invalidOption, text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 
 /** Selectors and transform. `undefined` inherits the value of the next level: see `KindOptions`. */
@@ -77,7 +77,7 @@ const SCOPE_CHECKS: OptionChecks<ScopeOptions> = {
 const KIND_CHECKS: OptionChecks<KindOptions> = {
   ...SCOPE_CHECKS,
   of: anything,
-  namespaces: wantNamespaceSet,
+  namespaces: checkNamespaceSet,
   resyncPeriodMs: INFORMER_CHECKS.resyncPeriodMs,
 };
 const {
@@ -91,9 +91,9 @@ const CHECKS: OptionChecks<InformersMapOptions> = {
   ...OF_INFORMERS,
   ...SCOPE_CHECKS,
   name: text,
-  namespaces: wantNamespaceSet,
+  namespaces: checkNamespaceSet,
   byKind: (name, value) => {
-    if (!Array.isArray(value)) refuse(name, value, 'an array of options with { of: { kind } }');
+    if (!Array.isArray(value)) invalidOption(name, value, 'an array of options with { of: { kind } }');
   },
   restMapper: having('a RestMapper', 'resourceFor'),
 };
@@ -108,7 +108,7 @@ export class CacheOptions {
 
   /** @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_SELECTOR for invalid options */
   constructor(options: InformersMapOptions) {
-    wantOptions('options of an InformersMap', options, CHECKS);
+    checkOptions('options of an InformersMap', options, CHECKS);
     const { name = 'InformersMap', namespaces = [], byKind = [], restMapper: _mapper, ...rest } = options;
     const { labelSelector: _labels, fieldSelector: _fields, transform: _transform, ...ofInformers } = rest;
     resolveInformerOptions(ofInformers);
@@ -163,11 +163,12 @@ export class CacheOptions {
 
 /** Checks names of namespaces. @throws ERR_KUBELOOM_OPTION for an invalid or repeated name */
 export function checkNamespaces(names: readonly string[]): void {
-  if (!Array.isArray(names)) refuse('namespaces', names, 'a list of names');
+  if (!Array.isArray(names)) invalidOption('namespaces', names, 'a list of names');
   for (const name of names) {
-    if (typeof name !== 'string' || !isNamespaceName(name)) refuse('namespaces', name, 'names of namespaces');
+    if (typeof name !== 'string' || !isNamespaceName(name))
+      invalidOption('namespaces', name, 'names of namespaces');
   }
-  if (new Set(names).size < names.length) refuse('namespaces', names, 'different names');
+  if (new Set(names).size < names.length) invalidOption('namespaces', names, 'different names');
 }
 
 export function clusterScoped(ref: ResourceRef): KubeloomError {
@@ -191,22 +192,22 @@ function inherited(chain: readonly ScopeOptions[]): InformerOptions<KubeObject> 
 }
 
 function checkKind(kind: KindOptions): void {
-  wantOptions('options of byKind', kind, KIND_CHECKS, 'byKind.');
+  checkOptions('options of byKind', kind, KIND_CHECKS, 'byKind.');
   const { of, namespaces } = kind;
   const isNamed = typeof of === 'object' && of !== null && ('kind' in of || 'resource' in of);
-  if (!isNamed) refuse('byKind.of', of, '{ kind } or { resource }');
+  if (!isNamed) invalidOption('byKind.of', of, '{ kind } or { resource }');
   if (namespaces === undefined) return;
   const builtIn = builtInResources().filter((ref) => isOf(of, ref));
   const [first] = builtIn;
   if (first && builtIn.every(({ isNamespaced }) => !isNamespaced)) throw clusterScoped(first);
 }
 
-function wantNamespaceSet(name: string, set: unknown): void {
-  if (typeof set !== 'object' || set === null) refuse(name, set, 'names, or options by name');
+function checkNamespaceSet(name: string, set: unknown): void {
+  if (typeof set !== 'object' || set === null) invalidOption(name, set, 'names, or options by name');
   checkNamespaces(namesOf(set as NamespaceSet));
   if (Array.isArray(set)) return;
   for (const [namespace, scope] of Object.entries(set)) {
-    wantOptions(`options of namespace ${namespace}`, scope, SCOPE_CHECKS);
+    checkOptions(`options of namespace ${namespace}`, scope, SCOPE_CHECKS);
   }
 }
 

@@ -9,7 +9,7 @@ import { parseFieldSelector } from '../../kube/field-selector.ts';
 import type { FieldRequirement } from '../../kube/field-selector.ts';
 import type { LabelSelector } from '../../kube/label-selector.ts';
 import type { KubeObject } from '../../kube/wire.ts';
-import { anything, integer, text, wantOptions } from '../../base/option-checks.ts';
+import { anything, integer, text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import type { CachedObject } from '../../replica/store/cached-object.ts';
@@ -94,7 +94,7 @@ export function queryOf(
   indexes: FieldIndexes,
   view: InformerView,
 ): Query {
-  wantOptions('options of a list', options, LIST_CHECKS);
+  checkOptions('options of a list', options, LIST_CHECKS);
   const { namespace = '', labelSelector = '', fieldSelector = '', limit = 0 } = options;
   const labels = selectorOf(labelSelector);
   const fields = parseFieldSelector(fieldSelector);

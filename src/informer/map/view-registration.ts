@@ -5,7 +5,7 @@
 import { isThenable } from '../../base/thenable.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { SettableDoneChecker } from '../wait-for.ts';
-import { registrationStack, wantHandler } from '../handlers.ts';
+import { registrationStack, checkHandler } from '../handlers.ts';
 import type { HandlerOptions } from '../handlers.ts';
 import { nameForHandler } from '../handler-adaptors.ts';
 import type { ErrorReporter } from '../error-reporter.ts';
@@ -81,7 +81,7 @@ export class ViewRegistration implements HandlerRegistration {
 
   constructor(options: ViewRegistrationOptions) {
     const { handler, syncName } = options;
-    wantHandler(handler, options.options);
+    checkHandler(handler, options.options);
     this.#options = options;
     this.#handler = handler;
     this.name = options.options.name ?? nameForHandler(handler);

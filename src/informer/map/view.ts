@@ -5,15 +5,15 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { jsonText } from '../../base/json-text.ts';
-import { refuse } from '../../base/option-checks.ts';
+import { invalidOption } from '../../base/option-checks.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import type { Borrowed, CachedObject, Mutable } from '../../replica/store/cached-object.ts';
 import type { InformerView } from '../options.ts';
 import type { Labels } from '../../replica/store/extracted-fields.ts';
 
 /** @throws ERR_KUBELOOM_OPTION for an unknown view */
-export function wantView(view: InformerView): void {
-  if (view !== 'object' && view !== 'metadata') refuse('view', view, "'object' or 'metadata'");
+export function checkView(view: InformerView): void {
+  if (view !== 'object' && view !== 'metadata') invalidOption('view', view, "'object' or 'metadata'");
 }
 
 /** Metadata entry of each entry, so that the same entry always gives the same object. */

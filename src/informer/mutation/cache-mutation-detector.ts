@@ -7,7 +7,7 @@ import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isEntry, isFinalStateUnknown, isRecord, metadataAtHand } from '../../kube/meta-shape.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { refuse, wantNumber } from '../../base/option-checks.ts';
+import { invalidOption, checkNumber } from '../../base/option-checks.ts';
 import { differences, snapshotOf } from './snapshot.ts';
 import { KubeloomError } from '../../base/errors.ts';
 
@@ -46,10 +46,10 @@ export class CacheMutationDetector {
 
   constructor(options: CacheMutationDetectorOptions = {}) {
     if (typeof options !== 'object' || (options as unknown) === null)
-      refuse('options of a mutation detector', options, 'an object');
+      invalidOption('options of a mutation detector', options, 'an object');
     const { periodMs = PERIOD_MS, retainMs = RETAIN_MS } = options;
-    wantNumber('periodMs', periodMs, 1, 2 ** 31 - 1);
-    wantNumber('retainMs', retainMs, periodMs, Number.MAX_SAFE_INTEGER);
+    checkNumber('periodMs', periodMs, 1, 2 ** 31 - 1);
+    checkNumber('retainMs', retainMs, periodMs, Number.MAX_SAFE_INTEGER);
     this.#name = options.name ?? 'cache';
     this.#fail = options.failureFunc ?? raise;
     this.#periodMs = periodMs;

@@ -6,7 +6,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { realTimers } from '../../base/clock.ts';
 import { KubeloomError, withCode } from '../../base/errors.ts';
-import { refuse } from '../../base/option-checks.ts';
+import { invalidOption } from '../../base/option-checks.ts';
 import { PORT_VERSION, allocateLink } from '../../replica/share/messages.ts';
 import type { FromReader, LinkMemory } from '../../replica/share/messages.ts';
 import { ReaderLink } from '../../replica/share/reader-link.ts';
@@ -15,7 +15,7 @@ import { START_ADVICE } from '../wait-for.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 
 /** The settings of an informer that its twins in other threads need. */
-export interface LentInformer {
+export interface SharedInformerSpec {
   /** Name under which a thread asks for it. */
   readonly key: string;
   readonly resource: ResourceRef;
@@ -28,7 +28,7 @@ export interface LentInformer {
 }
 
 /** @internal An informer's cache that is delivered to a thread. */
-export interface Lent {
+export interface ExportedCache {
   /** Delivers what is pending, and nothing later. */
   leave(): void;
   /** Ends the delivery after the thread has ended. */
@@ -36,15 +36,15 @@ export interface Lent {
 }
 
 /** An informer whose cache other threads may read. */
-export interface Lendable {
+export interface Shareable {
   readonly name: string;
   hasStarted(): boolean;
   isStopped(): boolean;
   lastSyncResourceVersion(): string;
   /** @internal */
-  readonly lent: Omit<LentInformer, 'key'>;
+  readonly sharedSpec: Omit<SharedInformerSpec, 'key'>;
   /** @internal Delivers to the link from now on. @throws ERR_KUBELOOM_STOPPED */
-  lend(link: ReaderLink, informer: number): Lent;
+  attachReader(link: ReaderLink, informer: number): ExportedCache;
 }
 
 /** Closes the port of a program that has forgotten it: its other end is closed, too. One that was sent is not here any more. */
@@ -57,7 +57,7 @@ export interface CachePort {
   /** @internal */
   readonly memory: LinkMemory;
   /** @internal */
-  readonly informers: readonly LentInformer[];
+  readonly informers: readonly SharedInformerSpec[];
   /** The list of the call that sends the port. */
   readonly transferList: [MessagePort];
 }
@@ -67,17 +67,18 @@ export interface CachePort {
  * versions; the objects themselves stay in the main thread's memory and are read there.
  */
 export class SharedCache {
-  readonly #informers: ReadonlyMap<string, Lendable>;
+  readonly #informers: ReadonlyMap<string, Shareable>;
   readonly #readers: Set<Reader> = new Set();
   #isClosed = false;
 
   /** @param informers the informers by the names under which threads ask for them */
-  constructor(informers: Readonly<Record<string, Lendable>>) {
+  constructor(informers: Readonly<Record<string, Shareable>>) {
     const entries = Object.entries(informers);
     if (entries.length === 0)
-      refuse('the informers of a shared cache', informers, 'at least one, by its name');
+      invalidOption('the informers of a shared cache', informers, 'at least one, by its name');
     for (const [key, informer] of entries) {
-      if (typeof Reflect.get(Object(informer), 'lend') !== 'function') refuse(key, informer, 'an informer');
+      if (typeof Reflect.get(Object(informer), 'attachReader') !== 'function')
+        invalidOption(key, informer, 'an informer');
     }
     this.#informers = new Map(entries);
   }
@@ -95,9 +96,9 @@ export class SharedCache {
   }
 
   /** Number of states that threads have, summed over them: none of these is freed or packed meanwhile. */
-  get lentStates(): number {
+  get exportedStates(): number {
     let states = 0;
-    for (const { lentStates } of this.#readers) states += lentStates;
+    for (const { exportedStates } of this.#readers) states += exportedStates;
     return states;
   }
 
@@ -107,7 +108,7 @@ export class SharedCache {
   }
 
   /** @internal @throws ERR_KUBELOOM_STOPPED when one of the caches changes no more */
-  wantRunning(): void {
+  checkRunning(): void {
     const stopped = [...this.#informers.values()].filter((informer) => informer.isStopped());
     if (stopped.length === 0) return;
     const names = stopped.map(({ name }) => name).join(', ');
@@ -131,7 +132,7 @@ export class SharedCache {
     this.#readers.add(
       new Reader(port1, memory, [...this.#informers.values()], (reader) => this.#readers.delete(reader)),
     );
-    const informers = Array.from(this.#informers, ([key, { lent }]) => ({ key, ...lent }));
+    const informers = Array.from(this.#informers, ([key, { sharedSpec }]) => ({ key, ...sharedSpec }));
     const port: CachePort = { kubeloomCache: PORT_VERSION, memory, informers, transferList: [port2] };
     unsent.register(port, port2);
     return port;
@@ -155,8 +156,8 @@ export class SharedCache {
 export class Reader {
   readonly #port: MessagePort;
   readonly #link: ReaderLink;
-  readonly #informers: readonly Lendable[];
-  #lent: Lent[] = [];
+  readonly #informers: readonly Shareable[];
+  #attached: ExportedCache[] = [];
   #hasOpened = false;
   isOpen = false;
   readonly #ended: Promise<void>;
@@ -164,7 +165,7 @@ export class Reader {
   constructor(
     port: MessagePort,
     memory: LinkMemory,
-    informers: readonly Lendable[],
+    informers: readonly Shareable[],
     ended: (reader: Reader) => void,
   ) {
     this.#port = port;
@@ -180,21 +181,21 @@ export class Reader {
     });
     port.on('message', (message: FromReader) => {
       if (message.type === 'open') this.#open();
-      else this.#link.turn();
+      else this.#link.runOnce();
     });
     // The thread itself keeps the process alive.
     port.unref();
   }
 
-  get lentStates(): number {
-    return this.#link.lentRows;
+  get exportedStates(): number {
+    return this.#link.exportedCount;
   }
 
   close(): Promise<void> {
     this.#port.ref();
     // A thread that has opened the port may be reading: it closes the port when it reads no more.
     if (this.isOpen) {
-      for (const lent of this.#lent) lent.leave();
+      for (const exported of this.#attached) exported.leave();
       this.#link.finish();
     } else this.#port.close();
     return this.#ended;
@@ -206,20 +207,20 @@ export class Reader {
     this.#hasOpened = true;
     this.isOpen = true;
     this.#port.postMessage({ type: 'opened' });
-    for (const [informer, lendable] of this.#informers.entries()) {
+    for (const [number, informer] of this.#informers.entries()) {
       try {
-        this.#lent.push(lendable.lend(this.#link, informer));
+        this.#attached.push(informer.attachReader(this.#link, number));
       } catch (error) {
-        this.#link.end(informer, withCode(error));
+        this.#link.end(number, withCode(error));
       }
     }
-    this.#link.turn();
+    this.#link.runOnce();
   }
 
   async #end(): Promise<void> {
     this.isOpen = false;
     this.#link.close();
-    for (const lent of this.#lent.splice(0)) lent.end();
+    for (const exported of this.#attached.splice(0)) exported.end();
     while (this.#link.release()) await new Promise((resolve) => void realTimers.setImmediate(resolve));
   }
 }

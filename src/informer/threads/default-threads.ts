@@ -40,7 +40,7 @@ export class ThreadsHandle {
 
   /** Number of shards; known before the threads start. */
   get shards(): number {
-    return this.threads?.shards ?? Math.max(1, this.#shared?.options.shards ?? 1);
+    return this.threads?.shards ?? Math.max(1, this.#shared?.options.indexerThreads ?? 1);
   }
 
   /** Known before the threads start. */

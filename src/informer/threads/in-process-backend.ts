@@ -1,5 +1,5 @@
 /**
- * Reflector and shard on the calling thread, for `shards: 0`: the same classes over the same memory. A bell wakes no
+ * Reflector and shard on the calling thread, for `indexerThreads: 0`: the same classes over the same memory. A bell wakes no
  * thread here; it requests a turn.
  */
 import { backgroundClock, realTimers } from '../../base/clock.ts';
@@ -61,7 +61,7 @@ export class InProcessBackend implements Backend {
   }
 
   /** Runs reflector and shards for a bounded number of records; returns true when they did something. */
-  turn(): boolean {
+  runOnce(): boolean {
     const thread = this.#reflector?.thread;
     let work = thread?.hasBacklog ? thread.doWork() : 0;
     for (const [index, running] of this.#shards.entries()) {

@@ -48,7 +48,7 @@ export class InformerThreads {
   /** @internal */
   readonly storeMemory: StoreMemory;
   readonly #memory: PipelineMemory;
-  readonly #processor: SequenceMerger;
+  readonly #merger: SequenceMerger;
   readonly #backlogs: BacklogBudget;
   readonly #loop: MainLoop;
   readonly #bellWatch: BellWatch | undefined;
@@ -76,25 +76,26 @@ export class InformerThreads {
     this.#parts = parts;
     this.#clock = parts.clock ?? backgroundClock;
     this.#loop = new MainLoop(parts.timers);
-    const { shards, logBytes, ringBytes, drainBudgetMs } = this.options;
+    const { indexerThreads, logBytes, ringBytes, drainBudgetMs } = this.options;
     this.storeMemory = new StoreMemory({
       ...this.options,
       packBytesMin: parts.packBytesMin,
       slabBytes: parts.slabBytes,
       clock: this.#clock,
-      merged: () => this.#processor.merged,
+      merged: () => this.#merger.merged,
       afterNextMerge: (callback) => this.#afterNextMerge(callback),
     });
-    const memory = parts.memory ?? allocatePipeline(Math.max(1, shards), logBytes, ringBytes);
+    const memory = parts.memory ?? allocatePipeline(Math.max(1, indexerThreads), logBytes, ringBytes);
     this.#memory = memory;
     this.#attachments = new AttachmentTable(memory.toShard.length, (answer) =>
       this.#running?.backend.toReflector(answer),
     );
     // The bells of the in-process backend ring on this thread and request a turn of the loop.
-    const words = new PipelineWords(memory, shards === 0 ? this.#loop.wake : undefined);
+    const words = new PipelineWords(memory, indexerThreads === 0 ? this.#loop.wake : undefined);
     this.#words = words;
-    if (shards > 0) this.#bellWatch = new BellWatch(words.mainBell, backgroundClock, () => this.unmerged > 0);
-    this.#processor = new SequenceMerger({
+    if (indexerThreads > 0)
+      this.#bellWatch = new BellWatch(words.mainBell, backgroundClock, () => this.unmerged > 0);
+    this.#merger = new SequenceMerger({
       shards: memory.toMain.map((buffer, shard) => ({
         ring: new RingConsumer(new RingMemory(buffer)),
         bell: words.shard(shard).bell,
@@ -109,9 +110,9 @@ export class InformerThreads {
     this.#backlogs = new BacklogBudget({
       clock: this.#clock,
       limits: this.options,
-      kick: this.#loop.wake,
+      requestRun: this.#loop.wake,
     });
-    this.drain = new Drain(this.#processor, parts.clock ?? realClock, drainBudgetMs, this.#backlogs);
+    this.drain = new Drain(this.#merger, parts.clock ?? realClock, drainBudgetMs, this.#backlogs);
   }
 
   /** Number of shards, also when they run in-process. */
@@ -121,11 +122,11 @@ export class InformerThreads {
 
   /** @internal Records of all informers that the reflector has received and the main thread has not merged. */
   get unmerged(): number {
-    return (this.#words.committed.load() - this.#processor.merged) >>> 0;
+    return (this.#words.committed.load() - this.#merger.merged) >>> 0;
   }
 
   /** @internal Requests a drain soon, e.g. after a handler's promise has settled or a cursor was queued. */
-  kick(): void {
+  requestRun(): void {
     this.#loop.wake();
   }
 
@@ -146,11 +147,11 @@ export class InformerThreads {
     if (this.#closing) throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'these informer threads were closed');
     const { backend } = (this.#running ??= this.#start());
     const informer = this.#attachments.freeNumber();
-    this.#processor.attach(informer, client.merge);
+    this.#merger.attach(informer, client.merge);
     try {
       await this.#attachments.attach(backend, informer, client, signal);
     } catch (error) {
-      this.#processor.detach(informer);
+      this.#merger.detach(informer);
       if (signal?.aborted) return undefined;
       throw error;
     }
@@ -173,7 +174,7 @@ export class InformerThreads {
       unwaive();
     }
     attachment.feed?.close();
-    this.#processor.detach(informer);
+    this.#merger.detach(informer);
     this.#attachments.delete(informer);
   }
 
@@ -226,7 +227,7 @@ export class InformerThreads {
     const { wake } = this.#loop;
     const backend =
       this.#parts.backend?.(this.#memory, events, wake) ??
-      (this.options.shards === 0
+      (this.options.indexerThreads === 0
         ? new InProcessBackend(this.#memory, events, wake, this.#clock)
         : new WorkerBackend(this.#memory, events, {
             heartbeatMs: heartbeatMsOf(this.options.stallTimeoutMs),
@@ -238,10 +239,10 @@ export class InformerThreads {
     const running = this.#supervise(backend);
     this.#metrics = new ThreadsMetrics({
       memory: this.#memory,
-      isThreaded: this.options.shards > 0,
+      isThreaded: this.options.indexerThreads > 0,
       backend,
       supervisor: running.supervisor,
-      merger: this.#processor,
+      merger: this.#merger,
       backlogs: this.#backlogs,
       decodedCache: this.storeMemory.decodedCache,
       unmerged: () => this.unmerged,
@@ -256,7 +257,7 @@ export class InformerThreads {
   #supervise(backend: Backend): Running {
     const parts: RecoveryParts = {
       backend,
-      processor: this.#processor,
+      merger: this.#merger,
       words: this.#words,
       shards: this.shards,
       hashKey: this.#memory.hashKey,
@@ -282,8 +283,8 @@ export class InformerThreads {
       },
       failed: (error) => this.#failed(error),
       recovering: (isRecovering) => {
-        if (isRecovering) this.drain.addUpkeep(work);
-        else this.drain.removeUpkeep(work);
+        if (isRecovering) this.drain.addMaintenance(work);
+        else this.drain.removeMaintenance(work);
       },
       wake: this.#loop.wake,
     });
@@ -343,14 +344,14 @@ export class InformerThreads {
   }
 
   #afterNextMerge(callback: () => void): void {
-    const { merged } = this.#processor;
+    const { merged } = this.#merger;
     const look = (): false => {
-      if (this.#processor.merged === merged) return false;
-      this.drain.removeUpkeep(look);
+      if (this.#merger.merged === merged) return false;
+      this.drain.removeMaintenance(look);
       callback();
       return false;
     };
-    this.drain.addUpkeep(look);
+    this.drain.addMaintenance(look);
   }
 
   #fromShard(shard: number, message: FromShard): void {

@@ -19,7 +19,7 @@ export interface LoopWork {
   /** Undefined without other threads: then every ring is a call of `wake`. */
   readonly bell: Pick<BellWatch, 'ring' | 'parkAsync'> | undefined;
   /** Reflector and shards that run on this thread; their turn comes before each turn of the drain. */
-  readonly inProcess: { turn(): boolean } | undefined;
+  readonly inProcess: { runOnce(): boolean } | undefined;
 }
 
 export class MainLoop {
@@ -65,8 +65,8 @@ export class MainLoop {
     this.#isScheduled = false;
     if (this.#isStopped || !this.#work) return;
     const { drain, inProcess } = this.#work;
-    const didWork = inProcess?.turn() ?? false;
-    const hasMore = drain.turn() || didWork;
+    const didWork = inProcess?.runOnce() ?? false;
+    const hasMore = drain.runOnce() || didWork;
     if (hasMore) this.wake();
     else if (drain.lastMerged > this.#pauseAfter) {
       this.#pausesLeft = this.#pausesMore;

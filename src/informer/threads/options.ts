@@ -8,9 +8,9 @@ import { coresOfControlGroup } from '../../base/control-group.ts';
 import { BLOCK_BYTES } from '../../shared/log/layout.ts';
 import { RING_BYTES_MIN } from '../../shared/record/limits.ts';
 import { CAPACITY_MAX_BYTES } from '../../shared/ring/layout.ts';
-import { integer, number, refuse, wantInteger, wantOptions } from '../../base/option-checks.ts';
+import { integer, number, invalidOption, checkInteger, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
-import type { BorrowChecks } from '../../replica/store/entry-owner.ts';
+import type { RetainChecks } from '../../replica/store/entry-owner.ts';
 
 export type Codec = 'json' | 'msgpack';
 
@@ -20,10 +20,10 @@ export interface ThreadsOptions {
    * Indexer threads; 0 runs reflector and shard on the calling thread, with identical results. Default: one, plus one
    * for every core beyond three, at most 8. In a container the quota counts, not the machine's cores.
    */
-  readonly shards?: number;
+  readonly indexerThreads?: number;
   /** Shared memory for wire bytes on their way to the main thread. Default 32 MiB, a multiple of 4 MiB. */
   readonly logBytes?: number;
-  /** Size of each of the 2 × shards rings. Default 4 MiB, a power of two, at least 16 KiB. */
+  /** Size of each of the 2 × `indexerThreads` rings. Default 4 MiB, a power of two, at least 16 KiB. */
   readonly ringBytes?: number;
   /**
    * Limit for one object; of a larger one only the identity is kept, and reading it throws. Default and maximum: a
@@ -34,7 +34,7 @@ export interface ThreadsOptions {
    * Longest time between two reads of the sockets while events come singly: the reflector's thread sleeps after a read and takes
    * what came meanwhile together, so that each wake-up of the three threads serves several events. The window is long
    * enough for about eight events, so it is shorter at higher rates. The first event after silence, lists and first
-   * states never wait. 0: no window. At most 50. Default 5 ms. Without effect if `shards` is 0.
+   * states never wait. 0: no window. At most 50. Default 5 ms. Without effect if `indexerThreads` is 0.
    */
   readonly readWindowMs?: number;
   /** Longest time the main thread works before it yields to its event loop. Default 1 ms. */
@@ -48,7 +48,7 @@ export interface ThreadsOptions {
    * Time without a change after which (at most twice as long) an object is packed: about a tenth of its size among
    * similar objects, for 2 µs more a read. Infinity: never. Default 2000 ms.
    */
-  readonly packAfterMs?: number;
+  readonly compressAfterMs?: number;
   /**
    * Time without progress after which a thread of kubeloom is terminated and replaced. A module of yours may work on
    * one object at most this long. Default 5000 ms.
@@ -90,22 +90,22 @@ export function availableCores(
 }
 
 /** Returns the number of indexer threads for so many cores; the main thread and the reflector use the first two. */
-export function defaultThreads(cores: number = availableCores()): number {
+export function defaultIndexerThreads(cores: number = availableCores()): number {
   return Math.min(8, Math.max(1, cores - 2));
 }
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
-const packAfterMs = number(1, TIMER_MS_MAX);
+const compressAfterMs = number(1, TIMER_MS_MAX);
 
 const CHECKS: OptionChecks<ThreadsOptions> = {
-  shards: integer(0, 64),
+  indexerThreads: integer(0, 64),
   logBytes: integer(BLOCK_BYTES, 2 ** 32 - BLOCK_BYTES),
   ringBytes: integer(RING_BYTES_MIN, CAPACITY_MAX_BYTES),
   objectBytesMax: integer(4096),
   readWindowMs: number(0, 50),
   drainBudgetMs: number(0.1, 1000),
   decodedCacheBytes: integer(0),
-  packAfterMs: (name, value) => value === Infinity || packAfterMs(name, value),
+  compressAfterMs: (name, value) => value === Infinity || compressAfterMs(name, value),
   stallTimeoutMs: number(1000),
   restartsMax: integer(0, 1000),
   restartWindowMs: number(1),
@@ -116,29 +116,29 @@ const CHECKS: OptionChecks<ThreadsOptions> = {
 /** @throws ERR_KUBELOOM_OPTION */
 export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThreadsOptions {
   if (typeof options !== 'object' || options === null) {
-    refuse('threads', options, 'options such as { shards: 3 }, or an InformerThreads');
+    invalidOption('threads', options, 'options such as { indexerThreads: 3 }, or an InformerThreads');
   }
-  wantOptions('options of the threads', options, CHECKS);
+  checkOptions('options of the threads', options, CHECKS);
   const logBytes = options.logBytes ?? 32 * 2 ** 20;
   const resolved = {
-    shards: options.shards ?? defaultThreads(),
+    indexerThreads: options.indexerThreads ?? defaultIndexerThreads(),
     logBytes,
     ringBytes: options.ringBytes ?? 4 * 2 ** 20,
     objectBytesMax: options.objectBytesMax ?? logBytes / 4,
     readWindowMs: options.readWindowMs ?? 5,
     drainBudgetMs: options.drainBudgetMs ?? 1,
     decodedCacheBytes: options.decodedCacheBytes ?? defaultDecodedCacheBytes(),
-    packAfterMs: options.packAfterMs ?? 2000,
+    compressAfterMs: options.compressAfterMs ?? 2000,
     stallTimeoutMs: options.stallTimeoutMs ?? 5000,
     restartsMax: options.restartsMax ?? 10,
     restartWindowMs: options.restartWindowMs ?? 60_000,
     backlogBytesMax: options.backlogBytesMax ?? defaultBacklogBytesMax(),
     backlogTimeoutMs: options.backlogTimeoutMs ?? 60_000,
   };
-  if (logBytes % BLOCK_BYTES !== 0) refuse('logBytes', logBytes, `a multiple of ${BLOCK_BYTES}`);
+  if (logBytes % BLOCK_BYTES !== 0) invalidOption('logBytes', logBytes, `a multiple of ${BLOCK_BYTES}`);
   if (!Number.isInteger(Math.log2(resolved.ringBytes)))
-    refuse('ringBytes', resolved.ringBytes, 'a power of two');
-  wantInteger('objectBytesMax', resolved.objectBytesMax, 4096, logBytes / 4);
+    invalidOption('ringBytes', resolved.ringBytes, 'a power of two');
+  checkInteger('objectBytesMax', resolved.objectBytesMax, 4096, logBytes / 4);
   return resolved;
 }
 
@@ -159,6 +159,6 @@ export function defaultBacklogBytesMax(
 }
 
 /** Returns `strict` unless NODE_ENV is production. `strict` rejects the use of a borrowed entry after its call. */
-export function defaultBorrowChecks(): BorrowChecks {
+export function defaultRetainChecks(): RetainChecks {
   return process.env['NODE_ENV'] === 'production' ? 'off' : 'strict';
 }

@@ -20,7 +20,7 @@ const BYTES_PER_UNIT_MAX = 3;
 
 export interface RecoveryParts {
   readonly backend: Backend;
-  readonly processor: SequenceMerger;
+  readonly merger: SequenceMerger;
   readonly words: PipelineWords;
   readonly shards: number;
   readonly hashKey: HashKey;
@@ -55,21 +55,21 @@ export class ShardRecovery implements Supervised {
   }
 
   isDrained(): boolean {
-    return this.#parts.processor.isDrained(this.role);
+    return this.#parts.merger.isDrained(this.role);
   }
 
   unfinished(): number | undefined {
     const sequence = this.#words.inFlight.load();
-    return compareU32(sequence, this.#parts.processor.merged) > 0 ? sequence : undefined;
+    return compareU32(sequence, this.#parts.merger.merged) > 0 ? sequence : undefined;
   }
 
   replace(quarantined: number | undefined): void {
-    const { backend, processor, succeeded } = this.#parts;
-    processor.discardUnfinished(this.role);
+    const { backend, merger, succeeded } = this.#parts;
+    merger.discardUnfinished(this.role);
     this.#forgetMerged();
     if (quarantined !== undefined) this.#quarantined.push(quarantined);
     // No record counts as the cause of a death before the first record.
-    this.#words.inFlight.store(processor.merged);
+    this.#words.inFlight.store(merger.merged);
     this.hasResumed = false;
     backend.succeed(this.role);
     this.#messages = this.#inheritance();
@@ -91,8 +91,8 @@ export class ShardRecovery implements Supervised {
   /** Removes merged sequences before the same numbers occur again. */
   #forgetMerged(): void {
     if (this.#quarantined.length === 0) return;
-    const { processor } = this.#parts;
-    this.#quarantined = this.#quarantined.filter((sequence) => compareU32(sequence, processor.merged) > 0);
+    const { merger } = this.#parts;
+    this.#quarantined = this.#quarantined.filter((sequence) => compareU32(sequence, merger.merged) > 0);
   }
 
   /**
@@ -100,7 +100,7 @@ export class ShardRecovery implements Supervised {
    * been started has no records: it only has to be attached, and only its own start waits for that.
    */
   *#inheritance(): Generator<ToShard> {
-    const { attachments, processor, hashKey } = this.#parts;
+    const { attachments, merger, hashKey } = this.#parts;
     const hash = new KeyHash(hashKey);
     const known = [...attachments];
     for (const [informer, attachment] of known) {
@@ -112,7 +112,7 @@ export class ShardRecovery implements Supervised {
       const { epoch, ids } = client.merge.succeed(this.role);
       for (const keys of keySeeds(ids, hash)) yield { type: 'seed', informer, epoch, keys };
     }
-    yield { type: 'resume', after: processor.merged, quarantined: this.#quarantined };
+    yield { type: 'resume', after: merger.merged, quarantined: this.#quarantined };
   }
 }
 
@@ -183,8 +183,8 @@ export class ReflectorRecovery implements Supervised {
   }
 
   isDrained(): boolean {
-    const { processor, words } = this.#parts;
-    return processor.merged === words.committed.load();
+    const { merger, words } = this.#parts;
+    return merger.merged === words.committed.load();
   }
 
   unfinished(): undefined {

@@ -2,7 +2,7 @@
  * Copies the bytes of an object without some fields (`metadata.managedFields`). The result is the original
  * text minus the dropped members and their commas. It does not enter arrays.
  */
-import { GO_ORDER } from './extraction.ts';
+import { STANDARD_ORDER } from './extraction.ts';
 import { keyEquals, memberValue, pathTrie } from './read.ts';
 import type { PathNode } from './read.ts';
 import { afterMember, openObject, skipString, skipValue, valueAfterKey } from './skip.ts';
@@ -86,7 +86,7 @@ function copyObject(
     const child = node.child(bytes, at, keyEnd);
     const value = valueAfterKey(bytes, keyEnd, end);
     if (value < 0) return MALFORMED;
-    const isDropped = child !== undefined && child.slots.length > 0;
+    const isDropped = child !== undefined && child.fieldIndexes.length > 0;
     const valueEnd =
       child && !isDropped && bytes[value] === OPEN_BRACE
         ? copyObject(child, bytes, value, end, copy)
@@ -110,7 +110,7 @@ function copyObject(
 }
 
 const METADATA = Buffer.from('metadata');
-const GO_KEYS: readonly Buffer[] = GO_ORDER.map((key) => Buffer.from(key));
+const GO_KEYS: readonly Buffer[] = STANDARD_ORDER.map((key) => Buffer.from(key));
 const MANAGED_FIELDS = pathTrie(['managedFields']);
 
 /**

@@ -40,8 +40,8 @@ export const EXTRACTION_MALFORMED = -2;
 const COMPLETE = -3;
 const MALFORMED = -1;
 
-const UID_SLOT = 0;
-const CONTROLLER_UID_SLOT = 3;
+const UID_FIELD = 0;
+const CONTROLLER_UID_FIELD = 3;
 const FIXED_PATHS = [
   'metadata.uid',
   'metadata.generation',
@@ -54,10 +54,16 @@ const VERSION = 'resourceVersion';
  * Keys of metadata in the order in which Go writes them; managedFields come last. After all five in this
  * order the text is Go's output, and the walk can skip managedFields, a third of the object.
  */
-export const GO_ORDER: readonly string[] = ['name', 'uid', VERSION, 'creationTimestamp', 'managedFields'];
+export const STANDARD_ORDER: readonly string[] = [
+  'name',
+  'uid',
+  VERSION,
+  'creationTimestamp',
+  'managedFields',
+];
 /** Keys before the uid and the resourceVersion in Go's order; `kind` and `apiVersion` are not in metadata. */
-const GO_HEAD = ['name', 'generateName', 'namespace', VERSION];
-const GO_TYPE = ['kind', 'apiVersion'];
+const PREFIX_KEYS = ['name', 'generateName', 'namespace', VERSION];
+const TYPE_KEYS = ['kind', 'apiVersion'];
 
 const NULL = Buffer.from('null');
 const TRUE = Buffer.from('true');
@@ -66,8 +72,8 @@ const UID = Buffer.from('uid');
 /** Above this length a native copy is faster than a loop. */
 const LOOP_COPY_BYTES_MAX = 256;
 
-/** The fixed head of an object in Go's order (`KeySpans.isGoOrder`), which the walk can skip. */
-export interface GoHead {
+/** The fixed prefix of an object in Go's order (`KeySpans.isStandardOrder`), which the walk can skip. */
+export interface MetadataPrefix {
   /** Span of the uid's token. */
   uidStart: number;
   uidEnd: number;
@@ -79,56 +85,56 @@ export class Extractor {
   readonly #root: PathNode = new PathNode('');
   readonly #metadata: PathNode;
   readonly #ownerReferences: PathNode;
-  /** The nodes of GO_ORDER; the last node serves only if no field below it is requested. */
-  readonly #goOrder: readonly PathNode[];
+  /** The nodes of STANDARD_ORDER; the last node serves only if no field below it is requested. */
+  readonly #standardOrder: readonly PathNode[];
   readonly #canStopAtManagedFields: boolean;
   readonly #uid: PathNode;
-  /** True when the uid is the only requested field in the part that a GoHead covers. */
+  /** True when the uid is the only requested field in the part that a MetadataPrefix covers. */
   readonly #canBeginBehindVersion: boolean;
   /**
    * True when all requested fields stand in metadata before managedFields, and the resourceVersion is not
-   * requested. Then two objects in Go's order with equal metadata up to `headEnd`, that version aside, have equal
+   * requested. Then two objects in Go's order with equal metadata up to `prefixEnd`, that version aside, have equal
    * extracted fields.
    */
-  readonly readsOnlyHead: boolean;
+  readonly readsOnlyPrefix: boolean;
   /** Index at which the last walk stopped: the start of managedFields, or the end of metadata without them; -1 if it went on. */
-  headEnd = -1;
-  /** Span of every slot's token; -1 while absent. Not 32 bits: a log may have 4 GiB. */
+  prefixEnd = -1;
+  /** Span of every field's token; -1 while absent. Not 32 bits: a log may have 4 GiB. */
   readonly #starts: Float64Array;
   readonly #ends: Float64Array;
   readonly #copy: TokenCopy = new TokenCopy();
   #hasController = false;
   #walk = 0;
-  /** Number of slots that are neither found nor known to be absent. */
+  /** Number of fields that are neither found nor known to be absent. */
   #unresolved = 0;
-  /** Number of keys of GO_ORDER met so far, in order. */
-  #goOrderSeen = 0;
+  /** Number of keys of STANDARD_ORDER met so far, in order. */
+  #standardOrderSeen = 0;
 
   /** @param paths dotted paths; `\.` is a dot inside a key */
   constructor(paths: readonly string[]) {
     const all = [...FIXED_PATHS, ...paths];
-    for (const [slot, path] of all.entries()) this.#root.add(splitPath(path), slot);
+    for (const [fieldIndex, path] of all.entries()) this.#root.add(splitPath(path), fieldIndex);
     this.#metadata = this.#root.descend('metadata');
     this.#ownerReferences = this.#metadata.descend('ownerReferences');
-    this.#goOrder = GO_ORDER.map((key) => this.#metadata.descend(key));
-    this.#canStopAtManagedFields = this.#goOrder.at(-1)?.slotsInSubtree === 0;
+    this.#standardOrder = STANDARD_ORDER.map((key) => this.#metadata.descend(key));
+    this.#canStopAtManagedFields = this.#standardOrder.at(-1)?.fieldsInSubtree === 0;
     this.#uid = this.#metadata.descend('uid');
     const unwanted = [
-      ...GO_HEAD.map((key) => this.#metadata.descend(key).slotsInSubtree),
-      ...GO_TYPE.map((key) => this.#root.descend(key).slotsInSubtree),
-      ...[this.#metadata, this.#root].map(({ slots }) => slots.length),
+      ...PREFIX_KEYS.map((key) => this.#metadata.descend(key).fieldsInSubtree),
+      ...TYPE_KEYS.map((key) => this.#root.descend(key).fieldsInSubtree),
+      ...[this.#metadata, this.#root].map(({ fieldIndexes }) => fieldIndexes.length),
     ];
-    this.#canBeginBehindVersion = this.#uid.slotsInSubtree === 1 && unwanted.every((wanted) => wanted === 0);
-    this.readsOnlyHead =
+    this.#canBeginBehindVersion = this.#uid.fieldsInSubtree === 1 && unwanted.every((wanted) => wanted === 0);
+    this.readsOnlyPrefix =
       this.#canBeginBehindVersion &&
       this.#canStopAtManagedFields &&
-      this.#root.slotsInSubtree === this.#metadata.slotsInSubtree;
+      this.#root.fieldsInSubtree === this.#metadata.fieldsInSubtree;
     this.#starts = new Float64Array(all.length);
     this.#ends = new Float64Array(all.length);
   }
 
   /**
-   * @param goHead the head, if it is known
+   * @param prefix the prefix, if it is known
    * @returns the end in `out`, or EXTRACTION_NO_ROOM, or EXTRACTION_MALFORMED
    */
   project(
@@ -137,36 +143,36 @@ export class Extractor {
     end: number,
     out: Uint8Array,
     outStart: number,
-    goHead?: GoHead,
+    prefix?: MetadataPrefix,
   ): number {
     this.#walk++;
     this.#starts.fill(-1);
     this.#unresolved = this.#starts.length;
-    this.#goOrderSeen = 0;
-    this.headEnd = -1;
+    this.#standardOrderSeen = 0;
+    this.prefixEnd = -1;
     const walked =
-      goHead && this.#canBeginBehindVersion
-        ? this.#walkBehind(goHead, bytes, end)
+      prefix && this.#canBeginBehindVersion
+        ? this.#walkBehind(prefix, bytes, end)
         : this.#object(this.#root, bytes, start, end);
     return walked === MALFORMED ? EXTRACTION_MALFORMED : this.#write(bytes, out, outStart);
   }
 
   /** Walks the root as `#object` does, from behind the resourceVersion on. */
-  #walkBehind({ uidStart, uidEnd, versionEnd }: GoHead, bytes: Uint8Array, end: number): number {
+  #walkBehind({ uidStart, uidEnd, versionEnd }: MetadataPrefix, bytes: Uint8Array, end: number): number {
     if (validValueEnd(bytes, uidStart, uidEnd) !== uidEnd) return MALFORMED;
-    this.#starts[UID_SLOT] = uidStart;
-    this.#ends[UID_SLOT] = uidEnd;
+    this.#starts[UID_FIELD] = uidStart;
+    this.#ends[UID_FIELD] = uidEnd;
     const metadata = this.#metadata;
     // Marked as seen, as name and resourceVersion are: a second value is ignored.
     metadata.seenInWalk = this.#walk;
     this.#uid.seenInWalk = this.#walk;
-    this.#goOrderSeen = GO_ORDER.indexOf(VERSION) + 1;
+    this.#standardOrderSeen = STANDARD_ORDER.indexOf(VERSION) + 1;
     this.#unresolved--;
-    const unresolvedAfter = this.#unresolved - (metadata.slotsInSubtree - 1);
+    const unresolvedAfter = this.#unresolved - (metadata.fieldsInSubtree - 1);
     const next = afterMember(bytes, versionEnd, end);
-    const metadataEnd = this.#members(metadata, bytes, next, end, metadata.slotsInSubtree - 1);
+    const metadataEnd = this.#members(metadata, bytes, next, end, metadata.fieldsInSubtree - 1);
     if (metadataEnd < 0) return metadataEnd;
-    this.headEnd = metadataEnd;
+    this.prefixEnd = metadataEnd;
     if (unresolvedAfter === 0) return metadataEnd;
     this.#unresolved = unresolvedAfter;
     return this.#members(this.#root, bytes, afterMember(bytes, metadataEnd, end), end, unresolvedAfter);
@@ -175,12 +181,12 @@ export class Extractor {
   /** Walks the object at `start`. @returns the index after it, or COMPLETE, or MALFORMED */
   #object(node: PathNode, bytes: Uint8Array, start: number, end: number): number {
     const first = openObject(bytes, start, end);
-    return this.#members(node, bytes, first, end, node.slotsInSubtree - node.slots.length);
+    return this.#members(node, bytes, first, end, node.fieldsInSubtree - node.fieldIndexes.length);
   }
 
-  /** Walks as `#object` does, from the member at `first` on; `wanted` slots are in it and the rest. */
-  #members(node: PathNode, bytes: Uint8Array, first: number, end: number, wantedSlots: number): number {
-    let wanted = wantedSlots;
+  /** Walks as `#object` does, from the member at `first` on; `wanted` fields are in it and the rest. */
+  #members(node: PathNode, bytes: Uint8Array, first: number, end: number, wantedFields: number): number {
+    let wanted = wantedFields;
     let at = first;
     while (at >= 0 && bytes[at] === QUOTE) {
       const keyEnd = skipString(bytes, at, end);
@@ -193,12 +199,12 @@ export class Extractor {
       } else {
         child.seenInWalk = this.#walk;
         if (node === this.#metadata && this.#isRestOfMetadataUseless(child, wanted)) {
-          this.headEnd = value;
+          this.prefixEnd = value;
           return COMPLETE;
         }
         valueEnd = this.#member(child, bytes, value, end);
         if (valueEnd === COMPLETE) return COMPLETE;
-        wanted -= child.slotsInSubtree;
+        wanted -= child.fieldsInSubtree;
         if (wanted === 0) return skipContainerTail(bytes, valueEnd < 0 ? end : valueEnd, end, 1);
       }
       at = afterMember(bytes, valueEnd, end);
@@ -208,7 +214,7 @@ export class Extractor {
 
   /** Walks a member that leads to requested fields. @returns like #object */
   #member(node: PathNode, bytes: Uint8Array, value: number, end: number): number {
-    const unresolvedAfter = this.#unresolved - node.slotsInSubtree;
+    const unresolvedAfter = this.#unresolved - node.fieldsInSubtree;
     const valueEnd = this.#memberEnd(node, bytes, value, end);
     if (valueEnd < 0) return valueEnd;
     this.#unresolved = unresolvedAfter;
@@ -217,20 +223,20 @@ export class Extractor {
 
   #memberEnd(node: PathNode, bytes: Uint8Array, value: number, end: number): number {
     const isObject = bytes[value] === OPEN_BRACE;
-    if (node.slots.length === 0) {
-      if (isObject && node.slotsInSubtree > 0) return this.#object(node, bytes, value, end);
+    if (node.fieldIndexes.length === 0) {
+      if (isObject && node.fieldsInSubtree > 0) return this.#object(node, bytes, value, end);
       return skipValue(bytes, value, end);
     }
     if (node === this.#ownerReferences) {
       const referencesEnd = this.#keepControllerUid(bytes, value, end);
-      if (referencesEnd < 0 || node.slots.at(-1) === CONTROLLER_UID_SLOT) return referencesEnd;
+      if (referencesEnd < 0 || node.fieldIndexes.at(-1) === CONTROLLER_UID_FIELD) return referencesEnd;
     }
     const valueEnd = validValueEnd(bytes, value, end);
     if (valueEnd < 0) return MALFORMED;
-    for (const slot of node.slots) {
-      if (slot === CONTROLLER_UID_SLOT) continue;
-      this.#starts[slot] = value;
-      this.#ends[slot] = valueEnd;
+    for (const fieldIndex of node.fieldIndexes) {
+      if (fieldIndex === CONTROLLER_UID_FIELD) continue;
+      this.#starts[fieldIndex] = value;
+      this.#ends[fieldIndex] = valueEnd;
     }
     if (isObject && node.children.length > 0) this.#object(node, bytes, value, valueEnd);
     return valueEnd;
@@ -243,11 +249,11 @@ export class Extractor {
     while (at >= 0 && bytes[at] !== CLOSE_BRACKET) {
       at = afterElement(bytes, this.#ownerReference(bytes, at, end), end);
     }
-    const uid = this.#starts[CONTROLLER_UID_SLOT] ?? -1;
+    const uid = this.#starts[CONTROLLER_UID_FIELD] ?? -1;
     if (uid >= 0) {
       const uidEnd = validValueEnd(bytes, uid, end);
       if (uidEnd < 0) return MALFORMED;
-      this.#ends[CONTROLLER_UID_SLOT] = uidEnd;
+      this.#ends[CONTROLLER_UID_FIELD] = uidEnd;
     }
     return at < 0 ? skipValue(bytes, start, end) : at + 1;
   }
@@ -270,7 +276,7 @@ export class Extractor {
     if (at < 0) return MALFORMED;
     if (!this.#hasController && controller >= 0 && bytesEqual(bytes, controller, TRUE)) {
       this.#hasController = true;
-      if (uid >= 0 && bytes[uid] === QUOTE) this.#starts[CONTROLLER_UID_SLOT] = uid;
+      if (uid >= 0 && bytes[uid] === QUOTE) this.#starts[CONTROLLER_UID_FIELD] = uid;
     }
     return at + 1;
   }
@@ -280,38 +286,39 @@ export class Extractor {
    * wrote, and no field outside metadata is still missing.
    */
   #isRestOfMetadataUseless(child: PathNode, wantedInMetadata: number): boolean {
-    if (child !== this.#goOrder[this.#goOrderSeen]) return false;
-    this.#goOrderSeen++;
+    if (child !== this.#standardOrder[this.#standardOrderSeen]) return false;
+    this.#standardOrderSeen++;
     return (
-      this.#goOrderSeen === this.#goOrder.length &&
+      this.#standardOrderSeen === this.#standardOrder.length &&
       this.#canStopAtManagedFields &&
-      this.#unresolved === wantedInMetadata + this.#metadata.slots.length
+      this.#unresolved === wantedInMetadata + this.#metadata.fieldIndexes.length
     );
   }
 
   #write(bytes: Uint8Array, out: Uint8Array, outStart: number): number {
     let size = 1;
-    for (let slot = 0; slot < this.#starts.length; slot++) size += this.#tokenLength(slot) + 1;
+    for (let fieldIndex = 0; fieldIndex < this.#starts.length; fieldIndex++)
+      size += this.#tokenLength(fieldIndex) + 1;
     if (outStart + size > out.length) return EXTRACTION_NO_ROOM;
     const copy = this.#copy;
     copy.between(bytes, out);
     let at = outStart;
-    for (let slot = 0; slot < this.#starts.length; slot++) {
-      out[at++] = slot === 0 ? OPEN_BRACKET : COMMA;
-      const start = this.#starts[slot] ?? -1;
+    for (let fieldIndex = 0; fieldIndex < this.#starts.length; fieldIndex++) {
+      out[at++] = fieldIndex === 0 ? OPEN_BRACKET : COMMA;
+      const start = this.#starts[fieldIndex] ?? -1;
       if (start < 0) {
         for (let index = 0; index < NULL.length; index++) out[at++] = NULL[index] ?? 0;
       } else {
-        at = copy.token(start, this.#ends[slot] ?? 0, at);
+        at = copy.token(start, this.#ends[fieldIndex] ?? 0, at);
       }
     }
     out[at++] = CLOSE_BRACKET;
     return at;
   }
 
-  #tokenLength(slot: number): number {
-    const start = this.#starts[slot] ?? -1;
-    return start < 0 ? NULL.length : (this.#ends[slot] ?? 0) - start;
+  #tokenLength(fieldIndex: number): number {
+    const start = this.#starts[fieldIndex] ?? -1;
+    return start < 0 ? NULL.length : (this.#ends[fieldIndex] ?? 0) - start;
   }
 }
 

@@ -42,7 +42,7 @@ export class KeySpans {
    * The object is written as Go writes it as far as the resourceVersion: what it is, then metadata, and in that
    * only names, namespace and uid. A reader of other fields may begin behind the resourceVersion.
    */
-  isGoOrder = false;
+  isStandardOrder = false;
   /** One of the four has a value that is neither text nor null. */
   hasOtherType = false;
 
@@ -58,7 +58,7 @@ export class KeySpans {
     this.resourceVersionStart = -1;
     this.resourceVersionEnd = -1;
     this.hasPlainNames = false;
-    this.isGoOrder = false;
+    this.isStandardOrder = false;
     this.hasOtherType = false;
   }
 }
@@ -89,7 +89,7 @@ export function scanKey(bytes: Uint8Array, start: number, end: number, out: KeyS
     if (keyEquals(bytes, at, keyEnd, METADATA)) {
       const isFound = scanMetadata(bytes, value, end, out);
       // Requested fields may stand before metadata.
-      out.isGoOrder = false;
+      out.isStandardOrder = false;
       return isFound;
     }
     at = afterMember(bytes, skipValue(bytes, value, end), end);
@@ -119,7 +119,7 @@ export function scanMetadata(bytes: Uint8Array, start: number, end: number, out:
       hasOthers ||= !keyEquals(bytes, at, keyEnd, GENERATE_NAME_KEY);
     } else {
       missing -= keep(key, value + 1, valueEnd - 1, out);
-      if (key === RESOURCE_VERSION) out.isGoOrder = !hasOthers && out.uidStart >= 0;
+      if (key === RESOURCE_VERSION) out.isStandardOrder = !hasOthers && out.uidStart >= 0;
       if (missing === 0) break;
     }
     at = afterMember(bytes, valueEnd, end);

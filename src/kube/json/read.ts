@@ -131,9 +131,9 @@ export class PathNode {
   readonly quotedKey: Uint8Array;
   readonly children: PathNode[] = [];
   /** Numbers of the paths that end here. */
-  readonly slots: number[] = [];
+  readonly fieldIndexes: number[] = [];
   /** Number of paths that end here or below. */
-  slotsInSubtree = 0;
+  fieldsInSubtree = 0;
   /** The last walk that met this key: a second member with the same key is ignored. */
   seenInWalk = 0;
   /** The children by the length of their quoted keys: few keys have the same length. */
@@ -157,14 +157,14 @@ export class PathNode {
   }
 
   /** Adds a path and returns the last node. */
-  add(keys: readonly string[], slot: number): PathNode {
-    this.slotsInSubtree++;
+  add(keys: readonly string[], fieldIndex: number): PathNode {
+    this.fieldsInSubtree++;
     const [first, ...rest] = keys;
     if (first === undefined) {
-      this.slots.push(slot);
+      this.fieldIndexes.push(fieldIndex);
       return this;
     }
-    return this.descend(first).add(rest, slot);
+    return this.descend(first).add(rest, fieldIndex);
   }
 
   /** Returns the child with this key; creates it if there is none. */
@@ -194,6 +194,6 @@ function quoted(key: string): Buffer {
 /** Returns the root of a trie in which path number n fills place n. */
 export function pathTrie(paths: readonly string[]): PathNode {
   const root = new PathNode('');
-  for (const [slot, path] of paths.entries()) root.add(splitPath(path), slot);
+  for (const [fieldIndex, path] of paths.entries()) root.add(splitPath(path), fieldIndex);
   return root;
 }

@@ -33,7 +33,7 @@ export function stream(memory: Memory): Step {
 
 export function list(memory: Memory): Step {
   const { resourceVersion, isUnavailable, spec } = memory;
-  const version = listVersion(resourceVersion, isUnavailable, spec.firstList ?? 'any');
+  const version = listVersion(resourceVersion, isUnavailable, spec.initialList ?? 'any');
   return listFrom(memory, version, pageLimit(version, spec.pageSize, memory.isPaginated), false);
 }
 

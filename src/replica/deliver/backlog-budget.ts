@@ -16,7 +16,7 @@ export type BudgetedListener = Pick<
 export interface BacklogBudgetOptions {
   readonly clock: Clock;
   readonly limits: BacklogLimits;
-  readonly kick: () => void;
+  readonly requestRun: () => void;
 }
 
 /** Notifications coalesced in a turn: about 0.25 ms of work, and several times the records that a round merges. */
@@ -52,7 +52,7 @@ export class BacklogBudget {
   waive(): () => void {
     this.#waived++;
     this.#update();
-    this.#options.kick();
+    this.#options.requestRun();
     return () => {
       this.#waived--;
       this.#update();
@@ -60,7 +60,7 @@ export class BacklogBudget {
   }
 
   /** Runs after each round of the drain that leaves more than `idleBytes`; true when there is more to do. */
-  turn(listeners: readonly BudgetedListener[]): boolean {
+  runOnce(listeners: readonly BudgetedListener[]): boolean {
     const { clock, limits } = this.#options;
     const before = this.#state;
     let bytes = held(listeners);
@@ -99,7 +99,7 @@ export class BacklogBudget {
 
   /** Schedules a turn for the end of the state: the process may be idle until then. */
   #schedule(): void {
-    const { clock, limits, kick } = this.#options;
+    const { clock, limits, requestRun } = this.#options;
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     const state = this.#state;
@@ -107,7 +107,7 @@ export class BacklogBudget {
     const endMs = state.sinceMs + (state.kind === 'full' ? BEHIND_MS : limits.backlogTimeoutMs);
     this.#cancelTimer = clock.schedule(Math.max(1, endMs - clock.now()), () => {
       this.#cancelTimer = undefined;
-      kick();
+      requestRun();
     });
   }
 

@@ -1,13 +1,13 @@
 /**
  * Pending notifications of one handler: the queue, the shorter queue that replaces it under memory pressure, the bytes
- * that both keep in use, and their age. An element is a pair of rows of the informer's table, or a cursor and `NONE`.
+ * that both keep in use, and their age. An element is a pair of rows of the informer's table, or a cursor and `NO_ROW`.
  */
-import { NONE } from '../store/columns.ts';
+import { NO_ROW } from '../store/columns.ts';
 import type { DeliveryCursor } from '../store/deliveries.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import { SplitMap } from './split-map.ts';
 
-/** A row, `NONE` where an added object has no previous state, or a cursor. */
+/** A row, `NO_ROW` where an added object has no previous state, or a cursor. */
 export type Pending = number | DeliveryCursor;
 
 export function isCursor(pending: Pending): pending is DeliveryCursor {
@@ -164,9 +164,9 @@ export class CoalescedQueue {
     }
     const key = this.#keyOf(first, second);
     const before = this.#latest.get(key);
-    const isContinued = before !== undefined && before.second !== NONE;
-    if (isContinued && second !== NONE) this.#mergeUpdate(before, first, second, position);
-    else if (isContinued && before.first === NONE) this.#mergeDeletion(before, first, key);
+    const isContinued = before !== undefined && before.second !== NO_ROW;
+    if (isContinued && second !== NO_ROW) this.#mergeUpdate(before, first, second, position);
+    else if (isContinued && before.first === NO_ROW) this.#mergeDeletion(before, first, key);
     else {
       const node: Node = { first, second, position, previous: undefined, next: undefined };
       this.#latest.set(key, node);
@@ -189,7 +189,7 @@ export class CoalescedQueue {
     this.#unlink(before);
     this.#bytes.count(this.#lengthOf(first), this.#lengthOf(before.second), -1);
     this.#table.dropReference(before.second);
-    if (first !== NONE) this.#table.dropReference(first);
+    if (first !== NO_ROW) this.#table.dropReference(first);
     before.second = second;
     before.position = position;
     this.#append(before);
@@ -208,11 +208,11 @@ export class CoalescedQueue {
   }
 
   #lengthOf(row: number): number | undefined {
-    return row === NONE ? undefined : this.#table.lengthOf(row);
+    return row === NO_ROW ? undefined : this.#table.lengthOf(row);
   }
 
   #keyOf(first: number, second: number): string {
-    return this.#table.keyOf(second === NONE ? first : second);
+    return this.#table.keyOf(second === NO_ROW ? first : second);
   }
 
   #append(node: Node): void {

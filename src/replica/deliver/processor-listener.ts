@@ -4,7 +4,7 @@
  * entries keep their bytes, which are counted; all handlers together have a budget (backlog-budget.ts).
  */
 import type { KubeloomError } from '../../base/errors.ts';
-import { NONE } from '../store/columns.ts';
+import { NO_ROW } from '../store/columns.ts';
 import { SnapshotCursor, emptyDelivery } from '../store/deliveries.ts';
 import type { Delivery, DeliveryCursor, Difference } from '../store/deliveries.ts';
 import type { EntryTable } from '../store/entry-table.ts';
@@ -71,7 +71,7 @@ export interface CacheWriter {
   /**
    * Writes a change at once, when nothing is pending before it; false: the change waits, as one for any other handler.
    *
-   * @param oldRow `NONE` for an added object @param newRow `NONE` for a deleted one
+   * @param oldRow `NO_ROW` for an added object @param newRow `NO_ROW` for a deleted one
    */
   changed(oldRow: number, newRow: number): boolean;
   /** Called before the notifications of an initial list, or of the changes of a relist. */
@@ -148,8 +148,8 @@ export class ProcessorListener {
       this.#calls.calls++;
       return;
     }
-    const oldBytes = oldRow === NONE ? undefined : table.addReference(oldRow);
-    const newBytes = newRow === NONE ? undefined : table.addReference(newRow);
+    const oldBytes = oldRow === NO_ROW ? undefined : table.addReference(oldRow);
+    const newBytes = newRow === NO_ROW ? undefined : table.addReference(newRow);
     this.#bytes.count(oldBytes, newBytes, 1);
     if (sampled) this.#sampled.push(this.#pushed, sampled);
     this.#pushed++;
@@ -174,7 +174,7 @@ export class ProcessorListener {
     }
     this.#cursors.add(cursor);
     this.#pushed++;
-    this.#queue.push(cursor, NONE);
+    this.#queue.push(cursor, NO_ROW);
   }
 
   /** Records the arrival time of everything pushed since the previous call. */
@@ -250,7 +250,7 @@ export class ProcessorListener {
   coalesce(count: number): boolean {
     const queue = this.#queue;
     for (let moved = 0; moved < count && queue.length > 0; moved++) {
-      const { first = NONE, second = NONE } = queue;
+      const { first = NO_ROW, second = NO_ROW } = queue;
       const position = this.#pushed - queue.length;
       queue.shift();
       this.#coalesced.push(first, second, position);
@@ -304,12 +304,12 @@ export class ProcessorListener {
     for (let released = 0; released < RELEASED_PER_CALL; released++) {
       const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
       if (queue.length === 0) break;
-      const { first = NONE, second = NONE } = queue;
+      const { first = NO_ROW, second = NO_ROW } = queue;
       if (isCursor(first) && first.close()) break;
       // Before the references: the queue reads the key of what it removes.
       queue.shift();
-      if (!isCursor(first) && first !== NONE) table.dropReference(first);
-      if (second !== NONE) table.dropReference(second);
+      if (!isCursor(first) && first !== NO_ROW) table.dropReference(first);
+      if (second !== NO_ROW) table.dropReference(second);
     }
     this.#checkEnded();
     return this.#isHolding;
@@ -318,7 +318,7 @@ export class ProcessorListener {
   /** Moves the next notification into `#delivery`; false when it was a cursor at its end. */
   #take(): boolean {
     const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
-    const { first = NONE, second = NONE } = queue;
+    const { first = NO_ROW, second = NO_ROW } = queue;
     const delivery = this.#delivery;
     const { table } = this.#options;
     if (isCursor(first)) {

@@ -27,7 +27,7 @@ export interface Merger {
   hasWork(): boolean;
 }
 
-export type Upkeep = () => boolean;
+export type Maintenance = () => boolean;
 
 export class Drain {
   readonly #merger: Merger;
@@ -42,7 +42,7 @@ export class Drain {
   #resumedMs = 0;
   /** Index of the listener that is served next: no heavy handler shall always be the one that ends the budget. */
   #first = 0;
-  readonly #upkeep: Set<Upkeep> = new Set();
+  readonly #maintenance: Set<Maintenance> = new Set();
   /** Records merged by the last turn: decides between parking and a short sleep. */
   lastMerged = 0;
 
@@ -63,39 +63,39 @@ export class Drain {
     if (at >= 0) this.#listeners.splice(at, 1);
   }
 
-  addUpkeep(upkeep: Upkeep): void {
-    this.#upkeep.add(upkeep);
+  addMaintenance(maintenance: Maintenance): void {
+    this.#maintenance.add(maintenance);
   }
 
-  removeUpkeep(upkeep: Upkeep): void {
-    this.#upkeep.delete(upkeep);
+  removeMaintenance(maintenance: Maintenance): void {
+    this.#maintenance.delete(maintenance);
   }
 
   /** Works for at most the budget, less the time of `resume` before; true when there is more to do. */
-  turn(): boolean {
+  runOnce(): boolean {
     const deadline = this.#clock.now() + this.#budgetMs - this.#resumedMs;
     this.#servedMs.clear();
     this.#resumedMs = 0;
     this.lastMerged = 0;
     let didWork: boolean;
-    let hasUpkeep: boolean;
+    let hasMaintenance: boolean;
     do {
       const merged = this.#merge();
       this.lastMerged += merged;
       if (merged > 0) this.#merger.publish();
       for (const listener of this.#listeners) listener.arrived();
       const delivered = this.#deliver(deadline);
-      hasUpkeep = false;
+      hasMaintenance = false;
       let heldBytes = 0;
-      for (const upkeep of this.#upkeep) hasUpkeep = upkeep() || hasUpkeep;
+      for (const run of this.#maintenance) hasMaintenance = run() || hasMaintenance;
       for (const listener of this.#listeners) {
-        hasUpkeep = listener.release() || hasUpkeep;
+        hasMaintenance = listener.release() || hasMaintenance;
         heldBytes += listener.heldBytes;
       }
-      const isPressed = heldBytes > this.#backlogs.idleBytes && this.#backlogs.turn(this.#listeners);
+      const isPressed = heldBytes > this.#backlogs.idleBytes && this.#backlogs.runOnce(this.#listeners);
       didWork = merged > 0 || delivered || isPressed;
     } while (didWork && this.#clock.now() < deadline);
-    return didWork || hasUpkeep;
+    return didWork || hasMaintenance;
   }
 
   /**

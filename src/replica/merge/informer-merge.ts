@@ -11,7 +11,7 @@ import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NotificationFlag, PrefixKind } from '../../shared/record/notification.ts';
 import type { Notification, PrefixRecord } from '../../shared/record/notification.ts';
 import type { EventLatency } from '../deliver/event-latency.ts';
-import { NONE } from '../store/columns.ts';
+import { NO_ORDINAL, NO_ROW } from '../store/columns.ts';
 import type { EntryOwner } from '../store/entry-owner.ts';
 import { EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { ObjectBytes } from '../store/entry.ts';
@@ -67,7 +67,7 @@ export class InformerMerge {
     if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
     const named = record.flags & NotificationFlag.NewKey ? this.#identities.read(record, text) : undefined;
     const previousRow = named ? replica.rowByKey(named.key) : replica.rowOf(shard, record.id);
-    const previous = previousRow === NONE ? undefined : owner.table.factsOf(previousRow);
+    const previous = previousRow === NO_ROW ? undefined : owner.table.factsOf(previousRow);
     const identity = previous ?? named;
     assert(identity !== undefined, 'a shard named an unknown id', record.id);
     const version = versionOf(record, text);
@@ -84,9 +84,9 @@ export class InformerMerge {
     const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
     const state: State = { facts, version, flags, decoder };
     if (record.kind === DeltaKind.Replaced) {
-      const slot = replica.live.get(identity.key);
-      if (slot !== NONE && this.#isUnchanged(replica.live.rowAt(slot), state, object)) {
-        replica.keep(shard, record.id, slot);
+      const ordinal = replica.live.get(identity.key);
+      if (ordinal !== NO_ORDINAL && this.#isUnchanged(replica.live.rowAt(ordinal), state, object)) {
+        replica.keep(shard, record.id, ordinal);
         return;
       }
     }

@@ -1,13 +1,13 @@
 /** Memory of the main thread that a thread reads: slabs, dictionaries, and tables of msgpack, by number. */
 import { KubeloomError, assert } from '../../base/errors.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import { NONE } from '../store/columns.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import { EntryFlag } from '../store/entry.ts';
 import type { ForeignBytes, ObjectBytes } from '../store/entry.ts';
 import { unpack } from '../store/pack.ts';
 import { OBJECT_BYTES_MAX } from '../store/packed-objects.ts';
 import { ForgottenMemory } from '../store/store-memory.ts';
+import { NO_MEMORY } from './messages.ts';
 import type { ToReader } from './messages.ts';
 
 export class ForeignMemory {
@@ -65,7 +65,7 @@ export class ForeignMemory {
   }
 
   has(number: number): boolean {
-    return number === NONE || this.#memories.has(number);
+    return number === NO_MEMORY || this.#memories.has(number);
   }
 
   decoder(number: number): MsgpackDecoder {

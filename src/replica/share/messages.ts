@@ -28,6 +28,9 @@ export type FromReader =
   /** The ring has room again, or rows were returned. */
   | { readonly type: 'progress' };
 
+/** Absence of a memory, where the number of a memory is expected. */
+export const NO_MEMORY = -1;
+
 /** Shared memory of one thread that reads. */
 export interface LinkMemory {
   /** Ring of states, from the main thread. */

@@ -5,7 +5,7 @@
 import { toErrorMessage, withCode } from '../../base/errors.ts';
 import type { KubeloomError } from '../../base/errors.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import { MOVED_BYTES, StateKind, StateRecord, StateWriter, readReturned } from '../../shared/record/state.ts';
+import { MOVED_BYTES, RowKind, RowRecord, RowWriter, readReturned } from '../../shared/record/row.ts';
 import { Bell } from '../../shared/ring/bell.ts';
 import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.ts';
 import { Word } from '../../shared/ring/word.ts';
@@ -23,14 +23,14 @@ export type Written = 'all' | 'later' | 'held' | 'no room';
 /** One informer's cache for the thread: its records come from it, and rows return to it. */
 export interface LinkedCache {
   /** Number of rows that the thread has. */
-  readonly lentRows: number;
-  takeBack(rows: Int32Array): void;
+  readonly exportedCount: number;
+  rowsReturned(rows: Int32Array): void;
   /** Writes what the thread lacks. */
   write(): Written;
   /** Ends the thread's cache; the thread may go on reading what it has. */
   fail(failure: KubeloomError): void;
   close(): void;
-  /** Ends some of the loans of a closed link; true while there are more. */
+  /** Ends some of the exports of a closed link; true while there are more. */
   release(): boolean;
 }
 
@@ -75,9 +75,9 @@ export class ReaderLink implements MemoryReader {
   readonly #open: Set<number> = new Set();
   /** Informers whose end is not in the ring, with the reason. */
   readonly #ends: Map<number, KubeloomError | undefined> = new Map();
-  readonly #mark: StateRecord = new StateRecord();
+  readonly #mark: RowRecord = new RowRecord();
   /** Writes the ends. */
-  readonly #writer: StateWriter;
+  readonly #writer: RowWriter;
   readonly #memories: Map<ArrayBufferLike, number> = new Map();
   readonly #pools: Set<SlabMemory> = new Set();
   readonly #decoders: Map<MsgpackDecoder, KnownDecoder> = new Map();
@@ -102,9 +102,9 @@ export class ReaderLink implements MemoryReader {
   }
 
   /** Number of rows that the thread has. */
-  get lentRows(): number {
+  get exportedCount(): number {
     let rows = 0;
-    for (const { lentRows } of this.#caches.values()) rows += lentRows;
+    for (const { exportedCount } of this.#caches.values()) rows += exportedCount;
     return rows;
   }
 
@@ -119,12 +119,12 @@ export class ReaderLink implements MemoryReader {
   }
 
   /** Returns a writer of records for one informer. */
-  newWriter(): StateWriter {
-    return new StateWriter(this.#ring);
+  newWriter(): RowWriter {
+    return new RowWriter(this.#ring);
   }
 
   /** Returns whether the record had room. */
-  write(writer: StateWriter, record: StateRecord, text: Buffer): boolean {
+  write(writer: RowWriter, record: RowRecord, text: Buffer): boolean {
     if (writer.write(record, text)) return true;
     this.isWaiting = true;
     return false;
@@ -132,8 +132,8 @@ export class ReaderLink implements MemoryReader {
 
   /** Writes a record without a state. Returns whether it had room. */
   writeMark(
-    writer: StateWriter,
-    kind: StateKind,
+    writer: RowWriter,
+    kind: RowKind,
     informer: number,
     version: number | string,
     extracted: Buffer = NO_TEXT,
@@ -153,13 +153,13 @@ export class ReaderLink implements MemoryReader {
     this.#open.delete(informer);
     this.#ends.set(informer, failure);
     // There may be no drain any more that would turn the link.
-    queueMicrotask(this.turn);
+    queueMicrotask(this.runOnce);
   }
 
   /** Asks the thread to close its port when all its caches have ended. */
   finish(): void {
     if (this.#state === 'open') this.#state = 'finishing';
-    this.turn();
+    this.runOnce();
   }
 
   /**
@@ -207,7 +207,7 @@ export class ReaderLink implements MemoryReader {
    * Takes returned rows, writes what the thread lacks, and shows the thread what was written; after each round of the
    * drain, and when the thread reports progress.
    */
-  readonly turn = (): boolean => {
+  readonly runOnce = (): boolean => {
     if (this.#state === 'broken' || this.#state === 'closed') return false;
     try {
       this.#takeReturned();
@@ -230,7 +230,7 @@ export class ReaderLink implements MemoryReader {
     for (const cache of this.#caches.values()) cache.fail(error);
   }
 
-  /** Ends the link: the main thread writes nothing any more, waits end, and `release` ends the loans. */
+  /** Ends the link: the main thread writes nothing any more, waits end, and `release` ends the exports. */
   close(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -241,7 +241,7 @@ export class ReaderLink implements MemoryReader {
     this.#decoders.clear();
   }
 
-  /** Ends some of the loans of a closed link; true while there are more. */
+  /** Ends some of the exports of a closed link; true while there are more. */
   release(): boolean {
     let hasMore = false;
     for (const cache of this.#caches.values()) hasMore = cache.release() || hasMore;
@@ -252,7 +252,7 @@ export class ReaderLink implements MemoryReader {
     const ring = this.#returned;
     while (ring.peek()) {
       const { informer, rows } = readReturned(ring);
-      this.#caches.get(informer)?.takeBack(rows);
+      this.#caches.get(informer)?.rowsReturned(rows);
       ring.advance();
     }
     // Rows that had no room stay with the thread until it has something to do.
@@ -295,11 +295,11 @@ export class ReaderLink implements MemoryReader {
   #writeEnds(): boolean {
     for (const [informer, failure] of this.#ends) {
       const reason = failure ? Buffer.from(JSON.stringify(toErrorMessage(failure))) : NO_TEXT;
-      if (!this.writeMark(this.#writer, StateKind.Stopped, informer, '', reason)) return false;
+      if (!this.writeMark(this.#writer, RowKind.Stopped, informer, '', reason)) return false;
       this.#ends.delete(informer);
     }
     if (this.#state !== 'finishing' || this.#open.size > 0) return true;
-    if (!this.writeMark(this.#writer, StateKind.Closed, 0, '')) return false;
+    if (!this.writeMark(this.#writer, RowKind.Closed, 0, '')) return false;
     this.#state = 'finished';
     return true;
   }

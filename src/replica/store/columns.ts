@@ -18,8 +18,10 @@ const CHUNK_BITS = 15;
 const CHUNK_ROWS: number = 2 ** CHUNK_BITS;
 const CHUNK_MASK: number = CHUNK_ROWS - 1;
 
-/** Absence of a row where a row's number is expected. */
-export const NONE = -1;
+/** Absence of a row, where the number of a row is expected. */
+export const NO_ROW = -1;
+/** Absence of an object, where the ordinal of an object is expected. */
+export const NO_ORDINAL = -1;
 
 /** Columns of whole numbers of 32 bits with a sign; 0 at first. */
 export class NumberColumns {

@@ -3,7 +3,7 @@
  * each in a listener's queue, which produces notifications within the drain budget. A million objects never block the
  * event loop, and nothing is copied in advance.
  */
-import { NONE, NumberColumns } from './columns.ts';
+import { NO_ORDINAL, NO_ROW, NumberColumns } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
 import type { ReplicaState, StateObserver } from './replica-state.ts';
@@ -47,7 +47,7 @@ const OLD = 0;
 const NEW = 1;
 
 /**
- * Walks over the state as it was when the cursor was made. Before the state changes a slot that the walk has not
+ * Walks over the state as it was when the cursor was made. Before the state changes an ordinal that the walk has not
  * reached, it passes the old entry to the cursor. So a handler joins exactly: every change before the join is in the
  * walk, every later change is a notification behind it.
  */
@@ -57,11 +57,11 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
   readonly #kind: 'join' | 'resync';
   readonly #orderEnd: number;
   readonly version: number | string;
-  /** The first slot that the walk has not reached, or `NONE`. */
+  /** The first ordinal that the walk has not reached, or `NO_ORDINAL`. */
   #next: number;
-  /** Rows of slots that changed or were removed before the walk reached them. */
+  /** Rows of ordinals that changed or were removed before the walk reached them. */
   readonly #saved: Map<number, number> = new Map();
-  /** Slots that were removed before the walk reached them; delivered last. */
+  /** Ordinals that were removed before the walk reached them; delivered last. */
   readonly #removed: number[] = [];
   #removedDelivered = 0;
   heldBytes = 0;
@@ -86,31 +86,31 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     return this.heldBytes;
   }
 
-  beforeChange(slot: number): void {
-    if (!this.#isAhead(slot) || this.#saved.has(slot)) return;
-    const row = this.#state.rowAt(slot);
+  beforeChange(ordinal: number): void {
+    if (!this.#isAhead(ordinal) || this.#saved.has(ordinal)) return;
+    const row = this.#state.rowAt(ordinal);
     this.#table.addReference(row);
     this.heldBytes += this.#table.lengthOf(row);
-    this.#saved.set(slot, row);
+    this.#saved.set(ordinal, row);
   }
 
-  beforeRemove(slot: number): void {
-    if (!this.#isAhead(slot)) return;
+  beforeRemove(ordinal: number): void {
+    if (!this.#isAhead(ordinal)) return;
     if (this.#kind === 'join') {
-      this.beforeChange(slot);
-      this.#removed.push(slot);
+      this.beforeChange(ordinal);
+      this.#removed.push(ordinal);
     } else {
       // A resync never delivers an object whose deletion is already queued behind it (contract C13).
       this.remaining--;
-      const saved = this.#takeSaved(slot);
-      if (saved !== NONE) this.#table.dropReference(saved);
+      const saved = this.#takeSaved(ordinal);
+      if (saved !== NO_ROW) this.#table.dropReference(saved);
     }
-    if (slot === this.#next) this.#next = this.#state.after(slot);
+    if (ordinal === this.#next) this.#next = this.#state.after(ordinal);
   }
 
   next(out: Delivery): boolean {
     const row = this.#nextRow();
-    if (row === NONE) {
+    if (row === NO_ROW) {
       this.close();
       return false;
     }
@@ -137,31 +137,31 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     return true;
   }
 
-  /** Returns a row with a reference for the reader, or `NONE`. */
+  /** Returns a row with a reference for the reader, or `NO_ROW`. */
   #nextRow(): number {
     const next = this.#next;
-    const isPresent = next !== NONE && this.#isAhead(next);
+    const isPresent = next !== NO_ORDINAL && this.#isAhead(next);
     if (isPresent) this.#next = this.#state.after(next);
-    const slot = isPresent ? next : (this.#removed[this.#removedDelivered++] ?? NONE);
-    const saved = this.#takeSaved(slot);
-    if (saved !== NONE || slot === NONE) return saved;
-    const row = this.#state.rowAt(slot);
+    const ordinal = isPresent ? next : (this.#removed[this.#removedDelivered++] ?? NO_ORDINAL);
+    const saved = this.#takeSaved(ordinal);
+    if (saved !== NO_ROW || ordinal === NO_ORDINAL) return saved;
+    const row = this.#state.rowAt(ordinal);
     this.#table.addReference(row);
     return row;
   }
 
-  /** Passes a saved row and its reference to the caller; `NONE` without one. */
-  #takeSaved(slot: number): number {
-    const saved = this.#saved.get(slot);
-    if (saved === undefined) return NONE;
-    this.#saved.delete(slot);
+  /** Passes a saved row and its reference to the caller; `NO_ROW` without one. */
+  #takeSaved(ordinal: number): number {
+    const saved = this.#saved.get(ordinal);
+    if (saved === undefined) return NO_ROW;
+    this.#saved.delete(ordinal);
     this.heldBytes -= this.#table.lengthOf(saved);
     return saved;
   }
 
-  #isAhead(slot: number): boolean {
-    if (this.#next === NONE) return false;
-    const order = this.#state.orderAt(slot);
+  #isAhead(ordinal: number): boolean {
+    if (this.#next === NO_ORDINAL) return false;
+    const order = this.#state.orderAt(ordinal);
     return order >= this.#state.orderAt(this.#next) && order < this.#orderEnd;
   }
 }
@@ -197,9 +197,9 @@ export class Difference {
     this.#deletions.push(row);
   }
 
-  /** Returns the place of the new change, for `replaceChange`. @param oldRow `NONE` for a new object */
+  /** Returns the place of the new change, for `replaceChange`. @param oldRow `NO_ROW` for a new object */
   addChange(oldRow: number, newRow: number): number {
-    if (oldRow !== NONE) {
+    if (oldRow !== NO_ROW) {
       this.oldCount++;
       this.#table.addReference(oldRow);
     }
@@ -212,15 +212,15 @@ export class Difference {
     return place;
   }
 
-  /** Sets a later state of the same object within the same relist; `NONE` when it was deleted again. */
+  /** Sets a later state of the same object within the same relist; `NO_ROW` when it was deleted again. */
   replaceChange(place: number, newRow: number): void {
     const oldRow = this.#changes.get(place, OLD);
     const replaced = this.#changes.get(place, NEW);
     this.supersededBytes += this.#bytesOfOld(oldRow, newRow) - this.#bytesOfOld(oldRow, replaced);
     this.#drop(replaced);
-    if (newRow !== NONE) this.#table.addReference(newRow);
+    if (newRow !== NO_ROW) this.#table.addReference(newRow);
     this.#changes.set(place, NEW, newRow);
-    if (newRow === NONE && oldRow !== NONE) this.oldCount--;
+    if (newRow === NO_ROW && oldRow !== NO_ROW) this.oldCount--;
   }
 
   get length(): number {
@@ -241,11 +241,11 @@ export class Difference {
   read(position: number, isResyncDue: boolean, out: Delivery): boolean {
     const isDeletion = position < this.#deletions.length;
     const place = position - this.#deletions.length;
-    const newRow = isDeletion ? NONE : this.#changes.get(place, NEW);
-    const oldRow = isDeletion ? (this.#deletions[position] ?? NONE) : this.#changes.get(place, OLD);
-    if (!isDeletion && (newRow === NONE || (newRow === oldRow && !isResyncDue))) return false;
-    if (oldRow !== NONE) this.#table.addReference(oldRow);
-    if (newRow !== NONE) this.#table.addReference(newRow);
+    const newRow = isDeletion ? NO_ROW : this.#changes.get(place, NEW);
+    const oldRow = isDeletion ? (this.#deletions[position] ?? NO_ROW) : this.#changes.get(place, OLD);
+    if (!isDeletion && (newRow === NO_ROW || (newRow === oldRow && !isResyncDue))) return false;
+    if (oldRow !== NO_ROW) this.#table.addReference(oldRow);
+    if (newRow !== NO_ROW) this.#table.addReference(newRow);
     out.oldEntry = this.#table.entryOf(oldRow);
     out.newEntry = this.#table.entryOf(newRow);
     out.isInInitialList = this.isInitial;
@@ -273,12 +273,12 @@ export class Difference {
     return this.#released === this.length;
   }
 
-  #drop(row: number = NONE): void {
-    if (row !== NONE) this.#table.dropReference(row);
+  #drop(row: number = NO_ROW): void {
+    if (row !== NO_ROW) this.#table.dropReference(row);
   }
 
   #bytesOfOld(oldRow: number, newRow: number): number {
-    return oldRow === NONE || oldRow === newRow ? 0 : this.#table.lengthOf(oldRow);
+    return oldRow === NO_ROW || oldRow === newRow ? 0 : this.#table.lengthOf(oldRow);
   }
 }
 

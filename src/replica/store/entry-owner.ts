@@ -23,13 +23,13 @@ import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 
 /** `strict` refuses a borrowed entry as soon as its call has ended, `off` once its bytes are gone. */
-export type BorrowChecks = 'strict' | 'off';
+export type RetainChecks = 'strict' | 'off';
 
 /** @internal */
 export interface EntryOwnerOptions {
   readonly kind: string;
   readonly fields: readonly string[];
-  readonly borrowChecks: BorrowChecks;
+  readonly retainChecks: RetainChecks;
   readonly decodedCache: DecodedCache;
   readonly slabMemory?: SlabMemory;
   readonly packing?: Pick<PackedObjectsOptions, 'totalBytesMin' | 'wastedBytesMin'>;
@@ -78,7 +78,7 @@ export class EntryOwner implements EntryStorage {
     table.bind(this);
     this.kind = options.kind;
     this.fields = options.fields;
-    this.#isStrict = options.borrowChecks === 'strict';
+    this.#isStrict = options.retainChecks === 'strict';
     const readers = (): BytesReaders | undefined => this.readers;
     this.slabs = new Slabs({ table, memory: options.slabMemory, readers });
     this.packed = new PackedObjects({
@@ -116,7 +116,7 @@ export class EntryOwner implements EntryStorage {
 
   /** @throws ERR_KUBELOOM_BORROW_EXPIRED when the entry may not be read any more */
   checkReadable(entry: Entry): void {
-    if (entry.flags & EntryFlag.Kept) return;
+    if (entry.flags & EntryFlag.Retained) return;
     if (this.#isStrict ? entry.borrows === 0 : !this.table.isCurrent(entry)) throw expiredError(entry);
   }
 
@@ -136,27 +136,27 @@ export class EntryOwner implements EntryStorage {
   endBorrow(entry: Entry, borrower: string): void {
     entry.borrows--;
     entry.lastBorrower = borrower;
-    this.settle(entry);
+    this.closeEntry(entry);
   }
 
   /** Makes the entry readable for good. */
   keep(entry: Entry): void {
-    entry.flags |= EntryFlag.Kept;
-    if (entry.borrows === 0) this.table.settle(entry, true);
+    entry.flags |= EntryFlag.Retained;
+    if (entry.borrows === 0) this.table.close(entry, true);
     if (!entry.privateCopy && !this.table.isKnown(entry)) entry.privateCopy = this.#copyOf(entry.row);
   }
 
   /** Called after each handler call: keeps the entry if it must stay readable or was partly parsed. */
-  settle(entry: Entry): void {
+  closeEntry(entry: Entry): void {
     if (entry.borrows > 0) return;
     const { decoded, decodedMetadata, decodedMembers } = entry;
     const isParsed = (decoded ?? decodedMetadata ?? decodedMembers) !== undefined;
-    this.table.settle(entry, isParsed || (entry.flags & EntryFlag.Kept) !== 0);
+    this.table.close(entry, isParsed || (entry.flags & EntryFlag.Retained) !== 0);
   }
 
   /** Returns the bytes of a row without references to the slabs, after a copy if a caller may still read it. */
-  retire(row: number, flags: number, entry: Entry | undefined): void {
-    if (entry && entry.flags & EntryFlag.Kept) entry.privateCopy = this.#copyOf(row);
+  endRow(row: number, flags: number, entry: Entry | undefined): void {
+    if (entry && entry.flags & EntryFlag.Retained) entry.privateCopy = this.#copyOf(row);
     else entry?.forgetDecoded();
     if (this.#options.foreign) return;
     if (flags & EntryFlag.Packed) this.packed.release(row);
@@ -176,7 +176,7 @@ export class EntryOwner implements EntryStorage {
   decodeFresh(entry: Entry): unknown {
     const object = this.#decodable(entry);
     const value = this.#parse(entry, () => decoded(object));
-    wantOneIdentity(entry, isRecord(value) ? value['metadata'] : undefined);
+    checkOneIdentity(entry, isRecord(value) ? value['metadata'] : undefined);
     return value;
   }
 
@@ -243,7 +243,7 @@ export class EntryOwner implements EntryStorage {
   }
 
   #remember(entry: Entry, costBytes: number): void {
-    if (entry.flags & EntryFlag.Kept) this.decodedCache.rememberRead(entry, costBytes);
+    if (entry.flags & EntryFlag.Retained) this.decodedCache.rememberRead(entry, costBytes);
     else this.decodedCache.rememberBriefly(entry, costBytes);
   }
 
@@ -254,7 +254,7 @@ export class EntryOwner implements EntryStorage {
     const text = metadataText(bytes, start, start + length);
     if (text === undefined) return undefined;
     const metadata = this.#parse(entry, () => parseJson(text));
-    wantOneIdentity(entry, metadata);
+    checkOneIdentity(entry, metadata);
     this.decodedCache.misses++;
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
@@ -351,7 +351,7 @@ function malformedError(entry: Entry): KubeloomError {
  *
  * @param metadata as JSON.parse reads it
  */
-function wantOneIdentity(entry: Entry, metadata: unknown): void {
+function checkOneIdentity(entry: Entry, metadata: unknown): void {
   if (!isRecord(metadata)) return;
   const { name, namespace, uid, resourceVersion, labels } = metadata;
   const isOne =

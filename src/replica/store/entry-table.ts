@@ -8,7 +8,7 @@
  */
 import { assert } from '../../base/errors.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import { NONE, NumberColumns, ObjectColumn } from './columns.ts';
+import { NO_ROW, NumberColumns, ObjectColumn } from './columns.ts';
 import { Batch } from './batch.ts';
 import { Entry, EntryFlag } from './entry.ts';
 import type { EntryStorage } from './entry.ts';
@@ -35,7 +35,7 @@ const USES = 10;
 const COLUMNS = 11;
 
 const TWO_POW_32 = 2 ** 32;
-const { Open, VersionText, Lent, Former, Kept } = EntryFlag;
+const { HasEntry, VersionText, Exported, Moved, Retained } = EntryFlag;
 
 /** Entries in a batch: as many stay at most for one that a caller holds. */
 const ENTRIES_PER_BATCH = 8;
@@ -82,7 +82,7 @@ export class EntryTable {
 
   /** Adds a row that takes over the bytes of `row`; the caller then gives that row new bytes. The added row has no references. */
   split(row: number): number {
-    const flags = (this.flagsOf(row) & ~(Open | VersionText | Lent)) | Former;
+    const flags = (this.flagsOf(row) & ~(HasEntry | VersionText | Exported)) | Moved;
     const former = this.add(this.factsOf(row), this.versionOf(row), flags, this.decoderOf(row));
     this.place(former, this.slabOf(row), this.offsetOf(row), this.storedBytesOf(row));
     this.setLength(former, this.lengthOf(row));
@@ -137,9 +137,9 @@ export class EntryTable {
   }
 
   /** Adds the reference of another thread, and marks the row: its bytes move only with that thread's knowledge. Returns its length. */
-  lend(row: number): number {
+  exportRow(row: number): number {
     const words = this.#numbers.words;
-    words[row * COLUMNS + FLAGS] = (words[row * COLUMNS + FLAGS] ?? 0) | Lent;
+    words[row * COLUMNS + FLAGS] = (words[row * COLUMNS + FLAGS] ?? 0) | Exported;
     return this.addReference(row);
   }
 
@@ -152,56 +152,56 @@ export class EntryTable {
     if (left > 0) return;
     assert(left === 0, 'a reference was dropped twice');
     const flags = words[at + FLAGS] ?? 0;
-    const entry = flags & Open ? this.#find(row) : undefined;
-    this.#storage?.retire(row, flags, entry);
+    const entry = flags & HasEntry ? this.#find(row) : undefined;
+    this.#storage?.endRow(row, flags, entry);
     if (entry) this.#forget(entry);
-    if (flags & Open) this.#remembered.delete(row);
+    if (flags & HasEntry) this.#remembered.delete(row);
     if (flags & VersionText) this.#versionTexts.delete(row);
     words[at + USES] = ((words[at + USES] ?? 0) + 1) | 0;
     this.#facts.set(row, undefined);
     this.#free.push(row);
   }
 
-  /** Returns the entry that callers may hold already, or a new one, which is known until `settle`. */
+  /** Returns the entry that callers may hold already, or a new one, which is known until `close`. */
   open(row: number): Entry {
     const words = this.#numbers.words;
     const at = row * COLUMNS;
     const flags = words[at + FLAGS] ?? 0;
-    const known = flags & Open ? this.#find(row) : undefined;
+    const known = flags & HasEntry ? this.#find(row) : undefined;
     if (known) return known;
     const version = flags & VersionText ? this.versionOf(row) : numberOf(words, at);
     assert(this.#storage !== undefined, 'a table without storage');
     const uses = words[at + USES] ?? 0;
     const length = words[at + LENGTH] ?? 0;
     const entry = new Entry(this.#storage, { row, uses, version, flags, length }, this.factsOf(row));
-    words[at + FLAGS] = flags | Open;
+    words[at + FLAGS] = flags | HasEntry;
     this.#borrowed.push(entry);
     return entry;
   }
 
-  /** Returns the entry of a row; undefined for `NONE`. */
+  /** Returns the entry of a row; undefined for `NO_ROW`. */
   entryOf(row: number): Entry | undefined {
-    return row === NONE ? undefined : this.open(row);
+    return row === NO_ROW ? undefined : this.open(row);
   }
 
   /** Returns whether `open` returns this entry for its row. */
   isKnown(entry: Entry): boolean {
-    return this.isCurrent(entry) && this.hasFlag(entry.row, Open) && this.#find(entry.row) === entry;
+    return this.isCurrent(entry) && this.hasFlag(entry.row, HasEntry) && this.#find(entry.row) === entry;
   }
 
   /** Ends the time of calls that borrow the entry. @param isRemembered true to know it as long as the row lasts */
-  settle(entry: Entry, isRemembered: boolean): void {
+  close(entry: Entry, isRemembered: boolean): void {
     const { row } = entry;
     const words = this.#numbers.words;
     const at = row * COLUMNS;
     if (words[at + USES] !== entry.uses) return;
     const flags = words[at + FLAGS] ?? 0;
-    const isOpen = (flags & Open) !== 0;
-    const wasBorrowed = isOpen && this.#endBorrow(entry);
-    if (isOpen && !wasBorrowed && this.#find(row) !== entry) return;
+    const hasEntry = (flags & HasEntry) !== 0;
+    const wasBorrowed = hasEntry && this.#endBorrow(entry);
+    if (hasEntry && !wasBorrowed && this.#find(row) !== entry) return;
     if (isRemembered) this.#remember(row, entry);
     else if (!wasBorrowed) this.#remembered.delete(row);
-    words[at + FLAGS] = isRemembered ? flags | Open : flags & ~Open;
+    words[at + FLAGS] = isRemembered ? flags | HasEntry : flags & ~HasEntry;
   }
 
   /** Returns whether the entry's state still has its row, and so its bytes. */
@@ -297,7 +297,7 @@ export class EntryTable {
 
   /** Knows the entry as long as callers or the cache of parsed objects hold it. */
   #remember(row: number, entry: Entry): void {
-    if (!(entry.flags & Kept)) {
+    if (!(entry.flags & Retained)) {
       this.#remembered.set(row, entry);
       return;
     }

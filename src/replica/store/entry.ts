@@ -51,8 +51,8 @@ export interface EntryStorage {
   endBorrow(entry: Entry, borrower: string): void;
   keep(entry: Entry): void;
   /** @param entry the one that callers may hold */
-  retire(row: number, flags: number, entry: Entry | undefined): void;
-  settle(entry: Entry): void;
+  endRow(row: number, flags: number, entry: Entry | undefined): void;
+  closeEntry(entry: Entry): void;
   decode(entry: Entry): unknown;
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;
@@ -69,7 +69,7 @@ export const EntryFlag = {
   TransformFailed: 4,
   Malformed: 8,
   /** A lister or `retain()` returned the entry, so it must stay readable. No row has this flag. */
-  Kept: 16,
+  Retained: 16,
   /** Two threads have died on this object: only its identity is kept. */
   Quarantined: 32,
   /** It was there in the last round of packing. */
@@ -79,13 +79,13 @@ export const EntryFlag = {
   /** Packing does not make it smaller. */
   Unpackable: 256,
   /** There is an `Entry` of it that callers may hold. */
-  Open: 1024,
+  HasEntry: 1024,
   /** Its version is text, because it is not a number below 2^53. */
   VersionText: 512,
   /** Another thread reads its bytes, or has read them. */
-  Lent: 2048,
+  Exported: 2048,
   /** It is the former place of a row that was moved: threads may still read there. */
-  Former: 4096,
+  Moved: 4096,
 } as const;
 
 /** @internal */
@@ -260,7 +260,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
     this.decodedMetadata = undefined;
     this.decodedMembers = undefined;
     this.forgottenAtKiB = this.owner.decodedCache.parsedKiB;
-    this.owner.settle(this);
+    this.owner.closeEntry(this);
   }
 
   addReference(): void {

@@ -6,7 +6,7 @@
  * objects. Plain functions run on the main thread for every change, at the cost of what they read.
  */
 import { splitPath } from '../../kube/json/read.ts';
-import { moduleUrl, naming, refuse } from '../../base/option-checks.ts';
+import { moduleUrl, naming, invalidOption } from '../../base/option-checks.ts';
 import type { Entry } from './entry.ts';
 import type { CachedObject } from './cached-object.ts';
 
@@ -67,17 +67,18 @@ const DECLARED: Readonly<Record<DeclarativeIndex['index'] | 'module', readonly s
 };
 
 /** @throws ERR_KUBELOOM_OPTION for an indexer that would silently index nothing */
-export function wantIndexers(indexers: unknown): void {
-  if (typeof indexers !== 'object' || indexers === null) refuse('indexers', indexers, 'functions by name');
+export function checkIndexers(indexers: unknown): void {
+  if (typeof indexers !== 'object' || indexers === null)
+    invalidOption('indexers', indexers, 'functions by name');
   for (const [name, indexer] of Object.entries(indexers)) {
     if (typeof indexer === 'function') continue;
     const option = `indexers.${name}`;
     if (!isDeclared(indexer))
-      refuse(option, indexer, 'a function, or the result of label(), field() and the like');
+      invalidOption(option, indexer, 'a function, or the result of label(), field() and the like');
     if (indexer.index === 'field') naming(splitPath)(option, indexer.path);
     if (indexer.index === 'module') moduleUrl(`${option}.url`, indexer.url);
     if (indexer.index === 'label' && indexer.label === '')
-      refuse(`${option}.label`, '', 'the name of a label');
+      invalidOption(`${option}.label`, '', 'the name of a label');
   }
 }
 
@@ -100,7 +101,7 @@ export function isExtracted<T>(indexer: IndexFunction<T>): indexer is Declarativ
   return typeof indexer === 'object';
 }
 
-const NONE: readonly string[] = [];
+const NO_VALUES: readonly string[] = [];
 
 /**
  * Returns the values of the index with this name. Parses the extracted fields only for an index that needs them.
@@ -115,17 +116,17 @@ export function extractedValues(
 ): readonly string[] {
   switch (indexer.index) {
     case 'namespace':
-      return entry.namespace === '' ? NONE : [entry.namespace];
+      return entry.namespace === '' ? NO_VALUES : [entry.namespace];
     case 'label': {
       const value = Object.hasOwn(entry.labels, indexer.label) ? entry.labels[indexer.label] : undefined;
-      return value === undefined ? NONE : [value];
+      return value === undefined ? NO_VALUES : [value];
     }
     case 'field':
       return fieldValues(entry.fields[indexer.path]);
     case 'ownerUid':
-      return entry.controllerUid === undefined ? NONE : [entry.controllerUid];
+      return entry.controllerUid === undefined ? NO_VALUES : [entry.controllerUid];
     default:
-      return entry.facts.fields.moduleValues(fieldCount)?.[name] ?? NONE;
+      return entry.facts.fields.moduleValues(fieldCount)?.[name] ?? NO_VALUES;
   }
 }
 
@@ -134,5 +135,5 @@ function fieldValues(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
   if (Array.isArray(value)) return [...new Set(value.flatMap(fieldValues))];
-  return NONE;
+  return NO_VALUES;
 }

@@ -7,12 +7,12 @@ import { realClock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { isEntry, isFinalStateUnknown, isRecord } from '../../kube/meta-shape.ts';
 import type { LabelSelector } from '../../kube/label-selector.ts';
-import { NONE } from './columns.ts';
+import { NO_ORDINAL } from './columns.ts';
 import type { Entry } from './entry.ts';
 import type { Borrowed, CachedObject } from './cached-object.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
 import type { NAMESPACE_INDEX, Indexers } from './index-functions.ts';
-import type { SlotIndex } from './slots-by-namespace.ts';
+import type { OrdinalIndex } from './ordinals-by-namespace.ts';
 import type { IndexSet } from './replica-state.ts';
 import type { Replica } from './replica.ts';
 import { scan } from './scan.ts';
@@ -44,7 +44,7 @@ export interface SelectableStore<T> {
    * @internal
    * @throws ERR_KUBELOOM_NOT_STARTED while the informer was never started, because an empty result would be wrong
    */
-  wantStarted?(): void;
+  checkStarted?(): void;
 }
 
 /** @typeParam Name names of its indexes, which queries accept; `string` accepts all */
@@ -67,34 +67,34 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   readonly #indexes: IndexSet;
   readonly #pace: ScanPace;
   readonly #admit: (indexers: Indexers<T>) => void;
-  readonly wantStarted: () => void;
+  readonly checkStarted: () => void;
 
-  /** @param admit throws when they cannot be added now @param wantStarted throws when the informer was never started */
+  /** @param admit throws when they cannot be added now @param checkStarted throws when the informer was never started */
   constructor(
     replica: Replica,
     indexes: IndexSet,
     admit: (indexers: Indexers<T>) => void = () => undefined,
-    wantStarted: () => void = () => undefined,
+    checkStarted: () => void = () => undefined,
     pace: ScanPace = { clock: realClock, budgetMs: 1 },
   ) {
     this.#replica = replica;
     this.#indexes = indexes;
     this.#pace = pace;
     this.#admit = admit;
-    this.wantStarted = wantStarted;
+    this.checkStarted = checkStarted;
   }
 
   list(): CachedObject<T>[] {
     const entries: CachedObject<T>[] = [];
-    for (const slot of this.#replica.live.slots()) entries.push(this.#handOut(slot));
+    for (const ordinal of this.#replica.live.ordinals()) entries.push(this.#handOut(ordinal));
     return entries;
   }
 
   select(selector: LabelSelector, namespace: string): CachedObject<T>[] {
     const entries: CachedObject<T>[] = [];
-    for (const slot of this.#slotsIn(namespace)) {
-      if (selector.isEverything || selector.matches(this.#factsOf(slot).fields.labels)) {
-        entries.push(this.#handOut(slot));
+    for (const ordinal of this.#ordinalsIn(namespace)) {
+      if (selector.isEverything || selector.matches(this.#factsOf(ordinal).fields.labels)) {
+        entries.push(this.#handOut(ordinal));
       }
     }
     return entries;
@@ -121,8 +121,8 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   }
 
   getByKey(key: string): CachedObject<T> | undefined {
-    const slot = this.#replica.live.get(key);
-    return slot === NONE ? undefined : this.#handOut(slot);
+    const ordinal = this.#replica.live.get(key);
+    return ordinal === NO_ORDINAL ? undefined : this.#handOut(ordinal);
   }
 
   get size(): number {
@@ -138,14 +138,14 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
     const values = this.#indexes.valuesIn(indexName, object as unknown as Entry);
     const found = new Set<number>();
     for (const value of values) {
-      for (const slot of index.get(value) ?? []) found.add(slot);
+      for (const ordinal of index.get(value) ?? []) found.add(ordinal);
     }
-    return Array.from(found, (slot) => this.#handOut(slot));
+    return Array.from(found, (ordinal) => this.#handOut(ordinal));
   }
 
   indexKeys(indexName: string, value: string): string[] {
-    const slots = this.#require(indexName).get(value) ?? [];
-    return Array.from(slots, (slot) => this.#factsOf(slot).key).sort();
+    const ordinals = this.#require(indexName).get(value) ?? [];
+    return Array.from(ordinals, (ordinal) => this.#factsOf(ordinal).key).sort();
   }
 
   listIndexFuncValues(indexName: string): string[] {
@@ -153,7 +153,7 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   }
 
   byIndex(indexName: string, value: string): CachedObject<T>[] {
-    return Array.from(this.#require(indexName).get(value) ?? [], (slot) => this.#handOut(slot));
+    return Array.from(this.#require(indexName).get(value) ?? [], (ordinal) => this.#handOut(ordinal));
   }
 
   countByIndex(indexName: string, value: string): number {
@@ -170,12 +170,12 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
     return this;
   }
 
-  #slotsIn(namespace: string): Iterable<number> {
-    if (namespace === '') return this.#replica.live.slots();
+  #ordinalsIn(namespace: string): Iterable<number> {
+    if (namespace === '') return this.#replica.live.ordinals();
     return this.#replica.live.inNamespace(namespace);
   }
 
-  #require(indexName: string): SlotIndex {
+  #require(indexName: string): OrdinalIndex {
     const index = this.#replica.live.index(indexName);
     if (index) return index;
     throw new KubeloomError(
@@ -184,12 +184,12 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
     );
   }
 
-  #factsOf(slot: number): ObjectFacts {
-    return this.#replica.table.factsOf(this.#replica.live.rowAt(slot));
+  #factsOf(ordinal: number): ObjectFacts {
+    return this.#replica.table.factsOf(this.#replica.live.rowAt(ordinal));
   }
 
-  #handOut(slot: number): CachedObject<T> {
-    const entry = this.#replica.live.entryAt(slot);
+  #handOut(ordinal: number): CachedObject<T> {
+    const entry = this.#replica.live.entryAt(ordinal);
     entry.owner.keep(entry);
     return entry as unknown as CachedObject<T>;
   }

@@ -10,7 +10,7 @@ import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { DICTIONARY_BYTES_MAX, DICTIONARY_HELD_BYTES, Dictionary, allocateViewed } from './pack.ts';
 import { PACK_SLACK_BYTES, pack, unpack } from './pack.ts';
-import { NONE } from './columns.ts';
+import { NO_ROW } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
 import type { BytesReaders, SlabMemory } from './store-memory.ts';
@@ -171,14 +171,14 @@ export class PackedObjects {
   }
 
   #keep(row: number, dictionary: Dictionary, packedBytes: number): void {
-    const former = this.#loose.vacate(row);
+    const former = this.#loose.releaseChunk(row);
     this.slabs.put(row, packed, 0, packedBytes);
     this.#table.setDictionary(row, dictionary.number);
     this.#table.setFlag(row, EntryFlag.Packed);
     dictionary.savedBytes += this.#savedBy(row);
     // The map lacks a dictionary while no row is packed against it.
     this.#dictionaries.set(dictionary.number, dictionary);
-    if (former !== NONE) this.#readers()?.moved(row, former);
+    if (former !== NO_ROW) this.#readers()?.moved(row, former);
   }
 
   /** Changes the bytes that the row's dictionary saves. It ends with the last of them. */
@@ -194,8 +194,8 @@ export class PackedObjects {
   /** Returns whether the row stays where it is: a former place, or, until a later round, one that a thread far behind reads. */
   #isFixed(row: number): boolean {
     const flags = this.#table.flagsOf(row);
-    if (flags & EntryFlag.Former) return true;
-    const isBlocked = (flags & EntryFlag.Lent) !== 0 && this.#readers()?.mayMove() === false;
+    if (flags & EntryFlag.Moved) return true;
+    const isBlocked = (flags & EntryFlag.Exported) !== 0 && this.#readers()?.mayMove() === false;
     if (isBlocked) this.#isActive = true;
     return isBlocked;
   }
@@ -264,10 +264,10 @@ export class PackedObjects {
   }
 
   /** Ends the packed place of a row. A former row, which it returns, takes over the bytes that it saves. */
-  #vacate(row: number): number {
-    const isLent = this.#table.hasFlag(row, EntryFlag.Lent);
-    if (!isLent) this.#save(row, -this.#savedBy(row));
-    const former = this.slabs.vacate(row);
+  #releasePacked(row: number): number {
+    const isExported = this.#table.hasFlag(row, EntryFlag.Exported);
+    if (!isExported) this.#save(row, -this.#savedBy(row));
+    const former = this.slabs.releaseChunk(row);
     this.#table.setFlag(row, EntryFlag.Packed, false);
     return former;
   }
@@ -275,10 +275,10 @@ export class PackedObjects {
   #unpack(row: number): void {
     const bytes = this.unpacked(row);
     this.#isActive = true;
-    const former = this.#vacate(row);
+    const former = this.#releasePacked(row);
     this.#table.setDictionary(row, 0);
     this.#loose.put(row, bytes, 0, this.#table.lengthOf(row));
-    if (former !== NONE) this.#readers()?.moved(row, former);
+    if (former !== NO_ROW) this.#readers()?.moved(row, former);
   }
 }
 

@@ -6,41 +6,41 @@
  */
 import { disown } from '../../base/thenable.ts';
 import { KubeloomError, assert } from '../../base/errors.ts';
-import { NONE, NumberColumns, ObjectColumn } from './columns.ts';
+import { NO_ORDINAL, NO_ROW, NumberColumns, ObjectColumn } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
 import { NAMESPACE_INDEX, isExtracted, namespaceIndex, extractedValues } from './index-functions.ts';
 import type { IndexFunction, Indexers } from './index-functions.ts';
-import { SlotList } from './slot-list.ts';
-import { SlotsByKey } from './slots-by-key.ts';
-import { SlotsByNamespace } from './slots-by-namespace.ts';
-import type { SlotIndex } from './slots-by-namespace.ts';
+import { ArrivalList } from './arrival-list.ts';
+import { OrdinalsByKey } from './ordinals-by-key.ts';
+import { OrdinalsByNamespace } from './ordinals-by-namespace.ts';
+import type { OrdinalIndex } from './ordinals-by-namespace.ts';
 
 /** Values of one object by index, in the order of the index names. The index that every informer has is not among them. */
 export type IndexValues = readonly (readonly string[])[];
 
 const NO_VALUES: IndexValues = [];
 
-/** Receives a slot before it changes, to keep the row that it has not delivered yet. */
+/** Receives an ordinal before it changes, to keep the row that it has not delivered yet. */
 export interface StateObserver {
-  beforeChange(slot: number): void;
-  beforeRemove(slot: number): void;
+  beforeChange(ordinal: number): void;
+  beforeRemove(ordinal: number): void;
 }
 
-/** Columns of a slot that events and walks read. */
-const SlotColumn = {
-  /** The object's current state in the table of entries, plus one, so that 0 means `NONE`. */
+/** Columns by ordinal that events and walks read. */
+const OrdinalColumn = {
+  /** The object's current state in the table of entries, plus one, so that 0 means `NO_ROW`. */
   Row: 0,
   /** The object's place in the difference of the relist in progress. */
   DifferenceAt: 1,
   /** Two columns. */
   Order: 2,
 } as const;
-const SLOT_COLUMNS = 4;
+const ORDINAL_COLUMNS = 4;
 
-/** Columns of a slot that change only when it is added or removed. They are apart, so that an event finds its row in less memory. */
+/** Columns by ordinal that change only when an object is added or removed. They are apart, so that an event finds its row in less memory. */
 const LinkColumn = {
-  /** See `ListColumns`: the list of all slots. */
+  /** See `ListColumns`: the list of all ordinals. */
   Previous: 0,
   Next: 1,
   /** As above, in the list of the namespace. */
@@ -53,21 +53,21 @@ const LinkColumn = {
 const LINK_COLUMNS = 6;
 
 /**
- * Each object has a slot, which stays the same while the object's states change. Its number follows from the id that a
- * shard has given to the key, so it is found without a search.
+ * Each object has an ordinal, which stays the same while the object's states change. The ordinal follows from the id that a
+ * shard has given to the key, so no search is needed.
  */
 export class ReplicaState {
   readonly #table: EntryTable;
   readonly #shards: number;
-  readonly #slots: NumberColumns = new NumberColumns(SLOT_COLUMNS);
+  readonly #ordinals: NumberColumns = new NumberColumns(ORDINAL_COLUMNS);
   readonly #links: NumberColumns = new NumberColumns(LINK_COLUMNS);
-  readonly #byKey: SlotsByKey;
-  readonly #byNamespace: SlotsByNamespace;
-  /** Values by slot; none while there is no index but the namespaces. */
+  readonly #byKey: OrdinalsByKey;
+  readonly #byNamespace: OrdinalsByNamespace;
+  /** Values by ordinal; none while there is no index but the namespaces. */
   readonly #values: ObjectColumn<IndexValues> = new ObjectColumn();
-  /** The slots in order of arrival, which is the order of every delivery of the whole state. */
-  readonly #all: SlotList;
-  /** Order of the next slot: it grows with every new one, and cursors compare it with their position. */
+  /** The ordinals in order of arrival, which is the order of every delivery of the whole state. */
+  readonly #all: ArrivalList;
+  /** Order of the next ordinal: it grows with every new one, and cursors compare it with their position. */
   orderEnd = 0;
   readonly #indices: Map<string, Map<string, Set<number>>> = new Map();
   /** The server's version of this state: a string where it is not a number that kubeloom can compare. */
@@ -79,10 +79,10 @@ export class ReplicaState {
     this.#shards = shards;
     const links = this.#links;
     const { KeyHash, KeyNext, Previous, Next, NamespacePrevious, NamespaceNext } = LinkColumn;
-    const keyOf = (slot: number): string => table.keyOf(this.rowAt(slot));
-    this.#byKey = new SlotsByKey({ links, hash: KeyHash, next: KeyNext }, keyOf);
-    this.#all = new SlotList({ links, previous: Previous, next: Next });
-    this.#byNamespace = new SlotsByNamespace({ links, previous: NamespacePrevious, next: NamespaceNext });
+    const keyOf = (ordinal: number): string => table.keyOf(this.rowAt(ordinal));
+    this.#byKey = new OrdinalsByKey({ links, hash: KeyHash, next: KeyNext }, keyOf);
+    this.#all = new ArrivalList({ links, previous: Previous, next: Next });
+    this.#byNamespace = new OrdinalsByNamespace({ links, previous: NamespacePrevious, next: NamespaceNext });
     for (const name of indexNames) this.#indices.set(name, new Map());
   }
 
@@ -94,150 +94,150 @@ export class ReplicaState {
     return this.#all.size;
   }
 
-  /** Returns the slot with this key, or `NONE`. */
+  /** Returns the ordinal with this key, or `NO_ORDINAL`. */
   get(key: string): number {
     return this.#byKey.get(key);
   }
 
-  /** Returns the slot of the object with a shard's id, or `NONE`. */
+  /** Returns the ordinal of the object with a shard's id, or `NO_ORDINAL`. */
   at(shard: number, id: number): number {
-    const slot = id * this.#shards + shard;
-    return this.rowAt(slot) === NONE ? NONE : slot;
+    const ordinal = id * this.#shards + shard;
+    return this.rowAt(ordinal) === NO_ROW ? NO_ORDINAL : ordinal;
   }
 
-  /** Returns the current state of a slot, or `NONE` when the slot is empty. */
-  rowAt(slot: number): number {
-    return slot === NONE ? NONE : this.#slots.get(slot, SlotColumn.Row) - 1;
+  /** Returns the current state of the object with this ordinal, or `NO_ROW` without an object. */
+  rowAt(ordinal: number): number {
+    return ordinal === NO_ORDINAL ? NO_ROW : this.#ordinals.get(ordinal, OrdinalColumn.Row) - 1;
   }
 
-  entryAt(slot: number): Entry {
-    return this.#table.open(this.rowAt(slot));
+  entryAt(ordinal: number): Entry {
+    return this.#table.open(this.rowAt(ordinal));
   }
 
-  valuesAt(slot: number): IndexValues {
-    return this.#values.get(slot) ?? NO_VALUES;
+  valuesAt(ordinal: number): IndexValues {
+    return this.#values.get(ordinal) ?? NO_VALUES;
   }
 
-  orderAt(slot: number): number {
-    return this.#slots.getWide(slot, SlotColumn.Order);
+  orderAt(ordinal: number): number {
+    return this.#ordinals.getWide(ordinal, OrdinalColumn.Order);
   }
 
-  /** Returns the slot that arrived first, or `NONE`. */
+  /** Returns the ordinal that arrived first, or `NO_ORDINAL`. */
   get first(): number {
     return this.#all.first;
   }
 
-  /** Returns the slot that arrived next, or `NONE`. */
-  after(slot: number): number {
-    return this.#all.after(slot);
+  /** Returns the ordinal that arrived next, or `NO_ORDINAL`. */
+  after(ordinal: number): number {
+    return this.#all.after(ordinal);
   }
 
-  differenceAt(slot: number): number {
-    return this.#slots.get(slot, SlotColumn.DifferenceAt);
+  differenceAt(ordinal: number): number {
+    return this.#ordinals.get(ordinal, OrdinalColumn.DifferenceAt);
   }
 
-  setDifferenceAt(slot: number, place: number): void {
-    this.#slots.set(slot, SlotColumn.DifferenceAt, place);
+  setDifferenceAt(ordinal: number, place: number): void {
+    this.#ordinals.set(ordinal, OrdinalColumn.DifferenceAt, place);
   }
 
   /** Returns the number of ids, used or not, that a shard has in this state at most. */
   get idEnd(): number {
-    return Math.ceil(this.#slots.end / this.#shards);
+    return Math.ceil(this.#ordinals.end / this.#shards);
   }
 
   *keys(): Generator<string> {
-    for (const slot of this.slots()) yield this.#table.keyOf(this.rowAt(slot));
+    for (const ordinal of this.ordinals()) yield this.#table.keyOf(this.rowAt(ordinal));
   }
 
-  /** Returns all slots in order of arrival. None may be removed during a walk. */
-  slots(): Iterable<number> {
+  /** Returns all ordinals in order of arrival. None may be removed during a walk. */
+  ordinals(): Iterable<number> {
     return this.#all;
   }
 
   insert(shard: number, id: number, row: number, values: IndexValues): number {
     const { key, namespace } = this.#table.factsOf(row);
-    const slot = id * this.#shards + shard;
-    assert(this.#byKey.get(key) === NONE, 'the key is in the state already', key);
-    const slots = this.#slots;
-    slots.reserve(slot);
-    this.#links.reserve(slot);
-    this.#byKey.add(key, slot);
-    this.#byNamespace.add(namespace, slot);
-    slots.set(slot, SlotColumn.Row, row + 1);
-    slots.setWide(slot, SlotColumn.Order, this.orderEnd++);
-    this.#all.append(slot);
-    this.#index(slot, values);
-    return slot;
+    const ordinal = id * this.#shards + shard;
+    assert(this.#byKey.get(key) === NO_ORDINAL, 'the key is in the state already', key);
+    const ordinals = this.#ordinals;
+    ordinals.reserve(ordinal);
+    this.#links.reserve(ordinal);
+    this.#byKey.add(key, ordinal);
+    this.#byNamespace.add(namespace, ordinal);
+    ordinals.set(ordinal, OrdinalColumn.Row, row + 1);
+    ordinals.setWide(ordinal, OrdinalColumn.Order, this.orderEnd++);
+    this.#all.append(ordinal);
+    this.#index(ordinal, values);
+    return ordinal;
   }
 
   /** @param values undefined when they did not change */
-  update(slot: number, row: number, values: IndexValues | undefined): void {
-    for (const observer of this.cursors) observer.beforeChange(slot);
-    this.#slots.set(slot, SlotColumn.Row, row + 1);
+  update(ordinal: number, row: number, values: IndexValues | undefined): void {
+    for (const observer of this.cursors) observer.beforeChange(ordinal);
+    this.#ordinals.set(ordinal, OrdinalColumn.Row, row + 1);
     if (!values) return;
-    this.#removeFromIndices(slot);
-    this.#index(slot, values);
+    this.#removeFromIndices(ordinal);
+    this.#index(ordinal, values);
   }
 
-  remove(slot: number): void {
-    for (const observer of this.cursors) observer.beforeRemove(slot);
-    this.#byKey.remove(slot);
-    this.#byNamespace.remove(this.#table.factsOf(this.rowAt(slot)).namespace, slot);
-    this.#removeFromIndices(slot);
-    this.#all.remove(slot);
-    this.#slots.set(slot, SlotColumn.Row, 0);
+  remove(ordinal: number): void {
+    for (const observer of this.cursors) observer.beforeRemove(ordinal);
+    this.#byKey.remove(ordinal);
+    this.#byNamespace.remove(this.#table.factsOf(this.rowAt(ordinal)).namespace, ordinal);
+    this.#removeFromIndices(ordinal);
+    this.#all.remove(ordinal);
+    this.#ordinals.set(ordinal, OrdinalColumn.Row, 0);
   }
 
-  index(name: string): SlotIndex | undefined {
+  index(name: string): OrdinalIndex | undefined {
     return this.#indices.get(name) ?? (name === NAMESPACE_INDEX ? this.#byNamespace : undefined);
   }
 
-  /** Returns the slots of a namespace, also where the index of that name is another one. */
+  /** Returns the ordinals of a namespace, also where the index of that name is another one. */
   inNamespace(namespace: string): Iterable<number> {
     return this.#byNamespace.get(namespace) ?? [];
   }
 
-  /** Adds indexes over the present slots; `valuesOf` returns a slot's values of all indexes, new ones last. */
-  addIndices(names: readonly string[], valuesOf: (slot: number) => IndexValues): void {
+  /** Adds indexes over the present ordinals; `valuesOf` returns an ordinal's values of all indexes, new ones last. */
+  addIndices(names: readonly string[], valuesOf: (ordinal: number) => IndexValues): void {
     for (const name of names) this.#indices.set(name, new Map());
-    for (const slot of this.slots()) {
-      // The slot is in the other indexes already, under the same values.
-      this.#index(slot, valuesOf(slot));
+    for (const ordinal of this.ordinals()) {
+      // The ordinal is in the other indexes already, under the same values.
+      this.#index(ordinal, valuesOf(ordinal));
     }
   }
 
-  #index(slot: number, values: IndexValues): void {
+  #index(ordinal: number, values: IndexValues): void {
     if (this.#indices.size === 0) return;
-    this.#values.set(slot, values);
+    this.#values.set(ordinal, values);
     let at = 0;
     for (const index of this.#indices.values()) {
-      for (const value of values[at] ?? []) addTo(index, value, slot);
+      for (const value of values[at] ?? []) addTo(index, value, ordinal);
       at++;
     }
   }
 
-  #removeFromIndices(slot: number): void {
+  #removeFromIndices(ordinal: number): void {
     if (this.#indices.size === 0) return;
-    const values = this.valuesAt(slot);
-    this.#values.set(slot, undefined);
+    const values = this.valuesAt(ordinal);
+    this.#values.set(ordinal, undefined);
     let at = 0;
     for (const index of this.#indices.values()) {
-      for (const value of values[at] ?? []) removeFrom(index, value, slot);
+      for (const value of values[at] ?? []) removeFrom(index, value, ordinal);
       at++;
     }
   }
 }
 
-function addTo(index: Map<string, Set<number>>, value: string, slot: number): void {
-  const slots = index.get(value);
-  if (slots) slots.add(slot);
-  else index.set(value, new Set([slot]));
+function addTo(index: Map<string, Set<number>>, value: string, ordinal: number): void {
+  const ordinals = index.get(value);
+  if (ordinals) ordinals.add(ordinal);
+  else index.set(value, new Set([ordinal]));
 }
 
-function removeFrom(index: Map<string, Set<number>>, value: string, slot: number): void {
-  const slots = index.get(value);
-  slots?.delete(slot);
-  if (slots?.size === 0) index.delete(value);
+function removeFrom(index: Map<string, Set<number>>, value: string, ordinal: number): void {
+  const ordinals = index.get(value);
+  ordinals?.delete(ordinal);
+  if (ordinals?.size === 0) index.delete(value);
 }
 
 /** The indexers of one informer. They reuse the values of the previous entry where these cannot have changed. */
@@ -287,14 +287,14 @@ export class IndexSet {
    * call it before anything changes.
    *
    * @param isUnchanged true when both states have the same facts
-   * @param slot of the previous state, in `state`; `NONE` for a new object
+   * @param ordinal of the previous state, in `state`; `NO_ORDINAL` for a new object
    */
-  valuesOf(row: number, isUnchanged: boolean, state: ReplicaState, slot: number): IndexValues | undefined {
-    if (this.#indexers.size === 0) return slot === NONE ? NO_VALUES : undefined;
+  valuesOf(row: number, isUnchanged: boolean, state: ReplicaState, ordinal: number): IndexValues | undefined {
+    if (this.#indexers.size === 0) return ordinal === NO_ORDINAL ? NO_VALUES : undefined;
     const table = this.#table;
-    if (slot === NONE) return this.#evaluate(table.open(row), () => undefined);
+    if (ordinal === NO_ORDINAL) return this.#evaluate(table.open(row), () => undefined);
     if (isUnchanged && !this.#hasPlain) return undefined;
-    const before = state.valuesAt(slot);
+    const before = state.valuesAt(ordinal);
     const values = this.#evaluate(table.open(row), (at, indexer) =>
       isUnchanged && isExtracted(indexer) ? before[at] : undefined,
     );
@@ -310,7 +310,7 @@ export class IndexSet {
   valuesIn(indexName: string, entry: Entry): readonly string[] {
     const indexer = this.#indexers.get(indexName) ?? namespaceIndex();
     const values = this.#valuesOf(indexName, indexer, entry);
-    entry.owner.settle(entry);
+    entry.owner.closeEntry(entry);
     return values;
   }
 
@@ -323,7 +323,7 @@ export class IndexSet {
       this.#indexers,
       ([name, indexer], at) => known(at, indexer) ?? this.#valuesOf(name, indexer, entry),
     );
-    entry.owner.settle(entry);
+    entry.owner.closeEntry(entry);
     return values;
   }
 
@@ -336,7 +336,7 @@ export class IndexSet {
   #plainValues(name: string, indexer: (entry: Entry) => readonly string[], entry: Entry): readonly string[] {
     entry.owner.borrow(entry);
     try {
-      return [...new Set(wantTexts(indexer(entry)))];
+      return [...new Set(checkTexts(indexer(entry)))];
     } catch (cause) {
       const message = `index function ${name} threw for ${entry.key}; the object has no values in this index`;
       this.#onError(new KubeloomError('ERR_KUBELOOM_INDEX_FUNCTION', message, { cause }), entry.key);
@@ -365,7 +365,7 @@ function isEqual(a: IndexValues, b: IndexValues): boolean {
 }
 
 /** Checks what an index function returned: a text would count as a list of its letters. */
-function wantTexts(values: unknown): readonly string[] {
+function checkTexts(values: unknown): readonly string[] {
   disown(values);
   if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values;
   throw new TypeError('it returned no array of strings');

@@ -8,7 +8,7 @@
 import { assert } from '../../base/errors.ts';
 import { isOlderResourceVersion } from '../../kube/resource-version.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
-import { NONE } from './columns.ts';
+import { NO_ORDINAL, NO_ROW } from './columns.ts';
 import { Difference } from './deliveries.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
@@ -19,7 +19,7 @@ import type { IndexSet, IndexValues } from './replica-state.ts';
 
 /** Receives committed changes; appends them only and runs no user code. */
 export interface ReplicaListener {
-  /** @param oldRow `NONE` for an added object @param newRow `NONE` for a deleted one */
+  /** @param oldRow `NO_ROW` for an added object @param newRow `NO_ROW` for a deleted one */
   changed(oldRow: number, newRow: number): void;
   replaced(difference: Difference): void;
 }
@@ -46,8 +46,8 @@ interface Shadow {
 interface Disposal {
   readonly state: ReplicaState;
   readonly difference: Difference;
-  /** The next slot to be emptied, or `NONE`. */
-  slot: number;
+  /** The next ordinal to be emptied, or `NO_ORDINAL`. */
+  ordinal: number;
 }
 
 const DISPOSED_PER_CALL = 512;
@@ -93,25 +93,27 @@ export class Replica {
   *idsOf(shard: number): Generator<UsedId> {
     const [live, shadow] = [this.#live, this.#shadow?.state];
     const rowOf = (state: ReplicaState | undefined, id: number): number =>
-      state?.rowAt(state.at(shard, id)) ?? NONE;
+      state?.rowAt(state.at(shard, id)) ?? NO_ROW;
     for (let id = 0; id < Math.max(live.idEnd, shadow?.idEnd ?? 0); id++) {
       const [cached, listed] = [rowOf(live, id), rowOf(shadow, id)];
-      const row = cached === NONE ? listed : cached;
-      if (row === NONE) continue;
+      const row = cached === NO_ROW ? listed : cached;
+      if (row === NO_ROW) continue;
       const version = (of: number): number | string | undefined =>
-        of === NONE ? undefined : this.table.versionOf(of);
+        of === NO_ROW ? undefined : this.table.versionOf(of);
       yield { id, identity: this.table.factsOf(row), live: version(cached), listed: version(listed) };
     }
   }
 
-  /** Returns the state of the object with this id that records change now, or `NONE`. */
+  /** Returns the state of the object with this id that records change now, or `NO_ROW`. */
   rowOf(shard: number, id: number): number {
     const shadow = this.#shadow?.state;
-    const slot = shadow?.at(shard, id) ?? NONE;
-    return shadow && slot !== NONE ? shadow.rowAt(slot) : this.#live.rowAt(this.#live.at(shard, id));
+    const ordinal = shadow?.at(shard, id) ?? NO_ORDINAL;
+    return shadow && ordinal !== NO_ORDINAL
+      ? shadow.rowAt(ordinal)
+      : this.#live.rowAt(this.#live.at(shard, id));
   }
 
-  /** Returns the state of the object with this key in the cache, or `NONE`. */
+  /** Returns the state of the object with this key in the cache, or `NO_ROW`. */
   rowByKey(key: string): number {
     return this.#live.rowAt(this.#live.get(key));
   }
@@ -120,37 +122,37 @@ export class Replica {
   upsert(shard: number, id: number, row: number): void {
     const { table } = this;
     const target = this.#shadow?.state ?? this.#live;
-    const slot = target.at(shard, id);
-    const isKnown = slot !== NONE;
+    const ordinal = target.at(shard, id);
+    const isKnown = ordinal !== NO_ORDINAL;
     const state = isKnown ? target : this.#live;
-    const previousSlot = isKnown || !this.#shadow ? slot : this.#live.get(table.keyOf(row));
-    const previous = state.rowAt(previousSlot);
+    const previousOrdinal = isKnown || !this.#shadow ? ordinal : this.#live.get(table.keyOf(row));
+    const previous = state.rowAt(previousOrdinal);
     const facts = table.factsOf(row);
-    const before = previous === NONE ? undefined : table.factsOf(previous);
+    const before = previous === NO_ROW ? undefined : table.factsOf(previous);
     assert(!before || before === facts || before.key === facts.key, 'the id is of another object', facts.key);
-    const values = this.#indexes.valuesOf(row, before?.equals(facts) ?? false, state, previousSlot);
-    if (previous !== NONE && !table.hasFlag(row, EntryFlag.Packed))
+    const values = this.#indexes.valuesOf(row, before?.equals(facts) ?? false, state, previousOrdinal);
+    if (previous !== NO_ROW && !table.hasFlag(row, EntryFlag.Packed))
       table.setDictionary(row, table.dictionaryOf(previous));
     table.addReference(row);
     if (this.#shadow) {
-      const known = values ?? state.valuesAt(previousSlot);
+      const known = values ?? state.valuesAt(previousOrdinal);
       this.#upsertShadow(this.#shadow, shard, id, row, isKnown ? values : known);
       return;
     }
-    if (isKnown) this.#live.update(slot, row, values);
+    if (isKnown) this.#live.update(ordinal, row, values);
     else this.#live.insert(shard, id, row, values ?? []);
     this.#live.version = table.versionOf(row);
     this.#listener.changed(previous, row);
     if (isKnown) table.dropReference(previous);
   }
 
-  /** Keeps the state of a relisted object that did not change. @param slot in the cache */
-  keep(shard: number, id: number, slot: number): void {
+  /** Keeps the state of a relisted object that did not change. @param ordinal in the cache */
+  keep(shard: number, id: number, ordinal: number): void {
     const shadow = this.#shadow;
     if (!shadow) return;
-    const row = this.#live.rowAt(slot);
+    const row = this.#live.rowAt(ordinal);
     this.table.addReference(row);
-    this.#upsertShadow(shadow, shard, id, row, this.#live.valuesAt(slot));
+    this.#upsertShadow(shadow, shard, id, row, this.#live.valuesAt(ordinal));
   }
 
   /** Removes an object; `last` is the state that the server sent with the deletion. */
@@ -162,8 +164,8 @@ export class Replica {
   }
 
   swept(shard: number, id: number): void {
-    const slot = this.#live.at(shard, id);
-    if (slot !== NONE && this.#shadow) this.#delete(this.#shadow, slot);
+    const ordinal = this.#live.at(shard, id);
+    if (ordinal !== NO_ORDINAL && this.#shadow) this.#delete(this.#shadow, ordinal);
   }
 
   control(kind: DeltaKind, epoch: number, resourceVersion: string): void {
@@ -195,8 +197,8 @@ export class Replica {
     const names = Object.keys(indexers);
     const states = this.#shadow ? [this.#live, this.#shadow.state] : [this.#live];
     for (const state of states) {
-      state.addIndices(names, (slot) => {
-        return this.#indexes.completed(state.rowAt(slot), state.valuesAt(slot));
+      state.addIndices(names, (ordinal) => {
+        return this.#indexes.completed(state.rowAt(ordinal), state.valuesAt(ordinal));
       });
     }
   }
@@ -210,14 +212,14 @@ export class Replica {
       hasMore = disposal.difference.releasePassed(DISPOSED_PER_CALL) || hasMore;
       // A state that a slow handler still walks over must not block the others.
       if (disposal.state.cursors.size > 0) continue;
-      for (; left > 0 && disposal.slot !== NONE; left--) {
-        this.table.dropReference(disposal.state.rowAt(disposal.slot));
-        disposal.slot = disposal.state.after(disposal.slot);
+      for (; left > 0 && disposal.ordinal !== NO_ORDINAL; left--) {
+        this.table.dropReference(disposal.state.rowAt(disposal.ordinal));
+        disposal.ordinal = disposal.state.after(disposal.ordinal);
       }
-      if (disposal.slot !== NONE) hasMore = true;
+      if (disposal.ordinal !== NO_ORDINAL) hasMore = true;
     }
     this.#disposals = this.#disposals.filter(
-      ({ slot, difference }) => slot !== NONE || !difference.isReleased,
+      ({ ordinal, difference }) => ordinal !== NO_ORDINAL || !difference.isReleased,
     );
     return hasMore;
   }
@@ -230,24 +232,24 @@ export class Replica {
     row: number,
     values: IndexValues | undefined,
   ): void {
-    const slot = shadow.state.at(shard, id);
-    if (slot !== NONE) {
-      const superseded = shadow.state.rowAt(slot);
-      shadow.state.update(slot, row, values);
-      shadow.difference.replaceChange(shadow.state.differenceAt(slot), row);
+    const ordinal = shadow.state.at(shard, id);
+    if (ordinal !== NO_ORDINAL) {
+      const superseded = shadow.state.rowAt(ordinal);
+      shadow.state.update(ordinal, row, values);
+      shadow.difference.replaceChange(shadow.state.differenceAt(ordinal), row);
       this.table.dropReference(superseded);
       return;
     }
     const key = this.table.keyOf(row);
     // The last state of this key that handlers have received when the difference reaches it.
     const isDeleted = shadow.deleted.size > 0 && shadow.deleted.has(key);
-    const oldRow = isDeleted ? NONE : this.rowByKey(key);
+    const oldRow = isDeleted ? NO_ROW : this.rowByKey(key);
     const added = shadow.state.insert(shard, id, row, values ?? []);
     shadow.state.setDifferenceAt(added, shadow.difference.addChange(oldRow, row));
   }
 
-  #delete(shadow: Shadow, slot: number): void {
-    const row = this.#live.rowAt(slot);
+  #delete(shadow: Shadow, ordinal: number): void {
+    const row = this.#live.rowAt(ordinal);
     const key = this.table.keyOf(row);
     if (shadow.deleted.has(key)) return;
     shadow.deleted.add(key);
@@ -257,27 +259,27 @@ export class Replica {
   #removeLive(last: number): void {
     const key = this.table.keyOf(last);
     const version = this.table.versionOf(last);
-    const slot = this.#live.get(key);
-    if (slot === NONE && isRepeated(version, this.#deletions.get(key))) return;
+    const ordinal = this.#live.get(key);
+    if (ordinal === NO_ORDINAL && isRepeated(version, this.#deletions.get(key))) return;
     this.#deletions.set(key, version);
-    const row = this.#live.rowAt(slot);
-    if (slot !== NONE) this.#live.remove(slot);
+    const row = this.#live.rowAt(ordinal);
+    if (ordinal !== NO_ORDINAL) this.#live.remove(ordinal);
     // Handlers are also called for the deletion of an object that was never seen, as in client-go.
-    this.#listener.changed(last, NONE);
-    if (slot !== NONE) this.table.dropReference(row);
+    this.#listener.changed(last, NO_ROW);
+    if (ordinal !== NO_ORDINAL) this.table.dropReference(row);
     this.#live.version = version;
   }
 
   #removeShadow(shadow: Shadow, key: string): void {
-    const slot = shadow.state.get(key);
-    if (slot !== NONE) {
-      const row = shadow.state.rowAt(slot);
-      shadow.state.remove(slot);
-      shadow.difference.replaceChange(shadow.state.differenceAt(slot), NONE);
+    const ordinal = shadow.state.get(key);
+    if (ordinal !== NO_ORDINAL) {
+      const row = shadow.state.rowAt(ordinal);
+      shadow.state.remove(ordinal);
+      shadow.difference.replaceChange(shadow.state.differenceAt(ordinal), NO_ROW);
       this.table.dropReference(row);
     }
     const live = this.#live.get(key);
-    if (live !== NONE) this.#delete(shadow, live);
+    if (live !== NO_ORDINAL) this.#delete(shadow, live);
   }
 
   #swap(shadow: Shadow, resourceVersion: string): void {
@@ -304,7 +306,7 @@ export class Replica {
   }
 
   #disposeLater(state: ReplicaState, difference: Difference): void {
-    this.#disposals.push({ state, difference, slot: state.first });
+    this.#disposals.push({ state, difference, ordinal: state.first });
   }
 
   #newState(): ReplicaState {

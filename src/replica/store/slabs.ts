@@ -9,7 +9,7 @@
  */
 import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
-import { NONE } from './columns.ts';
+import { NO_ROW } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
 import { SlabMemory } from './store-memory.ts';
@@ -19,7 +19,7 @@ export interface Slab extends SharedMemory {
   readonly sizeClass: SizeClass;
   /** Its place in the list of slabs, by which rows name it. */
   readonly number: number;
-  /** The row of each chunk. A vacant one has the previous vacant chunk instead: `NONE - 1 - chunk`, or `NONE`. */
+  /** The row of each chunk. A vacant one has the previous vacant chunk instead: `NO_CHUNK - 1 - chunk`, or `NO_CHUNK`. */
   readonly rows: Int32Array;
   /** The chunk that was released last, and number of released ones. */
   vacant: number;
@@ -30,6 +30,10 @@ export interface Slab extends SharedMemory {
   openAt: number;
 }
 
+/** Absence of a slab, where the number of a slab is expected. */
+const NO_SLAB = -1;
+/** Absence of a chunk in the list of vacant chunks. */
+const NO_CHUNK = -1;
 /** `openAt` of a slab without a free chunk. */
 const FULL = -1;
 /** `openAt` of a slab whose rows are moved: nothing is put there, and it is freed with the last row in it. */
@@ -102,7 +106,7 @@ export class Slabs {
     const storedBytes = this.#table.storedBytesOf(row);
     const { sizeClass } = slab;
     const offset = this.#table.offsetOf(row);
-    this.#table.place(row, NONE, 0, 0);
+    this.#table.place(row, NO_SLAB, 0, 0);
     this.liveBytes -= storedBytes;
     sizeClass.leave(slab, offset);
     if (slab.openAt === EMPTIED) return;
@@ -114,14 +118,14 @@ export class Slabs {
   }
 
   /** Frees the row's chunk. If other threads still read the chunk, keeps it under a former row and returns that row. */
-  vacate(row: number): number {
+  releaseChunk(row: number): number {
     const table = this.#table;
-    if (!table.hasFlag(row, EntryFlag.Lent)) {
+    if (!table.hasFlag(row, EntryFlag.Exported)) {
       this.release(row);
-      return NONE;
+      return NO_ROW;
     }
     const former = this.#split(row, this.slabOf(row));
-    table.place(row, NONE, 0, 0);
+    table.place(row, NO_SLAB, 0, 0);
     return former;
   }
 
@@ -163,7 +167,7 @@ export class Slabs {
   /** Yields the rows in a slab, former ones included, until it is freed. Rows may be released and moved meanwhile. */
   *rowsIn(slab: Slab): Generator<number> {
     for (let chunk = 0; chunk < slab.used && this.#numbered[slab.number] === slab; chunk++) {
-      const row = slab.rows[chunk] ?? NONE;
+      const row = slab.rows[chunk] ?? NO_ROW;
       if (row >= 0) yield row;
     }
   }
@@ -179,9 +183,9 @@ export class Slabs {
     const table = this.#table;
     let movedBytes = 0;
     for (let chunk = 0; chunk < slab.used; chunk++) {
-      const row = slab.rows[chunk] ?? NONE;
-      if (row < 0 || table.hasFlag(row, EntryFlag.Former)) continue;
-      if (table.hasFlag(row, EntryFlag.Lent) && !this.#mayMove()) return movedBytes;
+      const row = slab.rows[chunk] ?? NO_ROW;
+      if (row < 0 || table.hasFlag(row, EntryFlag.Moved)) continue;
+      if (table.hasFlag(row, EntryFlag.Exported) && !this.#mayMove()) return movedBytes;
       movedBytes += this.#move(row, slab);
     }
     slab.sizeClass.endEmptying(slab);
@@ -193,9 +197,9 @@ export class Slabs {
     const table = this.#table;
     const storedBytes = table.storedBytesOf(row);
     const offset = table.offsetOf(row);
-    const former = table.hasFlag(row, EntryFlag.Lent) ? this.#split(row, slab) : NONE;
+    const former = table.hasFlag(row, EntryFlag.Exported) ? this.#split(row, slab) : NO_ROW;
     this.#place(row, slab.bytes, offset, storedBytes);
-    if (former === NONE) slab.sizeClass.leave(slab, offset);
+    if (former === NO_ROW) slab.sizeClass.leave(slab, offset);
     else {
       this.liveBytes += storedBytes;
       this.#moved(row, former);
@@ -286,10 +290,10 @@ class SizeClass {
   /** Assigns a chunk of `slab` to `row`; returns its offset. */
   enter(slab: Slab, row: number): number {
     let chunk = slab.vacant;
-    if (chunk === NONE) {
+    if (chunk === NO_CHUNK) {
       chunk = slab.used++;
     } else {
-      slab.vacant = NONE - 1 - (slab.rows[chunk] ?? 0);
+      slab.vacant = NO_CHUNK - 1 - (slab.rows[chunk] ?? 0);
       slab.vacants--;
     }
     slab.rows[chunk] = row;
@@ -305,7 +309,7 @@ class SizeClass {
   /** Frees the chunk at `offset`, and an empty slab if another is open; the last one goes with the last object. */
   leave(slab: Slab, offset: number): void {
     const chunk = this.chunkAt(offset);
-    slab.rows[chunk] = NONE - 1 - slab.vacant;
+    slab.rows[chunk] = NO_CHUNK - 1 - slab.vacant;
     slab.vacant = chunk;
     slab.vacants++;
     if (slab.openAt === EMPTIED) {
@@ -363,7 +367,7 @@ class SizeClass {
       bytes,
       isShared: false,
       rows: new Int32Array(chunks),
-      vacant: NONE,
+      vacant: NO_CHUNK,
       vacants: 0,
       used: 0,
       openAt: FULL,

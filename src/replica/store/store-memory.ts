@@ -9,7 +9,7 @@ export interface StoreMemoryOptions {
   /** Heap bytes of parsed objects that are cached. */
   readonly decodedCacheBytes: number;
   /** Infinity: nothing is ever packed. */
-  readonly packAfterMs: number;
+  readonly compressAfterMs: number;
   /** Informers whose objects have less than this in total are not packed. */
   readonly packBytesMin?: number | undefined;
   /** Length of a slab; shorter in tests. */
@@ -215,11 +215,11 @@ const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 6 };
 const BUSY_CHANGES = 8;
 
 /**
- * Runs packing in rounds over all informers of the same threads. There is a pause of `packAfterMs` between two rounds,
+ * Runs packing in rounds over all informers of the same threads. There is a pause of `compressAfterMs` between two rounds,
  * and a round is divided into small pieces, because the main thread has other work. Rounds begin with a change, and end
  * with a round that left nothing to do.
  */
-type PackingOptions = Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged' | 'afterNextMerge'>;
+type PackingOptions = Pick<StoreMemoryOptions, 'clock' | 'compressAfterMs' | 'merged' | 'afterNextMerge'>;
 
 export class PackingRounds {
   readonly #options: PackingOptions;
@@ -255,8 +255,8 @@ export class PackingRounds {
   }
 
   #awaitMerge(): void {
-    const { packAfterMs, afterNextMerge } = this.#options;
-    if (this.#isAwaitingMerge || packAfterMs === Infinity) return;
+    const { compressAfterMs, afterNextMerge } = this.#options;
+    if (this.#isAwaitingMerge || compressAfterMs === Infinity) return;
     this.#isAwaitingMerge = true;
     afterNextMerge(() => {
       this.#isAwaitingMerge = false;
@@ -265,8 +265,8 @@ export class PackingRounds {
   }
 
   #wait(): void {
-    const { clock, packAfterMs, merged } = this.#options;
-    this.#cancel = clock.schedule(packAfterMs, () => {
+    const { clock, compressAfterMs, merged } = this.#options;
+    this.#cancel = clock.schedule(compressAfterMs, () => {
       this.#mergedBefore = merged();
       this.#work(this.#round());
     });

@@ -39,8 +39,8 @@ export type DeltaKind = (typeof DeltaKind)[keyof typeof DeltaKind];
 export const DeltaFlag = {
   /** The object was larger than the limit: the bytes are the identity only. */
   TooLarge: 1,
-  /** The object is in Go's order up to the resourceVersion: see `KeySpans.isGoOrder`. */
-  GoOrder: 2,
+  /** The object is in Go's order up to the resourceVersion: see `KeySpans.isStandardOrder`. */
+  StandardOrder: 2,
 } as const;
 
 export const RECORD_TYPE_OBJECT = 1;

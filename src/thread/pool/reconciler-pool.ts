@@ -8,15 +8,15 @@ import { pathToFileURL } from 'node:url';
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { anything, having, integer, moduleUrl, wantOptions } from '../../base/option-checks.ts';
+import { anything, having, integer, moduleUrl, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import type { ReconcileResult } from '../../workqueue/reconcile-result.ts';
 import type { ItemReconciler } from '../../workqueue/run-workers.ts';
 import type { SharedCache } from '../../informer/share/shared-cache.ts';
 import { availableCores } from '../../informer/threads/options.ts';
 import { WaitCondition } from '../../informer/wait-condition.ts';
-import { PoolSlot } from './pool-slot.ts';
-import type { PoolParts } from './pool-slot.ts';
+import { PoolThread } from './pool-thread.ts';
+import type { PoolParts } from './pool-thread.ts';
 import { PiscinaThread } from './reconciler-thread.ts';
 
 export interface ReconcilerPoolOptions {
@@ -47,8 +47,8 @@ const REAL_PARTS: PoolParts = {
  */
 export class ReconcilerPool implements ItemReconciler<string> {
   readonly threads: number;
-  readonly #idle: PoolSlot[];
-  readonly #slots: readonly PoolSlot[];
+  readonly #idle: PoolThread[];
+  readonly #poolThreads: readonly PoolThread[];
   readonly #changed: WaitCondition = new WaitCondition();
   readonly #inWork: Set<Promise<unknown>> = new Set();
   #isClosed = false;
@@ -61,7 +61,7 @@ export class ReconcilerPool implements ItemReconciler<string> {
   /** @internal */
   constructor(module: URL | string, options: ReconcilerPoolOptions, parts?: PoolParts);
   constructor(module: URL | string, options: ReconcilerPoolOptions, parts: PoolParts = REAL_PARTS) {
-    wantOptions('options of a pool of reconcilers', options, CHECKS);
+    checkOptions('options of a pool of reconcilers', options, CHECKS);
     const { cache, threads = availableCores(), resourceLimits } = options;
     // Without a cache there is an error of the same kind as for a wrong one.
     CHECKS.cache('cache', cache);
@@ -69,11 +69,11 @@ export class ReconcilerPool implements ItemReconciler<string> {
       typeof module === 'string' && isAbsolute(module) ? pathToFileURL(module).href : String(module);
     moduleUrl('module', url);
     this.threads = threads;
-    this.#slots = Array.from(
+    this.#poolThreads = Array.from(
       { length: threads },
-      () => new PoolSlot({ module: url, cache, resourceLimits }, parts),
+      () => new PoolThread({ module: url, cache, resourceLimits }, parts),
     );
-    this.#idle = [...this.#slots];
+    this.#idle = [...this.#poolThreads];
   }
 
   /**
@@ -104,7 +104,7 @@ export class ReconcilerPool implements ItemReconciler<string> {
     this.#changed.changed();
     await ended;
     unlisten?.();
-    await Promise.all(this.#slots.map((slot) => slot.close()));
+    await Promise.all(this.#poolThreads.map((poolThread) => poolThread.close()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -112,21 +112,21 @@ export class ReconcilerPool implements ItemReconciler<string> {
   }
 
   #end(): void {
-    for (const slot of this.#slots) void slot.close();
+    for (const poolThread of this.#poolThreads) void poolThread.close();
   }
 
   async #reconcile(key: string, signal: AbortSignal | undefined): Promise<ReconcileResult> {
-    const slot = await this.#takeIdle(signal);
+    const poolThread = await this.#takeIdle(signal);
     try {
-      return await slot.reconcile(key, signal);
+      return await poolThread.reconcile(key, signal);
     } finally {
-      this.#idle.push(slot);
+      this.#idle.push(poolThread);
       this.#changed.changed();
     }
   }
 
-  /** Takes the slot that was used last: a pool with little to do has few threads. */
-  async #takeIdle(signal: AbortSignal | undefined): Promise<PoolSlot> {
+  /** Takes the thread that was used last: a pool with little to do has few threads. */
+  async #takeIdle(signal: AbortSignal | undefined): Promise<PoolThread> {
     for (;;) {
       if (this.#isClosed)
         throw new KubeloomError(
@@ -134,8 +134,8 @@ export class ReconcilerPool implements ItemReconciler<string> {
           'the pool of reconcilers is closed and takes no keys',
         );
       signal?.throwIfAborted();
-      const slot = this.#idle.pop();
-      if (slot) return slot;
+      const poolThread = this.#idle.pop();
+      if (poolThread) return poolThread;
       await this.#changed.until(() => this.#idle.length > 0 || this.#isClosed, signal);
     }
   }

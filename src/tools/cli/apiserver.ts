@@ -22,7 +22,7 @@ const OWNER_ONLY = 0o600;
 
 export async function serve(flags: ApiserverFlags): Promise<void> {
   const { host, port, tls, token, allowRemote, pods, objectBytes, rate, kubeconfigOut } = flags;
-  await wantKubeConfigTarget(kubeconfigOut);
+  await checkKubeConfigTarget(kubeconfigOut);
   const definitions = (await Promise.all(flags.crd.map(readDefinitions))).flat();
   using interruption = listenForInterruption();
   const interrupted = new Promise<void>((resolve) => void onAbort(interruption.signal, resolve));
@@ -47,7 +47,7 @@ export async function serve(flags: ApiserverFlags): Promise<void> {
 }
 
 /** @throws ERR_KUBELOOM_USAGE when the file may not be replaced */
-export async function wantKubeConfigTarget(path: string): Promise<void> {
+export async function checkKubeConfigTarget(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (!found) return;
   if (!found.isFile()) throw refused(path, 'it exists and is not a regular file');
@@ -57,7 +57,7 @@ export async function wantKubeConfigTarget(path: string): Promise<void> {
 }
 
 export async function writeKubeConfig(path: string, yaml: string): Promise<void> {
-  await wantKubeConfigTarget(path);
+  await checkKubeConfigTarget(path);
   const temporary = `${path}.${randomUUID()}`;
   try {
     await writeFile(temporary, yaml, { mode: OWNER_ONLY, flag: 'wx' });

@@ -1,6 +1,6 @@
 /** Arguments of options, checked and converted. The error for a wrong value names the allowed values. */
 import type { Codec } from '../../index.ts';
-import { refuse, wantInteger, wantNumber } from '../../base/option-checks.ts';
+import { invalidOption, checkInteger, checkNumber } from '../../base/option-checks.ts';
 
 export type Rate = number | 'max';
 
@@ -11,8 +11,8 @@ const SECONDS_MAX = 86_400;
 export function parseCount(name: string, min: number, max: number): (text: string) => number {
   return (text) => {
     const value = numberOf(text);
-    if (Number.isNaN(value)) refuse(name, text, `an integer from ${min} to ${max}`);
-    wantInteger(name, value, min, max);
+    if (Number.isNaN(value)) invalidOption(name, text, `an integer from ${min} to ${max}`);
+    checkInteger(name, value, min, max);
     return value;
   };
 }
@@ -24,8 +24,8 @@ export const parseObjectBytes: (text: string) => number = parseCount('--object-b
 
 export function parseSeconds(text: string): number {
   const value = numberOf(text.replace(/s$/, ''));
-  if (Number.isNaN(value)) refuse('--duration', text, 'a number of seconds');
-  wantNumber('--duration', value, 0.1, SECONDS_MAX);
+  if (Number.isNaN(value)) invalidOption('--duration', text, 'a number of seconds');
+  checkNumber('--duration', value, 0.1, SECONDS_MAX);
   return value;
 }
 
@@ -36,13 +36,13 @@ export function parseRate(text: string): Rate {
   if (text === 'max') return text;
   const value = numberOf(text);
   if (!Number.isInteger(value) || value < 1 || value > RATE_MAX) {
-    refuse('--rate', text, `an integer from 1 to ${RATE_MAX}, or max`);
+    invalidOption('--rate', text, `an integer from 1 to ${RATE_MAX}, or max`);
   }
   return value;
 }
 
 export function parseCodec(text: string): Codec {
-  if (text !== 'json' && text !== 'msgpack') refuse('--codec', text, 'json or msgpack');
+  if (text !== 'json' && text !== 'msgpack') invalidOption('--codec', text, 'json or msgpack');
   return text;
 }
 

@@ -81,11 +81,11 @@ function optionsOf(
   const isWhole = !ref.isNamespaced || allNamespaces === true;
   return {
     // The line is made within the handler's call: no expiring entry is kept.
-    borrowChecks: 'off',
+    retainChecks: 'off',
     ...(isWhole ? {} : { namespace: namespace ?? (context?.namespace || 'default') }),
     ...(selector === undefined ? {} : { labelSelector: selector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
-    ...(threads === undefined ? {} : { threads: { shards: threads } }),
+    ...(threads === undefined ? {} : { threads: { indexerThreads: threads } }),
   };
 }
 

@@ -23,7 +23,7 @@ for (const codec of ['json', 'msgpack'] as const) {
       const source = new FakeControllerSource<V1Pod>();
       let backend: InProcessBackend | undefined;
       await using threads = new InformerThreads(
-        { shards: 0 },
+        { indexerThreads: 0 },
         { backend: (...args) => (backend = new InProcessBackend(...args)) },
       );
       const errors: Error[] = [];

@@ -28,7 +28,7 @@ const CODES: ReadonlySet<string> = new Set(['ERR_KUBELOOM_THREAD', 'ERR_KUBELOOM
 for (const { to, what, word, value } of DAMAGES) {
   test(`C196 a record with ${what} in the ring ${to} ends the informers with a code, and no wrong object is delivered`, async (t) => {
     const memory = allocatePipeline(1, 16 * MIB, 64 * 1024);
-    await using threads = new InformerThreads({ shards: 0, logBytes: 16 * MIB }, { memory });
+    await using threads = new InformerThreads({ indexerThreads: 0, logBytes: 16 * MIB }, { memory });
     const source = new FakeControllerSource();
     const errors: string[] = [];
     const informer = new SharedIndexInformer(source, PODS, {

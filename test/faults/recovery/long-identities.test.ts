@@ -41,7 +41,7 @@ test('a ring has at least 16 KiB, and a smaller option is rejected', () => {
 
 for (const threads of [0, 1]) {
   test(`the longest identity passes through the smallest ring with ${threads} threads, and longer ones are rejected`, async () => {
-    await using informerThreads = new InformerThreads({ shards: threads, ringBytes: RING_BYTES_MIN });
+    await using informerThreads = new InformerThreads({ indexerThreads: threads, ringBytes: RING_BYTES_MIN });
     const codes: string[] = [];
     const longName = longest({}, 'y');
     longName.metadata = { ...longName.metadata, name: 'm'.repeat(NAME_BYTES_MAX + 1) };
@@ -68,7 +68,7 @@ for (const threads of [0, 1]) {
 }
 
 test('C175 an object with the longest identity that ends two threads is kept with its identity only', async () => {
-  await using informerThreads = new InformerThreads({ shards: 1, ringBytes: RING_BYTES_MIN });
+  await using informerThreads = new InformerThreads({ indexerThreads: 1, ringBytes: RING_BYTES_MIN });
   const codes: string[] = [];
   const bad = longest(asking('bad', 'exit'), 'x');
   const informer = new SharedIndexInformer<V1Pod>(sourceOf([bad, longest({}, 'z')]), PODS, {

@@ -7,7 +7,7 @@ import { Scene } from '../../kit/scene.ts';
 import { InsideThreads } from './inside-threads.ts';
 
 /** One shard, with rings that the reflector fills. */
-const SMALL = { shards: 1, ringBytes: 2 ** 14, stallTimeoutMs: 1000 };
+const SMALL = { indexerThreads: 1, ringBytes: 2 ** 14, stallTimeoutMs: 1000 };
 
 /** Offsets of the bells in the pipeline's words (src/shared/layout.ts); a waiting thread also ends its own waits. */
 const REFLECTOR_BELL = 64;

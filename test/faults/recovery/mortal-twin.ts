@@ -40,7 +40,7 @@ export class MortalTwin implements AsyncDisposable {
     this.#death = death;
     this.#restore = this.#wrapAll();
     this.threads = new InformerThreads(
-      { shards: 0, logBytes: 16 * MIB },
+      { indexerThreads: 0, logBytes: 16 * MIB },
       {
         memory: allocatePipeline(SHARDS, 16 * MIB, 64 * 1024, FIRST_SEQUENCE),
         backend: (...args) => (this.#backend = new InProcessBackend(...args)),

@@ -21,7 +21,7 @@ for (const role of [0, 'reflector'] satisfies Role[]) {
     const source = new FakeControllerSource<V1Pod>();
     let backend: InProcessBackend | undefined;
     await using threads = new InformerThreads(
-      { shards: 0, backlogBytesMax: 2 ** 16, backlogTimeoutMs: HOUR_MS },
+      { indexerThreads: 0, backlogBytesMax: 2 ** 16, backlogTimeoutMs: HOUR_MS },
       { clock, backend: (...args) => (backend = new InProcessBackend(...args)) },
     );
     const codes: unknown[] = [];

@@ -35,7 +35,7 @@ class Scene implements AsyncDisposable {
       close: () => Promise.resolve(),
     };
     this.threads = new InformerThreads(
-      { shards: 0 },
+      { indexerThreads: 0 },
       { backend: (_memory, given) => ((this.#events = given), backend) },
     );
   }

@@ -30,7 +30,7 @@ for (const [what, url] of Object.entries(MODULES)) {
   test(`C173 a shard is replaced while an informer starts whose module ${what}`, async () => {
     let backend: InProcessBackend | undefined;
     await using threads = new InformerThreads(
-      { shards: 0, logBytes: 16 * MIB },
+      { indexerThreads: 0, logBytes: 16 * MIB },
       {
         memory: allocatePipeline(2, 16 * MIB, 64 * 1024),
         backend: (...args) => (backend = new InProcessBackend(...args)),
@@ -55,7 +55,7 @@ for (const [what, url] of Object.entries(MODULES)) {
 
   for (const count of [0, 2]) {
     test(`informers continue beside an informer whose module ${what}, and it can be stopped (threads: ${count})`, async () => {
-      await using threads = new InformerThreads({ shards: count });
+      await using threads = new InformerThreads({ indexerThreads: count });
       const source = new FakeControllerSource();
       const other = informerOf(threads, source, { transform });
       const codeOf = (error: unknown): string => (error as { readonly code: string }).code;
@@ -74,7 +74,7 @@ for (const [what, url] of Object.entries(MODULES)) {
   }
 
   test(`threads can be closed while an informer runs whose module ${what}`, async () => {
-    const threads = new InformerThreads({ shards: 1 });
+    const threads = new InformerThreads({ indexerThreads: 1 });
     const other = informerOf(threads, new FakeControllerSource(), { transform });
     const ended = assert.rejects(other.run(), /ERR|threads were closed|cannot load/);
     await threads.close();

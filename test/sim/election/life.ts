@@ -77,17 +77,18 @@ class World {
     return this.truth.now() < STORM_MS;
   }
 
-  /** Runs a process of this slot; another follows when it has ended. */
-  live(slot: number): void {
+  /** Runs a process with this number; another follows when it has ended. */
+  live(candidate: number): void {
     const { truth, random } = this;
     const rate = 1 + this.#deviation * (2 * random() - 1);
     // Some programs have an identity that the next process has again.
-    const identity = random() < 0.5 ? `candidate-${slot}` : `candidate-${slot}-${++this.#processes}`;
+    const identity =
+      random() < 0.5 ? `candidate-${candidate}` : `candidate-${candidate}-${++this.#processes}`;
     const process = new SimulatedProcess({ truth, random, identity, rate });
     const stop = new AbortController();
     const followed = (): void => {
       process.kill();
-      truth.schedule(random() * 5000, () => this.live(slot));
+      truth.schedule(random() * 5000, () => this.live(candidate));
     };
     const election: Election = new Election(
       {
@@ -156,7 +157,7 @@ class World {
 export async function live(seed: number, mutant?: Mutant): Promise<Life> {
   const world = new World(seed, mutant);
   const { truth, violations } = world;
-  for (let slot = 0; slot < CANDIDATES; slot++) world.live(slot);
+  for (let candidate = 0; candidate < CANDIDATES; candidate++) world.live(candidate);
   while (truth.now() < STORM_MS + CALM_MS && violations.length === 0) {
     if (!world.isStorm) world.server.badShare = 0;
     if (!truth.advanceToNext()) break;

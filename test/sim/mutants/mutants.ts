@@ -21,7 +21,7 @@ function swapped(when: string): string {
     'const key = table.keyOf(row);',
     'const { late } = this;',
     'if (this.count % 10 === 0 && !late) {',
-    '  for (const each of [previous, row]) if (each !== NONE) table.addReference(each);',
+    '  for (const each of [previous, row]) if (each !== NO_ROW) table.addReference(each);',
     '  this.late = { previous, row, key };',
     '} else {',
     `  const isSwapped = late && (${when});`,
@@ -36,7 +36,7 @@ function swapped(when: string): string {
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a thread misses every 20th change that needs no wait',
-    file: 'src/replica/share/lender.ts',
+    file: 'src/replica/share/cache-export.ts',
     find: 'changed(oldRow, newRow) {',
     replace:
       'changed(oldRow, newRow) {\nthis.count = (this.count ?? 0) + 1;\nif (this.count % 20 === 0) return true;',
@@ -94,8 +94,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'handlers are called before the cache is written',
     file: 'src/replica/store/replica.ts',
-    find: 'this.#live.update(slot, row, values);',
-    replace: 'queueMicrotask(() => this.#live.update(slot, row, values));',
+    find: 'this.#live.update(ordinal, row, values);',
+    replace: 'queueMicrotask(() => this.#live.update(ordinal, row, values));',
   },
   {
     name: 'a relist delivers no deletions',
@@ -154,13 +154,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a joining handler misses changes during its initial list',
     file: 'src/replica/store/replica-state.ts',
-    find: ['for (const observer of this.cursors)', '            observer.beforeChange(slot);'].join('\n'),
+    find: ['for (const observer of this.cursors)', '            observer.beforeChange(ordinal);'].join('\n'),
     replace: '',
   },
   {
     name: 'a joining handler misses deletions during its initial list',
     file: 'src/replica/store/replica-state.ts',
-    find: ['for (const observer of this.cursors)', '            observer.beforeRemove(slot);'].join('\n'),
+    find: ['for (const observer of this.cursors)', '            observer.beforeRemove(ordinal);'].join('\n'),
     replace: '',
   },
   {
@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a deletion that is sent twice is delivered twice',
     file: 'src/replica/store/replica.ts',
-    find: 'if (slot === NONE && isRepeated(version, this.#deletions.get(key)))',
+    find: 'if (ordinal === NO_ORDINAL && isRepeated(version, this.#deletions.get(key)))',
     replace: 'if (false)',
   },
   {

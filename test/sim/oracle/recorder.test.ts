@@ -20,7 +20,7 @@ async function recordedRun(): Promise<Histories> {
   await using server = await startEmbeddedApiServer({ tls: false });
   const recorder = new Recorder();
   await using informer = new SharedIndexInformer(kubeConfigOf(server), PODS, {
-    threads: { shards: 0 },
+    threads: { indexerThreads: 0 },
     indexers: { app: label('app') },
     onError: recorder.report,
     backoff: { initialMs: 1, maxMs: 10 },

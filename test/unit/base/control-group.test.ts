@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { coresOfControlGroup } from '../../../src/base/control-group.ts';
-import { availableCores, defaultThreads } from '../../../src/informer/threads/options.ts';
+import { availableCores, defaultIndexerThreads } from '../../../src/informer/threads/options.ts';
 
 const reading = (files: Readonly<Record<string, string>>) => (path: string) => files[path];
 
@@ -62,8 +62,8 @@ for (const [title, files, cores] of CASES) {
 }
 
 test('the default number of threads counts the cores of the control group, not those of the machine', () => {
-  assert.equal(defaultThreads(availableCores(64, 0.5)), 1);
-  assert.equal(defaultThreads(availableCores(64, 4.5)), 2);
-  assert.equal(defaultThreads(availableCores(64, Infinity)), 8);
-  assert.equal(defaultThreads(availableCores(2, 16)), 1);
+  assert.equal(defaultIndexerThreads(availableCores(64, 0.5)), 1);
+  assert.equal(defaultIndexerThreads(availableCores(64, 4.5)), 2);
+  assert.equal(defaultIndexerThreads(availableCores(64, Infinity)), 8);
+  assert.equal(defaultIndexerThreads(availableCores(2, 16)), 1);
 });

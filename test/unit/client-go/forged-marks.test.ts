@@ -118,7 +118,9 @@ describe('an object of a server with the members of an entry or a tombstone', ()
       kind: 'Widget',
       isNamespaced: true,
     };
-    const informer = new SharedIndexInformer<WidgetObject>(source, widgets, { threads: { shards: 0 } });
+    const informer = new SharedIndexInformer<WidgetObject>(source, widgets, {
+      threads: { indexerThreads: 0 },
+    });
     void informer.run();
     await informer.waitForSync();
     const entry = informer.getStore().getByKey('tenant/evil');

@@ -20,7 +20,7 @@ const SCENARIOS = [...SCENARIOS_OF_SERVERS, ...SCENARIOS_OF_PROGRAMS, ...SCENARI
 /** Node that loads client-node 2. */
 const NODE_MIN = 22;
 
-const threads = new InformerThreads({ shards: 0 });
+const threads = new InformerThreads({ indexerThreads: 0 });
 after(() => threads.close());
 
 const majors: [string, Clients][] = [['client-node 1', installed]];

@@ -11,7 +11,7 @@ import { kubeConfigOf } from '../../kit/scene.ts';
 import { clientOf } from './stage.ts';
 import type { Client } from './stage.ts';
 
-const threads = new InformerThreads({ shards: 0 });
+const threads = new InformerThreads({ indexerThreads: 0 });
 const OPTIONS = { threads, backoff: { initialMs: 1, maxMs: 1 } };
 const kubeloom: Client = clientOf(clientNode, threads);
 after(() => threads.close());

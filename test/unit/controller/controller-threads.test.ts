@@ -82,7 +82,7 @@ it('C297 a thread that blocks, and is far behind, does not delay the end of a ma
   await using scene = await Scene.start();
   await scene.create('deployments.apps', object('block'), object('a'));
   // The thread may hold 8 KiB of old states.
-  await using threads = new InformerThreads({ shards: 0, backlogBytesMax: 2 ** 16 });
+  await using threads = new InformerThreads({ indexerThreads: 0, backlogBytesMax: 2 ** 16 });
   const clock = new FakeClock();
   await using running = managerOf(scene, { clock, shutdownTimeoutMs: 1000, cache: { threads } });
   const words = new Int32Array(new SharedArrayBuffer(8));

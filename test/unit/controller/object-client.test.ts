@@ -132,7 +132,7 @@ describe('ObjectClient', () => {
     await clientOf(cluster).create(deployments, WEB);
     const { url, token, ca } = cluster;
     await using informer = new SharedIndexInformer({ server: url, token, ca }, deployments, {
-      threads: { shards: 0 },
+      threads: { indexerThreads: 0 },
     });
     void informer.run();
     await informer.waitForSync();

@@ -36,7 +36,7 @@ describe('a kind that comes later', () => {
       await using server = await startEmbeddedApiServer({ tls: false });
       const clock = new FakeClock();
       using missed = new Gate();
-      const cache = { threads: { shards: 0 }, clock, onError: missed.open };
+      const cache = { threads: { indexerThreads: 0 }, clock, onError: missed.open };
       const manager = new Manager(server.connection, { cache, clock, cacheSyncTimeoutMs: YEAR_MS });
       const done = new Reconciliations();
       manager.controllerFor(kind).reconcile(done.reconcile);

@@ -28,14 +28,14 @@ const OF_THREADS: ReadonlySet<string> = new Set(Object.keys(resolveThreadsOption
 /** Passes the options to the constructor that takes them. */
 function construct(options: Given): void {
   if (Object.entries(options).every(([name, value]) => OF_THREADS.has(name) && typeof value !== 'object')) {
-    void new kubeloom.InformerThreads({ shards: 0, ...options });
+    void new kubeloom.InformerThreads({ indexerThreads: 0, ...options });
     return;
   }
   const kubeConfig = new KubeConfig();
   const cluster = { name: 'c', server: 'https://127.0.0.1:1', skipTLSVerify: false };
   kubeConfig.loadFromClusterAndUser(cluster, { name: 'u' });
   const { pods } = kubeloom.resources.core.v1;
-  void new kubeloom.SharedIndexInformer(kubeConfig, pods, { threads: { shards: 0 }, ...options });
+  void new kubeloom.SharedIndexInformer(kubeConfig, pods, { threads: { indexerThreads: 0 }, ...options });
 }
 
 describe('the documentation', () => {
@@ -65,7 +65,7 @@ describe('the documentation', () => {
 
   test('would be wrong with options that the constructor refuses', async () => {
     const faulty = await evaluated(
-      snippetsOf('faulty.md', "`transform: { drop: ['data'] }`, `packAfterMs: -1`"),
+      snippetsOf('faulty.md', "`transform: { drop: ['data'] }`, `compressAfterMs: -1`"),
     );
     for (const given of faulty) assert.throws(() => construct(given), { code: 'ERR_KUBELOOM_OPTION' });
     assert.equal(faulty.length, 2);

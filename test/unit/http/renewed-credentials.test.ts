@@ -34,7 +34,7 @@ for (const threadsCount of [0, 1]) {
   test(`a refused token is renewed once without an error, a second refusal is reported (threads: ${threadsCount})`, async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     await server.populate({ count: 3, namespaces: 1 });
-    await using threads = new InformerThreads({ shards: threadsCount });
+    await using threads = new InformerThreads({ indexerThreads: threadsCount });
     for (const [stale, errors] of [
       [['stale'], []],
       [['stale', 'stale too'], ['ERR_KUBELOOM_UNAUTHORIZED']],

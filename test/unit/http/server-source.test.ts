@@ -14,7 +14,7 @@ test('an informer lists and watches with an address, a token and a CA, without a
   await using server = await startEmbeddedApiServer();
   await server.populate({ count: 3 });
   await using informer = new SharedIndexInformer(server.connection, resources.core.v1.pods, {
-    threads: { shards: 0 },
+    threads: { indexerThreads: 0 },
   });
   const stop = new AbortController();
   const ended = informer.run(stop.signal);

@@ -55,7 +55,7 @@ test('random inserts and removals agree with a Map, also when all hashes collide
     const steps = hashMask === -1 ? 30_000 : 3_000;
     const variety = hashMask === -1 ? 3_000 : 300;
     for (let step = 0; step < steps; step++) {
-      // Phases of growth and of shrinking, so that ids, slots and blocks are reused.
+      // Phases of growth and of shrinking, so that ids, cells and blocks are reused.
       const wantsRemoval = random() < (step % 8_000 < 4_000 ? 0.3 : 0.7);
       const number = wholeNumber(random, 0, variety);
       const namespace = number % 3 === 0 ? '' : `ns-${number % 7}`;

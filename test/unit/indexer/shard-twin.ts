@@ -196,7 +196,7 @@ export class ShardTwin {
     delta.nameLength = name.length;
     delta.resourceVersionOffset = json.length + namespace.length + name.length;
     delta.resourceVersionLength = version.length;
-    if (delta.flags & DeltaFlag.GoOrder) pointInto(delta, json);
+    if (delta.flags & DeltaFlag.StandardOrder) pointInto(delta, json);
     bytes.copy(this.log, offset);
     if (!writeObjectDelta(this.#input, delta)) return false;
     this.#sequence = delta.sequence;

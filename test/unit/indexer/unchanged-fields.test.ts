@@ -59,7 +59,14 @@ class Scene {
     const resourceVersion = String(++this.#version);
     const json = podJson(name, resourceVersion, state);
     const before = main.sameExtractions;
-    this.twin.deliver({ kind, namespace: 'default', name, resourceVersion, json, flags: DeltaFlag.GoOrder });
+    this.twin.deliver({
+      kind,
+      namespace: 'default',
+      name,
+      resourceVersion,
+      json,
+      flags: DeltaFlag.StandardOrder,
+    });
     assert.deepEqual(main.last.extracted, this.#extracted(json));
     return main.sameExtractions > before;
   }
@@ -124,7 +131,7 @@ test("with fields outside metadata or a user's transform, every state is extract
     const twin = await ShardTwin.attached(spec);
     for (let version = 1; version < 5; version++) {
       const json = podJson('web', `${version}`, FIRST);
-      twin.object({ namespace: 'default', name: 'web', json, flags: DeltaFlag.GoOrder });
+      twin.object({ namespace: 'default', name: 'web', json, flags: DeltaFlag.StandardOrder });
     }
     twin.settle();
     assert.equal(twin.main.sameExtractions, 0, JSON.stringify(spec));
@@ -135,7 +142,7 @@ test('an object over the size limit is not compared with the state before it', a
   const scene = await Scene.attached();
   scene.sends(DeltaKind.Added, FIRST);
   scene.sends(DeltaKind.Modified, FIRST);
-  const flags = DeltaFlag.GoOrder | DeltaFlag.TooLarge;
+  const flags = DeltaFlag.StandardOrder | DeltaFlag.TooLarge;
   const json = '{"metadata":{"name":"web","namespace":"default","uid":"uid-1","resourceVersion":"9"}}';
   scene.twin.deliver({ namespace: 'default', name: 'web', resourceVersion: '9', json, flags });
   assert.deepEqual(scene.twin.main.last.extracted, ['uid-1', null, null, null, null]);

@@ -43,7 +43,7 @@ function messagesOf<Name extends ChannelName>(context: TestContext, name: Name):
   return messages;
 }
 
-const scene = (): Promise<Scene> => Scene.start({ threads: { shards: 0 } });
+const scene = (): Promise<Scene> => Scene.start({ threads: { indexerThreads: 0 } });
 
 /** Answers the first list with one pod, and further requests with the given script. */
 function listed(more: Script): Script {
@@ -164,7 +164,7 @@ describe('metrics of lists and watches', () => {
   test('counters continue when the reflector is replaced, whose watch ended with its thread', async (context) => {
     let backend: InProcessBackend | undefined;
     const threads = new InformerThreads(
-      { shards: 0 },
+      { indexerThreads: 0 },
       { backend: (...given) => (backend = new InProcessBackend(...given)) },
     );
     const replaced = messagesOf(context, 'kubeloom:thread');
@@ -239,7 +239,7 @@ describe('channels', () => {
     const clock = new FakeClock();
     const source = new FakeControllerSource<V1Pod>();
     const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
-    await using threads = new InformerThreads({ shards: 0, ...limits }, { clock });
+    await using threads = new InformerThreads({ indexerThreads: 0, ...limits }, { clock });
     await using informer = new SharedIndexInformer<V1Pod>(source, PODS, {
       threads,
       clock,

@@ -17,7 +17,7 @@ function twice(): ListerWatcher<V1Pod> {
 }
 
 test('an informer adds an object that is twice in its list once, in the state that came last', async () => {
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
   const informer = new SharedIndexInformer<V1Pod>(twice(), pods, { threads });
   const seen: string[] = [];

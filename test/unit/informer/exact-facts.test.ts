@@ -46,7 +46,7 @@ const WAYS: Readonly<Record<string, object>> = {
 describe('labels, uid, owner and declared fields of 1.2 MiB', () => {
   for (const [way, options] of Object.entries(WAYS)) {
     test(`C261 are exact and in all indexes, with the smallest ring, ${way}`, async () => {
-      await using threads = new InformerThreads({ shards: 0, ringBytes: RING_BYTES });
+      await using threads = new InformerThreads({ indexerThreads: 0, ringBytes: RING_BYTES });
       const errors: Error[] = [];
       const informer = new SharedIndexInformer<KubeObject>(sourceOf([LARGE]), PODS, {
         threads,
@@ -94,7 +94,7 @@ test('C262 versions of lists and objects are opaque text of any length, which th
         watch,
       },
       PODS,
-      { threads: { shards: 0 } },
+      { threads: { indexerThreads: 0 } },
     );
     void informer.run();
     await informer.waitForSync();

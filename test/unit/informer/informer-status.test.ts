@@ -213,7 +213,7 @@ describe('a write to what is shared', () => {
         const informer = scene.informer({
           codec,
           fields: ['metadata.name'],
-          borrowChecks: 'strict',
+          retainChecks: 'strict',
           onError: (error, { key, registeredAt }) => {
             assert.equal(key, 'ns/web');
             assert.match(registeredAt ?? '', /informer-status\.test/);
@@ -238,7 +238,7 @@ describe('a write to what is shared', () => {
 
   test("from outside a handler throws in the writer's line, and a copy is free", async () => {
     await using scene = new Scene();
-    const informer = scene.informer({ borrowChecks: 'strict' });
+    const informer = scene.informer({ retainChecks: 'strict' });
     scene.source.add(WEB);
     await scene.started(informer);
     const entry = informer.getStore().getByKey('ns/web');
@@ -254,11 +254,11 @@ describe('a write to what is shared', () => {
     assert.match(JSON.stringify(entry), /"image":"a"/);
   });
 
-  test('is not detected with borrowChecks off, unless the option asks for it', async () => {
+  test('is not detected with retainChecks off, unless the option asks for it', async () => {
     await using scene = new Scene();
-    const off = scene.informer({ borrowChecks: 'off' });
-    const asked = scene.informer({ borrowChecks: 'off', mutationDetector: 'freeze' });
-    const strict = scene.informer({ borrowChecks: 'strict', mutationDetector: 'off' });
+    const off = scene.informer({ retainChecks: 'off' });
+    const asked = scene.informer({ retainChecks: 'off', mutationDetector: 'freeze' });
+    const strict = scene.informer({ retainChecks: 'strict', mutationDetector: 'off' });
     scene.source.add(WEB);
     const areFrozen: boolean[] = [];
     for (const informer of [off, asked, strict]) {
@@ -271,7 +271,7 @@ describe('a write to what is shared', () => {
   test('goes to onMutation in place of onError, if there is one', async () => {
     await using scene = new Scene();
     const mutations: MutationError[] = [];
-    const informer = scene.informer({ borrowChecks: 'strict', onMutation: (error) => mutations.push(error) });
+    const informer = scene.informer({ retainChecks: 'strict', onMutation: (error) => mutations.push(error) });
     informer.addEventHandler({ onAdd: ({ object }) => void Object.assign(object, { status: {} }) });
     scene.source.add(WEB);
     await scene.started(informer);
@@ -303,7 +303,7 @@ describe('a write to what is shared', () => {
 
 test('a listener of health or of mutations that throws is reported', async () => {
   await using scene = new Scene();
-  const informer = scene.informer({ borrowChecks: 'strict', onMutation: raise });
+  const informer = scene.informer({ retainChecks: 'strict', onMutation: raise });
   informer.addEventHandler({ onAdd: ({ object }) => void Object.assign(object, { status: {} }) });
   scene.source.add(WEB);
   await scene.started(informer);

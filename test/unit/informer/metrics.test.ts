@@ -32,7 +32,7 @@ const HANDLER = { handler: 'failing' };
 
 describe('metrics of a running program', () => {
   test('every metric of the table has samples with exactly its labels, until its source ends', async () => {
-    await using scene = await Scene.start({ threads: { shards: 1 } });
+    await using scene = await Scene.start({ threads: { indexerThreads: 1 } });
     await scene.put(pod('a'));
     const { threads } = scene;
     const informer = scene.informer();
@@ -77,7 +77,7 @@ describe('metrics of a running program', () => {
     const source = new FakeControllerSource<V1Pod>();
     source.add(pod('a'));
     // With a clock that stands still, one turn of the main thread merges and delivers everything.
-    await using threads = new InformerThreads({ shards: 0 }, { clock: new FakeClock() });
+    await using threads = new InformerThreads({ indexerThreads: 0 }, { clock: new FakeClock() });
     await using informer = new SharedIndexInformer<V1Pod>(source, PODS, {
       threads,
       onError: () => undefined,
@@ -111,7 +111,7 @@ describe('metrics of a running program', () => {
     const clock = new FakeClock();
     const source = new FakeControllerSource<V1Pod>();
     for (let index = 0; index < 200; index++) source.add(pod(`pod-${index}`));
-    await using threads = new InformerThreads({ shards: 0 }, { clock });
+    await using threads = new InformerThreads({ indexerThreads: 0 }, { clock });
     await using informer = new SharedIndexInformer<V1Pod>(source, PODS, { threads });
     let calls = 0;
     informer.addEventHandler({

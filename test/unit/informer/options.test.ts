@@ -8,8 +8,8 @@ import { drop, transformModule } from '../../../src/informer/transform.ts';
 import {
   defaultBacklogBytesMax,
   defaultDecodedCacheBytes,
-  defaultBorrowChecks,
-  defaultThreads,
+  defaultRetainChecks,
+  defaultIndexerThreads,
   resolveThreadsOptions,
 } from '../../../src/informer/threads/options.ts';
 import type { ThreadsOptions } from '../../../src/informer/threads/options.ts';
@@ -26,14 +26,14 @@ function refused(name: string): { code: string; message: RegExp } {
 describe('options of the threads', () => {
   test('have the documented defaults', () => {
     assert.deepEqual(resolveThreadsOptions(), {
-      shards: defaultThreads(),
+      shards: defaultIndexerThreads(),
       logBytes: 32 * MIB,
       ringBytes: 4 * MIB,
       objectBytesMax: 8 * MIB,
       readWindowMs: 5,
       drainBudgetMs: 1,
       decodedCacheBytes: 64 * MIB,
-      packAfterMs: 2000,
+      compressAfterMs: 2000,
       stallTimeoutMs: 5000,
       restartsMax: 10,
       restartWindowMs: 60_000,
@@ -44,7 +44,7 @@ describe('options of the threads', () => {
   });
 
   test('use one indexer, and one more for every core beyond three, up to eight', () => {
-    assert.deepEqual([1, 2, 3, 4, 5, 10, 11, 64].map(defaultThreads), [1, 1, 1, 2, 3, 8, 8, 8]);
+    assert.deepEqual([1, 2, 3, 4, 5, 10, 11, 64].map(defaultIndexerThreads), [1, 1, 1, 2, 3, 8, 8, 8]);
   });
 
   test('keep the largest object within a quarter of the log', () => {
@@ -59,13 +59,13 @@ describe('options of the threads', () => {
   });
 
   test('allow their bounds', () => {
-    const small = { shards: 0, logBytes: 4 * MIB, ringBytes: 2 ** 14, objectBytesMax: 4096 };
+    const small = { indexerThreads: 0, logBytes: 4 * MIB, ringBytes: 2 ** 14, objectBytesMax: 4096 };
     const smallest = {
       ...small,
       readWindowMs: 0,
       drainBudgetMs: 0.1,
       decodedCacheBytes: 0,
-      packAfterMs: 1,
+      compressAfterMs: 1,
       stallTimeoutMs: 1000,
       restartsMax: 0,
       restartWindowMs: 1,
@@ -73,7 +73,7 @@ describe('options of the threads', () => {
       backlogTimeoutMs: 1,
     };
     assert.deepEqual(resolveThreadsOptions(smallest), smallest);
-    assert.equal(resolveThreadsOptions({ packAfterMs: Infinity }).packAfterMs, Infinity);
+    assert.equal(resolveThreadsOptions({ compressAfterMs: Infinity }).compressAfterMs, Infinity);
   });
 
   test('the cache of parsed objects has 64 MiB, and not more than an eighth of the heap, which may be small in a thread', () => {
@@ -90,13 +90,13 @@ describe('options of the threads', () => {
   });
 
   const wrong: readonly [keyof ThreadsOptions, readonly unknown[]][] = [
-    ['shards', [-1, 1.5, 65, Number.NaN, '2']],
+    ['indexerThreads', [-1, 1.5, 65, Number.NaN, '2']],
     ['logBytes', [0, 4 * MIB - 1, 4 * MIB + 1, 2 ** 32, Number.NaN, '128']],
     ['ringBytes', [0, 2 ** 13, 3 * MIB, 2 ** 31, Number.NaN]],
     ['objectBytesMax', [0, 4095, 5000.5, Number.NaN]],
     ['drainBudgetMs', [0, -1, 1001, Number.NaN, '2']],
     ['decodedCacheBytes', [-1, 0.5, Number.NaN]],
-    ['packAfterMs', [0, 0.5, 2 ** 31, -Infinity, Number.NaN, '2000']],
+    ['compressAfterMs', [0, 0.5, 2 ** 31, -Infinity, Number.NaN, '2000']],
     ['backlogBytesMax', [0, 2 ** 16 - 1, 2 ** 17 + 0.5, Number.NaN]],
     ['backlogTimeoutMs', [0, 2 ** 31, Number.NaN, '60']],
   ];
@@ -109,7 +109,7 @@ describe('options of the threads', () => {
   }
 });
 
-describe('borrowChecks', () => {
+describe('retainChecks', () => {
   test('C20 are strict unless NODE_ENV is production', (context) => {
     const before = process.env['NODE_ENV'];
     context.after(() => {
@@ -117,13 +117,13 @@ describe('borrowChecks', () => {
       else process.env['NODE_ENV'] = before;
     });
     delete process.env['NODE_ENV'];
-    assert.equal(defaultBorrowChecks(), 'strict');
+    assert.equal(defaultRetainChecks(), 'strict');
     process.env['NODE_ENV'] = 'development';
-    assert.equal(defaultBorrowChecks(), 'strict');
+    assert.equal(defaultRetainChecks(), 'strict');
     process.env['NODE_ENV'] = 'production';
-    assert.equal(defaultBorrowChecks(), 'off');
-    assert.equal(resolveInformerOptions({}).borrowChecks, 'off');
-    assert.equal(resolveInformerOptions({ borrowChecks: 'strict' }).borrowChecks, 'strict');
+    assert.equal(defaultRetainChecks(), 'off');
+    assert.equal(resolveInformerOptions({}).retainChecks, 'off');
+    assert.equal(resolveInformerOptions({ retainChecks: 'strict' }).retainChecks, 'strict');
   });
 });
 

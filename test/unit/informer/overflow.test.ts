@@ -18,7 +18,7 @@ test('C181 waits for the initial list of a handler that is removed for its backl
   const clock = new FakeClock();
   const source = new FakeControllerSource<Pod>();
   const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
-  await using threads = new InformerThreads({ shards: 0, ...limits }, { clock });
+  await using threads = new InformerThreads({ indexerThreads: 0, ...limits }, { clock });
   const codes: unknown[] = [];
   await using informer = new SharedIndexInformer<Pod>(source, PODS, {
     threads,

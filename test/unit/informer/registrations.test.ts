@@ -55,7 +55,7 @@ describe('a registration', () => {
 
   test('C7 C11 of a handler that throws in every call syncs all the same, and every throw is reported at once', async () => {
     await using scene = new Scene();
-    const informer = scene.informer({ borrowChecks: 'strict' });
+    const informer = scene.informer({ retainChecks: 'strict' });
     const [first, second] = [0, 1].map((number) => {
       const lines = new Lines((line) => {
         throw new Error(`${number}: ${line}`);

@@ -36,7 +36,7 @@ export interface Reported {
 export class Scene implements AsyncDisposable {
   readonly source: FakeControllerSource<Pod> = new FakeControllerSource<Pod>();
   readonly clock: FakeClock = new FakeClock();
-  readonly threads: InformerThreads = new InformerThreads({ shards: 0 });
+  readonly threads: InformerThreads = new InformerThreads({ indexerThreads: 0 });
   readonly reported: Reported[] = [];
   readonly #informers: SharedIndexInformer<Pod>[] = [];
   readonly #gates: Gate[] = [];

@@ -86,7 +86,10 @@ describe('the store and the cache of parsed objects', () => {
   test('count bytes as received, and as packed once the objects have not changed for a while', async () => {
     const clock = new FakeClock();
     const source = new FakeControllerSource<Pod>();
-    await using threads = new InformerThreads({ shards: 0, packAfterMs: 1000 }, { clock, packBytesMin: 0 });
+    await using threads = new InformerThreads(
+      { indexerThreads: 0, compressAfterMs: 1000 },
+      { clock, packBytesMin: 0 },
+    );
     await using informer = new SharedIndexInformer<Pod>(source, PODS, { threads });
     for (let index = 0; index < 50; index++) source.add({ ...pod(`p${index}`), spec: { PADDING } });
     void informer.run();
@@ -126,7 +129,7 @@ test('a backlog that pauses the merge counts as a pause, and what was read stays
   const clock = new FakeClock();
   const source = new FakeControllerSource<Pod>();
   const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 10_000 };
-  await using threads = new InformerThreads({ shards: 0, ...limits }, { clock });
+  await using threads = new InformerThreads({ indexerThreads: 0, ...limits }, { clock });
   await using informer = new SharedIndexInformer<Pod>(source, PODS, {
     threads,
     clock,

@@ -77,7 +77,7 @@ test('C62 so it is when it is set or added later, and nothing has changed then',
 const OUT_OF_BOUNDS: Readonly<Record<string, readonly unknown[]>> = {
   codec: ['protobuf'],
   watchList: ['on'],
-  borrowChecks: ['weak'],
+  retainChecks: ['weak'],
   resyncPeriodMs: [-1, Number.NaN, '10s'],
   pageSize: [-1, 1.5, 2_000_000],
   backoff: [{ initialMs: 0 }, { initialMs: 100, maxMs: 50 }, { maxMs: 100 }],
@@ -101,7 +101,10 @@ const UNKNOWN: readonly (readonly [object, RegExp])[] = [
   [{ resyncPeriod: 1 }, /"resyncPeriod": did you mean resyncPeriodMs\?$/],
   [{ toString: 1 }, /"toString": known are namespace, labelSelector, /],
   [{ backoff: { max: 1 } }, /backoff have no "max": did you mean maxMs\?$/],
-  [{ threads: { indexers: 3 } }, /options of the threads have no "indexers": known are shards, logBytes, /],
+  [
+    { threads: { indexers: 3 } },
+    /options of the threads have no "indexers": known are indexerThreads, logBytes, /,
+  ],
 ];
 
 test('C62 an option that there is not is refused, with the one that was probably meant', async () => {

@@ -45,7 +45,7 @@ describe('a list whose items are null or absent', () => {
         list: () => Promise.resolve({ ...list } as KubeList<KubeObject>),
         watch: () => Promise.resolve(new FakeWatch<KubeObject>(0, () => undefined)),
       };
-      const informer = new SharedIndexInformer<KubeObject>(source, PODS, { threads: { shards: 0 } });
+      const informer = new SharedIndexInformer<KubeObject>(source, PODS, { threads: { indexerThreads: 0 } });
       void informer.run();
       await informer.waitForSync();
       assert.deepEqual(informer.getStore().list(), []);

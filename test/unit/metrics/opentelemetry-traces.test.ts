@@ -100,7 +100,7 @@ async function worked(
 async function notified(handler: ResourceEventHandler<Pod>): Promise<void> {
   const source = new FakeControllerSource<Pod>();
   source.add(pod('a'));
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   await using informer = new SharedIndexInformer<Pod>(source, PODS, { threads });
   informer.addEventHandler(handler, { name: 'enqueue' });
   void informer.run();

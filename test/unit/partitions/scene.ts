@@ -36,7 +36,7 @@ export class GroupScene implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock();
   readonly server: EmbeddedApiServer;
   readonly client: ObjectClient;
-  readonly threads: InformerThreads = new InformerThreads({ shards: 0 });
+  readonly threads: InformerThreads = new InformerThreads({ indexerThreads: 0 });
   readonly errors: KubeloomError[] = [];
   readonly #members: Member[] = [];
   #changes = 0;

@@ -52,7 +52,7 @@ describe('the list', () => {
     [opened, ''],
     [page('10'), 'end 1@10, watch labelSelector=app=web rv=10'],
   ]);
-  table('asks for the most recent state at first if the informer requires it', { firstList: 'mostRecent' }, [
+  table('asks for the most recent state at first if the informer requires it', { initialList: 'latest' }, [
     [start, 'list limit=500'],
     [opened, 'begin 1'],
     [failed('other'), 'report OTHER, close, abort 1, wait 800'],

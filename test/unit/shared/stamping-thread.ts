@@ -12,13 +12,13 @@ export interface StampingTask {
   readonly words: SharedArrayBuffer;
 }
 
-/** A log so small that its stamps have this number of slots. */
-export const SLOTS = 4;
-export const LOG_BYTES: number = SLOTS * 64 * 128;
+/** A log so small that its stamps have this number of cells. */
+export const CELLS = 4;
+export const LOG_BYTES: number = CELLS * 64 * 128;
 /** A number near the wrap. */
 export const FIRST_SEQUENCE: number = 2 ** 32 - 2 ** 14;
 
-/** Sequences that may be unmerged: more than there are slots for. */
+/** Sequences that may be unmerged: more than there are cells for. */
 const UNMERGED_MAX = 1024;
 
 /** Returns the stamp of a sequence, from which the reader can tell whether its numbers belong together. */

@@ -9,7 +9,7 @@ import { StampReader, StampWriter, allocateStamps } from '../../../src/shared/st
 import type { Stamp } from '../../../src/shared/stamps.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
 import { seededRandom, wholeNumber } from './ring/random.ts';
-import { FIRST_SEQUENCE, LOG_BYTES, SLOTS, stampOf } from './stamping-thread.ts';
+import { FIRST_SEQUENCE, LOG_BYTES, CELLS, stampOf } from './stamping-thread.ts';
 import type { StampingTask } from './stamping-thread.ts';
 
 const SEEDS = 20;
@@ -45,9 +45,9 @@ describe('a stamp', () => {
     );
   });
 
-  test('of a sequence does not exist while its slot belongs to one that is not merged', () => {
+  test('of a sequence does not exist while its cell belongs to one that is not merged', () => {
     const { writer, reader, merged } = setUp(new FakeClock(7));
-    const later = SAMPLED_EVERY * (SLOTS + 1);
+    const later = SAMPLED_EVERY * (CELLS + 1);
     writer.add(64, 5);
     writer.commit();
     writer.add(later, 6);
@@ -86,7 +86,7 @@ describe('stamps of both sides', () => {
   test('agree in every seeded interleaving, over the wrap of sequences and the deaths of reflectors', () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const { read, refused } = interleaved(seed);
-      assert.ok(read > 0 && refused > 0, `seed ${seed}: ${read} stamps were read, ${refused} had no slot`);
+      assert.ok(read > 0 && refused > 0, `seed ${seed}: ${read} stamps were read, ${refused} had no cell`);
     }
   });
 
@@ -125,7 +125,7 @@ interface Sides {
   readonly reader: StampReader;
 }
 
-/** Returns both sides of a few slots. @param last the last sequence that was merged */
+/** Returns both sides of a few cells. @param last the last sequence that was merged */
 function setUp(clock: FakeClock, last: number = 0): Sides {
   const buffer = allocateStamps(LOG_BYTES);
   const merged = new Word(new Int32Array(allocateWords(1)), 0);
@@ -154,8 +154,8 @@ function interleaved(seed: number): { read: number; refused: number } {
         // Control records and items of lists have no stamp.
         if (random() < 0.1 || !isSampled(sequence)) continue;
         writer.add(sequence, clock.now());
-        const hasSlot = added - taken < SLOTS * SAMPLED_EVERY;
-        if (hasSlot) pending.set(sequence, clock.now());
+        const hasCell = added - taken < CELLS * SAMPLED_EVERY;
+        if (hasCell) pending.set(sequence, clock.now());
         else refused++;
       }
     } else if (chance < 0.6) {

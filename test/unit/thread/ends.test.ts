@@ -172,7 +172,7 @@ test('C213 C214 informer, threads, shared cache and the cache of a thread end in
       await end[part]();
     }
     await Promise.all([waiting, run]);
-    assert.equal(shared.threads + shared.lentStates, 0, order.join());
+    assert.equal(shared.threads + shared.exportedStates, 0, order.join());
     assert.equal(informer.stats().handlers.length, 0, order.join());
     assert.throws(() => pods.lister.list()[0]?.copy(), { code: 'ERR_KUBELOOM_STOPPED' });
   }

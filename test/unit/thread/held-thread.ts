@@ -41,7 +41,7 @@ export class HeldThread {
       {
         kubeloomCache: PORT_VERSION,
         memory,
-        informers: [{ key: 'pods', ...informer.lent }],
+        informers: [{ key: 'pods', ...informer.sharedSpec }],
         transferList: [port2],
       },
       {},

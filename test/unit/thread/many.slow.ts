@@ -61,7 +61,7 @@ const REPLACEMENTS = 2;
 test(`${THREADS} threads have the server's objects after shards and reflectors of the main thread were replaced`, async () => {
   await using server = await startEmbeddedApiServer({ isolation: 'process', historyEventsMax: 1_000_000 });
   await server.populate({ count: 500 });
-  await using threads = new InformerThreads({ shards: 2 });
+  await using threads = new InformerThreads({ indexerThreads: 2 });
   const options = { threads, backoff: { initialMs: 5, maxMs: 50 }, onError: () => undefined };
   await using informer = new SharedIndexInformer(kubeConfigOf(server), PODS, options);
   void informer.run();
@@ -157,7 +157,7 @@ test('a thread that ends at any point leaves nothing held, and no call of the ma
     await assertLevel(informer, steady.all);
     while (cache.threads > 2) await turns(1);
     assert.equal(informer.stats().handlers.length, 2);
-    assert.equal(cache.lentStates, 2 * informer.getIndexer().size);
+    assert.equal(cache.exportedStates, 2 * informer.getIndexer().size);
   }
   await ended(cache);
   await cache.close();
@@ -211,7 +211,7 @@ test(`${ATTACHES} attaches and detaches of threads leave no handler, no state an
   }
   await ended(cache);
   await cache.close();
-  assert.equal(cache.lentStates, 0);
+  assert.equal(cache.exportedStates, 0);
   await assertNothingLeft(scene, informer);
 });
 

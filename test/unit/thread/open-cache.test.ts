@@ -89,7 +89,7 @@ for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
     await using cache = informer.share();
     await using dying = await Reading.start(cache.port());
     assert.equal(cache.threads, 1);
-    assert.equal(cache.lentStates, 20);
+    assert.equal(cache.exportedStates, 20);
     assert.equal(informer.stats().handlers.length, 1);
     if (type === 'block') {
       await dying.ask({ type });

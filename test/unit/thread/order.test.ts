@@ -105,7 +105,7 @@ test('C211 C212 C218 a thread that was removed for its backlog ends at the state
   const clock = new FakeClock();
   const source = new FakeControllerSource<Pod>();
   const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
-  await using threads = new InformerThreads({ shards: 0, ...limits }, { clock });
+  await using threads = new InformerThreads({ indexerThreads: 0, ...limits }, { clock });
   await using informer = new SharedIndexInformer<Pod>(source, PODS, {
     threads,
     clock,
@@ -143,10 +143,10 @@ test('C213 a list that was cut by a removal leaves no state behind, although the
   const informer = await started(scene, 300);
   const thread = new HeldThread(informer);
   thread.block();
-  while (thread.reader.lentStates === 0) await turn();
+  while (thread.reader.exportedStates === 0) await turn();
   await informer.shutdown();
   thread.unblock();
-  while (!thread.pods.isStopped() || thread.reader.lentStates > 0) await turn();
+  while (!thread.pods.isStopped() || thread.reader.exportedStates > 0) await turn();
   assert.equal(thread.pods.hasSynced(), false);
   await thread.cache.close();
   await thread.ended;
@@ -183,7 +183,7 @@ test('C298 an error in the link of a thread ends the caches of that thread with 
   await Promise.all([broken, whole].map((opened) => opened.informer('pods').waitForSync()));
   // The thread returns a row that it does not have.
   const { RingMemory, RingProducer } = await import('../../../src/shared/ring/ring.ts');
-  const { writeReturned } = await import('../../../src/shared/record/state.ts');
+  const { writeReturned } = await import('../../../src/shared/record/row.ts');
   const returned = new RingProducer(new RingMemory(port.memory.returned));
   assert.ok(writeReturned(returned, 0, [4000]));
   returned.publish();
@@ -196,7 +196,7 @@ test('C298 an error in the link of a thread ends the caches of that thread with 
   assert.equal(broken.informer('pods').health.lastError?.code, 'ERR_KUBELOOM_ASSERTION');
   assert.equal(informer.stats().handlers.length, 1);
   await cache.close();
-  assert.equal(cache.lentStates, 0);
+  assert.equal(cache.exportedStates, 0);
 });
 
 test('C215 a port that was opened before is refused, and its first cache goes on', async () => {
@@ -244,16 +244,16 @@ test('the drain turns the link of a thread once a round, however many informers 
   await using scene = new Scene();
   const informers: Record<string, SharedIndexInformer<Pod>> = {};
   for (let number = 0; number < 5; number++) informers[`pods-${number}`] = await started(scene, 0);
-  const upkeeps = new Set<unknown>();
+  const added = new Set<unknown>();
   const { drain } = scene.threads;
-  const add = context.mock.method(drain, 'addUpkeep', (upkeep: () => boolean) => {
-    upkeeps.add(upkeep);
+  const add = context.mock.method(drain, 'addMaintenance', (maintenance: () => boolean) => {
+    added.add(maintenance);
   });
   const cache = new SharedCache(informers);
   const ports = [cache.port(), cache.port()];
   const opened = await Promise.all(ports.map((port) => openCache(port)));
   assert.equal(add.mock.callCount(), 2 * 5);
-  assert.equal(upkeeps.size, 2);
+  assert.equal(added.size, 2);
   await Promise.all(opened.map((one) => one.close()));
   await cache.close();
 });

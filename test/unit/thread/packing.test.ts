@@ -21,7 +21,10 @@ test('C292 a defect of packing is reported, and the informer goes on', async (t)
   });
   const clock = new FakeClock();
   const source = new FakeControllerSource<Pod>();
-  await using threads = new InformerThreads({ shards: 0, packAfterMs: 500 }, { clock, packBytesMin: 0 });
+  await using threads = new InformerThreads(
+    { indexerThreads: 0, compressAfterMs: 500 },
+    { clock, packBytesMin: 0 },
+  );
   const errors: KubeloomError[] = [];
   const onError = (error: KubeloomError): void => void errors.push(error);
   await using informer = new SharedIndexInformer<Pod>(source, PODS, { threads, onError });
@@ -42,7 +45,10 @@ test('C292 a defect of packing is reported, and the informer goes on', async (t)
 test('C290 a cache that nothing changes is packed while a thread has it, and holds no unpacked bytes for the thread', async () => {
   const clock = new FakeClock();
   const source = new FakeControllerSource<Pod>();
-  await using threads = new InformerThreads({ shards: 0, packAfterMs: 500 }, { clock, packBytesMin: 0 });
+  await using threads = new InformerThreads(
+    { indexerThreads: 0, compressAfterMs: 500 },
+    { clock, packBytesMin: 0 },
+  );
   await using informer = new SharedIndexInformer<Pod>(source, PODS, { threads });
   const spec = { text: 'the same in all objects '.repeat(40) };
   for (let number = 0; number < OBJECTS; number++) source.add({ ...pod(`pod-${number}`), spec });
@@ -58,7 +64,7 @@ test('C290 a cache that nothing changes is packed while a thread has it, and hol
     await new Promise((resolve) => setImmediate(resolve));
   }
   assert.equal(informer.stats().storeBytes.plain, 0);
-  assert.equal(cache.lentStates, OBJECTS, 'the thread has returned all former rows');
+  assert.equal(cache.exportedStates, OBJECTS, 'the thread has returned all former rows');
   for (const { name, object } of pods.getIndexer().list()) {
     assert.equal(object.metadata?.name, name);
     assert.deepEqual((object as unknown as { spec: unknown }).spec, spec);

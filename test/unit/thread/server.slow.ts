@@ -6,7 +6,7 @@ import type { EmbeddedApiServer } from '../../../src/tools/apiserver/testing/ind
 import { kubeConfigOf } from '../../kit/scene.ts';
 import { threadsFollow } from './server-suite.ts';
 
-const threads = new InformerThreads({ shards: 2 });
+const threads = new InformerThreads({ indexerThreads: 2 });
 let starting: Promise<EmbeddedApiServer> | undefined;
 
 threadsFollow('embedded server', async () => {

@@ -25,7 +25,7 @@ export interface HistoryLimits {
   readonly bytesMax: number;
 }
 
-/** Slots of forgotten events are released in batches: moving the array for each event would be quadratic. */
+/** Places of forgotten events are released in batches: moving the array for each event would be quadratic. */
 const RECLAIM_MIN = 1024;
 
 /** @internal */

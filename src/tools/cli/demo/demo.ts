@@ -54,7 +54,7 @@ async function runDemo(flags: DemoFlags, progress: Progress, signal: AbortSignal
     watchBacklogEventsMax: HISTORY_EVENTS_MAX,
   });
   const listedAt = await server.populate({ count: pods, objectBytes });
-  await using threads = new InformerThreads(shards === undefined ? {} : { shards });
+  await using threads = new InformerThreads(shards === undefined ? {} : { indexerThreads: shards });
   await using informer = new SharedIndexInformer<unknown>(server.connection, PODS, {
     threads,
     codec,

@@ -34,7 +34,7 @@ export const REPORT_FLAGS: readonly (keyof ReportFlags)[] = ['json', 'junit', 'h
  *
  * @throws ERR_KUBELOOM_USAGE for `--json WORKLOAD`, which would write over the workload, and for folders that refuse files
  */
-export function wantReportFlags(flags: ReportFlags): void {
+export function checkReportFlags(flags: ReportFlags): void {
   const { json } = flags;
   if (typeof json === 'string' && (isPreset(json) || /\.ya?ml$/.test(json))) {
     const message = `--json ${json} names the file of the result: the workload comes before --json`;

@@ -2,7 +2,7 @@
 import { escapeControls } from '../../../base/printable.ts';
 import { quantileMs } from '../../loadtest/histogram.ts';
 import { confirmedWrites, pacedLatencies } from '../../loadtest/report/figures.ts';
-import { NONE, countText, timeText, valueText } from '../../loadtest/report/value-text.ts';
+import { DASH, countText, timeText, valueText } from '../../loadtest/report/value-text.ts';
 import { figureText } from '../../loadtest/report/verdict-section.ts';
 import { worstWatchers } from '../../loadtest/report/watcher-section.ts';
 import type { LatencyStep } from '../../loadtest/workload/workload.ts';
@@ -64,10 +64,10 @@ function watcherLines(watchers: readonly WatcherResult[]): string[] {
       .filter((watcher) => worst.has(watcher))
       .map(({ name, syncs: [first], verdict, cacheEqualsList, relists, cutWatches }) => [
         name,
-        first?.mode ?? NONE,
+        first?.mode ?? DASH,
         valueText(first?.durationMs ?? null, 'ms'),
         ...FIGURES.map((figure) => countText(verdict[figure])),
-        cacheEqualsList === null ? NONE : cacheEqualsList ? 'yes' : 'NO',
+        cacheEqualsList === null ? DASH : cacheEqualsList ? 'yes' : 'NO',
         countText(relists),
         countText(cutWatches),
       ]),

@@ -1,12 +1,12 @@
 /** `kubeloom loadtest`: runs a workload against a throwaway cluster, and checks that watchers receive every write. */
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { defaultThreads, loadKubeConfig } from '../../../index.ts';
+import { defaultIndexerThreads, loadKubeConfig } from '../../../index.ts';
 import type { LoadedKubeConfig } from '../../../index.ts';
 import { KubeloomError, messageOf } from '../../../base/errors.ts';
 import { runLoadTest } from '../../loadtest/run/run-load-test.ts';
 import type { LoadTestOptions } from '../../loadtest/run/run-load-test.ts';
-import { targetOf, targetText, wantTarget } from '../../loadtest/run/target.ts';
+import { targetOf, targetText, checkTarget } from '../../loadtest/run/target.ts';
 import type { LoadTestTarget } from '../../loadtest/run/target.ts';
 import { workloadOfFlags } from '../../loadtest/workload/from-flags.ts';
 import { PRESETS, isPreset, presetText } from '../../loadtest/workload/presets.ts';
@@ -15,7 +15,7 @@ import type { ReadWorkload } from '../../loadtest/workload/read-workload.ts';
 import { COLLECT, SEED_MAX } from '../commands/loadtest.ts';
 import type { LoadTestFlags } from '../commands/loadtest.ts';
 import { collect, runIndex, shareOf } from './loadtest-indexes.ts';
-import { compareFiles, printResult, wantReportFlags } from './loadtest-reports.ts';
+import { compareFiles, printResult, checkReportFlags } from './loadtest-reports.ts';
 import { loadTestView } from './loadtest-view.ts';
 import { packageVersion } from '../package-version.ts';
 import { runInterruptibly } from '../signals.ts';
@@ -26,7 +26,7 @@ export async function loadTest(name: string | undefined, flags: LoadTestFlags): 
     await compareFiles(flags.compare, flags);
     return;
   }
-  wantReportFlags(flags);
+  checkReportFlags(flags);
   if (name === COLLECT) {
     await collect(...targetOfFlags(flags), flags);
     return;
@@ -72,7 +72,7 @@ function targetOfFlags({ kubeconfig, context, yes }: LoadTestFlags): [LoadedKube
   });
   const target = targetOf(kubeConfig);
   printLine(targetText(target), process.stderr);
-  wantTarget(target, yes === true);
+  checkTarget(target, yes === true);
   return [kubeConfig, target];
 }
 
@@ -101,7 +101,7 @@ function textOfFlags(flags: LoadTestFlags): string {
     rate: flags.rate ?? 500,
     durationSeconds: flags.duration ?? 60,
     informers: flags.informers ?? 2,
-    threads: flags.threads ?? defaultThreads(),
+    threads: flags.threads ?? defaultIndexerThreads(),
   });
 }
 

@@ -1,13 +1,13 @@
 /** Figures as short text, so short that a column of a narrow terminal holds every value. */
 
 /** Text for a figure that does not exist. */
-const NONE = '–';
+const DASH = '–';
 const THOUSAND = 1000;
 const LARGE_UNITS = ['M', 'G', 'T', 'P'] as const;
 
 /** Returns at most seven characters: `999,999`, `1.23M`. */
 export function countText(value: number | undefined): string {
-  if (value === undefined) return NONE;
+  if (value === undefined) return DASH;
   const rounded = Math.round(value);
   if (rounded < THOUSAND ** 2) return rounded.toLocaleString('en-US');
   let scaled = rounded / THOUSAND ** 2;
@@ -23,7 +23,7 @@ export function rateText(value: number | undefined): string {
 
 /** Returns a share in percent: `25%`. */
 export function percentText(fraction: number | undefined): string {
-  return fraction === undefined ? NONE : `${Math.round(fraction * 100)}%`;
+  return fraction === undefined ? DASH : `${Math.round(fraction * 100)}%`;
 }
 
 const MINUTE = 60;
@@ -32,7 +32,7 @@ const DAY = 24 * HOUR;
 
 /** Returns at most five characters: `850µs`, `3.2ms`, `200ms`, `12s`, `130s`, `17m`, `5h`, `3d`. */
 export function durationText(seconds: number | undefined): string {
-  if (seconds === undefined) return NONE;
+  if (seconds === undefined) return DASH;
   if (seconds < 0.0009995) return `${Math.round(seconds * 1e6)}µs`;
   if (seconds < 0.9995)
     return `${seconds < 0.00995 ? (seconds * 1000).toFixed(1) : Math.round(seconds * 1000)}ms`;

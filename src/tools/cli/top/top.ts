@@ -41,7 +41,9 @@ async function watchAndShow(
     ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
     ...(flags.context === undefined ? {} : { context: flags.context }),
   });
-  await using threads = new InformerThreads(flags.threads === undefined ? {} : { shards: flags.threads });
+  await using threads = new InformerThreads(
+    flags.threads === undefined ? {} : { indexerThreads: flags.threads },
+  );
   const client = new ApiClient(kubeConfig);
   const refs = await Promise.all(
     resources.map((resource) => findResource(resource, (path) => client.getJson(path, signal))),

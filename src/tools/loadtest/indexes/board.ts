@@ -65,7 +65,7 @@ export class Board<Own extends object> implements AsyncDisposable {
   readonly #attendance: Attendance;
   readonly #entries = new Map<string, EntryObject['data']>();
   readonly #lookers = new Set<() => void>();
-  readonly #threads = new InformerThreads({ shards: 0 });
+  readonly #threads = new InformerThreads({ indexerThreads: 0 });
   readonly #informer: SharedIndexInformer<EntryObject>;
   #state: Own;
   #version = 1;

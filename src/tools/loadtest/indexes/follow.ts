@@ -68,14 +68,14 @@ function nextCall(
   done: number,
 ): Promise<{ readonly number: number; readonly call: Call }> {
   return board.until(() => {
-    wantLead(board);
+    checkLead(board);
     const { number = 0, call = null, failure } = leadOf(board) ?? {};
     if (failure !== undefined) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', `index 0 failed: ${failure}`);
     return call && number > done ? { number, call } : undefined;
   });
 }
 
-function wantLead(board: Board<FollowState>): void {
+function checkLead(board: Board<FollowState>): void {
   if (!board.isSilent(LEAD)) return;
   throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'index 0 does not report: read its log');
 }
@@ -85,7 +85,7 @@ async function factsOf(
   { version, share: { indexes } }: FollowOptions,
 ): Promise<LeadFacts> {
   const text = await board.until(() => {
-    wantLead(board);
+    checkLead(board);
     return board.factOf(LEAD, FACTS);
   });
   const facts = leadFactsOf(text);

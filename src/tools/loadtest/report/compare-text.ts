@@ -1,11 +1,11 @@
 /** The figures of a comparison as text, for the terminal and for the page. Pure. */
 import type { ComparedFigure, ComparedThreshold } from './compare.ts';
 import { figureText } from './verdict-section.ts';
-import { NONE, valueText } from './value-text.ts';
+import { DASH, valueText } from './value-text.ts';
 
 /** Returns `+1.2 ms`; `=` for no difference. */
 export function differenceText({ difference, unit }: ComparedFigure): string {
-  if (difference === null) return NONE;
+  if (difference === null) return DASH;
   if (difference === 0) return '=';
   return `${difference > 0 ? '+' : ''}${valueText(difference, unit)}`;
 }

@@ -4,12 +4,12 @@
 export type Unit = 'ms' | 'bytes' | 'count' | 'perSecond' | 'cpu' | 'share';
 
 /** Text for a figure that does not exist. */
-export const NONE = '–';
+export const DASH = '–';
 const MINUTE_MS = 60_000;
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 export function valueText(value: number | null, unit: Unit): string {
-  if (value === null) return NONE;
+  if (value === null) return DASH;
   switch (unit) {
     case 'ms':
       return timeText(value);

@@ -4,7 +4,7 @@ import type { Conclusion, LoadTestResult, ThresholdResult } from '../result.ts';
 import { confirmedWrites, pacedLatencies } from './figures.ts';
 import { NOTHING, html, numberColumns, table, textColumns } from './html.ts';
 import type { Html, HtmlPart } from './html.ts';
-import { NONE, countText, timeText, valueText } from './value-text.ts';
+import { DASH, countText, timeText, valueText } from './value-text.ts';
 import { exactQuantile, faultsOf, syncDurations, watcherGroups } from './watcher-groups.ts';
 
 /** The meaning of each conclusion, in a sentence. */
@@ -130,7 +130,7 @@ export function phaseSection({ phases }: LoadTestResult): Html {
       timeText(endMs - startMs),
       countText(confirmedWrites(writes)),
       valueText(rateAsked, 'perSecond'),
-      rateAsked === null ? NONE : valueText(rateAchieved, 'perSecond'),
+      rateAsked === null ? DASH : valueText(rateAchieved, 'perSecond'),
       html`<span class="${failed === 0 ? 'muted' : 'bad'}">${countText(failed)}</span>`,
     ];
   });

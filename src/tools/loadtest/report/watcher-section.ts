@@ -2,7 +2,7 @@
 import type { LoadTestResult, SyncResult, WatcherResult } from '../result.ts';
 import { NOTHING, html, numberColumns, table, textColumns } from './html.ts';
 import type { Html, HtmlPart } from './html.ts';
-import { NONE, countText, timeText, valueText } from './value-text.ts';
+import { DASH, countText, timeText, valueText } from './value-text.ts';
 import { exactQuantile, faultsOf, syncDurations, watcherGroups } from './watcher-groups.ts';
 
 /** Watchers with a row of their own. */
@@ -145,7 +145,7 @@ function worstTable(watchers: readonly WatcherResult[]): Html {
       countText(verdict.delivered),
       countText(verdict.covered),
       ...[verdict.lost, verdict.duplicated, verdict.reordered].map(faultText),
-      cacheEqualsList === null ? NONE : cacheEqualsList ? 'yes' : html`<span class="bad">no</span>`,
+      cacheEqualsList === null ? DASH : cacheEqualsList ? 'yes' : html`<span class="bad">no</span>`,
       countText(relists),
       countText(cutWatches),
       valueText(receivedBytes, 'bytes'),

@@ -41,7 +41,7 @@ export function targetText({ context, cluster, server, user }: LoadTestTarget): 
 }
 
 /** @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is not known to be a throwaway cluster and `--yes` is absent */
-export function wantTarget(target: LoadTestTarget, isAllowed: boolean): void {
+export function checkTarget(target: LoadTestTarget, isAllowed: boolean): void {
   if (isAllowed || isThrowaway(target)) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_LOADTEST_REFUSED',

@@ -51,7 +51,7 @@ export class ClientNodeLife implements WatcherLife {
     clock: Clock = realClock,
   ) {
     const { ListWatch: Informer, Watch } = clientNode();
-    wantAllowed(given);
+    checkAllowed(given);
     const kubeConfig = 'toClientNode' in given ? given.toClientNode() : given;
     this.#task = task;
     this.#startedUs = startedUs;
@@ -187,7 +187,7 @@ export class ClientNodeLife implements WatcherLife {
 }
 
 /** client-node refuses each request to such a server, so it would be started again every 5 s and never sync. */
-function wantAllowed(kubeConfig: WatcherContext['kubeConfig']): void {
+function checkAllowed(kubeConfig: WatcherContext['kubeConfig']): void {
   const { server = '', skipTLSVerify = false } = kubeConfig.getCurrentCluster() ?? {};
   if (!server.startsWith('http:') || skipTLSVerify) return;
   throw new KubeloomError(

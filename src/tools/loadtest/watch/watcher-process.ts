@@ -107,7 +107,7 @@ answerCalls<WatcherProcessCalls>({
     reconnectEveryMs,
     watchers: tasks,
   }) {
-    threads = new InformerThreads({ shards });
+    threads = new InformerThreads({ indexerThreads: shards });
     const context = {
       kubeConfig: new LoadedKubeConfig(data),
       connection,

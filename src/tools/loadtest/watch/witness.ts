@@ -12,7 +12,7 @@ import type { Notification } from './recording-handler.ts';
 import { settle } from './settle.ts';
 
 export class Witness implements AsyncDisposable {
-  readonly #threads = new InformerThreads({ shards: 0 });
+  readonly #threads = new InformerThreads({ indexerThreads: 0 });
   readonly #informers = new Map<ObjectKind, { informer: SharedIndexInformer; handler: RecordingHandler }>();
 
   /** Resolves when it watches. Nothing of the run may have been written before. */

@@ -131,7 +131,7 @@ class Reader {
         `${group.processes} processes are more than the ${group.count} watchers`,
       );
     }
-    if (slow?.handler !== undefined) this.#wantHandlers([group.name], [...path, 'slow']);
+    if (slow?.handler !== undefined) this.#checkHandlers([group.name], [...path, 'slow']);
     this.#checked([...path, 'selector'], () => parseLabelSelector(group.selector));
     return {
       ...group,
@@ -174,7 +174,7 @@ class Reader {
     }
     if (slow) {
       const watchers = this.#groupsOf(slow.watchers ?? [...this.#started], path, true);
-      if (slow.slow.handler !== undefined) this.#wantHandlers(watchers, [...path, 'slow']);
+      if (slow.slow.handler !== undefined) this.#checkHandlers(watchers, [...path, 'slow']);
       return {
         type: 'slow-consumer',
         name,
@@ -223,7 +223,7 @@ class Reader {
   }
 
   /** A slow handler would have no effect on a client that waits for none. */
-  #wantHandlers(watchers: readonly string[], path: Path): void {
+  #checkHandlers(watchers: readonly string[], path: Path): void {
     for (const { name, client } of this.#file.watchers) {
       if (client !== 'client-node' || !watchers.includes(name)) continue;
       this.#find(path, `client-node, the client of ${name}, waits for no handler: use { socket: 64KiB }`);

@@ -13,7 +13,7 @@ const OBJECTS_MIN = 100;
 
 for (const count of [0, 1, 3]) {
   describe(`the pipeline with threads: ${count}`, () => {
-    const threads = new InformerThreads({ shards: count });
+    const threads = new InformerThreads({ indexerThreads: count });
     const compared =
       count > 1 ? withoutOrderOfDeletions : (calls: readonly string[]): readonly string[] => calls;
 

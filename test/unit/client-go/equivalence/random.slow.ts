@@ -31,7 +31,7 @@ function histories(calls: readonly string[]): Map<string, string[]> {
   return byName;
 }
 
-const threads = new InformerThreads({ shards: 0 });
+const threads = new InformerThreads({ indexerThreads: 0 });
 after(() => threads.close());
 
 for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST) {

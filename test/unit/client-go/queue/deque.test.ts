@@ -34,6 +34,6 @@ describe('the deque', () => {
       deque.take(1);
     }
     assert.equal(deque.length, 1);
-    assert.ok(deque.capacity <= 2048, `${deque.capacity} slots for one value`);
+    assert.ok(deque.capacity <= 2048, `${deque.capacity} places for one value`);
   });
 });

@@ -147,7 +147,7 @@ describe('waitForCacheSync', () => {
     for (const ending of ['the threads are closed', 'the factory is shut down']) {
       test(`rejects when ${ending}; only an end of the threads is reported (threads ${threads})`, async () => {
         await using scene = await Scene.start(threads);
-        await using doomed = new InformerThreads({ shards: threads });
+        await using doomed = new InformerThreads({ indexerThreads: threads });
         const factory = scene.typed({ threads: doomed });
         assert.ok(factory.core.v1.pods.informer);
         await failRequests(scene.server, 'hang', 'always');

@@ -50,7 +50,7 @@ export class Scene implements AsyncDisposable {
   private constructor(server: EmbeddedApiServer, threads: number) {
     this.server = server;
     this.kubeConfig = kubeConfigOf(server);
-    this.threads = new InformerThreads({ shards: threads });
+    this.threads = new InformerThreads({ indexerThreads: threads });
   }
 
   static async start(threads: number = 0): Promise<Scene> {

@@ -56,7 +56,7 @@ const WRONGS: readonly Wrong[] = [
 for (const wrong of WRONGS) {
   test(`C18 ${wrong.title} is reported with ${wrong.code} and does not stop the informer`, async () => {
     await using server = await startEmbeddedApiServer();
-    await using threads = new InformerThreads({ shards: 0 });
+    await using threads = new InformerThreads({ indexerThreads: 0 });
     const kubeConfig = new KubeConfig();
     kubeConfig.loadFromString((wrong.kubeConfig ?? String)(server.kubeConfigYaml));
     const error = await firstError(kubeConfig, threads, wrong.resource ?? PODS, wrong.options);

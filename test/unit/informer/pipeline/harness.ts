@@ -94,7 +94,7 @@ export class Harness implements AsyncDisposable {
     const server = await startEmbeddedApiServer(serverOptions);
     return new Harness(
       server,
-      new InformerThreads({ shards: variant.threads, ...threadsOptions }),
+      new InformerThreads({ indexerThreads: variant.threads, ...threadsOptions }),
       variant.codec,
     );
   }

@@ -23,9 +23,9 @@ const threads = new InformerThreads({
   // The handler that never returns is to cost all that it is owed.
   backlogBytesMax: 16 * 2 ** 30,
   // Who asks how memory grows must not ask first when much was just given back.
-  ...(scenario === 'packed' ? {} : { packAfterMs: Infinity }),
+  ...(scenario === 'packed' ? {} : { compressAfterMs: Infinity }),
 });
-const informer = new SharedIndexInformer(kubeConfig, PODS, { threads, borrowChecks: 'off' });
+const informer = new SharedIndexInformer(kubeConfig, PODS, { threads, retainChecks: 'off' });
 const held: CachedObject<unknown>[] = [];
 let steadyUpdates = 0;
 let otherUpdates = 0;

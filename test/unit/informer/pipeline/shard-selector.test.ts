@@ -21,7 +21,7 @@ function withUid(name: string, uid: string): V1Pod {
 
 describe('an informer with a shard selector', () => {
   test('keeps namespaces together when their hash decides', async () => {
-    await using own = await Scene.start({ server: SERVER, threads: { shards: 0 } });
+    await using own = await Scene.start({ server: SERVER, threads: { indexerThreads: 0 } });
     await own.put(
       ...['foo', 'pod-1'].flatMap((namespace) => ['a', 'b'].map((name) => pod(name, {}, namespace))),
     );
@@ -31,7 +31,7 @@ describe('an informer with a shard selector', () => {
 
   test('has no confirmation in lists of custom resources and of metadata, even if the server filters', async () => {
     const server = { ...SERVER, sharding: 'echoes', resources: [WIDGETS] } as const;
-    await using own = await Scene.start({ server, threads: { shards: 0 } });
+    await using own = await Scene.start({ server, threads: { indexerThreads: 0 } });
     await own.put(withUid('mine', UPPER_UID));
     await own.server.apply([
       {
@@ -50,9 +50,9 @@ describe('an informer with a shard selector', () => {
     const running = widgets.run();
     const { informer: metadata } = await own.watching({ ...options, view: 'metadata' });
     await widgets.waitForSync();
-    await own.until(() => [metadata, widgets].every((informer) => informer.stats().shardFiltering));
-    assert.equal(metadata.stats().shardFiltering, 'filtered-without-echo');
-    assert.equal(widgets.stats().shardFiltering, 'filtered-without-echo');
+    await own.until(() => [metadata, widgets].every((informer) => informer.stats().shardFilterSupport));
+    assert.equal(metadata.stats().shardFilterSupport, 'filtered-without-echo');
+    assert.equal(widgets.stats().shardFilterSupport, 'filtered-without-echo');
     await widgets.shutdown();
     await running;
   });
@@ -60,7 +60,7 @@ describe('an informer with a shard selector', () => {
   test('drops objects of other shards that are too large, too, and keeps the identity of its own', async () => {
     await using own = await Scene.start({
       server: { tls: false },
-      threads: { shards: 0, objectBytesMax: 10_000 },
+      threads: { indexerThreads: 0, objectBytesMax: 10_000 },
     });
     const both = [withUid('mine', UPPER_UID), withUid('other', LOWER_UID)];
     const large = { text: 'x'.repeat(1_200_000) };
@@ -76,7 +76,7 @@ describe('an informer with a shard selector', () => {
   test('filters on after its reflector was replaced', async () => {
     let backend: InProcessBackend | undefined;
     const threads = new InformerThreads(
-      { shards: 0 },
+      { indexerThreads: 0 },
       { backend: (...given) => (backend = new InProcessBackend(...given)) },
     );
     await using own = await Scene.start({ server: SERVER, threads });
@@ -90,7 +90,7 @@ describe('an informer with a shard selector', () => {
   });
 
   test('is refused when the selector is malformed', async () => {
-    await using threads = new InformerThreads({ shards: 0 });
+    await using threads = new InformerThreads({ indexerThreads: 0 });
     const shardSelector = { key: 'uid', ranges: [] } as const;
     const source = { server: 'http://127.0.0.1:1' };
     assert.throws(() => new SharedIndexInformer(source, PODS, { threads, shardSelector }), {

@@ -12,7 +12,7 @@ for (const count of [0, 2]) {
     `Threads have figures of each role while they run and after their end (threads ${count})`,
     { timeout: 20_000 },
     async () => {
-      await using threads = new InformerThreads({ shards: count });
+      await using threads = new InformerThreads({ indexerThreads: count });
       assert.deepEqual(threads.stats(), []);
       const source = new FakeControllerSource();
       for (let index = 0; index < 50; index++) source.add(pod(`p${index}`));

@@ -28,18 +28,18 @@ test('a thread that cannot be kept is reported with its cause, and run() rejects
 
 test('informers that share the default threads must have the same options', async () => {
   await using harness = await Harness.start({ threads: 0, codec: 'json' });
-  const first = harness.informer({ threads: { shards: 0 } });
-  assert.throws(() => harness.informer({ threads: { shards: 1 } }), {
+  const first = harness.informer({ threads: { indexerThreads: 0 } });
+  assert.throws(() => harness.informer({ threads: { indexerThreads: 1 } }), {
     code: 'ERR_KUBELOOM_THREADS_CONFLICT',
   });
   await first[Symbol.asyncDispose]();
-  const second = harness.informer({ threads: { shards: 1 } });
+  const second = harness.informer({ threads: { indexerThreads: 1 } });
   await harness.synced(second);
 });
 
 test('an informer that runs after the others have ended starts the shared threads again', async () => {
   await using harness = await Harness.start({ threads: 0, codec: 'json' });
-  const threads = { shards: 1 };
+  const threads = { indexerThreads: 1 };
   const [first, later] = [harness.informer({ threads }), harness.informer({ threads })];
   const told: string[] = [];
   later.addEventHandler({ onAdd: ({ name }) => void told.push(name) });

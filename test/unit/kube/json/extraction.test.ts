@@ -237,11 +237,11 @@ function projectBehindVersion(extractor: Extractor, text: string): Json | number
   const { bytes, start, end } = embed(text);
   const spans = new KeySpans();
   const metadata = findPath(bytes, start, end, 'metadata');
-  assert.ok(metadata && scanMetadata(bytes, metadata.start, end, spans) && spans.isGoOrder);
+  assert.ok(metadata && scanMetadata(bytes, metadata.start, end, spans) && spans.isStandardOrder);
   const { uidStart, uidEnd, resourceVersionEnd } = spans;
-  const goHead = { uidStart: uidStart - 1, uidEnd: uidEnd + 1, versionEnd: resourceVersionEnd + 1 };
+  const prefix = { uidStart: uidStart - 1, uidEnd: uidEnd + 1, versionEnd: resourceVersionEnd + 1 };
   const out = new Uint8Array(100_000);
-  const outEnd = extractor.project(bytes, start, end, out, 7, goHead);
+  const outEnd = extractor.project(bytes, start, end, out, 7, prefix);
   return outEnd < 0 ? outEnd : (JSON.parse(Buffer.from(out.slice(7, outEnd)).toString('utf8')) as Json);
 }
 

@@ -146,24 +146,24 @@ function shuffledMembers(random: Seeded, presence: number): { [key: string]: Jso
 }
 
 test("Go's order is distinguished from every other that would hide a field before the resourceVersion", () => {
-  const isGoOrder = (metadata: string): boolean => {
+  const isStandardOrder = (metadata: string): boolean => {
     const { bytes, start, end } = embed(metadata);
     const spans = new KeySpans();
     assert.ok(scanMetadata(bytes, start, end, spans));
-    return spans.isGoOrder;
+    return spans.isStandardOrder;
   };
   const pod = podObject(4) as { readonly metadata: Json };
-  assert.equal(isGoOrder(JSON.stringify(pod.metadata)), true);
-  assert.equal(isGoOrder(JSON.stringify(sortKeys(pod.metadata))), false);
-  assert.equal(isGoOrder('{"name":"a","generateName":"g","uid":"u","resourceVersion":"1"}'), true);
-  assert.equal(isGoOrder('{"name":"a","labels":{},"uid":"u","resourceVersion":"1"}'), false);
-  assert.equal(isGoOrder('{"name":"a","uid":1,"uid":"u","resourceVersion":"1"}'), false);
-  assert.equal(isGoOrder('{"name":"a","resourceVersion":"1","uid":"u"}'), false);
-  assert.equal(isGoOrder('{"name":"a","resourceVersion":"1"}'), false);
-  assert.equal(isGoOrder('{"name":"a","uid":"","resourceVersion":"1"}'), false);
-  assert.equal(isGoOrder('{"name":"a","namespace":"","uid":"u","resourceVersion":"1"}'), true);
+  assert.equal(isStandardOrder(JSON.stringify(pod.metadata)), true);
+  assert.equal(isStandardOrder(JSON.stringify(sortKeys(pod.metadata))), false);
+  assert.equal(isStandardOrder('{"name":"a","generateName":"g","uid":"u","resourceVersion":"1"}'), true);
+  assert.equal(isStandardOrder('{"name":"a","labels":{},"uid":"u","resourceVersion":"1"}'), false);
+  assert.equal(isStandardOrder('{"name":"a","uid":1,"uid":"u","resourceVersion":"1"}'), false);
+  assert.equal(isStandardOrder('{"name":"a","resourceVersion":"1","uid":"u"}'), false);
+  assert.equal(isStandardOrder('{"name":"a","resourceVersion":"1"}'), false);
+  assert.equal(isStandardOrder('{"name":"a","uid":"","resourceVersion":"1"}'), false);
+  assert.equal(isStandardOrder('{"name":"a","namespace":"","uid":"u","resourceVersion":"1"}'), true);
   const { bytes, start, end } = embed(JSON.stringify({ status: {}, metadata: pod.metadata }));
   const spans = new KeySpans();
   assert.ok(scanKey(bytes, start, end, spans));
-  assert.equal(spans.isGoOrder, false, 'who knows what comes before metadata');
+  assert.equal(spans.isStandardOrder, false, 'who knows what comes before metadata');
 });

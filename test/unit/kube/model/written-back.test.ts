@@ -168,7 +168,7 @@ describe('an object from an informer', () => {
 
   /** Passes the only object of a resource to `use`, as an informer has it. */
   async function only(resource: string, use: (entry: Read) => Promise<void>): Promise<void> {
-    const options = { threads: { shards: 0 } };
+    const options = { threads: { indexerThreads: 0 } };
     await using informer = new SharedIndexInformer<Stored>(kubeConfig, refOf(resource), options);
     const ended = informer.run();
     await informer.waitForSync();
@@ -240,7 +240,9 @@ describe('an object from an informer', () => {
     const object = { metadata: { name: 'w', namespace: 'default' }, spec: { default: { _from: [TIME] } } };
     await server.apply([{ type: 'create', resource: 'widgets.example.com', object }]);
     const resource = { ...widgets, isNamespaced: true };
-    await using informer = new SharedIndexInformer<Stored>(kubeConfig, resource, { threads: { shards: 0 } });
+    await using informer = new SharedIndexInformer<Stored>(kubeConfig, resource, {
+      threads: { indexerThreads: 0 },
+    });
     const ended = informer.run();
     await informer.waitForSync();
     const copy = informer.getStore().getByKey('default/w')?.copy();

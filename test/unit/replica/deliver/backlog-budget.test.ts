@@ -39,7 +39,7 @@ let prompt: Holder;
 beforeEach(() => {
   clock = new FakeClock(0);
   kicks = 0;
-  budget = new BacklogBudget({ clock, limits: LIMITS, kick: () => kicks++ });
+  budget = new BacklogBudget({ clock, limits: LIMITS, requestRun: () => kicks++ });
   slow = new Holder();
   prompt = new Holder();
 });
@@ -48,7 +48,7 @@ beforeEach(() => {
 function turns(afterMs: number = 0): void {
   clock.advance(afterMs);
   for (let turn = 0; slow.heldBytes + prompt.heldBytes > budget.idleBytes; turn++) {
-    if (!budget.turn([slow, prompt])) return;
+    if (!budget.runOnce([slow, prompt])) return;
     assert.ok(turn < 10, 'the turns do not end');
   }
 }
@@ -164,7 +164,7 @@ describe('a budget of backlogs', () => {
         return () => {};
       },
     };
-    budget = new BacklogBudget({ clock: early, limits: LIMITS, kick: () => kicks++ });
+    budget = new BacklogBudget({ clock: early, limits: LIMITS, requestRun: () => kicks++ });
     slow.heldBytes = 1000;
     turns();
     clock.advance(990);

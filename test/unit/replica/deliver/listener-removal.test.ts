@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
-import { NONE } from '../../../../src/replica/store/columns.ts';
+import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import type { Slabs } from '../../../../src/replica/store/slabs.ts';
 import { Gates, isEnded, scene } from './listener-scene.ts';
 import { at, jsonOf } from '../store/objects.ts';
@@ -114,7 +114,7 @@ describe('a handler that is removed', () => {
     await listener.ended;
     assert.equal(read, 1);
     assert.equal(listener.isReady, false);
-    listener.push(NONE, replica.replica.rowByKey('a'));
+    listener.push(NO_ROW, replica.replica.rowByKey('a'));
     assert.equal(listener.backlog.notifications, 0);
     assert.equal(listener.deliver(Infinity), 0, 'its promise does not bring it back');
     other.deliver(Infinity);
@@ -133,7 +133,7 @@ describe('a handler that is removed', () => {
     replica.put(at('a', 1), at('b', 2));
     listener.deliver(Infinity);
     await listener.ended;
-    listener.push(NONE, replica.replica.rowByKey('b'));
+    listener.push(NO_ROW, replica.replica.rowByKey('b'));
     assert.equal(listener.isReady, false);
     assert.deepEqual(calls, ['add a@1']);
     processor.remove(listener);
@@ -162,14 +162,14 @@ describe('a handler that leaves after its pending notifications', () => {
     assert.equal(processor.remove(listener, true), true);
     replica.put(at('c', 3));
     replica.relist(at('a', 9));
-    listener.push(NONE, replica.replica.rowByKey('a'));
+    listener.push(NO_ROW, replica.replica.rowByKey('a'));
     assert.equal(listener.backlog.notifications, 2);
     listener.deliver(1);
     assert.equal(await isEnded(listener), false);
     listener.deliver(Infinity);
     assert.deepEqual(calls, ['add a@1', 'add b@2']);
     assert.equal(await isEnded(listener), true);
-    listener.push(NONE, replica.replica.rowByKey('a'));
+    listener.push(NO_ROW, replica.replica.rowByKey('a'));
     assert.equal(listener.isReady, false);
     assert.ok(replica.dispose());
   });

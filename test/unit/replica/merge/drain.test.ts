@@ -23,13 +23,13 @@ class Scene {
   readonly shards: FakeShards = new FakeShards({ ringBytes: 2 ** 22, logBytes: 2 ** 20 });
   readonly drain: Drain;
   readonly processor: SharedProcessor = new SharedProcessor();
-  readonly owner: EntryOwner = newOwner({ borrowChecks: 'off' });
+  readonly owner: EntryOwner = newOwner({ retainChecks: 'off' });
   readonly replica: Replica;
   #version = 0;
 
   constructor({ backlogBytesMax = 2 ** 30, budgetMs = BUDGET_MS } = {}) {
     const limits = { backlogBytesMax, backlogTimeoutMs: 60_000 };
-    const backlogs = new BacklogBudget({ clock: this.clock, limits, kick: () => {} });
+    const backlogs = new BacklogBudget({ clock: this.clock, limits, requestRun: () => {} });
     const { table } = this.owner;
     this.replica = new Replica(table, 1, new IndexSet(table, {}, 0, () => {}), this.processor);
     this.drain = new Drain(this.shards.merger, this.clock, budgetMs, backlogs);
@@ -75,7 +75,7 @@ class Scene {
   /** Runs one turn; returns its duration. */
   turn(): number {
     const startMs = this.clock.now();
-    this.drain.turn();
+    this.drain.runOnce();
     return this.clock.now() - startMs;
   }
 }
@@ -86,12 +86,12 @@ describe('a turn', () => {
     const { calls } = scene.handler(0);
     scene.send(1000);
     assert.equal(scene.drain.hasWork(), true);
-    assert.equal(scene.drain.turn(), false);
+    assert.equal(scene.drain.runOnce(), false);
     assert.equal(calls.length, 1000);
     assert.equal(scene.drain.lastMerged, 1000);
     assert.equal(scene.shards.merged.load(), scene.shards.sequence, 'the reflector can read the position');
     assert.equal(scene.drain.hasWork(), false);
-    assert.equal(scene.drain.turn(), false);
+    assert.equal(scene.drain.runOnce(), false);
     assert.equal(scene.drain.lastMerged, 0);
   });
 
@@ -104,7 +104,7 @@ describe('a turn', () => {
       assert.equal(calls.length, expected);
     }
     assert.equal(scene.drain.hasWork(), true);
-    assert.equal(scene.drain.turn(), true);
+    assert.equal(scene.drain.runOnce(), true);
   });
 
   for (const kind of ['plain', 'async'] as const) {
@@ -114,7 +114,7 @@ describe('a turn', () => {
       scene.send(10);
       const startMs = scene.clock.now();
       for (let turn = 1; turn <= 10; turn++) {
-        scene.drain.turn();
+        scene.drain.runOnce();
         await settled();
         assert.deepEqual([calls.length, scene.clock.now() - startMs], [turn, 50 * turn]);
       }
@@ -129,11 +129,11 @@ describe('a turn', () => {
     const share = BUDGET_MS / 3;
     scene.send(10_000);
     // The heavy handler ends each turn, so the next turn begins after it.
-    while (heavy.calls.length === 0) scene.drain.turn();
+    while (heavy.calls.length === 0) scene.drain.runOnce();
     await settled();
     for (let turn = 1; turn <= 20; turn++) {
       const before = trivial.calls.length;
-      scene.drain.turn();
+      scene.drain.runOnce();
       assert.ok(trivial.calls.length <= before + 1, 'one call at a time');
       await settled();
       const received = trivial.calls.length - before;
@@ -148,12 +148,12 @@ describe('a turn', () => {
     const slow = scene.handler(0.25, () => Promise.resolve());
     const plain = scene.handler(0.25);
     scene.send(1000);
-    scene.drain.turn();
+    scene.drain.runOnce();
     await settled();
     for (let turn = 0; turn < 10; turn++) {
       const startMs = scene.clock.now();
       const before = [slow.calls.length, plain.calls.length];
-      scene.drain.turn();
+      scene.drain.runOnce();
       await settled();
       assert.ok(scene.clock.now() - startMs <= BUDGET_MS);
       const received = [slow.calls.length - (before[0] ?? 0), plain.calls.length - (before[1] ?? 0)];
@@ -165,11 +165,11 @@ describe('a turn', () => {
     const scene = new Scene();
     const { listener } = scene.handler(1, () => new Promise(() => undefined));
     scene.send(5000);
-    while (scene.drain.hasWork()) scene.drain.turn();
+    while (scene.drain.hasWork()) scene.drain.runOnce();
     assert.equal(listener.pendingNotifications, 4999);
     scene.processor.remove(listener);
     let turns = 1;
-    while (scene.drain.turn()) turns++;
+    while (scene.drain.runOnce()) turns++;
     assert.equal(turns, 4);
     assert.equal(listener.release(), false);
   });
@@ -180,12 +180,12 @@ describe('a turn', () => {
       const { calls } = scene.handler(budgetMs);
       for (let turn = 0; turn < 30; turn++) {
         scene.send(256);
-        scene.drain.turn();
+        scene.drain.runOnce();
       }
       scene.send(256);
-      scene.drain.turn();
+      scene.drain.runOnce();
       assert.equal(scene.drain.lastMerged, Math.min(256, 32 * budgetMs));
-      while (scene.drain.turn());
+      while (scene.drain.runOnce());
       assert.equal(calls.length, 31 * 256, 'the rest waited in the log');
     });
   }
@@ -193,21 +193,21 @@ describe('a turn', () => {
   test('runs maintenance between two merges, until there is none', () => {
     const scene = new Scene();
     let left = 3;
-    const upkeep = (): boolean => {
+    const maintenance = (): boolean => {
       left--;
       return left > 0;
     };
-    scene.drain.addUpkeep(upkeep);
-    scene.drain.addUpkeep(() => false);
-    assert.equal(scene.drain.turn(), true);
-    assert.equal(scene.drain.turn(), true);
-    assert.equal(scene.drain.turn(), false);
+    scene.drain.addMaintenance(maintenance);
+    scene.drain.addMaintenance(() => false);
+    assert.equal(scene.drain.runOnce(), true);
+    assert.equal(scene.drain.runOnce(), true);
+    assert.equal(scene.drain.runOnce(), false);
     left = 100;
     scene.send(1000);
-    scene.drain.turn();
+    scene.drain.runOnce();
     assert.ok(left <= 96, `once for every batch of a long turn: ${100 - left}`);
-    scene.drain.removeUpkeep(upkeep);
-    scene.drain.turn();
+    scene.drain.removeMaintenance(maintenance);
+    scene.drain.runOnce();
     assert.ok(left > 90);
   });
 });
@@ -220,14 +220,14 @@ describe('backlogs at their budget', () => {
     const { listener } = scene.handler(0, () => (++received > 20 ? new Promise(() => {}) : undefined));
     for (let sent = 0; sent < 50; sent++) {
       scene.send(20);
-      while (scene.drain.turn());
+      while (scene.drain.runOnce());
     }
     const merged = scene.shards.merged.load();
     assert.ok(merged < scene.shards.sequence, `${merged} of ${scene.shards.sequence}`);
     assert.ok(listener.heldBytes < 2 * bytesMax, `${listener.heldBytes} bytes`);
-    assert.deepEqual([scene.drain.hasWork(), scene.drain.turn()], [false, false]);
+    assert.deepEqual([scene.drain.hasWork(), scene.drain.runOnce()], [false, false]);
     scene.processor.remove(listener);
-    while (scene.drain.turn());
+    while (scene.drain.runOnce());
     assert.equal(scene.shards.merged.load(), scene.shards.sequence);
   });
 });
@@ -259,12 +259,12 @@ describe('handlers of one drain', () => {
     const stuck = scene.handler(0, () => new Promise(() => {}));
     const other = scene.handler(0);
     scene.send(6000);
-    while (scene.drain.turn());
+    while (scene.drain.runOnce());
     assert.equal(stuck.calls.length, 1);
     assert.equal(other.calls.length, 6000);
     assert.equal(scene.drain.hasWork(), false);
     scene.send(300);
-    scene.drain.turn();
+    scene.drain.runOnce();
     assert.equal(scene.drain.lastMerged, 300, 'it does not slow the merge either');
   });
 
@@ -280,12 +280,12 @@ describe('handlers of one drain', () => {
       }),
     );
     scene.send(10);
-    assert.equal(scene.drain.turn(), false);
+    assert.equal(scene.drain.runOnce(), false);
     assert.ok(all.every(({ calls }) => calls.length <= 10));
     assert.equal(all[1]?.calls.length, 1);
     const late = scene.handler(0);
     scene.send(3);
-    scene.drain.turn();
+    scene.drain.runOnce();
     assert.equal(late.calls.length, 3, 'the drain continues');
   });
 });

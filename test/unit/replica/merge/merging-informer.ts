@@ -3,7 +3,7 @@ import { EventLatency } from '../../../../src/replica/deliver/event-latency.ts';
 import { InformerMerge } from '../../../../src/replica/merge/informer-merge.ts';
 import { MainTransform } from '../../../../src/replica/merge/main-transform.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
-import { NONE } from '../../../../src/replica/store/columns.ts';
+import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import { DecodedCache } from '../../../../src/replica/store/decoded-cache.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
@@ -55,7 +55,7 @@ export class MergingInformer {
 
   entry(key: string): Entry {
     const row = this.replica.rowByKey(key);
-    if (row === NONE) throw new RangeError(`${key} is not cached`);
+    if (row === NO_ROW) throw new RangeError(`${key} is not cached`);
     return this.owner.table.open(row);
   }
 

@@ -1,7 +1,7 @@
 /** A round of packing that sleeps between two steps, while compaction empties the slab that the round walks over. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { Loans } from '../../../../src/replica/share/loans.ts';
+import { ExportedRows } from '../../../../src/replica/share/exported-rows.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { Random } from '../../../../src/base/clock.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
@@ -16,7 +16,7 @@ const NOISE_BYTES = 300;
 
 class Scene {
   readonly owner: EntryOwner = newOwner({ packing: { totalBytesMin: 0 } });
-  readonly loans: Loans = new Loans(this.owner.table);
+  readonly exportedRows: ExportedRows = new ExportedRows(this.owner.table);
   /** Former rows that the thread has not returned. */
   readonly formers: number[] = [];
   readonly #random: Random = seededRandom(1);
@@ -24,15 +24,15 @@ class Scene {
 
   constructor() {
     const { table } = this.owner;
-    // The rule of `Lending`, for one thread.
+    // The rule of `CacheExports`, for one thread.
     this.owner.readers = {
       mayMove: () => true,
       moved: (row, former) => {
         table.addReference(former);
-        if (this.loans.has(row)) {
-          this.loans.begin(former);
+        if (this.exportedRows.has(row)) {
+          this.exportedRows.begin(former);
           this.formers.push(former);
-        } else table.setFlag(row, EntryFlag.Lent, false);
+        } else table.setFlag(row, EntryFlag.Exported, false);
         table.dropReference(former);
       },
       dropped: () => undefined,
@@ -59,7 +59,7 @@ class Scene {
     const entry = newEntry(owner, { ...at(name, 1), spec: { text } });
     const { row } = entry;
     entry.addReference();
-    owner.settle(entry);
+    owner.closeEntry(entry);
     owner.slabs.slabOf(row).isShared = true;
     this.#texts.set(row, this.read(row));
     return row;
@@ -73,7 +73,7 @@ class Scene {
   }
 
   returnFormers(count: number = Infinity): void {
-    for (const former of this.formers.splice(0, count)) this.loans.end(former);
+    for (const former of this.formers.splice(0, count)) this.exportedRows.end(former);
   }
 
   read(row: number): string {
@@ -102,7 +102,7 @@ function emptied(): { scene: Scene; round: Generator<void, boolean, void>; moved
   packRounds(scene.owner);
   const [last = [], before = []] = [slabs.at(-1), slabs.at(-2)];
   // A thread has one row of the slab: its first list is on its way.
-  scene.loans.begin(last[0] ?? 0);
+  scene.exportedRows.begin(last[0] ?? 0);
   const round = scene.owner.packed.round();
   for (let step = 0; step < 3; step++) round.next();
   for (const rows of slabs.slice(1, -2)) scene.drop(rows.slice(0, PER_SLAB * 0.7));
@@ -135,17 +135,17 @@ test('a round packs a row once that compaction moved out of the slab before it',
 
 test('a walk over a slab that compaction empties yields no former row that a thread has returned', () => {
   const scene = new Scene();
-  const { owner, loans } = scene;
+  const { owner, exportedRows } = scene;
   const { slabs, table } = owner;
   const rows = scene.fill();
-  for (const row of rows.flat()) loans.begin(row);
+  for (const row of rows.flat()) exportedRows.begin(row);
   const [last = [], ...others] = rows.toReversed();
   const [first = 0] = last;
   const slab = slabs.slabOf(first);
   const walk = slabs.rowsIn(slab);
   assert.equal(walk.next().value, first);
   for (const row of [...last.slice(20), ...others.flatMap((each) => each.slice(0, each.length * 0.6))]) {
-    loans.end(row);
+    exportedRows.end(row);
     scene.drop([row]);
   }
   compactAll(owner);
@@ -153,7 +153,7 @@ test('a walk over a slab that compaction empties yields no former row that a thr
   assert.equal(inSlab.length, 20);
   for (const former of inSlab.slice(0, 10)) {
     scene.formers.splice(scene.formers.indexOf(former), 1);
-    loans.end(former);
+    exportedRows.end(former);
   }
   for (const row of walk) assert.ok(table.has(row) && slabs.slabOf(row) === slab, `row ${row} is elsewhere`);
   scene.returnFormers();

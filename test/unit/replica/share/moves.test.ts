@@ -1,8 +1,8 @@
 /** Compaction of slabs while threads read their rows: a former row keeps each place until no thread reads there. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { Lending } from '../../../../src/replica/share/lending.ts';
-import { Loans } from '../../../../src/replica/share/loans.ts';
+import { CacheExports } from '../../../../src/replica/share/cache-exports.ts';
+import { ExportedRows } from '../../../../src/replica/share/exported-rows.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { at, newEntry, newOwner } from '../store/objects.ts';
@@ -12,12 +12,12 @@ const OBJECTS = 3000;
 const OBJECT_BYTES = 1024;
 
 /** Returns rows with an object each, of which a thread reads all. */
-function lentRows(owner: EntryOwner, loans: Loans, objects: number = OBJECTS): number[] {
+function exportedCount(owner: EntryOwner, exportedRows: ExportedRows, objects: number = OBJECTS): number[] {
   return Array.from({ length: objects }, (_, number) => {
     const text = 'x'.repeat(OBJECT_BYTES - 200) + String(number).padStart(8, '0');
     const { row } = newEntry(owner, { ...at(`pod-${number}`, 1), spec: { text } });
     owner.table.addReference(row);
-    loans.begin(row);
+    exportedRows.begin(row);
     return row;
   });
 }
@@ -31,23 +31,23 @@ function bytesAt(owner: EntryOwner, row: number): string {
 test('a slab that compaction empties is freed when no thread reads a former row in it', () => {
   const owner = newOwner();
   const { table, slabs } = owner;
-  const loans = new Loans(table);
+  const exportedRows = new ExportedRows(table);
   const formers: { readonly row: number; readonly former: number; readonly bytes: string }[] = [];
   let isFarBehind = true;
   const dropped: Buffer[] = [];
   owner.readers = {
     mayMove: () => !isFarBehind,
     moved: (row, former) => {
-      loans.begin(former);
+      exportedRows.begin(former);
       formers.push({ row, former, bytes: bytesAt(owner, row) });
     },
     dropped: ({ bytes }) => dropped.push(bytes),
   };
-  const rows = lentRows(owner, loans);
+  const rows = exportedCount(owner, exportedRows);
   for (const row of rows) slabs.slabOf(row).isShared = true;
   const kept = rows.filter((_, number) => number % 4 === 0);
   for (const row of rows.filter((_, number) => number % 4 !== 0)) {
-    loans.end(row);
+    exportedRows.end(row);
     table.dropReference(row);
   }
   while (slabs.hasCompaction) slabs.compact();
@@ -55,24 +55,24 @@ test('a slab that compaction empties is freed when no thread reads a former row 
   isFarBehind = false;
   // The next release makes the slabs of its size compact again.
   const [first = 0] = kept.splice(0, 1);
-  loans.end(first);
+  exportedRows.end(first);
   table.dropReference(first);
   const { heldBytes } = slabs;
   dropped.length = 0;
   while (slabs.hasCompaction) slabs.compact();
   assert.ok(formers.length > 100, `${formers.length} rows were moved`);
   for (const { row, former, bytes } of formers) {
-    assert.ok(table.hasFlag(former, EntryFlag.Former));
+    assert.ok(table.hasFlag(former, EntryFlag.Moved));
     assert.equal(bytesAt(owner, former), bytes);
     assert.equal(bytesAt(owner, row), bytes);
   }
   assert.ok(slabs.heldBytes >= heldBytes, 'memory was freed that threads read');
   assert.equal(dropped.length, 0);
-  for (const { former } of formers) loans.end(former);
+  for (const { former } of formers) exportedRows.end(former);
   assert.ok(slabs.heldBytes < heldBytes * 0.6, `${slabs.heldBytes} of ${heldBytes} bytes are held`);
   assert.ok(dropped.length > 1);
   for (const row of kept) {
-    loans.end(row);
+    exportedRows.end(row);
     table.dropReference(row);
   }
   assert.equal(slabs.liveBytes, 0);
@@ -82,18 +82,18 @@ test('a slab that compaction empties is freed when no thread reads a former row 
 test('packed rows that compaction moves save the same bytes as before, and their dictionary ends with the last of them', () => {
   const owner = newOwner({ packing: { totalBytesMin: 0 } });
   const { table, slabs, packed } = owner;
-  const loans = new Loans(table);
+  const exportedRows = new ExportedRows(table);
   const formers: number[] = [];
   owner.readers = {
     mayMove: () => true,
     moved: (_, former) => {
-      loans.begin(former);
+      exportedRows.begin(former);
       formers.push(former);
     },
     dropped: () => undefined,
   };
   // More than one slab of packed objects.
-  const rows = lentRows(owner, loans, 4 * OBJECTS);
+  const rows = exportedCount(owner, exportedRows, 4 * OBJECTS);
   for (const row of rows) slabs.slabOf(row).isShared = true;
   for (let round = 0; round < 3; round++) for (const _ of packed.round());
   assert.ok(
@@ -101,53 +101,53 @@ test('packed rows that compaction moves save the same bytes as before, and their
     'a row was not packed',
   );
   assert.ok(formers.length >= rows.length, `${formers.length} moves`);
-  for (const former of formers.splice(0)) loans.end(former);
+  for (const former of formers.splice(0)) exportedRows.end(former);
   for (const row of rows) packed.slabs.slabOf(row).isShared = true;
   const savedBytes = [...packed.dictionaries].map((dictionary) => dictionary.savedBytes);
   const [kept, released] = [rows.filter((_, at) => at % 8 === 0), rows.filter((_, at) => at % 8 !== 0)];
   for (const row of released) {
-    loans.end(row);
+    exportedRows.end(row);
     table.dropReference(row);
   }
   while (packed.slabs.hasCompaction) packed.slabs.compact();
   assert.ok(formers.length > 10, `${formers.length} packed rows were moved`);
-  for (const former of formers) loans.end(former);
+  for (const former of formers) exportedRows.end(former);
   const left = [...packed.dictionaries].reduce((sum, dictionary) => sum + dictionary.savedBytes, 0);
   const expected = kept.reduce((sum, row) => sum + table.lengthOf(row) - table.storedBytesOf(row), 0);
   assert.equal(left, expected);
   assert.ok(left < (savedBytes[0] ?? 0));
   for (const row of kept) {
     assert.equal(packed.unpacked(row).toString('latin1', 0, 15), '{"kind":"Pod","');
-    loans.end(row);
+    exportedRows.end(row);
     table.dropReference(row);
   }
   assert.equal([...packed.dictionaries].length, 0);
   assert.equal(slabs.liveBytes + packed.slabs.liveBytes, 0);
 });
 
-test('rows of a thread that has ended are moved while its loans end in steps', () => {
+test('rows of a thread that has ended are moved while its exportedRows end in steps', () => {
   const owner = newOwner();
   const { table, slabs } = owner;
-  const loans = new Loans(table);
-  // No lender has these rows any more, as after the end of a thread.
-  owner.readers = new Lending(table, () => undefined);
-  const rows = lentRows(owner, loans);
+  const exportedRows = new ExportedRows(table);
+  // No cache export has these rows any more, as after the end of a thread.
+  owner.readers = new CacheExports(table, () => undefined);
+  const rows = exportedCount(owner, exportedRows);
   const kept = rows.filter((_, number) => number % 4 === 0);
   const bytes = new Map(kept.map((row) => [row, bytesAt(owner, row)]));
   for (const row of rows.filter((_, number) => number % 4 !== 0)) {
-    loans.end(row);
+    exportedRows.end(row);
     table.dropReference(row);
   }
   const { heldBytes } = slabs;
   while (slabs.hasCompaction) slabs.compact();
   assert.ok(slabs.heldBytes < heldBytes * 0.6, `${slabs.heldBytes} of ${heldBytes} bytes are held`);
   assert.ok(
-    kept.some((row) => !table.hasFlag(row, EntryFlag.Lent)),
+    kept.some((row) => !table.hasFlag(row, EntryFlag.Exported)),
     'no row was moved',
   );
   for (const row of kept) {
     assert.equal(bytesAt(owner, row), bytes.get(row));
-    loans.end(row);
+    exportedRows.end(row);
     table.dropReference(row);
   }
   assert.equal(slabs.liveBytes + slabs.heldBytes, 0);

@@ -6,20 +6,20 @@ import { WAITING_LINE, allocateLink } from '../../../../src/replica/share/messag
 import type { LinkMemory } from '../../../../src/replica/share/messages.ts';
 import { ReaderLink } from '../../../../src/replica/share/reader-link.ts';
 import type { LinkedCache, Written } from '../../../../src/replica/share/reader-link.ts';
-import { StatesMerger } from '../../../../src/replica/share/states-merger.ts';
-import { StateKind } from '../../../../src/shared/record/state.ts';
-import type { StateWriter } from '../../../../src/shared/record/state.ts';
+import { ExportRingReader } from '../../../../src/replica/share/export-ring-reader.ts';
+import { RowKind } from '../../../../src/shared/record/row.ts';
+import type { RowWriter } from '../../../../src/shared/record/row.ts';
 import { Word } from '../../../../src/shared/ring/word.ts';
 
 const RING_BYTES = 4096;
 
 class FakeCache implements LinkedCache {
-  readonly lentRows = 0;
+  readonly exportedCount = 0;
   asked = 0;
   result: () => Written = () => 'all';
 
-  takeBack(): void {
-    throw new Error('no row was lent');
+  rowsReturned(): void {
+    throw new Error('no row was exported');
   }
 
   write(): Written {
@@ -56,7 +56,7 @@ function scene(count: number): Scene {
   const caches = Array.from({ length: count }, () => new FakeCache());
   for (const [informer, cache] of caches.entries()) link.add(informer, cache);
   const taken: string[] = [];
-  const merger = new StatesMerger({
+  const merger = new ExportRingReader({
     memory,
     progress: () => undefined,
     stopped: (informer, failure) => taken.push(`stopped ${informer} ${failure?.message ?? ''}`),
@@ -80,7 +80,7 @@ function isAnnounced({ memory }: Scene): boolean {
 /** Fills the ring with versions. */
 function fill({ link }: Scene): void {
   const writer = link.newWriter();
-  while (link.writeMark(writer, StateKind.Position, 9, '1'));
+  while (link.writeMark(writer, RowKind.Position, 9, '1'));
   assert.ok(link.isWaiting);
 }
 
@@ -88,7 +88,7 @@ test('a turn asks the caches that have something to write, and no others', () =>
   const { link, caches } = scene(40);
   for (let turn = 0; turn < 10; turn++) {
     if (caches[7]) link.want(caches[7]);
-    link.turn();
+    link.runOnce();
   }
   assert.equal(caches[7]?.asked, 10);
   assert.equal(
@@ -103,18 +103,18 @@ test('a cache that waits for calls is asked in every turn, and one that has no r
   const [later, full, last] = caches as [FakeCache, FakeCache, FakeCache];
   later.result = () => 'later';
   const writer = link.newWriter();
-  full.result = () => (link.writeMark(writer, StateKind.Position, 1, '5') ? 'all' : 'no room');
+  full.result = () => (link.writeMark(writer, RowKind.Position, 1, '5') ? 'all' : 'no room');
   for (const cache of caches) link.want(cache);
   fill(at);
-  link.turn();
+  link.runOnce();
   assert.ok(isAnnounced(at));
   assert.equal(last.asked, 0);
   at.read();
-  link.turn();
+  link.runOnce();
   assert.equal(isAnnounced(at), false);
   assert.equal(last.asked, 1);
   const { asked } = later;
-  link.turn();
+  link.runOnce();
   assert.equal(later.asked, asked + 1);
 });
 
@@ -123,7 +123,7 @@ test('a cache that waits for rows of the thread does not hold back the others', 
   const [held, other] = at.caches as [FakeCache, FakeCache];
   held.result = () => 'held';
   for (const cache of at.caches) at.link.want(cache);
-  at.link.turn();
+  at.link.runOnce();
   assert.ok(isAnnounced(at), 'the thread reports rows that it returns');
   assert.ok(other.asked > 0 && !at.link.isWaiting);
 });
@@ -134,15 +134,15 @@ test('C295 the request to close the port comes after the ends of all informers, 
   fill(at);
   link.finish();
   link.end(0, undefined);
-  link.turn();
+  link.runOnce();
   read();
-  link.turn();
+  link.runOnce();
   assert.deepEqual(read(), ['stopped 0 ']);
   const message = 'x'.repeat(3 * RING_BYTES);
   link.end(1, new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', message));
   const taken: string[] = [];
   for (let turn = 0; turn < 20; turn++) {
-    link.turn();
+    link.runOnce();
     taken.push(...read());
   }
   assert.deepEqual(taken, [`stopped 1 ${message}`, 'closed']);
@@ -155,20 +155,20 @@ test('a text whose record found no room is dropped when the writer writes anothe
     Buffer.from(JSON.stringify({ code: 'ERR_KUBELOOM_STOPPED', message: text }));
   const long = (letter: string): Buffer => reason(letter.repeat(2 * RING_BYTES));
   const taken: string[] = [];
-  const write = (writer: StateWriter, kind: StateKind, informer: number, text: Buffer): void => {
+  const write = (writer: RowWriter, kind: RowKind, informer: number, text: Buffer): void => {
     while (!at.link.writeMark(writer, kind, informer, '', text)) {
-      at.link.turn();
+      at.link.runOnce();
       taken.push(...at.read());
     }
   };
-  assert.equal(at.link.writeMark(one, StateKind.Stopped, 1, '7', long('a')), false);
-  at.link.turn();
+  assert.equal(at.link.writeMark(one, RowKind.Stopped, 1, '7', long('a')), false);
+  at.link.runOnce();
   at.read();
-  assert.equal(at.link.writeMark(other, StateKind.Stopped, 2, '', long('b')), false);
-  write(one, StateKind.Stopped, 1, reason('short'));
-  write(one, StateKind.Stopped, 1, long('c'));
-  write(other, StateKind.Stopped, 2, long('b'));
-  at.link.turn();
+  assert.equal(at.link.writeMark(other, RowKind.Stopped, 2, '', long('b')), false);
+  write(one, RowKind.Stopped, 1, reason('short'));
+  write(one, RowKind.Stopped, 1, long('c'));
+  write(other, RowKind.Stopped, 2, long('b'));
+  at.link.runOnce();
   taken.push(...at.read());
   assert.deepEqual(taken, [
     'stopped 1 short',
@@ -184,14 +184,14 @@ test('C298 an error in a turn ends all caches of the link, and none of its later
     throw new TypeError('a defect');
   };
   link.want(cache);
-  link.turn();
+  link.runOnce();
   assert.equal(broken[0]?.code, 'ERR_KUBELOOM_UNEXPECTED');
   assert.deepEqual(
     caches.map(({ asked }) => asked),
     [-1, -1],
   );
   assert.equal(link.hasRoomForMove, false, 'no row of the thread is moved any more');
-  link.turn();
+  link.runOnce();
   link.close();
   assert.equal(broken.length, 1);
 });

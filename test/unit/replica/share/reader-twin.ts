@@ -1,17 +1,17 @@
-/** Both ends of a link in one thread: a reader's replica, with a handler, and its lender in the main thread's replica. */
+/** Both ends of a link in one thread: a reader's replica, with a handler, and its cache export in the main thread's replica. */
 import assert from 'node:assert/strict';
 import type { KubeloomError } from '../../../../src/base/errors.ts';
 import type { Random } from '../../../../src/base/clock.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { ForeignMemory, ForeignRows } from '../../../../src/replica/share/foreign-memory.ts';
-import { Lender } from '../../../../src/replica/share/lender.ts';
-import type { Lending } from '../../../../src/replica/share/lending.ts';
+import { CacheExport } from '../../../../src/replica/share/cache-export.ts';
+import type { CacheExports } from '../../../../src/replica/share/cache-exports.ts';
 import { allocateLink } from '../../../../src/replica/share/messages.ts';
 import type { ToReader } from '../../../../src/replica/share/messages.ts';
 import { ReaderLink } from '../../../../src/replica/share/reader-link.ts';
-import { StateMerge } from '../../../../src/replica/share/state-merge.ts';
-import { StatesMerger } from '../../../../src/replica/share/states-merger.ts';
+import { ReplicaReader } from '../../../../src/replica/share/replica-reader.ts';
+import { ExportRingReader } from '../../../../src/replica/share/export-ring-reader.ts';
 import { DecodedCache } from '../../../../src/replica/store/decoded-cache.ts';
 import { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { EntryTable } from '../../../../src/replica/store/entry-table.ts';
@@ -28,15 +28,15 @@ export interface SharedReplica {
   readonly owner: EntryOwner;
   readonly replica: Replica;
   readonly processor: SharedProcessor;
-  readonly lending: Lending;
+  readonly cacheExports: CacheExports;
 }
 
 const INFORMER = 3;
 
 export class ReaderTwin {
   readonly link: ReaderLink;
-  /** The listener of the lender on the main thread. */
-  readonly lent: ProcessorListener;
+  /** The listener of the cache export on the main thread. */
+  readonly listener: ProcessorListener;
   readonly table: EntryTable = new EntryTable();
   readonly replica: Replica;
   readonly indexer: ReplicaIndexer<unknown>;
@@ -45,9 +45,9 @@ export class ReaderTwin {
   readonly handler: ProcessorListener;
   readonly mirror: Mirror = new Mirror();
   readonly retained: CachedObject<unknown>[] = [];
-  readonly merger: StatesMerger;
+  readonly merger: ExportRingReader;
   readonly #main: SharedReplica;
-  readonly #lender: Lender;
+  readonly #cacheExport: CacheExport;
   readonly #messages: ToReader[] = [];
   readonly #memory: ForeignMemory = new ForeignMemory(() => this.receive());
   /** Number of times that the reader woke the main thread. */
@@ -72,23 +72,26 @@ export class ReaderTwin {
         throw error;
       },
     });
-    const { replica, owner, lending, processor } = main;
-    this.#lender = new Lender(INFORMER, this.link, {
+    const { replica, owner, cacheExports, processor } = main;
+    this.#cacheExport = new CacheExport(INFORMER, this.link, {
       table: owner.table,
       owner: () => owner,
       replica,
       heldBytesMax,
-      isIdle: () => this.lent.isIdle,
-      remove: () => processor.remove(this.lent),
+      isIdle: () => this.listener.isIdle,
+      remove: () => processor.remove(this.listener),
     });
-    this.link.add(INFORMER, this.#lender);
-    lending.add(this.#lender);
-    const { listener, reports } = newListener(this.#lender, { table: owner.table, writer: this.#lender });
-    this.lent = listener;
+    this.link.add(INFORMER, this.#cacheExport);
+    cacheExports.add(this.#cacheExport);
+    const { listener, reports } = newListener(this.#cacheExport, {
+      table: owner.table,
+      writer: this.#cacheExport,
+    });
+    this.listener = listener;
     this.owner = new EntryOwner(this.table, {
       kind: 'Pod',
       fields: ['spec.nodeName'],
-      borrowChecks: 'strict',
+      retainChecks: 'strict',
       decodedCache: new DecodedCache(2 ** 16),
       objectBytesMax: 4096,
       foreign: new ForeignRows(this.table, this.#memory),
@@ -107,7 +110,7 @@ export class ReaderTwin {
     const handler = newListener(this.#handler(random, check), { table: this.table });
     this.handler = handler.listener;
     readers.add(this.handler, this.replica);
-    this.merger = new StatesMerger({
+    this.merger = new ExportRingReader({
       memory,
       progress: () => this.progress++,
       stopped: (_, failure) => (this.stopped = failure?.code ?? 'no error'),
@@ -118,21 +121,21 @@ export class ReaderTwin {
     });
     this.merger.attach(
       INFORMER,
-      new StateMerge(this.replica, this.#memory, (isListEnd) => {
+      new ReplicaReader(this.replica, this.#memory, (isListEnd) => {
         if (isListEnd) this.lists++;
       }),
     );
-    processor.add(this.lent, replica);
+    processor.add(this.listener, replica);
     this.errors = [reports.errors, handler.reports.errors];
   }
 
   readonly errors: readonly (readonly { readonly error: unknown }[])[];
 
   /** Delivers to the link, and does what follows each round of the drain. */
-  lend(count: number): void {
-    this.lent.deliver(count);
-    this.#lender.merged();
-    this.link.turn();
+  deliver(count: number): void {
+    this.listener.deliver(count);
+    this.#cacheExport.merged();
+    this.link.runOnce();
   }
 
   /** Merges records in the reader, and delivers to its handler. */
@@ -141,33 +144,33 @@ export class ReaderTwin {
     this.merger.publish();
     this.handler.deliver(calls);
     while (this.replica.dispose());
-    this.merger.giveBack();
+    this.merger.returnRows();
   }
 
   /** Removes the handler on the main thread, as an overflow does. */
   remove(failure?: KubeloomError): void {
-    this.#main.processor.remove(this.lent, false, failure);
+    this.#main.processor.remove(this.listener, false, failure);
   }
 
   /** Ends the reader at this moment: only the main thread's end is used from now on. */
   kill(): void {
     this.link.close();
-    this.#main.lending.remove(this.#lender);
+    this.#main.cacheExports.remove(this.#cacheExport);
   }
 
-  /** Ends all loans of a reader that was killed. */
+  /** Ends all exportedRows of a reader that was killed. */
   release(): void {
     while (this.link.release());
-    while (this.lent.release());
+    while (this.listener.release());
   }
 
   /** Returns whether everything that the main thread has is in the reader, and was delivered there. */
   get isLevel(): boolean {
-    return this.lent.isIdle && !this.merger.hasWork() && this.handler.isIdle;
+    return this.listener.isIdle && !this.merger.hasWork() && this.handler.isIdle;
   }
 
   get rows(): number {
-    return this.link.lentRows;
+    return this.link.exportedCount;
   }
 
   checkErrors(): void {

@@ -7,11 +7,11 @@ import assert from 'node:assert/strict';
 import type { Random } from '../../../../src/base/clock.ts';
 import { KubeloomError } from '../../../../src/base/errors.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
-import { Lending } from '../../../../src/replica/share/lending.ts';
+import { CacheExports } from '../../../../src/replica/share/cache-exports.ts';
 import type { Difference } from '../../../../src/replica/store/deliveries.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { CachedObject } from '../../../../src/replica/store/cached-object.ts';
-import { NONE } from '../../../../src/replica/store/columns.ts';
+import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 import { borrowed, tableOf } from '../store/objects.ts';
 import { ReplicaTwin } from '../store/replica-twin.ts';
@@ -34,7 +34,7 @@ interface Each {
 class World {
   readonly processor: SharedProcessor = new SharedProcessor();
   readonly twin: ReplicaTwin;
-  readonly lending: Lending;
+  readonly cacheExports: CacheExports;
   readonly random: Random;
   readonly readers: Each[] = [];
   /** Contents of the cache after each commit. */
@@ -62,27 +62,27 @@ class World {
       },
       1 + (seed % 3),
     );
-    this.lending = new Lending(this.twin.owner.table, () => undefined);
-    const { lending } = this;
+    this.cacheExports = new CacheExports(this.twin.owner.table, () => undefined);
+    const { cacheExports } = this;
     this.twin.owner.readers = {
-      mayMove: () => lending.mayMove(),
+      mayMove: () => cacheExports.mayMove(),
       moved: (row, former) => {
         this.moves++;
-        lending.moved(row, former);
+        cacheExports.moved(row, former);
       },
       dropped: (memory) => {
         // No thread may read it any more.
         memory.bytes.fill(0x58);
-        lending.dropped(memory);
+        cacheExports.dropped(memory);
       },
     };
   }
 
   join(): void {
     const { owner, replica } = this.twin;
-    const { processor, lending } = this;
+    const { processor, cacheExports } = this;
     const reader = new ReaderTwin(
-      { owner, replica, processor, lending },
+      { owner, replica, processor, cacheExports },
       this.random,
       STATES_BYTES,
       (entry) => this.checkObject(entry),
@@ -116,13 +116,13 @@ class World {
       const each = this.readers[at];
       if (each?.removedAt === undefined) continue;
       const { reader } = each;
-      reader.link.turn();
+      reader.link.runOnce();
       reader.read(Infinity, Infinity);
       this.checkReader(each);
-      reader.link.turn();
+      reader.link.runOnce();
       reader.read(Infinity, Infinity);
       assert.equal(reader.stopped, 'ERR_KUBELOOM_HANDLER_OVERFLOW');
-      assert.equal(reader.lent.isReady, false);
+      assert.equal(reader.listener.isReady, false);
       this.kill(at);
     }
   }
@@ -167,8 +167,8 @@ class World {
     else if (chance < 0.43) this.kill(at);
     else if (chance < 0.4335) this.remove(each);
     else if (each && chance < 0.7) {
-      each.reader.lend(wholeNumber(random, 1, 40));
-      if (each.reader.lent.pendingNotifications > 0 && !each.reader.lent.isReady) this.fullRings++;
+      each.reader.deliver(wholeNumber(random, 1, 40));
+      if (each.reader.listener.pendingNotifications > 0 && !each.reader.listener.isReady) this.fullRings++;
     } else if (each) {
       each.reader.read(wholeNumber(random, 0, 60), wholeNumber(random, 0, 60));
       this.checkReader(each);
@@ -183,17 +183,17 @@ class World {
     for (const each of this.readers) {
       const { reader } = each;
       for (let turns = 0; turns < 1000 && !reader.isLevel; turns++) {
-        reader.lend(Infinity);
+        reader.deliver(Infinity);
         await settled();
         reader.read(Infinity, Infinity);
       }
-      reader.lend(Infinity);
+      reader.deliver(Infinity);
       reader.read(Infinity, Infinity);
       assert.ok(reader.isLevel, 'a reader did not become level');
       this.checkReader(each);
       this.checkRetained(reader);
       reader.mirror.checkEqual(entriesOf(reader));
-      reader.link.turn();
+      reader.link.runOnce();
     }
   }
 
@@ -203,13 +203,13 @@ class World {
 
   #rows(): number[] {
     const { live } = this.twin.replica;
-    return [...live.slots()].map((slot) => live.rowAt(slot));
+    return [...live.ordinals()].map((ordinal) => live.rowAt(ordinal));
   }
 
   #record(rows: readonly number[]): void {
     const { table } = this.twin.owner;
     for (const row of rows) {
-      if (row === NONE) continue;
+      if (row === NO_ROW) continue;
       const entry = table.open(row);
       const name = `${entry.key}@${entry.resourceVersion}`;
       if (!this.objects.has(name))
@@ -255,7 +255,7 @@ function stateOf(entries: Iterable<Read>): string {
 
 function entriesOf({ replica }: ReaderTwin): Entry[] {
   const { live } = replica;
-  return [...live.slots()].map((slot) => live.entryAt(slot));
+  return [...live.ordinals()].map((ordinal) => live.entryAt(ordinal));
 }
 
 function storedBytes(twin: ReplicaTwin): number {

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import type { Random } from '../../../../src/base/clock.ts';
-import { Loans } from '../../../../src/replica/share/loans.ts';
-import { NONE } from '../../../../src/replica/store/columns.ts';
+import { ExportedRows } from '../../../../src/replica/share/exported-rows.ts';
+import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import { OBJECT_BYTES_MAX } from '../../../../src/replica/store/packed-objects.ts';
@@ -42,31 +42,31 @@ interface Message {
   readonly row: number;
   readonly place: Place;
   readonly text: string;
-  /** `NONE` when the row is new. */
+  /** `NO_ROW` when the row is new. */
   readonly former: number;
 }
 
 class ModelReader {
   readonly #world: StoreModel;
-  readonly loans: Loans;
+  readonly exportedRows: ExportedRows;
   readonly inbox: Message[] = [];
   readonly rows: Map<number, { place: Place; readonly text: string }> = new Map();
   isDead = false;
 
   constructor(world: StoreModel) {
     this.#world = world;
-    this.loans = new Loans(world.owner.table);
+    this.exportedRows = new ExportedRows(world.owner.table);
   }
 
-  lend(row: number): void {
-    if (this.loans.has(row)) return;
-    this.loans.begin(row);
-    this.inbox.push({ row, former: NONE, place: this.#world.placeOf(row), text: this.#world.textOf(row) });
+  deliver(row: number): void {
+    if (this.exportedRows.has(row)) return;
+    this.exportedRows.begin(row);
+    this.inbox.push({ row, former: NO_ROW, place: this.#world.placeOf(row), text: this.#world.textOf(row) });
   }
 
   moved(row: number, former: number): boolean {
-    if (this.isDead || !this.loans.has(row)) return false;
-    this.loans.begin(former);
+    if (this.isDead || !this.exportedRows.has(row)) return false;
+    this.exportedRows.begin(former);
     this.inbox.push({ row, former, place: this.#world.placeOf(row), text: this.#world.textOf(row) });
     return true;
   }
@@ -75,17 +75,17 @@ class ModelReader {
     const message = this.inbox.shift();
     if (!message) return;
     const { row, former, place, text } = message;
-    if (former === NONE) this.rows.set(row, { place, text });
+    if (former === NO_ROW) this.rows.set(row, { place, text });
     else {
       const known = this.rows.get(row);
       if (known) known.place = place;
-      this.loans.end(former);
+      this.exportedRows.end(former);
     }
   }
 
   /** Returns a row that the thread does not use any more. */
-  giveBack(row: number): void {
-    if (this.rows.delete(row)) this.loans.end(row);
+  returnRows(row: number): void {
+    if (this.rows.delete(row)) this.exportedRows.end(row);
   }
 
   check(): void {
@@ -126,9 +126,9 @@ export class StoreModel {
         this.#rowEnd = Math.max(this.#rowEnd, former + 1);
         this.#texts.set(former, this.textOf(row));
         table.addReference(former);
-        let isLent = false;
-        for (const reader of this.#readers) isLent = reader.moved(row, former) || isLent;
-        if (!isLent) table.setFlag(row, EntryFlag.Lent, false);
+        let isExported = false;
+        for (const reader of this.#readers) isExported = reader.moved(row, former) || isExported;
+        if (!isExported) table.setFlag(row, EntryFlag.Exported, false);
         table.dropReference(former);
       },
       dropped: ({ bytes }) => bytes.fill(0x58),
@@ -138,19 +138,19 @@ export class StoreModel {
   step(): void {
     const { random } = this;
     const chance = random();
-    const row = this.#cached[wholeNumber(random, 0, Math.max(0, this.#cached.length - 1))] ?? NONE;
+    const row = this.#cached[wholeNumber(random, 0, Math.max(0, this.#cached.length - 1))] ?? NO_ROW;
     const reader = this.#readers[wholeNumber(random, 0, READERS - 1)];
     const isGrowing = Math.floor(this.#added / 150) % 2 === 0;
-    if (chance < 0.12 || row === NONE) this.#add(NONE);
+    if (chance < 0.12 || row === NO_ROW) this.#add(NO_ROW);
     else if (chance < 0.17) this.#add(row);
     else if (chance < (isGrowing ? 0.19 : 0.33)) this.#remove(row);
     else if (chance < 0.36) this.#hold(row);
     else if (chance < 0.39) this.#release();
-    else if (chance < 0.47) reader?.lend(row);
+    else if (chance < 0.47) reader?.deliver(row);
     else if (chance < 0.6) for (let count = wholeNumber(random, 0, 8); count > 0; count--) reader?.take();
-    else if (chance < 0.65) reader?.giveBack(this.#anyOf(reader));
+    else if (chance < 0.65) reader?.returnRows(this.#anyOf(reader));
     else if (chance < 0.655) this.#kill();
-    else if (chance < 0.68) this.#ending = this.#ending.filter(({ loans }) => loans.endAll());
+    else if (chance < 0.68) this.#ending = this.#ending.filter(({ exportedRows }) => exportedRows.endAll());
     else if (chance < 0.69) this.#dissolve();
     else if (chance < 0.9) this.#pack(wholeNumber(random, 1, 12));
     else this.#compact();
@@ -193,13 +193,13 @@ export class StoreModel {
 
   /** Ends everything: nothing is held. */
   end(): void {
-    while (this.#cached.length > 0) this.#remove(this.#cached[0] ?? NONE);
+    while (this.#cached.length > 0) this.#remove(this.#cached[0] ?? NO_ROW);
     while (this.#held.length > 0) this.#release();
     for (const reader of this.#readers) {
       while (reader.inbox.length > 0) reader.take();
-      for (const row of reader.rows.keys()) reader.giveBack(row);
+      for (const row of reader.rows.keys()) reader.returnRows(row);
     }
-    for (const { loans } of this.#ending) while (loans.endAll());
+    for (const { exportedRows } of this.#ending) while (exportedRows.endAll());
     while (this.#round) this.#pack(Infinity);
     while (this.owner.slabs.hasCompaction || this.owner.packed.slabs.hasCompaction) this.#compact();
     const { slabs, packed } = this.owner;
@@ -208,11 +208,11 @@ export class StoreModel {
     assert.equal([...packed.dictionaries].length, 0);
   }
 
-  /** @param previous the row of the object's state before, or `NONE` */
+  /** @param previous the row of the object's state before, or `NO_ROW` */
   #add(previous: number): void {
     const { owner, random } = this;
     const { table } = owner;
-    if (previous === NONE && this.#cached.length >= OBJECTS_MAX) return;
+    if (previous === NO_ROW && this.#cached.length >= OBJECTS_MAX) return;
     const noise = Array.from({ length: random() < 0.8 ? 2 : 10 }, () => random().toFixed(10));
     const text = 'common to all of its siblings '.repeat(random() < 0.8 ? 5 : 9) + noise.join('');
     const entry = newEntry(owner, {
@@ -221,14 +221,14 @@ export class StoreModel {
     });
     const { row } = entry;
     entry.addReference();
-    owner.settle(entry);
+    owner.closeEntry(entry);
     this.#rowEnd = Math.max(this.#rowEnd, row + 1);
     this.#texts.set(row, this.#read(row));
     this.#cached.push(row);
-    if (previous === NONE) return;
+    if (previous === NO_ROW) return;
     table.setDictionary(row, table.dictionaryOf(previous));
     // A thread that has the state before receives the new one at once.
-    for (const reader of this.#readers) if (reader.loans.has(previous)) reader.lend(row);
+    for (const reader of this.#readers) if (reader.exportedRows.has(previous)) reader.deliver(row);
     this.#remove(previous);
   }
 
@@ -248,7 +248,7 @@ export class StoreModel {
     if (row !== undefined) this.owner.table.dropReference(row);
   }
 
-  /** A thread ends: its loans end in steps. */
+  /** A thread ends: its exportedRows end in steps. */
   #kill(): void {
     const index = wholeNumber(this.random, 0, READERS - 1);
     const [killed] = this.#readers.splice(index, 1, new ModelReader(this));
@@ -285,7 +285,7 @@ export class StoreModel {
 
   #anyOf({ rows }: ModelReader): number {
     const at = wholeNumber(this.random, 0, Math.max(0, rows.size - 1));
-    return [...rows.keys()][at] ?? NONE;
+    return [...rows.keys()][at] ?? NO_ROW;
   }
 
   #read(row: number): string {

@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { NONE } from '../../../../src/replica/store/columns.ts';
+import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import { Difference, SnapshotCursor, emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import { at, newEntry, newOwner } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
@@ -101,7 +101,7 @@ describe('the difference of a relist', () => {
     made.addDeletion(newEntry(owner, at('gone', 2)).row);
     made.addChange(same.row, same.row);
     made.addChange(newEntry(owner, at('b', 3)).row, newEntry(owner, at('b', 5)).row);
-    made.addChange(NONE, newEntry(owner, at('c', 4)).row);
+    made.addChange(NO_ROW, newEntry(owner, at('c', 4)).row);
     return { difference: made, liveBytes: () => owner.slabs.liveBytes };
   }
 
@@ -142,13 +142,13 @@ describe('the difference of a relist', () => {
     assert.equal(made.supersededBytes, old.length);
     made.replaceChange(place, newEntry(owner, at('a', 3)).row);
     assert.equal(made.supersededBytes, old.length, 'once');
-    const added = made.addChange(NONE, newEntry(owner, at('b', 4)).row);
-    made.replaceChange(added, NONE);
+    const added = made.addChange(NO_ROW, newEntry(owner, at('b', 4)).row);
+    made.replaceChange(added, NO_ROW);
     assert.equal(made.supersededBytes, old.length, 'it was not there before');
     const gone = newEntry(owner, at('gone', 5));
     made.addDeletion(gone.row);
     assert.equal(made.supersededBytes, old.length + gone.length);
-    made.replaceChange(place, NONE);
+    made.replaceChange(place, NO_ROW);
     assert.equal(made.supersededBytes, old.length + gone.length, 'deleted: delivered with its old state');
   });
 

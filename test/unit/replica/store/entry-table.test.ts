@@ -36,7 +36,7 @@ describe('a row has one entry', () => {
   });
 
   test('C15 while its object is parsed, so that the next handler does not parse it again', () => {
-    const owner = newOwner({ borrowChecks: 'off' });
+    const owner = newOwner({ retainChecks: 'off' });
     const entry = cached(owner);
     const object: unknown = borrowed(entry, 'a handler', () => entry.object);
     assert.equal(owner.table.open(entry.row).object, object);
@@ -47,7 +47,7 @@ describe('a row has one entry', () => {
 
 describe('an entry whose row has another one', () => {
   test('C65 reads the same object, and has bytes of its own when it is retained', () => {
-    const owner = newOwner({ borrowChecks: 'off' });
+    const owner = newOwner({ retainChecks: 'off' });
     const first = cached(owner);
     borrowed(first, 'a handler', () => {});
     const second = owner.table.open(first.row);
@@ -60,7 +60,7 @@ describe('an entry whose row has another one', () => {
 });
 
 test('C66 an entry reads nothing of the next state in its row', () => {
-  const owner = newOwner({ borrowChecks: 'off' });
+  const owner = newOwner({ retainChecks: 'off' });
   const entry = cached(owner);
   entry.dropReference();
   const next = cached(owner, 'b');

@@ -7,7 +7,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { DeletedFinalStateUnknown, EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { ObjectIdentity } from '../../../../src/replica/store/cached-object.ts';
-import type { BorrowChecks } from '../../../../src/replica/store/entry-owner.ts';
+import type { RetainChecks } from '../../../../src/replica/store/entry-owner.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { compactAll, jsonOf, tableOf, borrowed, newEntry, newOwner, wireObject } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
@@ -17,7 +17,7 @@ const WEB_0: ObjectSpec = { namespace: 'default', name: 'web-0', version: 4711, 
 const STACK = '    at file:///app/controller.js:42:7\n    at file:///app/main.js:7:1';
 
 /** Drops the last reference of a superseded entry, then overwrites its former place. */
-function retireAndOverwrite(entry: Entry): void {
+function endRowAndOverwrite(entry: Entry): void {
   const table = tableOf(entry);
   if (table.referencesOf(entry.row) === 0) entry.addReference();
   entry.dropReference();
@@ -43,8 +43,8 @@ function readsOf(entry: Entry): readonly (() => unknown)[] {
 }
 
 /** Returns an entry in the cache: with one reference. */
-function cached(borrowChecks: BorrowChecks, spec: ObjectSpec = WEB_0): Entry {
-  const entry = newEntry(newOwner({ borrowChecks }), spec);
+function cached(retainChecks: RetainChecks, spec: ObjectSpec = WEB_0): Entry {
+  const entry = newEntry(newOwner({ retainChecks }), spec);
   entry.addReference();
   return entry;
 }
@@ -94,7 +94,7 @@ describe('a borrowed entry', () => {
   test('strict: identity, labels and fields stay readable', () => {
     const owner = newOwner({ fields: ['spec.nodeName'] });
     const entry = newEntry(owner, { ...WEB_0, fields: ['node-7'], controllerUid: 'rs-1' });
-    retireAndOverwrite(entry);
+    endRowAndOverwrite(entry);
     const { key, namespace, name, uid, resourceVersion, controllerUid } = entry;
     assert.deepEqual([key, namespace, name, uid], ['default/web-0', 'default', 'web-0', 'uid-of-web-0']);
     assert.deepEqual([resourceVersion, controllerUid], ['4711', 'rs-1']);
@@ -106,18 +106,18 @@ describe('a borrowed entry', () => {
     const entry = cached('off');
     assert.deepEqual(entry.object, wireObject(WEB_0));
     assert.ok(entry.metadata);
-    retireAndOverwrite(entry);
+    endRowAndOverwrite(entry);
     assert.equal(entry.decoded, undefined, 'an unreadable object is not cached');
     assertExpired(entry);
   });
 
-  for (const borrowChecks of ['strict', 'off'] satisfies BorrowChecks[]) {
-    test(`${borrowChecks}: when retained, it stays readable after it was superseded, from bytes of its own`, () => {
-      const owner = newOwner({ borrowChecks });
+  for (const retainChecks of ['strict', 'off'] satisfies RetainChecks[]) {
+    test(`${retainChecks}: when retained, it stays readable after it was superseded, from bytes of its own`, () => {
+      const owner = newOwner({ retainChecks });
       const entry = newEntry(owner, WEB_0);
       const kept = borrowed(entry, STACK, () => entry.retain());
       assert.equal(kept, entry, 'the same entry, so that identity comparisons hold');
-      retireAndOverwrite(entry);
+      endRowAndOverwrite(entry);
       assert.equal(owner.slabs.liveBytes, 0, 'the slabs have their bytes back');
       assert.deepEqual(kept.object, wireObject(WEB_0));
       assert.deepEqual(kept.metadata, wireObject(WEB_0).metadata);
@@ -141,7 +141,7 @@ describe('reading an entry', () => {
   };
 
   function readable(spec: ObjectSpec, cacheBytes: number = 2 ** 20): Entry {
-    const entry = newEntry(newOwner({ borrowChecks: 'off', cacheBytes }), spec);
+    const entry = newEntry(newOwner({ retainChecks: 'off', cacheBytes }), spec);
     entry.addReference();
     return entry;
   }
@@ -154,18 +154,18 @@ describe('reading an entry', () => {
   });
 
   test('a retained object is cached for longer than a borrowed one when it is read again', () => {
-    const owner = newOwner({ borrowChecks: 'off', cacheBytes: 2 ** 26 });
+    const owner = newOwner({ retainChecks: 'off', cacheBytes: 2 ** 26 });
     const spec = { padding: 'x'.repeat(2 ** 16) };
-    const [lentFirst, retained, ...later] = Array.from({ length: 6 }, (_, id) =>
+    const [borrowedFirst, retained, ...later] = Array.from({ length: 6 }, (_, id) =>
       newEntry(owner, { name: `pod-${id}`, version: 1, spec }),
     );
-    assert.ok(lentFirst && retained);
+    assert.ok(borrowedFirst && retained);
     const readOthers = (): void => {
-      for (const entry of [lentFirst, ...later]) assert.ok(entry.object);
+      for (const entry of [borrowedFirst, ...later]) assert.ok(entry.object);
     };
     assert.ok(retained.retain().object);
     readOthers();
-    assert.equal(lentFirst.decoded, undefined);
+    assert.equal(borrowedFirst.decoded, undefined);
     assert.equal(retained.decoded, undefined);
     const { object } = retained;
     readOthers();
@@ -191,7 +191,7 @@ describe('reading an entry', () => {
   });
 
   test('metadata of an object without any is empty', () => {
-    const entry = newEntry(newOwner({ borrowChecks: 'off' }), WEB_0, {
+    const entry = newEntry(newOwner({ retainChecks: 'off' }), WEB_0, {
       bytes: Buffer.from('{"kind":"Pod"}'),
     });
     assert.deepEqual(entry.metadata, {});
@@ -256,7 +256,7 @@ describe('the tombstone of an entry', () => {
 
 describe('an entry that cannot be read', () => {
   test('too large: every read throws with key and limit; its identity is readable', () => {
-    const entry = newEntry(newOwner({ borrowChecks: 'off', objectBytesMax: 4096 }), WEB_0, {
+    const entry = newEntry(newOwner({ retainChecks: 'off', objectBytesMax: 4096 }), WEB_0, {
       flags: EntryFlag.TooLarge,
     });
     for (const read of readsOf(entry))
@@ -276,7 +276,7 @@ describe('an entry that cannot be read', () => {
   ] as const) {
     test(`malformed (${what}): reading throws with the key, and bytes() returns what was received`, () => {
       const bytes = Buffer.from(text);
-      const entry = newEntry(newOwner({ borrowChecks: 'off' }), WEB_0, { bytes, flags });
+      const entry = newEntry(newOwner({ retainChecks: 'off' }), WEB_0, { bytes, flags });
       const malformed = { code: 'ERR_KUBELOOM_MALFORMED_OBJECT', message: /default\/web-0@4711/ };
       assert.throws(() => entry.object, malformed);
       assert.throws(() => entry.copy(), malformed);
@@ -290,7 +290,7 @@ describe('an entry sent to another thread', () => {
   const CLONE = { code: 'ERR_KUBELOOM_CLONE', message: /bytes\(\)/ };
 
   test('is refused by structuredClone, alone or inside an object, borrowed, retained or in a tombstone', () => {
-    const entry = newEntry(newOwner({ borrowChecks: 'off' }), WEB_0);
+    const entry = newEntry(newOwner({ retainChecks: 'off' }), WEB_0);
     for (const value of [
       entry,
       { pods: [entry] },
@@ -302,7 +302,7 @@ describe('an entry sent to another thread', () => {
   });
 
   test('is refused before any part of it, msgpack tables included, is copied', () => {
-    const owner = newOwner({ borrowChecks: 'off' });
+    const owner = newOwner({ retainChecks: 'off' });
     owner.decoders.set(0, { decode: () => ({}), update: () => {} } as never);
     assert.throws(() => structuredClone(newEntry(owner, WEB_0)), CLONE);
   });

@@ -76,7 +76,7 @@ export function newOwner(
   return new EntryOwner(new EntryTable(), {
     kind: 'Pod',
     fields: [],
-    borrowChecks: 'strict',
+    retainChecks: 'strict',
     decodedCache: new DecodedCache(cacheBytes),
     objectBytesMax: 4096,
     ...rest,

@@ -26,7 +26,7 @@ const PODS = 100;
 const POD_BYTES = 5120;
 
 function packingOwner(options: Parameters<typeof newOwner>[0] = {}): EntryOwner {
-  return newOwner({ packing: PACK_ALL, borrowChecks: 'off', ...options });
+  return newOwner({ packing: PACK_ALL, retainChecks: 'off', ...options });
 }
 
 /** Returns an owner whose pods are all packed. */
@@ -156,8 +156,8 @@ describe('objects that do not change', () => {
   });
 
   it('are refused as before to a late read', () => {
-    for (const borrowChecks of ['strict', 'off'] as const) {
-      const { entries } = packedPods({ borrowChecks });
+    for (const retainChecks of ['strict', 'off'] as const) {
+      const { entries } = packedPods({ retainChecks });
       for (const [index, entry] of entries.entries()) {
         borrowed(entry, 'a handler', () => assert.deepEqual(entry.bytes(), podBytes(index)));
         entry.dropReference();
@@ -197,7 +197,7 @@ describe('objects that are not packed', () => {
       [50, true],
       [53, false],
     ] as const) {
-      const owner = newOwner({ borrowChecks: 'off' });
+      const owner = newOwner({ retainChecks: 'off' });
       for (let index = 0; index < count; index++) held(owner, specOf(index), podBytes(index));
       packRounds(owner, 2);
       assert.equal(owner.packed.heldBytes === 0, isLeftAlone, `${count} pods`);

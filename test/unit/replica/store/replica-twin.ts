@@ -11,7 +11,7 @@ import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { field, label } from '../../../../src/replica/store/index-functions.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
-import { NONE } from '../../../../src/replica/store/columns.ts';
+import { NO_ORDINAL, NO_ROW } from '../../../../src/replica/store/columns.ts';
 import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
 import { SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
@@ -58,7 +58,7 @@ export interface Epoch {
 
 export class ReplicaTwin {
   readonly owner: EntryOwner = newOwner({
-    borrowChecks: 'strict',
+    retainChecks: 'strict',
     fields: ['spec.nodeName'],
     packing: { totalBytesMin: 0, wastedBytesMin: 0 },
   });
@@ -92,7 +92,7 @@ export class ReplicaTwin {
 
   get cachedEntries(): Entry[] {
     const { live } = this.replica;
-    return [...live.slots()].map((slot) => live.entryAt(slot));
+    return [...live.ordinals()].map((ordinal) => live.entryAt(ordinal));
   }
 
   get cachedSize(): number {
@@ -266,10 +266,10 @@ export class ReplicaTwin {
     const { shard, id, isNew } = this.#shards.object(key, isDeletion);
     const { table } = this.owner;
     const row = isNew ? this.replica.rowByKey(key) : this.replica.rowOf(shard, id);
-    const previous = row === NONE ? undefined : table.factsOf(row);
+    const previous = row === NO_ROW ? undefined : table.factsOf(row);
     if (!isNew) assert.equal(previous?.key, key, 'an id leads to another object');
     const live = this.replica.rowByKey(key);
-    if (isItem && live !== NONE && table.versionOf(live) === spec.version) {
+    if (isItem && live !== NO_ORDINAL && table.versionOf(live) === spec.version) {
       this.replica.keep(shard, id, this.replica.live.get(key));
       return;
     }

@@ -9,7 +9,7 @@ import type { KubeloomError } from '../../../../src/base/errors.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import type { Delivery, DeliveryCursor } from '../../../../src/replica/store/deliveries.ts';
-import { NONE } from '../../../../src/replica/store/columns.ts';
+import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import type { EntryTable } from '../../../../src/replica/store/entry-table.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
@@ -97,14 +97,17 @@ export class ScriptedReplica {
 
   get(key: string): Entry | undefined {
     const row = this.replica.rowByKey(key);
-    return row === NONE ? undefined : this.owner.table.open(row);
+    return row === NO_ROW ? undefined : this.owner.table.open(row);
   }
 
   /** Disposes of everything; true when the slabs hold only what is cached. */
   dispose(): boolean {
     while (this.replica.dispose());
     const { live, table } = this.replica;
-    const cached = [...live.slots()].reduce((sum, slot) => sum + table.lengthOf(live.rowAt(slot)), 0);
+    const cached = [...live.ordinals()].reduce(
+      (sum, ordinal) => sum + table.lengthOf(live.rowAt(ordinal)),
+      0,
+    );
     return this.owner.slabs.liveBytes === cached;
   }
 
@@ -125,7 +128,7 @@ export function recorder(table: EntryTable, log: string[], isResyncDue: boolean 
   };
 }
 
-/** Returns an update, an add or a deletion of these rows, one of which may be `NONE`. */
+/** Returns an update, an add or a deletion of these rows, one of which may be `NO_ROW`. */
 export function deliveryOf(table: EntryTable, oldRow: number, newRow: number): Delivery {
   return { ...emptyDelivery(), oldEntry: table.entryOf(oldRow), newEntry: table.entryOf(newRow) };
 }

@@ -50,10 +50,10 @@ class Scene {
   /** Rounds after which memory is to be tidied once more. */
   untidied = 0;
 
-  constructor(packAfterMs: number = 2000) {
+  constructor(compressAfterMs: number = 2000) {
     const options = {
       clock: this.clock,
-      packAfterMs,
+      compressAfterMs,
       merged: () => this.merged,
       afterNextMerge: (callback: () => void) => void this.callbacks.push(callback),
     };
@@ -67,7 +67,7 @@ class Scene {
 }
 
 describe('rounds of packing', () => {
-  it('begin `packAfterMs` after a change, and again as long after the end of a round that left something to do', () => {
+  it('begin `compressAfterMs` after a change, and again as long after the end of a round that left something to do', () => {
     const scene = new Scene();
     const { clock, rounds } = scene;
     const one = member(3);
@@ -191,7 +191,7 @@ describe('rounds of packing', () => {
     assert.deepEqual([other.rounds, errors.length], [2, 1]);
   });
 
-  it('never run when `packAfterMs` is Infinity', () => {
+  it('never run when `compressAfterMs` is Infinity', () => {
     const scene = new Scene(Infinity);
     scene.rounds.add(member(1), unexpected);
     scene.change();

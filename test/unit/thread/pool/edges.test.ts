@@ -138,7 +138,7 @@ test('C211 C218 C220 a thread whose handler was removed fails its next key, and 
   const clock = new FakeClock();
   const source = new FakeControllerSource<Pod>();
   const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
-  await using threads = new InformerThreads({ shards: 0, ...limits }, { clock });
+  await using threads = new InformerThreads({ indexerThreads: 0, ...limits }, { clock });
   await using informer = new SharedIndexInformer<Pod>(source, PODS, {
     threads,
     clock,

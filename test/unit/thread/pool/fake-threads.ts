@@ -129,7 +129,7 @@ export function fakeCache(ledger: KeyLedger): SharedCache {
   const cache = {
     port: () => ({ transferList: [] }),
     close: () => undefined,
-    wantRunning: () => undefined,
+    checkRunning: () => undefined,
     get resourceVersions() {
       return [String(ledger.version)];
     },

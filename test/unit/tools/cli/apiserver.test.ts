@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile, readdir, stat, symlink } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { wantKubeConfigTarget, writeKubeConfig } from '../../../../src/tools/cli/apiserver.ts';
+import { checkKubeConfigTarget, writeKubeConfig } from '../../../../src/tools/cli/apiserver.ts';
 import { TemporaryFolder } from './command.ts';
 
 const YAML = 'apiVersion: v1\nkind: Config\ncurrent-context: kubeloom-embedded\n';
@@ -29,7 +29,7 @@ describe('a kubeconfig file', () => {
     const real = await folder.write('real', 'current-context: production\n');
     await symlink(real, folder.file('link'));
     for (const path of [real, folder.file('link'), folder.path, '/dev/null']) {
-      await assert.rejects(wantKubeConfigTarget(path), REFUSED, path);
+      await assert.rejects(checkKubeConfigTarget(path), REFUSED, path);
       await assert.rejects(writeKubeConfig(path, YAML), REFUSED, path);
     }
     assert.equal(await readFile(real, 'utf8'), 'current-context: production\n');

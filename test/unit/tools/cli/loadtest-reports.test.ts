@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { wantReportFlags, writeReports } from '../../../../src/tools/cli/loadtest/loadtest-reports.ts';
+import { checkReportFlags, writeReports } from '../../../../src/tools/cli/loadtest/loadtest-reports.ts';
 import { readResult } from '../../../../src/tools/loadtest/report/read-result.ts';
 import { exampleResult } from '../loadtest/example-result.ts';
 import { TemporaryFolder, runCommand } from './command.ts';
@@ -13,7 +13,7 @@ describe('the report files of a load test', () => {
     const [json, junit, html] = ['a.json', 'a.xml', 'a.html'].map((name) => folder.file(name));
     assert.ok(json && junit && html);
     const flags = { json, junit, html };
-    wantReportFlags(flags);
+    checkReportFlags(flags);
     await writeReports(exampleResult(), flags);
     assert.equal(readResult(json).conclusion.kind, 'THRESHOLD');
     assert.match(await readFile(junit, 'utf8'), /^<\?xml /);
@@ -22,16 +22,16 @@ describe('the report files of a load test', () => {
 
   it('are refused before the run when their folder does not exist, or when the name is that of a workload', () => {
     const code = 'ERR_KUBELOOM_USAGE';
-    assert.throws(() => wantReportFlags({ html: '/nowhere/a.html' }), {
+    assert.throws(() => checkReportFlags({ html: '/nowhere/a.html' }), {
       code,
       message: /a\.html cannot be written: ENOENT/,
     });
-    assert.throws(() => wantReportFlags({ json: 'smoke' }), {
+    assert.throws(() => checkReportFlags({ json: 'smoke' }), {
       code,
       message: /the workload comes before --json/,
     });
-    assert.throws(() => wantReportFlags({ json: 'mine.yaml' }), { code });
-    wantReportFlags({ json: true });
+    assert.throws(() => checkReportFlags({ json: 'mine.yaml' }), { code });
+    checkReportFlags({ json: true });
   });
 });
 

@@ -37,7 +37,7 @@ async function start(script: Script, skipTLSVerify = true): Promise<Scene> {
   const context = {
     kubeConfig,
     connection,
-    threads: new InformerThreads({ shards: 0 }),
+    threads: new InformerThreads({ indexerThreads: 0 }),
     startedUs,
     onError: (error: Error) => void errors.push(error),
   };

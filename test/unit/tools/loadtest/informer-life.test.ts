@@ -22,7 +22,7 @@ it('a sync has the bytes of its own list, whatever other informers of the proces
     { name: 'scripted', server: server.url, skipTLSVerify: false },
     { name: 'nobody' },
   );
-  await using threads = new InformerThreads({ shards: 0 });
+  await using threads = new InformerThreads({ indexerThreads: 0 });
   const connection = { server: server.url, headers: {} };
   const context = { kubeConfig, connection, threads, startedUs: nowUs(), onError: assert.ifError };
   await using one = new InformerLife(watcherTask('informer', 'list'), context, 'start');

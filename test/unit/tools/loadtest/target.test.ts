@@ -1,7 +1,7 @@
 /** The clusters to which a load test writes without `--yes`: throwaway clusters on this machine. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { targetText, wantTarget } from '../../../../src/tools/loadtest/run/target.ts';
+import { targetText, checkTarget } from '../../../../src/tools/loadtest/run/target.ts';
 import type { LoadTestTarget } from '../../../../src/tools/loadtest/run/target.ts';
 
 const KIND: LoadTestTarget = {
@@ -33,17 +33,17 @@ const REFUSED: readonly (readonly [why: string, target: Partial<LoadTestTarget>]
 
 describe('the target of a load test', () => {
   for (const change of ALLOWED) {
-    it(`is allowed: ${JSON.stringify(change)}`, () => wantTarget({ ...KIND, ...change }, false));
+    it(`is allowed: ${JSON.stringify(change)}`, () => checkTarget({ ...KIND, ...change }, false));
   }
 
   for (const [why, change] of REFUSED) {
     it(`is refused without --yes: ${why}`, () => {
       const target = { ...KIND, ...change };
-      assert.throws(() => wantTarget(target, false), {
+      assert.throws(() => checkTarget(target, false), {
         code: 'ERR_KUBELOOM_LOADTEST_REFUSED',
         message: /^nothing was sent: .*--yes/,
       });
-      wantTarget(target, true);
+      checkTarget(target, true);
     });
   }
 

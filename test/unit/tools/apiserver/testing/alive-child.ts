@@ -7,7 +7,7 @@ import { FakeControllerSource } from '../../../../../src/tools/apiserver/testing
 import { PODS } from '../../../../kit/objects.ts';
 
 const source = new FakeControllerSource();
-const threads = new InformerThreads({ shards: Number(process.argv[2]) });
+const threads = new InformerThreads({ indexerThreads: Number(process.argv[2]) });
 // A timer of a resync, or of a wait for a handler, does not keep it alive either.
 const informer = new SharedIndexInformer(source, PODS, { threads, resyncPeriodMs: 60_000 });
 informer.addEventHandler({ onAdd: () => new Promise(() => undefined) });

@@ -11,11 +11,14 @@ let workers = 0;
 process.on('worker', () => workers++);
 process.on('exit', () => process.stdout.write(`${workers} threads, ended`));
 
-const never = new SharedIndexInformer(source, PODS, { threads: { shards: 1 }, resyncPeriodMs: 60_000 });
+const never = new SharedIndexInformer(source, PODS, {
+  threads: { indexerThreads: 1 },
+  resyncPeriodMs: 60_000,
+});
 never.addEventHandler({ onAdd: () => undefined });
 never.addIndexers({ app: label('app') });
 never.getIndexer().list();
-const factory = new SharedInformerFactory(() => source, { threads: { shards: 1 } });
+const factory = new SharedInformerFactory(() => source, { threads: { indexerThreads: 1 } });
 factory.core.v1.pods.informer.addEventHandler({ onAdd: () => undefined });
 
 if (process.argv[2] === 'beside') {

@@ -26,7 +26,7 @@ async function turns(count: number): Promise<void> {
 for (const threads of THREADS) {
   describe(`settled, threads: ${threads}`, { timeout: 40_000 }, () => {
     it('waits for the consequences of watches that break meanwhile', async () => {
-      await using harness = await Harness.start(VARIANTS[0], {}, { shards: threads });
+      await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: threads });
       const informer = harness.informer();
       await harness.synced(informer);
       await harness.server.waitForWatches(1);
@@ -38,7 +38,7 @@ for (const threads of THREADS) {
     });
 
     it('waits for events that bring nothing new to this informer', async () => {
-      await using harness = await Harness.start(VARIANTS[0], {}, { shards: threads });
+      await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: threads });
       const informer = harness.informer({ namespace: 'web' });
       await harness.synced(informer);
       await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('elsewhere') }]);
@@ -48,7 +48,7 @@ for (const threads of THREADS) {
     });
 
     it('C136 works while all timers of node:test are fake', async () => {
-      await using harness = await Harness.start(VARIANTS[0], {}, { shards: threads });
+      await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: threads });
       const source = new FakeControllerSource<V1Pod>();
       mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'] });
       try {
@@ -150,7 +150,7 @@ describe('settled', { timeout: 40_000 }, () => {
   });
 
   it('reports that it cannot ask the server', async () => {
-    const threads = new InformerThreads({ shards: 0 });
+    const threads = new InformerThreads({ indexerThreads: 0 });
     const plain = {
       list: () => Promise.reject(new Error('unused')),
       watch: () => Promise.reject(new Error('unused')),
@@ -171,7 +171,7 @@ describe('settled', { timeout: 40_000 }, () => {
 
 describe('settled with work queues', { timeout: 40_000 }, () => {
   it('waits until what a change has queued is reconciled, and what that has written, too', async () => {
-    await using harness = await Harness.start(VARIANTS[0], {}, { shards: 0 });
+    await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: 0 });
     const informer = harness.informer();
     const queue = new RateLimitingQueue<string>({ name: 'pods' });
     informer.addEventHandler({ onAdd: ({ key }) => queue.add(key) });

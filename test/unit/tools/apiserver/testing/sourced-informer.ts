@@ -25,7 +25,7 @@ export class SourcedInformer implements AsyncDisposable {
     options: InformerOptions<V1Pod> = {},
     ringBytes: number = 4 * 2 ** 20,
   ) {
-    this.#threads = new InformerThreads({ shards: threads, ringBytes });
+    this.#threads = new InformerThreads({ indexerThreads: threads, ringBytes });
     this.informer = new SharedIndexInformer<V1Pod>(source, PODS, {
       threads: this.#threads,
       backoff: { initialMs: 1, maxMs: 5 },

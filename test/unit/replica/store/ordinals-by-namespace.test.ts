@@ -1,24 +1,24 @@
-/** The slots of namespaces, in order of arrival. */
+/** The ordinals of namespaces, in order of arrival. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { NumberColumns } from '../../../../src/replica/store/columns.ts';
-import { SlotsByNamespace } from '../../../../src/replica/store/slots-by-namespace.ts';
+import { OrdinalsByNamespace } from '../../../../src/replica/store/ordinals-by-namespace.ts';
 
-function indexOf(...namespaces: readonly string[]): SlotsByNamespace {
+function indexOf(...namespaces: readonly string[]): OrdinalsByNamespace {
   const links = new NumberColumns(2);
-  const index = new SlotsByNamespace({ links, previous: 0, next: 1 });
-  for (const [slot, namespace] of namespaces.entries()) index.add(namespace, slot);
+  const index = new OrdinalsByNamespace({ links, previous: 0, next: 1 });
+  for (const [ordinal, namespace] of namespaces.entries()) index.add(namespace, ordinal);
   return index;
 }
 
-function contentOf(index: SlotsByNamespace): Record<string, number[]> {
+function contentOf(index: OrdinalsByNamespace): Record<string, number[]> {
   const names = [...index.keys()];
   for (const name of names) assert.equal(index.get(name)?.size, [...(index.get(name) ?? [])].length);
   return Object.fromEntries(names.map((name) => [name, [...(index.get(name) ?? [])]]));
 }
 
-describe('slots by namespace', () => {
+describe('ordinals by namespace', () => {
   test('are in order of arrival, and those of cluster-scoped objects are in none', () => {
     const index = indexOf('a', 'b', '', 'a', 'a', 'b');
     assert.deepEqual(contentOf(index), { a: [0, 3, 4], b: [1, 5] });
@@ -27,12 +27,12 @@ describe('slots by namespace', () => {
 
   test('keep their order when the first, the last or another one is removed', () => {
     const index = indexOf('a', 'a', 'a', 'a', 'a');
-    for (const [slot, left] of [
+    for (const [ordinal, left] of [
       [2, [0, 1, 3, 4]],
       [0, [1, 3, 4]],
       [4, [1, 3]],
     ] as const) {
-      index.remove('a', slot);
+      index.remove('a', ordinal);
       assert.deepEqual(contentOf(index), { a: left });
     }
   });

@@ -18,7 +18,7 @@ import type { RequestContext } from './list-request.ts';
 import { errorOf } from './lister-watcher-errors.ts';
 import { WatchRequest } from './watch-request.ts';
 
-export interface ListAndWatchOptions<T> extends Omit<RequestContext<T>, 'opened' | 'dispatch' | 'fail'> {
+export interface InlineReflectorOptions<T> extends Omit<RequestContext<T>, 'opened' | 'dispatch' | 'fail'> {
   readonly random: Random;
   /** Random share added to a delay; 1 adds up to 100 %. */
   readonly jitter: number;
@@ -35,8 +35,8 @@ export interface Ending {
   readonly error: KubeloomError | undefined;
 }
 
-export class ListAndWatch<T> {
-  readonly #options: ListAndWatchOptions<T>;
+export class InlineReflector<T> {
+  readonly #options: InlineReflectorOptions<T>;
   readonly #context: RequestContext<T>;
   #state: State;
   #memory: Memory;
@@ -50,7 +50,7 @@ export class ListAndWatch<T> {
   #finish: (ending: Ending) => void = () => undefined;
   #crash: (error: unknown) => void = () => undefined;
 
-  constructor(options: ListAndWatchOptions<T>, memory: Memory) {
+  constructor(options: InlineReflectorOptions<T>, memory: Memory) {
     this.#options = options;
     this.#memory = memory;
     this.#state = { kind: 'idle', memory, first: 'sync' };

@@ -1,14 +1,14 @@
-/** Every event in every state of a lender. */
+/** Every event in every state of a cache export. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeloomError } from '../../../../src/base/errors.ts';
-import { OPEN, isWriting, stepLender } from '../../../../src/replica/share/lender-step.ts';
-import type { LenderEvent, LenderState } from '../../../../src/replica/share/lender-step.ts';
+import { OPEN, isWriting, stepCacheExport } from '../../../../src/replica/share/cache-export-step.ts';
+import type { CacheExportEvent, CacheExportState } from '../../../../src/replica/share/cache-export-step.ts';
 
 const failure = new KubeloomError('ERR_KUBELOOM_OBJECT_TOO_LARGE', 'too large');
 const overflow = new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow');
 
-const STATES: readonly LenderState[] = [
+const STATES: readonly CacheExportState[] = [
   OPEN,
   { kind: 'leaving' },
   { kind: 'failed', failure },
@@ -16,7 +16,7 @@ const STATES: readonly LenderState[] = [
   { kind: 'closed' },
 ];
 
-const EVENTS: readonly LenderEvent[] = [
+const EVENTS: readonly CacheExportEvent[] = [
   { type: 'leave' },
   { type: 'fail', failure },
   { type: 'remove', failure: overflow },
@@ -24,7 +24,7 @@ const EVENTS: readonly LenderEvent[] = [
 ];
 
 /** The state after each event of `EVENTS`. */
-const AFTER: Readonly<Record<LenderState['kind'], readonly LenderState['kind'][]>> = {
+const AFTER: Readonly<Record<CacheExportState['kind'], readonly CacheExportState['kind'][]>> = {
   open: ['leaving', 'failed', 'removed', 'closed'],
   leaving: ['leaving', 'failed', 'removed', 'closed'],
   failed: ['failed', 'failed', 'failed', 'closed'],
@@ -32,10 +32,10 @@ const AFTER: Readonly<Record<LenderState['kind'], readonly LenderState['kind'][]
   closed: ['closed', 'closed', 'closed', 'closed'],
 };
 
-test('a lender that has ended keeps the first reason, writes nothing more, and can only be closed', () => {
+test('a cache export that has ended keeps the first reason, writes nothing more, and can only be closed', () => {
   for (const state of STATES) {
     for (const [at, event] of EVENTS.entries()) {
-      const next = stepLender(state, event);
+      const next = stepCacheExport(state, event);
       assert.equal(next.kind, AFTER[state.kind][at], `${state.kind}, ${event.type}`);
       if (next.kind === state.kind) assert.equal(next, state);
       if (!isWriting(state)) assert.equal(isWriting(next), false);

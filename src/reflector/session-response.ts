@@ -27,7 +27,7 @@ export interface Body extends BodyReader {
 }
 
 /** The reflector, as the exchange and the body of the response use it. */
-export interface ExchangeOwner {
+export interface ResponseOwner {
   readonly clock: Clock;
   readonly inbox: Inbox;
   readonly spec: ReflectorSpec;
@@ -38,7 +38,7 @@ export interface ExchangeOwner {
   readonly router: Pick<Router, 'readMs'>;
   /** Carries out the effects of earlier inputs. @returns false when an effect found no room */
   flush(): boolean;
-  begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body;
+  begin(exchange: SessionResponse, status: number, headers: Readonly<Record<string, string>>): Body;
   unanswered(error: KubeloomError): void;
   silent(limitMs: number): void;
   /**
@@ -62,8 +62,8 @@ const TRANSPORT_EXTRA_MS = 10_000;
 /** client-go's code of a request without a response. */
 const NO_ANSWER = '<error>';
 
-export class Exchange implements ResponseSink {
-  readonly owner: ExchangeOwner;
+export class SessionResponse implements ResponseSink {
+  readonly owner: ResponseOwner;
   isClosed = false;
   /** The reader of the bytes; undefined: the bytes are dropped. */
   body: Body | undefined;
@@ -79,7 +79,7 @@ export class Exchange implements ResponseSink {
    * @param accept the transport's default when undefined
    */
   constructor(
-    owner: ExchangeOwner,
+    owner: ResponseOwner,
     transport: HttpTransport,
     path: string,
     silenceMaxMs: number,
@@ -169,14 +169,14 @@ export class Exchange implements ResponseSink {
 interface EventInput {
   readonly kind: 'event';
   /** The owner of the event's effects. */
-  readonly owner: ExchangeOwner;
+  readonly owner: ResponseOwner;
   handle: (() => void) | undefined;
   next: Input | undefined;
 }
 
 interface ChunkInput {
   readonly kind: 'chunk';
-  readonly exchange: Exchange;
+  readonly exchange: SessionResponse;
   chunk: Buffer;
   readonly readMs: number;
   /** The first index that was not read. */
@@ -203,7 +203,7 @@ export class Inbox {
    * Calls `handle`, at once if no other input is waiting. The input is done when the effects, which may find
    * no room, are carried out.
    */
-  offerEvent(owner: ExchangeOwner, handle: () => void): void {
+  offerEvent(owner: ResponseOwner, handle: () => void): void {
     if (this.#isClosed) return;
     this.#append({ kind: 'event', owner, handle, next: undefined });
     this.drain();
@@ -211,7 +211,7 @@ export class Inbox {
   }
 
   /** Passes bytes to the response's body, at once if no other input is waiting. Copies what is not read. */
-  offerBytes(exchange: Exchange, chunk: Buffer, readMs: number): void {
+  offerBytes(exchange: SessionResponse, chunk: Buffer, readMs: number): void {
     if (this.#isClosed) return;
     const input: ChunkInput = { kind: 'chunk', exchange, chunk, readMs, position: 0, next: undefined };
     this.#append(input);

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { KeySpans, scanKey } from '../../../src/kube/json/key-spans.ts';
 import { partitionRanges } from '../../../src/kube/shard-selector.ts';
-import { ShardGate } from '../../../src/reflector/shard-gate.ts';
+import { ShardFilterGuard } from '../../../src/reflector/shard-filter-guard.ts';
 import { ActivityCounter } from '../../../src/shared/activity.ts';
-import type { ShardFiltering } from '../../../src/shared/activity.ts';
+import type { ShardFilterSupport } from '../../../src/shared/activity.ts';
 
 /** FNV-1a of `a` is in the upper half of all hashes, that of this text in the lower one. */
 const OWN = 'a';
@@ -15,12 +15,12 @@ type Input = 'list' | 'own' | 'foreign' | 'echo' | 'page' | 'end';
 
 class Judged {
   readonly counts: Float64Array = new Float64Array(Object.keys(ActivityCounter).length);
-  readonly changes: ShardFiltering[] = [];
-  readonly #gate = new ShardGate(partitionRanges([1], 2), this.counts, (filtering) =>
+  readonly changes: ShardFilterSupport[] = [];
+  readonly #gate = new ShardFilterGuard(partitionRanges([1], 2), this.counts, (filtering) =>
     this.changes.push(filtering),
   );
 
-  after(...inputs: readonly Input[]): readonly ShardFiltering[] {
+  after(...inputs: readonly Input[]): readonly ShardFilterSupport[] {
     for (const input of inputs) this.#take(input);
     return this.changes;
   }
@@ -45,7 +45,7 @@ describe('a server that was given a shard selector', () => {
   const cases: readonly (readonly [
     title: string,
     inputs: readonly Input[],
-    changes: readonly ShardFiltering[],
+    changes: readonly ShardFilterSupport[],
   ])[] = [
     ['filters when its list says so', ['list', 'own', 'echo', 'end'], ['filtered']],
     ['filters when its empty list says so', ['list', 'echo', 'end'], ['filtered']],

@@ -6,10 +6,10 @@
  */
 import { assert } from '../../base/errors.ts';
 import type { KubeloomError } from '../../base/errors.ts';
-import { StateKind, StateRecord, StateWriter } from '../../shared/record/state.ts';
+import { RowKind, RowRecord, RowWriter } from '../../shared/record/row.ts';
 import type { ResourceEventHandler } from '../deliver/handler.ts';
 import type { CacheWriter } from '../deliver/processor-listener.ts';
-import { NONE } from '../store/columns.ts';
+import { NO_ROW } from '../store/columns.ts';
 import type { EntryOwner } from '../store/entry-owner.ts';
 import { EntryFlag } from '../store/entry.ts';
 import type { EntryTable } from '../store/entry-table.ts';
@@ -17,9 +17,10 @@ import type { DeletedFinalStateUnknown, Entry } from '../store/entry.ts';
 import type { Borrowed } from '../store/cached-object.ts';
 import type { ObjectFacts } from '../store/extracted-fields.ts';
 import type { Replica } from '../store/replica.ts';
-import { OPEN, isWriting, stepLender } from './lender-step.ts';
-import type { LenderEvent, LenderState } from './lender-step.ts';
-import { Loans } from './loans.ts';
+import { OPEN, isWriting, stepCacheExport } from './cache-export-step.ts';
+import type { CacheExportEvent, CacheExportState } from './cache-export-step.ts';
+import { ExportedRows } from './exported-rows.ts';
+import { NO_MEMORY } from './messages.ts';
 import type { LinkedCache, ReaderLink, Written } from './reader-link.ts';
 
 /** Flags of a row that are about its object, not about this thread. */
@@ -32,7 +33,7 @@ const OBJECT_FLAGS: number =
 
 const NO_TEXT: Buffer = Buffer.alloc(0);
 
-export interface LenderOptions {
+export interface CacheExportOptions {
   readonly table: EntryTable;
   /** Returns the storage of the rows, from the first delivery on. */
   readonly owner: () => EntryOwner;
@@ -41,54 +42,54 @@ export interface LenderOptions {
   readonly heldBytesMax: number;
   /** Returns whether all notifications before now were delivered. */
   readonly isIdle: () => boolean;
-  /** Ends the delivery to this lender. */
+  /** Ends the delivery to this cache export. */
   readonly remove: () => void;
 }
 
 /** The call in progress, which waits for room. */
 interface Call {
   readonly row: number;
-  readonly kind: StateKind;
+  readonly kind: RowKind;
   readonly previousRow: number;
   readonly written: () => void;
 }
 
-export class Lender implements ResourceEventHandler<unknown>, CacheWriter, LinkedCache {
+export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, LinkedCache {
   readonly #informer: number;
-  readonly #options: LenderOptions;
+  readonly #options: CacheExportOptions;
   readonly link: ReaderLink;
-  readonly #loans: Loans;
-  readonly #record: StateRecord = new StateRecord();
-  readonly #writer: StateWriter;
+  readonly #exportedRows: ExportedRows;
+  readonly #record: RowRecord = new RowRecord();
+  readonly #writer: RowWriter;
   readonly #text: TextWriter = new TextWriter();
-  #state: LenderState = OPEN;
+  #state: CacheExportState = OPEN;
   #call: Call | undefined;
   /** Marks of lists that wait for room: at most two. */
-  #marks: (typeof StateKind.ListBegin | typeof StateKind.ListEnd)[] = [];
+  #marks: (typeof RowKind.ListBegin | typeof RowKind.ListEnd)[] = [];
   #isInList = false;
   /** The last version that was written, or that the last mark has. */
   #version: number | string = '';
 
-  constructor(informer: number, link: ReaderLink, options: LenderOptions) {
+  constructor(informer: number, link: ReaderLink, options: CacheExportOptions) {
     this.#informer = informer;
     this.link = link;
     this.#writer = link.newWriter();
     this.#options = options;
-    this.#loans = new Loans(options.table);
+    this.#exportedRows = new ExportedRows(options.table);
   }
 
   /** Number of rows that the thread has. */
-  get lentRows(): number {
-    return this.#loans.count;
+  get exportedCount(): number {
+    return this.#exportedRows.count;
   }
 
   /** Length of these rows' objects. */
-  get lentBytes(): number {
-    return this.#loans.bytes;
+  get exportedBytes(): number {
+    return this.#exportedRows.bytes;
   }
 
   get heldBytes(): number {
-    return this.#loans.supersededBytes;
+    return this.#exportedRows.supersededBytes;
   }
 
   /** Whether a row that the thread has may be moved: its record can be written at once. */
@@ -99,31 +100,31 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   changed(oldRow: number, newRow: number): boolean {
     if (!isWriting(this.#state)) return true;
     if (this.#mustWait) return false;
-    return newRow === NONE
-      ? this.#write(oldRow, StateKind.Deleted, NONE)
-      : this.#write(newRow, StateKind.Put, oldRow);
+    return newRow === NO_ROW
+      ? this.#write(oldRow, RowKind.Deleted, NO_ROW)
+      : this.#write(newRow, RowKind.Put, oldRow);
   }
 
   onAdd(added: Borrowed<unknown>): Promise<void> | undefined {
-    return this.#send(added, StateKind.Put, undefined);
+    return this.#send(added, RowKind.Put, undefined);
   }
 
   onUpdate(previous: Borrowed<unknown>, current: Borrowed<unknown>): Promise<void> | undefined {
-    return this.#send(current, StateKind.Put, previous);
+    return this.#send(current, RowKind.Put, previous);
   }
 
   onDelete(deleted: Borrowed<unknown> | DeletedFinalStateUnknown<unknown>): Promise<void> | undefined {
-    if (!deleted.finalStateUnknown) return this.#send(deleted, StateKind.Deleted, undefined);
-    return this.#send(deleted.last, StateKind.Missing, undefined);
+    if (!deleted.finalStateUnknown) return this.#send(deleted, RowKind.Deleted, undefined);
+    return this.#send(deleted.last, RowKind.Missing, undefined);
   }
 
   listBegins(): void {
-    this.#mark(StateKind.ListBegin);
+    this.#mark(RowKind.ListBegin);
   }
 
   listEnds(version: number | string): void {
     this.#version = version;
-    this.#mark(StateKind.ListEnd);
+    this.#mark(RowKind.ListEnd);
   }
 
   /** Called after changes were merged: the version of the cache may be one that no record has. */
@@ -146,7 +147,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     this.#apply({ type: 'fail', failure });
   }
 
-  /** Ends all deliveries. Nothing is written from now on; `release` ends the loans. */
+  /** Ends all deliveries. Nothing is written from now on; `release` ends the exports. */
   close(): void {
     this.#apply({ type: 'close' });
   }
@@ -156,24 +157,24 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
    * rows are moved only if it has. Until the thread reads the record, it uses the former row.
    */
   moved(row: number, former: number): boolean {
-    if (this.#state.kind === 'closed' || !this.#loans.has(row)) return false;
-    this.#loans.begin(former);
+    if (this.#state.kind === 'closed' || !this.#exportedRows.has(row)) return false;
+    this.#exportedRows.begin(former);
     this.link.formers++;
     assert(this.#writeMoved(row, former), 'a row was moved without room for its record', row);
     return true;
   }
 
-  takeBack(rows: Int32Array): void {
+  rowsReturned(rows: Int32Array): void {
     const { table } = this.#options;
     for (const row of rows) {
-      if (this.link.formers > 0 && table.hasFlag(row, EntryFlag.Former)) this.link.formers--;
-      this.#loans.end(row);
+      if (this.link.formers > 0 && table.hasFlag(row, EntryFlag.Moved)) this.link.formers--;
+      this.#exportedRows.end(row);
     }
   }
 
-  /** Ends some of the loans of a closed lender; true while there are more. */
+  /** Ends some of the exports of a closed cache export; true while there are more. */
   release(): boolean {
-    return this.#loans.endAll();
+    return this.#exportedRows.endAll();
   }
 
   /** Writes what the thread lacks. */
@@ -190,9 +191,9 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   }
 
   /** Takes the next state; what it does not need any more goes. */
-  #apply(event: LenderEvent): void {
+  #apply(event: CacheExportEvent): void {
     const before = this.#state;
-    const state = (this.#state = stepLender(before, event));
+    const state = (this.#state = stepCacheExport(before, event));
     if (state === before || isWriting(state)) return;
     const call = this.#call;
     this.#call = undefined;
@@ -207,7 +208,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
    * the list replaces.
    */
   get #isHeld(): boolean {
-    return !this.#isInList && this.#loans.supersededBytes > this.#options.heldBytesMax;
+    return !this.#isInList && this.#exportedRows.supersededBytes > this.#options.heldBytesMax;
   }
 
   get #mustWait(): boolean {
@@ -217,18 +218,18 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
 
   #send(
     entry: Borrowed<unknown>,
-    kind: StateKind,
+    kind: RowKind,
     previous: Borrowed<unknown> | undefined,
   ): Promise<void> | undefined {
     const { row } = entry as Entry;
-    const previousRow = previous ? (previous as Entry).row : NONE;
+    const previousRow = previous ? (previous as Entry).row : NO_ROW;
     if (!isWriting(this.#state) || (!this.#mustWait && this.#write(row, kind, previousRow))) return undefined;
     this.link.want(this);
     return new Promise((written) => (this.#call = { row, kind, previousRow, written }));
   }
 
   /** Writes a mark, or adds it to those that wait. An empty list whose marks both wait behind a mark is left out. */
-  #mark(kind: typeof StateKind.ListBegin | typeof StateKind.ListEnd): void {
+  #mark(kind: typeof RowKind.ListBegin | typeof RowKind.ListEnd): void {
     if (!isWriting(this.#state)) return;
     this.#marks.push(kind);
     if (this.#marks.length > 2) this.#marks.splice(0, 2);
@@ -238,7 +239,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   /** Returns whether all of them are written. */
   #writeMarks(): boolean {
     for (let [mark] = this.#marks; mark !== undefined; [mark] = this.#marks) {
-      const isBegin = mark === StateKind.ListBegin;
+      const isBegin = mark === RowKind.ListBegin;
       if (!this.link.writeMark(this.#writer, mark, this.#informer, isBegin ? '' : this.#version))
         return false;
       this.#isInList = isBegin;
@@ -253,13 +254,13 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     const { version } = replica.live;
     if (this.#state.kind !== 'open' || !replica.hasSynced || version === this.#version) return 'all';
     if (!isIdle()) return 'later';
-    if (!this.link.writeMark(this.#writer, StateKind.Position, this.#informer, version)) return 'no room';
+    if (!this.link.writeMark(this.#writer, RowKind.Position, this.#informer, version)) return 'no room';
     this.#version = version;
     return 'all';
   }
 
   /** Writes the record with the place that the row has now; the thread has the row from then on. */
-  #write(row: number, kind: StateKind, previousRow: number): boolean {
+  #write(row: number, kind: RowKind, previousRow: number): boolean {
     const record = this.#record;
     const { table } = this.#options;
     record.informer = this.#informer;
@@ -268,22 +269,22 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     record.nameLength = 0;
     record.resourceVersionTextLength = 0;
     record.extractedLength = 0;
-    if (this.#loans.has(row)) {
-      record.kind = kind === StateKind.Put ? StateKind.Kept : kind;
+    if (this.#exportedRows.has(row)) {
+      record.kind = kind === RowKind.Put ? RowKind.Kept : kind;
       if (!this.link.write(this.#writer, record, NO_TEXT)) return false;
-      if (kind === StateKind.Put) this.#loans.keep(row);
-      else this.#loans.supersede(row);
+      if (kind === RowKind.Put) this.#exportedRows.keep(row);
+      else this.#exportedRows.supersede(row);
       return true;
     }
     record.kind = kind;
     this.#locate(record, row);
     const facts = table.factsOf(row);
-    const previous = previousRow === NONE ? undefined : table.factsOf(previousRow);
+    const previous = previousRow === NO_ROW ? undefined : table.factsOf(previousRow);
     const text = this.#text.write(record, facts, record.version, previous);
     record.previousRow = previousRow;
     if (!this.link.write(this.#writer, record, text)) return false;
-    this.#loans.begin(row);
-    this.#loans.supersede(kind === StateKind.Put ? previousRow : row);
+    this.#exportedRows.begin(row);
+    this.#exportedRows.supersede(kind === RowKind.Put ? previousRow : row);
     this.#version = record.version;
     return true;
   }
@@ -291,7 +292,7 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
   #writeMoved(row: number, former: number): boolean {
     const record = this.#record;
     record.informer = this.#informer;
-    record.kind = StateKind.Moved;
+    record.kind = RowKind.Moved;
     record.row = row;
     record.previousRow = former;
     this.#locate(record, row);
@@ -303,14 +304,14 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     return this.link.write(this.#writer, record, NO_TEXT);
   }
 
-  #locate(record: StateRecord, row: number): void {
+  #locate(record: RowRecord, row: number): void {
     const { table, owner } = this.#options;
     const { packed, slabs } = owner();
     const flags = table.flagsOf(row);
     const isPacked = (flags & EntryFlag.Packed) !== 0;
     const stored = isPacked ? packed.slabs : slabs;
     record.memory = this.link.numberOf(stored.slabOf(row), stored.memory);
-    record.dictionary = isPacked ? this.link.numberOf(packed.dictionaryOf(row), stored.memory) : NONE;
+    record.dictionary = isPacked ? this.link.numberOf(packed.dictionaryOf(row), stored.memory) : NO_MEMORY;
     record.offset = table.offsetOf(row);
     record.storedBytes = table.storedBytesOf(row);
     record.length = table.lengthOf(row);
@@ -331,7 +332,7 @@ class TextWriter {
 
   /** @param previous the facts of the object's previous state, which the thread has */
   write(
-    record: StateRecord,
+    record: RowRecord,
     facts: ObjectFacts,
     version: number | string,
     previous: ObjectFacts | undefined,

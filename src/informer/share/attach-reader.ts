@@ -2,30 +2,30 @@
 import { assert } from '../../base/errors.ts';
 import type { HandlerRegistration } from '../../replica/deliver/handler.ts';
 import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
-import { Lender } from '../../replica/share/lender.ts';
+import { CacheExport } from '../../replica/share/cache-export.ts';
 import type { ReaderLink } from '../../replica/share/reader-link.ts';
 import type { HandlerOptions, RemovalOptions } from '../handlers.ts';
 import type { InformerPipeline } from '../pipeline.ts';
-import type { Lent, LentInformer } from './shared-cache.ts';
+import type { ExportedCache, SharedInformerSpec } from './shared-cache.ts';
 
 /** Share of `backlogBytesMax` that a thread may hold in old states before changes wait as a backlog. */
 const HELD_SHARE: number = 1 / 8;
 
 interface HandlerCalls {
-  addEventHandler(lender: Lender, options: HandlerOptions): HandlerRegistration;
+  addEventHandler(cacheExport: CacheExport, options: HandlerOptions): HandlerRegistration;
   removeEventHandler(registration: HandlerRegistration, options: RemovalOptions): void;
 }
 
-type LentPipeline = Pick<
+type ExportedPipeline = Pick<
   InformerPipeline<never>,
-  'replica' | 'owner' | 'lending' | 'extracted' | 'objectBytesMax' | 'threads'
+  'replica' | 'owner' | 'cacheExports' | 'extracted' | 'objectBytesMax' | 'threads'
 >;
 
 /** Returns the settings that a thread needs; they are final after start. */
-export function lentInformer(
-  { name, resource }: Pick<LentInformer, 'name' | 'resource'>,
-  { extracted, objectBytesMax }: LentPipeline,
-): Omit<LentInformer, 'key'> {
+export function sharedInformerSpec(
+  { name, resource }: Pick<SharedInformerSpec, 'name' | 'resource'>,
+  { extracted, objectBytesMax }: ExportedPipeline,
+): Omit<SharedInformerSpec, 'key'> {
   const { fields, indexers } = extracted;
   // Every cache finds objects by namespace without an index.
   const data = Object.entries(indexers).filter(
@@ -36,7 +36,7 @@ export function lentInformer(
     name,
     resource: { group, version, resource: plural, kind, isNamespaced },
     fields: [...fields],
-    indexers: Object.fromEntries(data) as LentInformer['indexers'],
+    indexers: Object.fromEntries(data) as SharedInformerSpec['indexers'],
     objectBytesMax,
   };
 }
@@ -46,16 +46,16 @@ export function lentInformer(
  *
  * @throws ERR_KUBELOOM_STOPPED when the informer has stopped
  */
-export function lend(
+export function attachReader(
   link: ReaderLink,
   informer: number,
-  pipeline: LentPipeline,
+  pipeline: ExportedPipeline,
   handlers: HandlerCalls,
-): Lent {
-  const { replica, lending, threads } = pipeline;
+): ExportedCache {
+  const { replica, cacheExports, threads } = pipeline;
   assert(threads !== undefined, 'a cache of an informer that was not started');
   const { drain, options } = threads;
-  const lender = new Lender(informer, link, {
+  const cacheExport = new CacheExport(informer, link, {
     table: replica.table,
     owner: () => {
       assert(pipeline.owner !== undefined, 'an object of an informer that was not started');
@@ -66,16 +66,16 @@ export function lend(
     isIdle: () => registration.backlog.notifications === 0,
     remove: () => handlers.removeEventHandler(registration, {}),
   });
-  // It throws for an informer that has stopped. Before it the lender is in no list.
-  const registration = handlers.addEventHandler(lender, { name: `a thread's cache` });
-  link.add(informer, lender);
-  lending.add(lender);
-  drain.addUpkeep(link.turn);
+  // It throws for an informer that has stopped. Before it the cache export is in no list.
+  const registration = handlers.addEventHandler(cacheExport, { name: `a thread's cache` });
+  link.add(informer, cacheExport);
+  cacheExports.add(cacheExport);
+  drain.addMaintenance(link.runOnce);
   return {
     leave: () => handlers.removeEventHandler(registration, { drain: true }),
     end: () => {
-      drain.removeUpkeep(link.turn);
-      lending.remove(lender);
+      drain.removeMaintenance(link.runOnce);
+      cacheExports.remove(cacheExport);
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The life of one informer's cache for one other thread: when it is written, and when it has ended there. */
 import type { KubeloomError } from '../../base/errors.ts';
 
-export type LenderState =
+export type CacheExportState =
   /** Every change is written. */
   | { readonly kind: 'open' }
   /** The changes that are pending are written, and no later ones. */
@@ -13,21 +13,23 @@ export type LenderState =
   /** The thread has ended. */
   | { readonly kind: 'closed' };
 
-export type LenderEvent =
+export type CacheExportEvent =
   | { readonly type: 'leave' }
   | { readonly type: 'close' }
   | { readonly type: 'fail'; readonly failure: KubeloomError }
   | { readonly type: 'remove'; readonly failure: KubeloomError | undefined };
 
-export const OPEN: LenderState = { kind: 'open' };
+export const OPEN: CacheExportState = { kind: 'open' };
 
 /** Returns whether changes are still written. In every other state the thread's cache never changes again. */
-export function isWriting(state: LenderState): state is Extract<LenderState, { kind: 'open' | 'leaving' }> {
+export function isWriting(
+  state: CacheExportState,
+): state is Extract<CacheExportState, { kind: 'open' | 'leaving' }> {
   return state.kind === 'open' || state.kind === 'leaving';
 }
 
 /** Returns the same object when the event changes nothing. */
-export function stepLender(state: LenderState, event: LenderEvent): LenderState {
+export function stepCacheExport(state: CacheExportState, event: CacheExportEvent): CacheExportState {
   if (event.type === 'close') return state.kind === 'closed' ? state : { kind: 'closed' };
   if (!isWriting(state)) return state;
   if (event.type === 'leave') return state.kind === 'open' ? { kind: 'leaving' } : state;

@@ -14,7 +14,7 @@ export type ReflectorErrorHandler = (error: KubeloomError, during: ErrorOrigin) 
 
 const WARNING_INTERVAL_MS = 1000;
 
-export class ErrorReports {
+export class WarningReporter {
   readonly #name: string;
   readonly #handler: ReflectorErrorHandler | undefined;
   readonly #clock: Clock;

@@ -14,14 +14,14 @@ import { ActivityReports } from './activity.ts';
 import type { HttpTransport } from '../http/http.ts';
 import { jittered } from '../base/backoff.ts';
 import { ErrorBody, retryAfterSeconds } from '../http/error-body.ts';
-import { Exchange } from './exchange.ts';
-import type { Body, ExchangeOwner, Inbox } from './exchange.ts';
+import { SessionResponse } from './session-response.ts';
+import type { Body, ResponseOwner, Inbox } from './session-response.ts';
 import { answeredWith, noCredentials, stalled, unreachable, unusable } from './rules/failure.ts';
 import { ListBody } from './list-body.ts';
 import { ObjectWriter } from './object-writer.ts';
-import { ErrorReports, ListMeter } from './reports.ts';
+import { ErrorRateLimit, ListMeter } from './reports.ts';
 import type { Router } from './router.ts';
-import { ShardGate } from './shard-gate.ts';
+import { ShardFilterGuard } from './shard-filter-guard.ts';
 import { initialState } from './rules/state.ts';
 import type { Effect, Failure, ReflectorEvent, State } from './rules/state.ts';
 import { step } from './rules/step.ts';
@@ -51,7 +51,7 @@ interface Request {
   readonly id: number;
   readonly verb: 'list' | 'watch';
   readonly query: Query;
-  readonly exchange: Exchange | undefined;
+  readonly exchange: SessionResponse | undefined;
 }
 
 /**
@@ -65,7 +65,7 @@ const WATCH_MARGIN_MS = 5_000;
 /** The longest wait for credentials: they may come from a plugin, which may take a minute. */
 const PREPARING_MAX_MS = 90_000;
 
-export class ListWatchSession implements ExchangeOwner {
+export class ReflectorSession implements ResponseOwner {
   readonly informer: number;
   readonly clock: Clock;
   readonly inbox: Inbox;
@@ -77,7 +77,7 @@ export class ListWatchSession implements ExchangeOwner {
   readonly #host: ReflectorHost;
   readonly #counters: CounterWriter;
   readonly #activity: ActivityReports;
-  readonly #reports: ErrorReports;
+  readonly #reports: ErrorRateLimit;
   #state: State;
   readonly #effects: Effect[] = [];
   #request: Request | undefined;
@@ -99,15 +99,15 @@ export class ListWatchSession implements ExchangeOwner {
     this.#host = host;
     this.spec = spec;
     this.#state = initialState(spec, resume);
-    this.#reports = new ErrorReports(host.clock, (during, error) =>
+    this.#reports = new ErrorRateLimit(host.clock, (during, error) =>
       host.post({ type: 'error', informer, during, error }),
     );
     this.meter = new ListMeter(host.clock, (progress) =>
       host.post({ type: 'progress', informer, ...progress }),
     );
-    const shards =
+    const shardFilter =
       spec.shardSelector &&
-      new ShardGate(spec.shardSelector, this.counts, (filtering) =>
+      new ShardFilterGuard(spec.shardSelector, this.counts, (filtering) =>
         this.#postActivity({ kind: 'shard-filtering', filtering }),
       );
     this.writer = new ObjectWriter(
@@ -115,7 +115,7 @@ export class ListWatchSession implements ExchangeOwner {
       informer,
       spec,
       (error) => this.report('decode', error),
-      shards,
+      shardFilter,
     );
   }
 
@@ -193,7 +193,7 @@ export class ListWatchSession implements ExchangeOwner {
     return this.router.offerControl(DeltaKind.Bookmark, this.informer, this.#epoch, resourceVersion);
   }
 
-  begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body {
+  begin(exchange: SessionResponse, status: number, headers: Readonly<Record<string, string>>): Body {
     assert(this.#request !== undefined, 'a response has a request');
     const { verb, query } = this.#request;
     const where = this.#where(verb);
@@ -279,7 +279,7 @@ export class ListWatchSession implements ExchangeOwner {
 
   #beginList(): void {
     this.meter.begin();
-    this.writer.shards?.beginList();
+    this.writer.shardFilter?.beginList();
   }
 
   #prepare(verb: 'list' | 'watch', asked: Query, isUnauthorized: boolean): void {
@@ -325,7 +325,13 @@ export class ListWatchSession implements ExchangeOwner {
     }
     const path = `${this.spec.path}?${new URLSearchParams(query).toString()}`;
     const accept = this.spec.accept?.[request.verb];
-    const exchange = new Exchange(this, transport, path, this.#silenceMaxMs(request.verb, query), accept);
+    const exchange = new SessionResponse(
+      this,
+      transport,
+      path,
+      this.#silenceMaxMs(request.verb, query),
+      accept,
+    );
     this.#request = { ...request, query, exchange };
     if (this.#host.isPaused) exchange.pause();
   }

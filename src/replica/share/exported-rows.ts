@@ -4,7 +4,7 @@
  */
 import { assert } from '../../base/errors.ts';
 import { SUPERSEDED_HEAP_BYTES } from '../deliver/pending.ts';
-import { NONE, NumberColumns } from '../store/columns.ts';
+import { NO_ROW, NumberColumns } from '../store/columns.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 
 /** Rows that are looked at in one call of `endAll`. */
@@ -15,7 +15,7 @@ const CURRENT = 1;
 /** A record takes the row out of the thread's cache. */
 const SUPERSEDED = 2;
 
-export class Loans {
+export class ExportedRows {
   readonly #table: EntryTable;
   /** Whether the thread has a row, and whether its cache is to lose it. */
   readonly #rows: NumberColumns = new NumberColumns(1);
@@ -36,16 +36,16 @@ export class Loans {
   }
 
   begin(row: number): void {
-    assert(!this.has(row), 'a row was lent twice', row);
+    assert(!this.has(row), 'a row was exported twice', row);
     this.#rows.reserve(row);
     this.#rows.set(row, 0, CURRENT);
     this.count++;
-    this.bytes += this.#table.lend(row);
+    this.bytes += this.#table.exportRow(row);
   }
 
   /** Counts a row that the thread returns when it has taken the last record. Ignores a row that it does not have. */
   supersede(row: number): void {
-    if (row === NONE || this.#rows.get(row, 0) !== CURRENT) return;
+    if (row === NO_ROW || this.#rows.get(row, 0) !== CURRENT) return;
     this.#rows.set(row, 0, SUPERSEDED);
     this.supersededBytes += this.#heldBytes(row);
   }
@@ -70,7 +70,7 @@ export class Loans {
     return this.#table.lengthOf(row) + SUPERSEDED_HEAP_BYTES;
   }
 
-  /** Ends some of the loans of a thread that has ended; true while there are more. */
+  /** Ends some of the exports of a thread that has ended; true while there are more. */
   endAll(): boolean {
     for (let looked = 0; looked < ENDED_PER_CALL && this.count > 0; looked++, this.#next++) {
       if (this.has(this.#next)) this.end(this.#next);

@@ -23,15 +23,15 @@ export interface PoolParts {
   readonly startThread: (settings: ThreadSettings) => ReconcilerThread;
 }
 
-export interface SlotSettings {
+export interface PoolThreadSettings {
   /** URL of the module that reconciles. */
   readonly module: string;
   readonly cache: SharedCache;
   readonly resourceLimits: ResourceLimits | undefined;
 }
 
-export class PoolSlot {
-  readonly #settings: SlotSettings;
+export class PoolThread {
+  readonly #settings: PoolThreadSettings;
   readonly #parts: PoolParts;
   #thread: ReconcilerThread | undefined;
   /** The thread when it is open; rejected, and forgotten, when it could not be opened. */
@@ -42,7 +42,7 @@ export class PoolSlot {
   #isClosed = false;
   readonly #changed: WaitCondition = new WaitCondition();
 
-  constructor(settings: SlotSettings, parts: PoolParts) {
+  constructor(settings: PoolThreadSettings, parts: PoolParts) {
     this.#settings = settings;
     this.#parts = parts;
   }
@@ -50,7 +50,7 @@ export class PoolSlot {
   /** Reconciles a key; the call before has settled. */
   async reconcile(key: string, signal: AbortSignal | undefined): Promise<ReconcileResult> {
     // A thread would refuse the key, too, and end: each key would start another one.
-    this.#settings.cache.wantRunning();
+    this.#settings.cache.checkRunning();
     const thread = await abortable((this.#opened ??= this.#open()), signal);
     signal?.throwIfAborted();
     const number = ++this.#number;

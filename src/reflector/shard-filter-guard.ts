@@ -8,19 +8,23 @@ import type { KeySpans } from '../kube/json/key-spans.ts';
 import { ShardFilter } from '../kube/shard-filter.ts';
 import type { ShardSelector } from '../kube/shard-selector.ts';
 import { ActivityCounter } from '../shared/activity.ts';
-import type { ShardFiltering } from '../shared/activity.ts';
+import type { ShardFilterSupport } from '../shared/activity.ts';
 
-export class ShardGate {
+export class ShardFilterGuard {
   readonly #filter: ShardFilter;
   readonly #counts: Float64Array;
-  readonly #onChange: (filtering: ShardFiltering) => void;
-  #filtering: ShardFiltering | undefined;
+  readonly #onChange: (filtering: ShardFilterSupport) => void;
+  #filtering: ShardFilterSupport | undefined;
   #hasOwn = false;
   #hasForeign = false;
   #isEchoed = false;
 
   /** @param counts the counters of the reflector @param onChange called when the server proves to be another */
-  constructor(selector: ShardSelector, counts: Float64Array, onChange: (filtering: ShardFiltering) => void) {
+  constructor(
+    selector: ShardSelector,
+    counts: Float64Array,
+    onChange: (filtering: ShardFilterSupport) => void,
+  ) {
     this.#filter = new ShardFilter(selector);
     this.#counts = counts;
     this.#onChange = onChange;
@@ -61,7 +65,7 @@ export class ShardGate {
     else if (this.#hasOwn) this.#become('filtered-without-echo');
   }
 
-  #become(filtering: ShardFiltering): void {
+  #become(filtering: ShardFilterSupport): void {
     if (this.#filtering === filtering) return;
     this.#filtering = filtering;
     this.#onChange(filtering);

@@ -28,7 +28,7 @@ export const RECORD_TYPE_STATE = 6;
 export const RECORD_TYPE_RETURNED = 7;
 export const RECORD_TYPE_TEXT = 8;
 
-export const StateKind = {
+export const RowKind = {
   /** A state that the thread does not have. */
   Put: 1,
   /** The last state of a deleted object, which the thread does not have. */
@@ -48,7 +48,7 @@ export const StateKind = {
   /** Everything has been written: the thread shall close its port. */
   Closed: 10,
 } as const;
-export type StateKind = (typeof StateKind)[keyof typeof StateKind];
+export type RowKind = (typeof RowKind)[keyof typeof RowKind];
 
 const FIXED_WORDS = 17;
 const NOTHING = -1;
@@ -58,9 +58,9 @@ const TWO_POW_32 = 2 ** 32;
 export const MOVED_BYTES: number = FIXED_WORDS * 4;
 
 /** A state, reused for every record. */
-export class StateRecord {
+export class RowRecord {
   informer = 0;
-  kind: StateKind = StateKind.Put;
+  kind: RowKind = RowKind.Put;
   row = 0;
   /** -1 if there is none. */
   previousRow: number = NOTHING;
@@ -82,7 +82,7 @@ export class StateRecord {
   hasSameFields = false;
   /** True when earlier records carry all of the text. */
   isTextBefore = false;
-  /** Where the text begins in the bytes that `StateReader.read` returned. */
+  /** Where the text begins in the bytes that `RowReader.read` returned. */
   textOffset = 0;
 }
 
@@ -93,7 +93,7 @@ const NO_TEXT: Buffer = Buffer.alloc(0);
  * Writes the states of an informer, also states whose text is too long for a record. A writer whose record found no
  * room may write another record: the written parts belong to no record, and the reader drops them.
  */
-export class StateWriter {
+export class RowWriter {
   readonly #ring: RingProducer;
   /** Bytes of a long text that are written, and the record that they belong to. */
   #textAt = 0;
@@ -104,7 +104,7 @@ export class StateWriter {
   }
 
   /** Writes the record with `text`, the whole variable part. Returns false when the ring is full. */
-  write(record: StateRecord, text: Buffer): boolean {
+  write(record: RowRecord, text: Buffer): boolean {
     const ring = this.#ring;
     const isLong = FIXED_WORDS * 4 + text.length > ring.payloadBytesMax;
     if (isLong && !this.#writeText(record, text)) return false;
@@ -114,7 +114,7 @@ export class StateWriter {
     return true;
   }
 
-  #writeText({ informer, kind, row, previousRow, version }: StateRecord, text: Buffer): boolean {
+  #writeText({ informer, kind, row, previousRow, version }: RowRecord, text: Buffer): boolean {
     const ring = this.#ring;
     const textOf = `${informer} ${kind} ${row} ${previousRow} ${version}`;
     if (textOf !== this.#textOf) this.#textAt = 0;
@@ -136,7 +136,7 @@ export class StateWriter {
 }
 
 /** Reads the states of all informers. */
-export class StateReader {
+export class RowReader {
   readonly #ring: RingConsumer;
   readonly #memory: Buffer;
   /** Text of the next record of an informer, if that is too long for it. */
@@ -152,7 +152,7 @@ export class StateReader {
    * Reads the record that `ring.peek()` found into `out`. Returns the bytes with its text, valid until `release`; undefined
    * when it is a part of the text of a record to come.
    */
-  read(out: StateRecord): Buffer | undefined {
+  read(out: RowRecord): Buffer | undefined {
     if (this.#ring.type === RECORD_TYPE_TEXT) {
       this.#takeText();
       return undefined;
@@ -182,7 +182,7 @@ export class StateReader {
   }
 }
 
-function writeState(ring: RingProducer, record: StateRecord, text: Buffer): boolean {
+function writeState(ring: RingProducer, record: RowRecord, text: Buffer): boolean {
   const payload = FIXED_WORDS * 4 + text.length;
   const at = ring.tryClaim(RECORD_TYPE_STATE, payload);
   if (at === INSUFFICIENT_CAPACITY) return false;
@@ -215,14 +215,14 @@ function writeState(ring: RingProducer, record: StateRecord, text: Buffer): bool
 function readState(
   ring: RingConsumer,
   text: Buffer,
-  out: StateRecord,
+  out: RowRecord,
   textOffset: number = ring.offset + FIXED_WORDS * 4,
 ): void {
   const { words } = ring;
   const word = ring.offset >> 2;
   const head = words[word] ?? 0;
   out.informer = head & 0xffff;
-  out.kind = ((head >>> 16) & 0xff) as StateKind;
+  out.kind = ((head >>> 16) & 0xff) as RowKind;
   out.row = words[word + 1] ?? 0;
   out.previousRow = words[word + 2] ?? NOTHING;
   out.memory = words[word + 3] ?? 0;

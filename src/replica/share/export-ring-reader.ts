@@ -2,20 +2,20 @@
 import { KubeloomError, assert, fromErrorMessage } from '../../base/errors.ts';
 import type { ErrorMessage } from '../../base/errors.ts';
 import { parseJson } from '../../base/parse-json.ts';
-import { StateKind, StateReader, StateRecord, writeReturned } from '../../shared/record/state.ts';
+import { RowKind, RowReader, RowRecord, writeReturned } from '../../shared/record/row.ts';
 import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.ts';
 import { Word } from '../../shared/ring/word.ts';
 import type { Merger } from '../merge/drain.ts';
 import { WAITING_LINE } from './messages.ts';
 import type { LinkMemory } from './messages.ts';
-import type { StateMerge } from './state-merge.ts';
+import type { ReplicaReader } from './replica-reader.ts';
 
 /** Rows in a record. */
 const RETURNED_PER_RECORD = 256;
 /** Returned rows after which a message wakes the main thread: otherwise it finds them when it does something next. */
 const UNTOLD_ROWS_MAX = 1024;
 
-export interface StatesMergerOptions {
+export interface ExportRingReaderOptions {
   readonly memory: LinkMemory;
   /** Wakes the main thread. */
   readonly progress: () => void;
@@ -27,14 +27,14 @@ export interface StatesMergerOptions {
   readonly broken: (error: KubeloomError) => void;
 }
 
-export class StatesMerger implements Merger {
-  readonly #options: StatesMergerOptions;
+export class ExportRingReader implements Merger {
+  readonly #options: ExportRingReaderOptions;
   readonly #states: RingConsumer;
-  readonly #reader: StateReader;
+  readonly #reader: RowReader;
   readonly #returned: RingProducer;
   readonly #waiting: Word;
-  readonly #merges: Map<number, StateMerge> = new Map();
-  readonly #record: StateRecord = new StateRecord();
+  readonly #merges: Map<number, ReplicaReader> = new Map();
+  readonly #record: RowRecord = new RowRecord();
   /** Rows that have ended and are not in the ring yet. */
   readonly #ended: number[] = [];
   #untold = 0;
@@ -42,16 +42,16 @@ export class StatesMerger implements Merger {
   /** Number of records merged so far. */
   records = 0;
 
-  constructor(options: StatesMergerOptions) {
+  constructor(options: ExportRingReaderOptions) {
     const { states, returned, words } = options.memory;
     this.#options = options;
     this.#states = new RingConsumer(new RingMemory(states));
-    this.#reader = new StateReader(this.#states);
+    this.#reader = new RowReader(this.#states);
     this.#returned = new RingProducer(new RingMemory(returned));
     this.#waiting = new Word(new Int32Array(words), WAITING_LINE);
   }
 
-  attach(informer: number, merge: StateMerge): void {
+  attach(informer: number, merge: ReplicaReader): void {
     this.#merges.set(informer, merge);
   }
 
@@ -92,20 +92,20 @@ export class StatesMerger implements Merger {
     return !this.#states.hasRecord && this.#waiting.load() === 0;
   }
 
-  #take(record: StateRecord, text: Buffer): void {
+  #take(record: RowRecord, text: Buffer): void {
     const { stopped, closed } = this.#options;
-    if (record.kind === StateKind.Closed) {
+    if (record.kind === RowKind.Closed) {
       closed();
       return;
     }
-    if (record.kind === StateKind.Stopped) stopped(record.informer, failureOf(record, text));
+    if (record.kind === RowKind.Stopped) stopped(record.informer, failureOf(record, text));
     else this.#merges.get(record.informer)?.take(record, text);
   }
 
   /** Returns the rows that have ended; called after each round of the drain. */
-  giveBack(): void {
+  returnRows(): void {
     let isFull = false;
-    for (const [informer, { table }] of this.#merges) isFull = !this.#giveBack(informer, table) || isFull;
+    for (const [informer, { table }] of this.#merges) isFull = !this.#returnRows(informer, table) || isFull;
     if (
       this.#returned.publish() &&
       (isFull || this.#untold >= UNTOLD_ROWS_MAX || this.#waiting.load() !== 0)
@@ -116,7 +116,7 @@ export class StatesMerger implements Merger {
   }
 
   /** Returns whether all of them are in the ring. The others stay in the table's list. */
-  #giveBack(informer: number, table: StateMerge['table']): boolean {
+  #returnRows(informer: number, table: ReplicaReader['table']): boolean {
     const rows = this.#ended;
     for (;;) {
       while (rows.length < RETURNED_PER_RECORD) {
@@ -136,7 +136,7 @@ export class StatesMerger implements Merger {
 }
 
 /** Returns the reason of an end. */
-function failureOf({ textOffset, extractedLength }: StateRecord, text: Buffer): KubeloomError | undefined {
+function failureOf({ textOffset, extractedLength }: RowRecord, text: Buffer): KubeloomError | undefined {
   if (extractedLength === 0) return undefined;
   const error = parseJson(text.toString('utf8', textOffset, textOffset + extractedLength));
   assert(error !== undefined, 'the reason of an end is not JSON');

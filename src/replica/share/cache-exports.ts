@@ -2,10 +2,10 @@
 import type { EntryTable } from '../store/entry-table.ts';
 import { EntryFlag } from '../store/entry.ts';
 import type { BytesReaders, SharedMemory } from '../store/store-memory.ts';
-import type { Lender } from './lender.ts';
+import type { CacheExport } from './cache-export.ts';
 
 /** Figures of one informer's cache in other threads. */
-export interface LendingStats {
+export interface CacheExportStats {
   readonly threads: number;
   /** States that threads have, and their bytes, summed over the threads. */
   readonly states: number;
@@ -14,10 +14,10 @@ export interface LendingStats {
   readonly attached: number;
 }
 
-export class Lending implements BytesReaders {
+export class CacheExports implements BytesReaders {
   readonly #table: EntryTable;
   readonly #wake: () => void;
-  readonly #lenders: Set<Lender> = new Set();
+  readonly #cacheExports: Set<CacheExport> = new Set();
   #attached = 0;
 
   /** @param wake requests a turn of the drain: at rest no other one publishes the records of moves */
@@ -26,45 +26,45 @@ export class Lending implements BytesReaders {
     this.#wake = wake;
   }
 
-  add(lender: Lender): void {
-    this.#lenders.add(lender);
+  add(cacheExport: CacheExport): void {
+    this.#cacheExports.add(cacheExport);
     this.#attached++;
   }
 
-  remove(lender: Lender): void {
-    this.#lenders.delete(lender);
+  remove(cacheExport: CacheExport): void {
+    this.#cacheExports.delete(cacheExport);
   }
 
-  get stats(): LendingStats {
-    const stats = { threads: this.#lenders.size, states: 0, bytes: 0, attached: this.#attached };
-    for (const { lentRows, lentBytes } of this.#lenders) {
-      stats.states += lentRows;
-      stats.bytes += lentBytes;
+  get stats(): CacheExportStats {
+    const stats = { threads: this.#cacheExports.size, states: 0, bytes: 0, attached: this.#attached };
+    for (const { exportedCount, exportedBytes } of this.#cacheExports) {
+      stats.states += exportedCount;
+      stats.bytes += exportedBytes;
     }
     return stats;
   }
 
   /** Called after a round of the drain that merged something. */
   merged(): void {
-    for (const lender of this.#lenders) lender.merged();
+    for (const cacheExport of this.#cacheExports) cacheExport.merged();
   }
 
   mayMove(): boolean {
-    for (const { mayMove } of this.#lenders) if (!mayMove) return false;
+    for (const { mayMove } of this.#cacheExports) if (!mayMove) return false;
     return true;
   }
 
   moved(row: number, former: number): void {
     // Without a thread that has the row, the former one ends here.
     this.#table.addReference(former);
-    let isLent = false;
-    for (const lender of this.#lenders) isLent = lender.moved(row, former) || isLent;
-    if (isLent) this.#wake();
-    else this.#table.setFlag(row, EntryFlag.Lent, false);
+    let isExported = false;
+    for (const cacheExport of this.#cacheExports) isExported = cacheExport.moved(row, former) || isExported;
+    if (isExported) this.#wake();
+    else this.#table.setFlag(row, EntryFlag.Exported, false);
     this.#table.dropReference(former);
   }
 
   dropped({ bytes }: SharedMemory): void {
-    for (const { link } of this.#lenders) link.forget(bytes.buffer);
+    for (const { link } of this.#cacheExports) link.forget(bytes.buffer);
   }
 }

@@ -2,48 +2,48 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { NONE, NumberColumns } from '../../../../src/replica/store/columns.ts';
-import { SlotsByKey } from '../../../../src/replica/store/slots-by-key.ts';
+import { NO_ORDINAL, NumberColumns } from '../../../../src/replica/store/columns.ts';
+import { OrdinalsByKey } from '../../../../src/replica/store/ordinals-by-key.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 
-/** A table over slots whose keys are in an array. */
+/** A table over ordinals whose keys are in an array. */
 class Scene {
   readonly #keys: string[] = [];
   readonly #links: NumberColumns = new NumberColumns(2);
-  readonly table: SlotsByKey = new SlotsByKey({ links: this.#links, hash: 0, next: 1 }, (slot) => {
-    return this.#keys[slot] ?? '';
+  readonly table: OrdinalsByKey = new OrdinalsByKey({ links: this.#links, hash: 0, next: 1 }, (ordinal) => {
+    return this.#keys[ordinal] ?? '';
   });
 
-  add(key: string, slot: number): void {
-    this.#links.reserve(slot);
-    this.#keys[slot] = key;
-    this.table.add(key, slot);
+  add(key: string, ordinal: number): void {
+    this.#links.reserve(ordinal);
+    this.#keys[ordinal] = key;
+    this.table.add(key, ordinal);
   }
 }
 
-describe('slots by key', () => {
+describe('ordinals by key', () => {
   test('are what a Map has, while keys come and go', () => {
     const random = seededRandom(1);
     const scene = new Scene();
     const model = new Map<string, number>();
-    const free = Array.from({ length: 3000 }, (_, slot) => slot);
+    const free = Array.from({ length: 3000 }, (_, ordinal) => ordinal);
     for (let step = 0; step < 30_000; step++) {
       const key = `default/web-${wholeNumber(random, 0, 4000)}`;
-      const slot = model.get(key) ?? NONE;
-      assert.equal(scene.table.get(key), slot);
+      const ordinal = model.get(key) ?? NO_ORDINAL;
+      assert.equal(scene.table.get(key), ordinal);
       const isAdded = random() < 0.7;
-      const vacant = slot === NONE && isAdded ? free.shift() : undefined;
+      const vacant = ordinal === NO_ORDINAL && isAdded ? free.shift() : undefined;
       if (vacant !== undefined) {
         scene.add(key, vacant);
         model.set(key, vacant);
-      } else if (slot !== NONE && !isAdded) {
-        scene.table.remove(slot);
+      } else if (ordinal !== NO_ORDINAL && !isAdded) {
+        scene.table.remove(ordinal);
         model.delete(key);
-        free.push(slot);
+        free.push(ordinal);
       }
     }
     assert.ok(model.size > 1000, `${model.size} keys`);
-    for (const [key, slot] of model) assert.equal(scene.table.get(key), slot);
+    for (const [key, ordinal] of model) assert.equal(scene.table.get(key), ordinal);
   });
 
   test('tell keys apart that differ in one code unit, ASCII or not', () => {
@@ -64,14 +64,14 @@ describe('slots by key', () => {
       `${'x'.repeat(600)}/ĩ`,
     ];
     keys.push(`${'x'.repeat(600)}/i`);
-    for (const [slot, key] of keys.entries()) {
-      assert.equal(scene.table.get(key), NONE, key);
-      scene.add(key, slot);
+    for (const [ordinal, key] of keys.entries()) {
+      assert.equal(scene.table.get(key), NO_ORDINAL, key);
+      scene.add(key, ordinal);
     }
-    for (const [slot, key] of keys.entries()) assert.equal(scene.table.get(key), slot, key);
+    for (const [ordinal, key] of keys.entries()) assert.equal(scene.table.get(key), ordinal, key);
   });
 
-  test('refuse to remove a slot that they do not have', () => {
+  test('refuse to remove an ordinal that they do not have', () => {
     const scene = new Scene();
     scene.add('a', 0);
     scene.add('b', 1);

@@ -4,20 +4,21 @@
  */
 import { assert } from '../../base/errors.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
-import { StateKind } from '../../shared/record/state.ts';
-import type { StateRecord } from '../../shared/record/state.ts';
+import { RowKind } from '../../shared/record/row.ts';
+import type { RowRecord } from '../../shared/record/row.ts';
 import { IdentityReader } from '../merge/informer-merge.ts';
-import { NONE, NumberColumns } from '../store/columns.ts';
+import { NO_ORDINAL, NO_ROW, NumberColumns } from '../store/columns.ts';
 import { EntryFlag } from '../store/entry.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import { ObjectFacts, SharedFields } from '../store/extracted-fields.ts';
 import type { Replica } from '../store/replica.ts';
 import type { ForeignMemory } from './foreign-memory.ts';
+import { NO_MEMORY } from './messages.ts';
 
 /** The only source of the replica. */
 const SOURCE = 0;
 
-export class StateMerge {
+export class ReplicaReader {
   readonly #replica: Replica;
   readonly #memory: ForeignMemory;
   readonly #applied: (isListEnd: boolean) => void;
@@ -44,10 +45,10 @@ export class StateMerge {
   }
 
   /** @param text the ring that holds the record */
-  take(record: StateRecord, text: Buffer): void {
+  take(record: RowRecord, text: Buffer): void {
     const replica = this.#replica;
     switch (record.kind) {
-      case StateKind.Put: {
+      case RowKind.Put: {
         const { row } = record;
         this.#add(record, text);
         const id = this.#idAfter(record.previousRow, row);
@@ -56,40 +57,40 @@ export class StateMerge {
         replica.upsert(SOURCE, id, row);
         break;
       }
-      case StateKind.Deleted:
+      case RowKind.Deleted:
         this.#add(record, text);
         this.#delete(record.row);
         break;
-      case StateKind.Kept: {
-        const slot = this.#slotOf(record.row);
-        replica.keep(SOURCE, slot, slot);
+      case RowKind.Kept: {
+        const ordinal = this.#ordinalOf(record.row);
+        replica.keep(SOURCE, ordinal, ordinal);
         break;
       }
-      case StateKind.Missing: {
-        const slot = this.#slotOf(record.row);
-        replica.swept(SOURCE, slot);
-        this.#missingIds.push(slot);
+      case RowKind.Missing: {
+        const ordinal = this.#ordinalOf(record.row);
+        replica.swept(SOURCE, ordinal);
+        this.#missingIds.push(ordinal);
         break;
       }
-      case StateKind.ListBegin:
+      case RowKind.ListBegin:
         replica.control(DeltaKind.ReplaceBegin, ++this.#epoch, '');
         break;
-      case StateKind.ListEnd:
+      case RowKind.ListEnd:
         replica.control(DeltaKind.ReplaceEnd, this.#epoch, String(record.version));
         this.#freeMissing();
         break;
-      case StateKind.Position:
+      case RowKind.Position:
         replica.control(DeltaKind.Bookmark, this.#epoch, String(record.version));
         break;
-      case StateKind.Moved:
+      case RowKind.Moved:
         this.#move(record);
         break;
     }
-    this.#applied(record.kind === StateKind.ListEnd);
+    this.#applied(record.kind === RowKind.ListEnd);
   }
 
   /** Adds the record's row to the table. */
-  #add(record: StateRecord, text: Buffer): void {
+  #add(record: RowRecord, text: Buffer): void {
     const { table } = this;
     const memory = this.#memory;
     const { row } = record;
@@ -101,30 +102,30 @@ export class StateMerge {
   }
 
   /** Sets the place of a row, unless it has ended here, and returns its former one. */
-  #move(record: StateRecord): void {
+  #move(record: RowRecord): void {
     const { table } = this;
     const { row } = record;
     this.#learn(record);
     if (table.has(row)) {
-      table.setFlag(row, EntryFlag.Packed, record.dictionary !== NONE);
+      table.setFlag(row, EntryFlag.Packed, record.dictionary !== NO_MEMORY);
       this.#place(record);
     }
     table.keepEnded(record.previousRow);
   }
 
   /** Takes the messages about memory that the record names. */
-  #learn({ memory, dictionary, decoder }: StateRecord): void {
+  #learn({ memory, dictionary, decoder }: RowRecord): void {
     const isKnown = this.#memory.has(memory) && this.#memory.has(dictionary);
     if (!isKnown || decoder !== 0) this.#memory.catchUp();
   }
 
-  #place({ row, memory, offset, storedBytes, dictionary }: StateRecord): void {
+  #place({ row, memory, offset, storedBytes, dictionary }: RowRecord): void {
     this.table.place(row, memory, offset, storedBytes);
-    if (dictionary !== NONE) this.table.setDictionary(row, dictionary);
+    if (dictionary !== NO_MEMORY) this.table.setDictionary(row, dictionary);
   }
 
-  #factsOf(record: StateRecord, text: Buffer): ObjectFacts {
-    const previous = record.previousRow === NONE ? undefined : this.table.factsOf(record.previousRow);
+  #factsOf(record: RowRecord, text: Buffer): ObjectFacts {
+    const previous = record.previousRow === NO_ROW ? undefined : this.table.factsOf(record.previousRow);
     if (record.hasSameFields) {
       assert(previous !== undefined, 'a record names the fields of an unknown object', record.row);
       if (!previous.isShared) previous.isShared = true;
@@ -139,31 +140,31 @@ export class StateMerge {
 
   #delete(row: number): void {
     const { live } = this.#replica;
-    const slot = live.get(this.table.keyOf(row));
+    const ordinal = live.get(this.table.keyOf(row));
     this.#replica.remove(row);
-    if (slot !== NONE) this.#freeIds.push(slot);
+    if (ordinal !== NO_ORDINAL) this.#freeIds.push(ordinal);
   }
 
-  /** Returns the slot of a state in the cache. With one source an object's slot is its id. */
-  #slotOf(row: number): number {
+  /** Returns the ordinal of a state in the cache. With one source an object's ordinal is its id. */
+  #ordinalOf(row: number): number {
     const { live } = this.#replica;
-    const slot = live.get(this.table.keyOf(row));
-    assert(live.rowAt(slot) === row, 'a record names a state that is not in the cache', row);
-    return slot;
+    const ordinal = live.get(this.table.keyOf(row));
+    assert(live.rowAt(ordinal) === row, 'a record names a state that is not in the cache', row);
+    return ordinal;
   }
 
   /** Returns the object's id, which is the same in the cache and in the list that replaces it. */
   #idAfter(previousRow: number, row: number): number {
     const { live } = this.#replica;
-    const id = previousRow === NONE ? NONE : this.#ids.get(previousRow, 0);
-    if (id !== NONE && live.rowAt(id) === previousRow) return id;
-    const slot = live.get(this.table.keyOf(row));
-    return slot === NONE ? (this.#freeIds.pop() ?? this.#idEnd++) : slot;
+    const id = previousRow === NO_ROW ? NO_ORDINAL : this.#ids.get(previousRow, 0);
+    if (id !== NO_ORDINAL && live.rowAt(id) === previousRow) return id;
+    const ordinal = live.get(this.table.keyOf(row));
+    return ordinal === NO_ORDINAL ? (this.#freeIds.pop() ?? this.#idEnd++) : ordinal;
   }
 
   #freeMissing(): void {
     const { live } = this.#replica;
-    for (const id of this.#missingIds) if (live.rowAt(id) === NONE) this.#freeIds.push(id);
+    for (const id of this.#missingIds) if (live.rowAt(id) === NO_ROW) this.#freeIds.push(id);
     this.#missingIds = [];
   }
 }

@@ -1,9 +1,9 @@
-/** Single situations of a lender: limits, deaths with much to release, and what a slow thread makes of the main thread. */
+/** Single situations of a cache export: limits, deaths with much to release, and what a slow thread makes of the main thread. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { KubeloomError } from '../../../../src/base/errors.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
-import { Lending } from '../../../../src/replica/share/lending.ts';
+import { CacheExports } from '../../../../src/replica/share/cache-exports.ts';
 import { seededRandom } from '../../shared/ring/random.ts';
 import { settled } from '../deliver/listener-scene.ts';
 import { at } from '../store/objects.ts';
@@ -21,12 +21,12 @@ function scene(): Scene {
   const processor = new SharedProcessor();
   const main = new ScriptedReplica({ listener: processor, fields: ['spec.nodeName'] });
   const { owner, replica } = main;
-  const lending = new Lending(owner.table, () => undefined);
-  owner.readers = lending;
+  const cacheExports = new CacheExports(owner.table, () => undefined);
+  owner.readers = cacheExports;
   main.relist();
   const join = (heldBytesMax?: number): ReaderTwin =>
     new ReaderTwin(
-      { owner, replica, processor, lending },
+      { owner, replica, processor, cacheExports },
       seededRandom(1),
       STATES_BYTES,
       () => undefined,
@@ -37,11 +37,11 @@ function scene(): Scene {
 
 async function level(reader: ReaderTwin): Promise<void> {
   for (let turns = 0; turns < 10_000 && !reader.isLevel; turns++) {
-    reader.lend(Infinity);
+    reader.deliver(Infinity);
     await settled();
     reader.read(Infinity, Infinity);
   }
-  reader.lend(Infinity);
+  reader.deliver(Infinity);
   reader.read(Infinity, Infinity);
   reader.checkErrors();
 }
@@ -96,11 +96,11 @@ test('C212 a thread that does not read is a slow handler: its notifications wait
   const { main, join } = scene();
   const reader = join();
   for (let version = 1; version <= 200; version++) main.put(at('a', version));
-  reader.lend(Infinity);
-  const { notifications, bytes } = reader.lent.backlog;
+  reader.deliver(Infinity);
+  const { notifications, bytes } = reader.listener.backlog;
   assert.ok(notifications > 100 && bytes > 0, `${notifications} notifications, ${bytes} bytes`);
-  assert.ok(reader.lent.heldBytes > bytes);
-  assert.equal(reader.lent.isReady, false, 'a call waits for room in the ring');
+  assert.ok(reader.listener.heldBytes > bytes);
+  assert.equal(reader.listener.isReady, false, 'a call waits for room in the ring');
 });
 
 test('C212 a thread that was far behind receives the merged notifications, and has the same objects then', async () => {
@@ -109,10 +109,10 @@ test('C212 a thread that was far behind receives the merged notifications, and h
   await level(reader);
   for (let version = 1; version <= 400; version++) main.put(at(`pod-${version % 5}`, version));
   main.remove(at('pod-0', 401));
-  reader.lend(Infinity);
-  while (reader.lent.coalesce(16));
+  reader.deliver(Infinity);
+  while (reader.listener.coalesce(16));
   await level(reader);
-  assert.ok(reader.lent.coalesced > 100);
+  assert.ok(reader.listener.coalesced > 100);
   assert.deepEqual(
     reader.indexer
       .list()
@@ -132,7 +132,7 @@ test('C211 C218 a thread whose handler was removed receives the reason behind it
   reader.remove(new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow'));
   for (let version = 3; version <= 6; version++) {
     main.put(at('a', version));
-    reader.lend(Infinity);
+    reader.deliver(Infinity);
     reader.read(Infinity, Infinity);
   }
   assert.equal(reader.stopped, 'ERR_KUBELOOM_HANDLER_OVERFLOW');
@@ -144,21 +144,21 @@ test('C212 C297 the call of a removed handler ends, whatever the thread does, an
   const { main, join } = scene();
   const reader = join();
   for (let version = 1; version <= 200; version++) main.put(at('a', version));
-  reader.lend(Infinity);
-  assert.equal(reader.lent.isIdle, false, 'no call waits for room');
+  reader.deliver(Infinity);
+  assert.equal(reader.listener.isIdle, false, 'no call waits for room');
   reader.remove();
   await settled();
-  while (reader.lent.release());
-  await reader.lent.ended;
+  while (reader.listener.release());
+  await reader.listener.ended;
   const before = reader.rows;
   for (let version = 201; version <= 400; version++) {
     main.put(at('a', version));
-    reader.lend(Infinity);
+    reader.deliver(Infinity);
   }
   assert.equal(reader.rows, before);
   while (reader.stopped === undefined) {
     reader.read(1, 1);
-    reader.link.turn();
+    reader.link.runOnce();
   }
   const version = Number(reader.indexer.lastStoreSyncResourceVersion());
   assert.ok(version < 200, `${version}`);
@@ -171,15 +171,15 @@ test('C296 old states that a thread has not returned count as its backlog, and a
   const reader = join(8192);
   await level(reader);
   for (let version = 1; version <= 20; version++) main.put({ ...at('a', version), spec: { text } });
-  reader.lend(Infinity);
+  reader.deliver(Infinity);
   // The ring has room for all of them: only the bytes are too many.
-  const { notifications } = reader.lent.backlog;
+  const { notifications } = reader.listener.backlog;
   assert.ok(notifications >= 14, `${notifications} wait`);
-  assert.ok(reader.lent.heldBytes > 20 * text.length, `${reader.lent.heldBytes} bytes count`);
+  assert.ok(reader.listener.heldBytes > 20 * text.length, `${reader.listener.heldBytes} bytes count`);
   assert.ok(reader.rows <= 6, `${reader.rows} states`);
   await level(reader);
   assert.equal(reader.indexer.list()[0]?.resourceVersion, '20');
-  assert.equal(reader.lent.heldBytes, 0);
+  assert.equal(reader.listener.heldBytes, 0);
   assert.equal(reader.rows, 1);
 });
 
