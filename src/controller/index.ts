@@ -28,7 +28,7 @@ export {
 } from './predicates.ts';
 export type { ObjectChange, Predicate } from './predicates.ts';
 export { ObjectClient } from './object-client.ts';
-export type { DeleteOptions, RequestOptions, NoInfer, WriteListener } from './object-client.ts';
+export type { DeleteOptions, RequestOptions, Uninferred, WriteListener } from './object-client.ts';
 export { controllerReference } from './objects/owner-references.ts';
 export type { ControllerReference } from './objects/owner-references.ts';
 export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizers.ts';

@@ -43,7 +43,7 @@ export type WriteListener = (resource: ResourceRef, answer: KubeObject) => void;
 type UnconfirmedListener = (resource: ResourceRef, namespace: string) => void;
 
 /** The type of an object that is sent. The resource alone decides it: it is not inferred from the argument. */
-export type NoInfer<T> = [T][T extends unknown ? 0 : never];
+export type Uninferred<T> = [T][T extends unknown ? 0 : never];
 
 /**
  * A client for single objects. A request is sent once, and a second time with fresh credentials after 401; everything else
@@ -128,7 +128,7 @@ export class ObjectClient {
   /** Creates an object; it has a name, or `generateName`. Returns it as the server has stored it. */
   async create<T = KubeObject>(
     resource: ResourceOf<T>,
-    object: NoInfer<T>,
+    object: Uninferred<T>,
     options: RequestOptions = {},
   ): Promise<T> {
     const path = collectionOf(resource, object);
@@ -141,7 +141,7 @@ export class ObjectClient {
    */
   async update<T = KubeObject>(
     resource: ResourceOf<T>,
-    object: NoInfer<T>,
+    object: Uninferred<T>,
     options: RequestOptions = {},
   ): Promise<T> {
     const path = pathOfObject(resource, object);
@@ -151,7 +151,7 @@ export class ObjectClient {
   /** Replaces the status of an object, and nothing else. */
   async updateStatus<T = KubeObject>(
     resource: ResourceOf<T>,
-    object: NoInfer<T>,
+    object: Uninferred<T>,
     options: RequestOptions = {},
   ): Promise<T> {
     const path = `${pathOfObject(resource, object)}/status`;

@@ -313,11 +313,8 @@ export function checkHandler(handler: unknown, options: HandlerOptions): void {
   for (const name of given) callback(name, Reflect.get(handler, name));
   if (given.length === 0) {
     const [meant] = Object.keys(handler).flatMap((name) => nearest(name, CALLBACKS) ?? []);
-    invalidOption(
-      'a handler',
-      handler,
-      meant === undefined ? expected : `${expected} (did you mean ${meant}?)`,
-    );
+    const advice = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+    invalidOption('a handler', handler, expected + advice);
   }
   checkOptions('options of a handler', options, HANDLER_CHECKS);
 }

@@ -1,7 +1,4 @@
-/**
- * The public informer: one collection, its cache and its handlers. This class only connects the parts; each part has its
- * own file.
- */
+/** The public informer: one collection, its cache and its handlers. Each part that it connects has its own file. */
 import { backgroundClock, realTimers } from '../base/clock.ts';
 import type { DoneChecker, DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError } from '../base/errors.ts';

@@ -64,7 +64,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/share/shared-cache.ts': {
     C213: ['this.#link.close();', ''],
     C215: ['!informer.hasStarted()', 'false'],
-    C298: ['this.#link.end(informer, withCode(error));', 'throw error;'],
+    C298: ['this.#link.end(number, withCode(error));', 'throw error;'],
   },
   'src/thread/open-cache.ts': {
     C208: ['const requestRun = this.#loop.wake;', 'const requestRun = () => void drain.runOnce();'],
@@ -79,10 +79,10 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C295: ['this.merged();', ''],
   },
   'src/thread/pool/reconciler-pool.ts': {
-    C217: ['const ordinal = this.#idle.pop();', 'const [ordinal] = this.#idle;'],
+    C217: ['const poolThread = this.#idle.pop();', 'const [poolThread] = this.#idle;'],
     C222: ['await ended;', ''],
   },
-  'src/thread/pool/pool-ordinal.ts': {
+  'src/thread/pool/pool-thread.ts': {
     C217: ['await thread.run(task).catch', 'await abortable(thread.run(task), signal).catch'],
     C218: ['const { resourceVersions } = this.#settings.cache;', "const resourceVersions = [''];"],
     C220: ['void thread.exited.then((reason) => this.#exited(reason));', ''],

@@ -30,9 +30,8 @@ export interface Slab extends SharedMemory {
   openAt: number;
 }
 
-/** Absence of a slab, where the number of a slab is expected. */
+/** Absence of a slab, and of a chunk in the list of vacant chunks. */
 const NO_SLAB = -1;
-/** Absence of a chunk in the list of vacant chunks. */
 const NO_CHUNK = -1;
 /** `openAt` of a slab without a free chunk. */
 const FULL = -1;

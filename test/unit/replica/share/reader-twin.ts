@@ -96,14 +96,10 @@ export class ReaderTwin {
       objectBytesMax: 4096,
       foreign: new ForeignRows(this.table, this.#memory),
     });
-    const indexes = new IndexSet(
-      this.table,
-      { app: label('app'), node: field('spec.nodeName') },
-      1,
-      (error) => {
-        throw error;
-      },
-    );
+    const indexers = { app: label('app'), node: field('spec.nodeName') };
+    const indexes = new IndexSet(this.table, indexers, 1, (error) => {
+      throw error;
+    });
     const readers = new SharedProcessor();
     this.replica = new Replica(this.table, 1, indexes, readers);
     this.indexer = new ReplicaIndexer(this.replica, indexes);
