@@ -5,9 +5,9 @@ import {
   integer,
   number,
   oneOf,
-  refuse,
+  invalidOption,
   text,
-  wantOptions,
+  checkOptions,
 } from '../../../base/option-checks.ts';
 import type { OptionCheck, OptionChecks } from '../../../base/option-checks.ts';
 import type { FaultAction, FaultScenario, ScenarioMatch, ScenarioRule } from '../faults/fault-rules.ts';
@@ -30,13 +30,15 @@ function shape<Argument>(
 }
 
 function check<Argument>(what: string, value: unknown, { checks, required }: Shape<Argument>): void {
-  wantOptions(what, value, checks, `${what}: `);
+  checkOptions(what, value, checks, `${what}: `);
   for (const name of required)
-    if (Reflect.get(value as object, name) === undefined) refuse(`${what}: ${name}`, undefined, 'given');
+    if (Reflect.get(value as object, name) === undefined)
+      invalidOption(`${what}: ${name}`, undefined, 'given');
 }
 
 function plainObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) refuse(name, value, 'an object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    invalidOption(name, value, 'an object');
 }
 
 function either(...checks: readonly OptionCheck[]): OptionCheck {
@@ -55,7 +57,7 @@ function either(...checks: readonly OptionCheck[]): OptionCheck {
 
 function listOf(what: string, item: (name: string, value: unknown) => void): OptionCheck {
   return (name, value) => {
-    if (!Array.isArray(value)) refuse(name, value, `an array of ${what}`);
+    if (!Array.isArray(value)) invalidOption(name, value, `an array of ${what}`);
     for (const [index, each] of value.entries()) item(`${name}[${index}]`, each);
   };
 }

@@ -8,7 +8,7 @@
 import { realClock, realTimers } from '../../../base/clock.ts';
 import { EmbeddedApiServer, runningServer } from '../run/embedded-server.ts';
 import { KubeloomError, messageOf } from '../../../base/errors.ts';
-import { number, signal as aSignal, wantOptions } from '../../../base/option-checks.ts';
+import { number, signal as aSignal, checkOptions } from '../../../base/option-checks.ts';
 import type { OptionChecks } from '../../../base/option-checks.ts';
 import { isListerWatcher } from '../../../kube/list-watch.ts';
 import type { ListerWatcher } from '../../../kube/list-watch.ts';
@@ -120,7 +120,7 @@ class Patience {
   #queuedMin = Infinity;
 
   constructor(options: SettledOptions) {
-    wantOptions('options of settled', options, SETTLED_CHECKS);
+    checkOptions('options of settled', options, SETTLED_CHECKS);
     this.#signal = options.signal;
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   }
