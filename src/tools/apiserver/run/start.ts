@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { ApiServer } from './api-server.ts';
 import { EmbeddedApiServer } from './embedded-server.ts';
 import { execArgvOption } from './exec-argv.ts';
-import { oneOf, wantOptions } from '../../../base/option-checks.ts';
+import { oneOf, checkOptions } from '../../../base/option-checks.ts';
 import type { OptionChecks } from '../../../base/option-checks.ts';
 import { API_SERVER_CHECKS } from '../store/options.ts';
 import type { ApiServerOptions } from '../store/options.ts';
@@ -33,7 +33,7 @@ const CHECKS: OptionChecks<EmbeddedApiServerOptions> = {
 export async function startEmbeddedApiServer(
   options: EmbeddedApiServerOptions = {},
 ): Promise<EmbeddedApiServer> {
-  wantOptions('options of the embedded apiserver', options, CHECKS);
+  checkOptions('options of the embedded apiserver', options, CHECKS);
   const { isolation = 'thread', ...serverOptions } = options;
   if (isolation === 'none') {
     const server = new ApiServer(serverOptions);

@@ -5,7 +5,7 @@
 
 import { KubeloomError } from '../../../base/errors.ts';
 import { isLoopbackHost } from '../../../base/loopback.ts';
-import { flag, integer, number, oneOf, text, wantOptions } from '../../../base/option-checks.ts';
+import { flag, integer, number, oneOf, text, checkOptions } from '../../../base/option-checks.ts';
 import type { OptionChecks } from '../../../base/option-checks.ts';
 import { CONTROL_ARGUMENTS } from '../run/control-arguments.ts';
 import type { ResourceDefinition } from './resources.ts';
@@ -83,7 +83,7 @@ export const API_SERVER_CHECKS: OptionChecks<ApiServerOptions> = {
 
 /** @throws ERR_KUBELOOM_OPTION */
 export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
-  wantOptions('options of the embedded apiserver', options, API_SERVER_CHECKS);
+  checkOptions('options of the embedded apiserver', options, API_SERVER_CHECKS);
   const resolved: ResolvedOptions = {
     host: '127.0.0.1',
     port: 0,
