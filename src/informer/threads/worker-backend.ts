@@ -261,20 +261,27 @@ const ENTRIES: Readonly<Record<'reflector' | 'indexer' | 'reconciler', readonly 
   reconciler: ['reconciler.cjs', 'reconciler.js'],
 };
 
+/** @throws ERR_KUBELOOM_WORKER_FILE in a bundle without the entry */
 export function workerUrl(name: keyof typeof ENTRIES): URL {
-  const isSource = import.meta.url.endsWith('.ts');
+  // A CommonJS bundle has no `import.meta.url`, unless the bundler defines it.
+  const here = import.meta.url as string | undefined;
+  if (!here) throw noWorkerFile(name, 'in a CommonJS bundle without import.meta.url');
+  const isSource = here.endsWith('.ts');
   const candidates = ENTRIES[name]
     .flatMap((entry) => [
       // Beside a bundle: dist/lib, or one of the user's.
       `./workers/${entry}`,
       `../../../workers/${isSource ? entry.replace('js', 'ts') : entry}`,
     ])
-    .map((path) => new URL(path, import.meta.url));
+    .map((path) => new URL(path, here));
   const found = candidates.find((url) => existsSync(fileURLToPath(url)));
   if (found) return found;
-  throw new KubeloomError(
-    'ERR_KUBELOOM_WORKER_FILE',
-    `the thread entry ${name} was not found at ${candidates.map(String).join(' or ')}; ` +
-      'when bundling, emit kubeloom/workers/* beside the bundle as docs/bundling.md says',
-  );
+  throw noWorkerFile(name, `at ${candidates.map(String).join(' or ')}`);
+}
+
+function noWorkerFile(name: string, where: string): KubeloomError {
+  const message =
+    `the thread entry ${name} was not found ${where}: emit kubeloom/workers/* beside the bundle as docs/bundling.md says, ` +
+    'or run without threads';
+  return new KubeloomError('ERR_KUBELOOM_WORKER_FILE', message);
 }

@@ -8,6 +8,8 @@ import { printText } from './terminal/output.ts';
 const EXIT_FAILED = 1;
 /** The beginning of commander's messages; ours have the same one. */
 const COMMANDER_PREFIX = /^error: /;
+/** The advice of commander, on a line of its own. */
+const COMMANDER_ADVICE = /\n\(Did you mean (.*)\)$/;
 
 /** `error: message (CODE)`, and the stack with `--verbose`. */
 export function failureText(error: unknown, isVerbose: boolean): string {
@@ -30,7 +32,9 @@ export function report(error: unknown, isVerbose: boolean): number {
 
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return error instanceof CommanderError ? message.replace(COMMANDER_PREFIX, '') : message;
+  return error instanceof CommanderError
+    ? message.replace(COMMANDER_PREFIX, '').replace(COMMANDER_ADVICE, ': did you mean $1')
+    : message;
 }
 
 function codeOf(error: unknown): string {

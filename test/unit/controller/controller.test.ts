@@ -219,7 +219,7 @@ describe('a controller', () => {
     await scene.remove('replicasets.apps', 'default', 'r');
     const data = { 'x.y': '1', z: '1' };
     for (const name of ['unwanted', 'wanted']) {
-      await scene.create('configmaps', { metadata: { name, namespace: 'default' }, data } as never);
+      await scene.create('configmaps', { metadata: { name, namespace: 'default' }, data });
     }
     await done.count(4);
     assert.deepEqual(done.keys, ['default/a', 'default/b', 'default/x.y', 'default/z']);

@@ -26,6 +26,8 @@ function scene(): { clock: FakeClock; queue: RateLimitingQueue<string> } {
 
 interface Warning {
   readonly message: string;
+  readonly type?: string;
+  readonly code?: string;
   readonly detail?: string;
 }
 
@@ -73,7 +75,7 @@ describe('running workers', () => {
     await running;
     const message = 'reconciling a\\x1b[2J failed: b\\nc';
     assert.deepEqual(
-      warned.map(({ detail: _, ...warning }) => warning),
+      warned.map(({ message, type, code }) => ({ message, type, code })),
       [{ message, type: 'KubeloomWarning', code: 'ERR_KUBELOOM_RECONCILE' }],
     );
   });

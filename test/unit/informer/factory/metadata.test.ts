@@ -15,7 +15,7 @@ function secret(name: string, labels: Record<string, string> = {}): ObjectLike {
   return {
     metadata: { name, namespace: 'default', labels },
     data: { key: 'x'.repeat(10_000) },
-  } as ObjectLike;
+  };
 }
 
 /** Never called. */

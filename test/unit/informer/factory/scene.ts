@@ -157,7 +157,7 @@ export class CountingProxy implements AsyncDisposable {
 
 /** A namespaced object of any kind. */
 export function object(name: string, namespace: string = 'default', more: object = {}): ObjectLike {
-  return { metadata: { name, namespace, ...more }, spec: { size: 1 } } as ObjectLike;
+  return { metadata: { name, namespace, ...more }, spec: { size: 1 } };
 }
 
 interface Factory {

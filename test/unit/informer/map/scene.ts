@@ -12,7 +12,7 @@ export const WIDGET = { group: 'example.com', version: 'v1', kind: 'Widget' };
 
 /** A pod as far as these tests care. */
 export function pod(name: string, namespace: string, spec: object = {}, more: object = {}): ObjectLike {
-  return { metadata: { name, namespace, ...more }, spec } as ObjectLike;
+  return { metadata: { name, namespace, ...more }, spec };
 }
 
 /** `add a/x initial`, `update a/x`, `delete a/x`, `gone a/x`. */

@@ -26,7 +26,7 @@ function definition(plural: string, kind: string, ...versions: readonly Version[
       return { name, served, storage, schema: { openAPIV3Schema }, subresources: { status: {} } };
     }),
   };
-  return { metadata: { name: `${plural}.example.com` }, spec } as ObjectLike;
+  return { metadata: { name: `${plural}.example.com` }, spec };
 }
 
 const size = { type: 'string' };

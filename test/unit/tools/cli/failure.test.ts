@@ -28,6 +28,12 @@ describe('a failure', () => {
     assert.equal(failureText(error, false), "error: unknown option '--x' (ERR_KUBELOOM_USAGE)");
   });
 
+  it('has the advice of the command line in its line', () => {
+    const message = "error: unknown option '--rat'\n(Did you mean --rate?)";
+    const text = failureText(new CommanderError(1, 'commander.unknownOption', message), false);
+    assert.equal(text, "error: unknown option '--rat': did you mean --rate? (ERR_KUBELOOM_USAGE)");
+  });
+
   it('shows stack and causes on request, still escaped', () => {
     const cause = new Error('below\u001b');
     const text = failureText(new KubeloomError('ERR_KUBELOOM_UNREACHABLE', 'above', { cause }), true);
