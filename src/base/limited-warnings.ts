@@ -24,7 +24,7 @@ export class LimitedWarnings {
     this.#clock = clock;
   }
 
-  /** @param subject what repeats; @param message the text of the warning in place of the error's */
+  /** @param subject what repeats; @param message the text of the warning in place of the message of the error */
   warn(error: KubeloomError, subject: string = error.code, message: string = error.message): void {
     const now = this.#clock.now();
     const last = this.#last.get(subject);
