@@ -26,7 +26,7 @@ function refused(name: string): { code: string; message: RegExp } {
 describe('options of the threads', () => {
   test('have the documented defaults', () => {
     assert.deepEqual(resolveThreadsOptions(), {
-      shards: defaultIndexerThreads(),
+      indexerThreads: defaultIndexerThreads(),
       logBytes: 32 * MIB,
       ringBytes: 4 * MIB,
       objectBytesMax: 8 * MIB,

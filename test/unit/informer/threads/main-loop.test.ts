@@ -21,7 +21,7 @@ class Scene {
     const drain = {
       lastMerged: 0,
       hasWork: () => this.hasWork,
-      turn: () => {
+      runOnce: () => {
         this.turns++;
         drain.lastMerged = this.merged;
         this.merged = 0;
