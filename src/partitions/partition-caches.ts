@@ -18,7 +18,7 @@ import { resources, shardSelectorText, partitionRanges } from '../index.ts';
 import type { InformerHandle } from '../informer/map/informer-handle.ts';
 import type { InformersMapOptions } from '../informer/map/options.ts';
 import type { KubeObject, ShardSelector } from '../index.ts';
-import { changesSince } from './quiet-watch.ts';
+import { changesSince } from './bookmark-probe.ts';
 
 /** Time for which common caches wait for other partitions before their first list: partitions are mostly taken together. */
 const GATHER_MS = 200;

@@ -52,7 +52,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C229: ['if (!isNew)', 'if (false)'],
     C234: ['if (await abortable(this.#isFiltering(), signal))', 'if (true)'],
   },
-  'src/partitions/quiet-watch.ts': {
+  'src/partitions/bookmark-probe.ts': {
     C229: ["events.findLast(({ type }) => type !== 'BOOKMARK')", 'undefined'],
   },
   'src/controller/object-client.ts': {

@@ -132,7 +132,7 @@ describe('a load test of three indexes on a real apiserver', () => {
 
   it('is a FAIL when an event is dropped on the way to one index', async () => {
     await using proxy = await EditingProxy.start(server);
-    // The first watch is the board's.
+    // The first watch is the run status's.
     proxy.editOf = (watch) => (watch === 1 ? droppingOne() : undefined);
     await folder.write('proxied', proxy.kubeConfig);
     const { exitCode, result } = await collected(1);
@@ -146,8 +146,8 @@ describe('a load test of three indexes on a real apiserver', () => {
 
   it('is INVALID and names the index that was killed, and the others end without it', async () => {
     await using all = startAll('killed');
-    const [lead, follower, killed] = all.indexes;
-    assert.ok(lead && follower && killed);
+    const [coordinator, follower, killed] = all.indexes;
+    assert.ok(coordinator && follower && killed);
     await killed.until('stderr', /^sync watchers$/m);
     killed.kill('SIGKILL');
     const { exitCode, result } = await collect('killed');
@@ -158,7 +158,7 @@ describe('a load test of three indexes on a real apiserver', () => {
       result.watchers.map(({ name }) => name),
       ['watchers 1', 'watchers 2'],
     );
-    assert.deepEqual([await lead.exitCode, await follower.exitCode], [0, 0]);
+    assert.deepEqual([await coordinator.exitCode, await follower.exitCode], [0, 0]);
     await assertNothingLeft();
   });
 });

@@ -187,7 +187,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
     ];
     async function runBehind(edit: () => Edit, client: string): ReturnType<typeof runCommand> {
       await using proxy = await EditingProxy.start(server);
-      // The first watch is the witness's.
+      // The first watch is the reference informer's.
       proxy.editOf = (watch) => (watch === 1 ? edit() : undefined);
       return await runCommand([...(await proxied(proxy, ONE_WATCHER)), '--client', client]);
     }

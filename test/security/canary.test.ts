@@ -21,7 +21,7 @@ import {
 import { InformersMap } from '../../src/controller/index.ts';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { ObjectClient } from '../../src/controller/object-client.ts';
-import { changesSince } from '../../src/partitions/quiet-watch.ts';
+import { changesSince } from '../../src/partitions/bookmark-probe.ts';
 import { ApiClient } from '../../src/http/api-client.ts';
 import { newListWatchFromClient } from '../../src/client-go/index.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';

@@ -11,7 +11,7 @@ import type { CachePort, Shareable } from '../../src/informer/share/shared-cache
 import { ThreadCache } from '../../src/thread/open-cache.ts';
 import type { ThreadInformer } from '../../src/thread/thread-informer.ts';
 import type { Chance } from './chance.ts';
-import type { Scenery } from './scenery.ts';
+import type { Fixtures } from './fixtures.ts';
 import { Tasks } from './tasks.ts';
 
 /** The smallest rings are full after a few records. */
@@ -21,24 +21,24 @@ const THREADS_MAX = 3;
 const SHARE = 0.5;
 
 export class AttachedThreads {
-  readonly #scenery: Scenery;
+  readonly #fixtures: Fixtures;
   readonly #chance: Chance;
   readonly present: AttachedThread[] = [];
   readonly #ended: AttachedThread[] = [];
   readonly isEnabled: boolean;
   #count = 0;
 
-  constructor(scenery: Scenery, chance: Chance) {
-    this.#scenery = scenery;
+  constructor(fixtures: Fixtures, chance: Chance) {
+    this.#fixtures = fixtures;
     this.#chance = chance;
     this.isEnabled = chance.happens(SHARE);
     if (this.isEnabled) this.attach();
   }
 
   attach(): void {
-    const informer = this.#chance.pick(this.#scenery.informers);
+    const informer = this.#chance.pick(this.#fixtures.informers);
     if (!informer || this.present.length >= THREADS_MAX) return;
-    this.present.push(new AttachedThread(`thread-${++this.#count}`, informer, this.#scenery, this.#chance));
+    this.present.push(new AttachedThread(`thread-${++this.#count}`, informer, this.#fixtures, this.#chance));
   }
 
   /** Ends a thread: it closes its cache, or ends at once, in the middle of anything. */
@@ -74,7 +74,7 @@ export class AttachedThreads {
 
 export class AttachedThread {
   readonly #name: string;
-  readonly #scenery: Scenery;
+  readonly #fixtures: Fixtures;
   readonly #tasks: Tasks = new Tasks();
   readonly #messages: Tasks = new Tasks();
   readonly #reader: Reader;
@@ -90,11 +90,11 @@ export class AttachedThread {
   #isRemoved = false;
   #isDead = false;
 
-  constructor(name: string, informer: SharedIndexInformer, scenery: Scenery, chance: Chance) {
-    const { clock, recorder } = scenery;
+  constructor(name: string, informer: SharedIndexInformer, fixtures: Fixtures, chance: Chance) {
+    const { clock, recorder } = fixtures;
     this.#name = name;
     this.#informer = informer;
-    this.#scenery = scenery;
+    this.#fixtures = fixtures;
     const memory = allocateLink(2 ** chance.integer(RING_BITS.min, RING_BITS.max));
     const [main, thread] = Port.pair(this.#messages);
     this.#port = thread;
@@ -125,7 +125,7 @@ export class AttachedThread {
     // A thread may end before the main thread has opened the port.
     this.#cache.opened.catch(() => undefined);
     this.#pods = this.#cache.informer('pods');
-    recorder.informer(this.#pods, { ...scenery.recordings.get(informer), hasMetrics: false });
+    recorder.informer(this.#pods, { ...fixtures.recordings.get(informer), hasMetrics: false });
   }
 
   get queues(): Tasks[] {
@@ -139,7 +139,7 @@ export class AttachedThread {
   #join(): void {
     if (this.#hasJoined || !this.#pods.hasSynced() || this.#pods.isStopped()) return;
     this.#hasJoined = true;
-    this.#scenery.recorder.handler(this.#pods, this.#name);
+    this.#fixtures.recorder.handler(this.#pods, this.#name);
   }
 
   get exportedStates(): number {
@@ -151,7 +151,7 @@ export class AttachedThread {
     if (!registration) return;
     this.#registration = undefined;
     this.#isRemoved = true;
-    if (this.#hasJoined) this.#scenery.recorder.removed(this.#name);
+    if (this.#hasJoined) this.#fixtures.recorder.removed(this.#name);
     this.#hasJoined = true;
     this.#informer.removeEventHandler(registration);
   }
@@ -189,11 +189,11 @@ export class AttachedThread {
   }
 
   snapshot(): void {
-    if (this.#pods.hasSynced() && !this.#isRemoved) this.#scenery.recorder.snapshot(this.#pods);
+    if (this.#pods.hasSynced() && !this.#isRemoved) this.#fixtures.recorder.snapshot(this.#pods);
   }
 
   end(isGraceful: boolean): void {
-    if (this.#hasJoined && !this.#isRemoved) this.#scenery.recorder.removed(this.#name);
+    if (this.#hasJoined && !this.#isRemoved) this.#fixtures.recorder.removed(this.#name);
     this.#hasJoined = true;
     this.#registration = undefined;
     if (isGraceful) {

@@ -25,7 +25,7 @@ import { createShard } from '../../src/indexer/shard.ts';
 import type { Clock, Random } from '../../src/base/clock.ts';
 import type { HttpTransport } from '../../src/http/http.ts';
 import type { AppliedRecord } from './oracle/histories.ts';
-import { mortal } from './death.ts';
+import { crashable } from './crash.ts';
 import { Tasks } from './tasks.ts';
 
 export interface BackendOptions {
@@ -83,7 +83,7 @@ export class SimulatedBackend implements Backend {
   turnShard(index: number, records: number): void {
     const { shard, looker, incarnation } = this.#shards[index] ?? {};
     try {
-      mortal(() => shard?.doWork(records));
+      crashable(() => shard?.doWork(records));
     } catch (cause) {
       this.kill(index, cause);
     }
@@ -100,7 +100,7 @@ export class SimulatedBackend implements Backend {
   /** Runs work of the reflector; when it throws, the reflector's thread has died. */
   inReflector(act: () => void): void {
     try {
-      mortal(act);
+      crashable(act);
     } catch (cause) {
       this.kill('reflector', cause);
     }

@@ -1,7 +1,7 @@
 /** Handlers of different behaviour, which are added and removed. */
 import type { HandlerRegistration, SharedIndexInformer } from '../../src/index.ts';
-import type { Scenery } from './scenery.ts';
-import type { Weather } from './weather.ts';
+import type { Fixtures } from './fixtures.ts';
+import type { FaultSchedule } from './fault-schedule.ts';
 
 interface Present {
   readonly name: string;
@@ -10,20 +10,22 @@ interface Present {
 }
 
 export class Handlers {
-  readonly #scenery: Scenery;
-  readonly #weather: Weather;
+  readonly #fixtures: Fixtures;
+  readonly #faults: FaultSchedule;
   readonly #present: Present[] = [];
   #count = 0;
 
-  constructor(scenery: Scenery, weather: Weather) {
-    this.#scenery = scenery;
-    this.#weather = weather;
-    for (const informer of scenery.informers) this.add(informer);
-    if (scenery.chance.happens(0.5)) this.add();
+  constructor(fixtures: Fixtures, faults: FaultSchedule) {
+    this.#fixtures = fixtures;
+    this.#faults = faults;
+    for (const informer of fixtures.informers) this.add(informer);
+    if (fixtures.chance.happens(0.5)) this.add();
   }
 
-  add(informer: SharedIndexInformer | undefined = this.#scenery.chance.pick(this.#scenery.informers)): void {
-    const { chance, recorder } = this.#scenery;
+  add(
+    informer: SharedIndexInformer | undefined = this.#fixtures.chance.pick(this.#fixtures.informers),
+  ): void {
+    const { chance, recorder } = this.#fixtures;
     if (!informer) throw new RangeError('the simulation has no informer');
     const name = `handler-${++this.#count}`;
     const resync = chance.happens(0.2) ? { resyncPeriodMs: chance.integer(1000, 30_000) } : {};
@@ -33,7 +35,7 @@ export class Handlers {
 
   /** Removes a handler, but never an informer's first one, which observes the whole run. */
   remove(): void {
-    const { chance, recorder, informers } = this.#scenery;
+    const { chance, recorder, informers } = this.#fixtures;
     const present = chance.pick(this.#present.slice(informers.length));
     if (!present) return;
     const { name, informer, registration } = present;
@@ -47,18 +49,18 @@ export class Handlers {
   }
 
   #react(): unknown {
-    const { chance, clock } = this.#scenery;
-    const weather = this.#weather;
-    if (weather.has('handler throws') && chance.happens(0.05)) {
-      weather.strike('handler throws');
+    const { chance, clock } = this.#fixtures;
+    const faults = this.#faults;
+    if (faults.has('handler throws') && chance.happens(0.05)) {
+      faults.strike('handler throws');
       throw new Error('a handler threw');
     }
-    if (weather.has('handler rejects') && chance.happens(0.05)) {
-      weather.strike('handler rejects');
+    if (faults.has('handler rejects') && chance.happens(0.05)) {
+      faults.strike('handler rejects');
       return Promise.reject(new Error('a handler rejected'));
     }
-    if (!weather.has('handler slow') || !chance.happens(0.1)) return undefined;
-    weather.strike('handler slow');
+    if (!faults.has('handler slow') || !chance.happens(0.1)) return undefined;
+    faults.strike('handler slow');
     return new Promise<void>((resolve) => clock.schedule(chance.magnitude(1, 5000), resolve));
   }
 }

@@ -10,12 +10,12 @@ import { violation } from './oracle/violation.ts';
 import type { Violation } from './oracle/violation.ts';
 import { Chance } from './chance.ts';
 import { AttachedThreads } from './attached.ts';
-import { cancelDeath } from './death.ts';
+import { cancelCrash } from './crash.ts';
 import { Handlers } from './handlers.ts';
-import { Scenery } from './scenery.ts';
+import { Fixtures } from './fixtures.ts';
 import { Steps } from './steps.ts';
-import { Weather } from './weather.ts';
-import type { Fault } from './weather.ts';
+import { FaultSchedule } from './fault-schedule.ts';
+import type { Fault } from './fault-schedule.ts';
 
 export interface Life {
   readonly seed: number;
@@ -37,23 +37,23 @@ const STEPS_MAX = 200_000;
 const WRITES_MIN = 20;
 
 export async function live(seed: number): Promise<Life> {
-  cancelDeath();
+  cancelCrash();
   const chance = new Chance(seed);
-  const scenery = new Scenery(chance);
-  const weather = new Weather(chance);
-  const handlers = new Handlers(scenery, weather);
-  const steps = new Steps(scenery, weather, handlers);
-  const { recorder, informers, writer, clock } = scenery;
+  const fixtures = new Fixtures(chance);
+  const faults = new FaultSchedule(chance);
+  const handlers = new Handlers(fixtures, faults);
+  const steps = new Steps(fixtures, faults, handlers);
+  const { recorder, informers, writer, clock } = fixtures;
   for (let count = chance.integer(0, 30); count > 0; count--) writer.write();
   // An informer that fails is stopped at the end, which is a violation.
   for (const informer of informers) informer.run().catch(() => undefined);
-  const attached = new AttachedThreads(scenery, new Chance(~seed));
+  const attached = new AttachedThreads(fixtures, new Chance(~seed));
   steps.attached = attached;
   recorder.scrape();
 
   await steps.storm(Math.round(chance.magnitude(200, 2000)));
-  const landed = new Map(weather.landed);
-  weather.isOver = true;
+  const landed = new Map(faults.landed);
+  faults.isOver = true;
   steps.heal();
   const healedAt = clock.now();
   recorder.histories.faults.push({ id: '1', kind: 'everything', landedAt: 0, healedAt });
@@ -64,7 +64,7 @@ export async function live(seed: number): Promise<Life> {
   recorder.scrape(problem === undefined);
   const ended = await steps.until(Promise.all(informers.map((informer) => informer.shutdown())));
   const released = await steps.until(attached.close());
-  if (ended) await steps.until(scenery.threads.close());
+  if (ended) await steps.until(fixtures.threads.close());
 
   const mayLoseLists = landed.has('reflector dies') || landed.has('shard dies');
   const found = [...judge(recorder.histories, { mayLoseLists })];

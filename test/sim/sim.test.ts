@@ -7,7 +7,7 @@ import { lostOf } from '../contract/fault.ts';
 import { hashOf, live } from './life.ts';
 import { MUTANTS } from './mutants/mutants.ts';
 import { Tally } from './tally.ts';
-import { FAULTS } from './weather.ts';
+import { FAULTS } from './fault-schedule.ts';
 
 const SEEDS = 12;
 

@@ -1,12 +1,12 @@
 /** Steps of a simulation: chance decides which role runs next, and how far. */
 import type { SharedIndexInformer } from '../../src/index.ts';
 import { StatusError } from '../../src/tools/apiserver/store/status.ts';
-import { dieAfter, cancelDeath } from './death.ts';
-import { cutAnswer, strikeRequest, strikeStream } from './disasters.ts';
+import { crashAfter, cancelCrash } from './crash.ts';
+import { cutAnswer, strikeRequest, strikeStream } from './fault-effects.ts';
 import type { AttachedThreads } from './attached.ts';
 import type { Handlers } from './handlers.ts';
-import type { Scenery } from './scenery.ts';
-import type { Fault, Weather } from './weather.ts';
+import type { Fixtures } from './fixtures.ts';
+import type { Fault, FaultSchedule } from './fault-schedule.ts';
 
 interface Step {
   readonly weight: number;
@@ -21,8 +21,8 @@ const CALM_CHUNK_BYTES = 16_384;
 const STEPS_PER_SCRAPE = 16;
 
 export class Steps {
-  readonly #scenery: Scenery;
-  readonly #weather: Weather;
+  readonly #fixtures: Fixtures;
+  readonly #faults: FaultSchedule;
   readonly #handlers: Handlers;
   /** Relative frequency of each role's turns in this seed. */
   readonly #paces: Readonly<Record<Role, number>>;
@@ -35,17 +35,17 @@ export class Steps {
   /** The first uncaught error. */
   thrown: Error | undefined;
 
-  constructor(scenery: Scenery, weather: Weather, handlers: Handlers) {
-    const { chance } = scenery;
-    this.#scenery = scenery;
-    this.#weather = weather;
+  constructor(fixtures: Fixtures, faults: FaultSchedule, handlers: Handlers) {
+    const { chance } = fixtures;
+    this.#fixtures = fixtures;
+    this.#faults = faults;
     this.#handlers = handlers;
     const pace = (): number => chance.magnitude(0.1, 3);
     this.#paces = {
       main: pace(),
       reflector: pace(),
-      shard: pace() * (weather.enabled.has('shards slow') ? 0.02 : 1),
-      network: pace() * (weather.enabled.has('network slow') ? 0.05 : 1),
+      shard: pace() * (faults.enabled.has('shards slow') ? 0.02 : 1),
+      network: pace() * (faults.enabled.has('network slow') ? 0.05 : 1),
       server: pace(),
       writer: pace(),
       ports: pace(),
@@ -58,17 +58,17 @@ export class Steps {
   async storm(count: number): Promise<void> {
     for (let done = 0; done < count; done++) {
       const steps = [...this.#pipeline(), ...this.#world()];
-      await this.#take(this.#scenery.chance.weighted(steps));
+      await this.#take(this.#fixtures.chance.weighted(steps));
       this.#scrape();
     }
   }
 
   /** Ends all faults that are not found by a timeout. */
   heal(): void {
-    cancelDeath();
+    cancelCrash();
     this.#blockedUntil = 0;
     this.#chunkMax = Math.max(this.#chunkMax, CALM_CHUNK_BYTES);
-    this.#scenery.server.hasStreamingLists = true;
+    this.#fixtures.server.hasStreamingLists = true;
   }
 
   /**
@@ -76,7 +76,7 @@ export class Steps {
    * long.
    */
   async calm(stepsMax: number, until: number): Promise<string | undefined> {
-    const { chance, clock, informers, server } = this.#scenery;
+    const { chance, clock, informers, server } = this.#fixtures;
     for (let done = 0; done < stepsMax && !this.thrown; done++) {
       const steps = this.#pipeline();
       if (steps.length > 0) {
@@ -109,7 +109,7 @@ export class Steps {
       () => (isDone = true),
       () => (isDone = true),
     );
-    const { chance, clock } = this.#scenery;
+    const { chance, clock } = this.#fixtures;
     for (let done = 0; done < 10_000; done++) {
       await microtasks();
       if (isDone) return true;
@@ -131,12 +131,12 @@ export class Steps {
   }
 
   #scrape(): void {
-    if (++this.#steps % STEPS_PER_SCRAPE === 0) this.#scenery.recorder.scrape();
+    if (++this.#steps % STEPS_PER_SCRAPE === 0) this.#fixtures.recorder.scrape();
   }
 
   /** Steps of the pipeline. */
   #pipeline(): Step[] {
-    const { tasks, backend, arriving, connections, server, chance, clock } = this.#scenery;
+    const { tasks, backend, arriving, connections, server, chance, clock } = this.#fixtures;
     const paces = this.#paces;
     const steps: Step[] = [];
     const isBlocked = clock.now() < this.#blockedUntil;
@@ -174,22 +174,22 @@ export class Steps {
 
   /** Steps outside the pipeline. */
   #world(): Step[] {
-    const { writer, clock, chance, server } = this.#scenery;
+    const { writer, clock, chance, server } = this.#fixtures;
     const paces = this.#paces;
-    const weather = this.#weather;
+    const faults = this.#faults;
     const steps: Step[] = [
       { weight: paces.writer, take: () => writer.write() },
       { weight: paces.clock, take: () => this.#wait() },
       { weight: 0.01, take: () => this.#look() },
-      { weight: weather.streamWeight, take: () => this.#strikeStream() },
+      { weight: faults.streamWeight, take: () => this.#strikeStream() },
       { weight: 0.05, take: () => this.#bookmark() },
     ];
     const add = (fault: Fault, weight: number, act: () => void): void => {
       const take = (): void => {
-        weather.strike(fault);
+        faults.strike(fault);
         act();
       };
-      if (weather.has(fault)) steps.push({ weight, take });
+      if (faults.has(fault)) steps.push({ weight, take });
     };
     add('compaction', 0.03, () =>
       server.log.compact(Math.max(1, server.log.revision - chance.integer(0, 30))),
@@ -216,16 +216,16 @@ export class Steps {
   }
 
   async #answer(): Promise<void> {
-    const { arriving, server, chance } = this.#scenery;
+    const { arriving, server, chance } = this.#fixtures;
     const connection = arriving.shift();
     if (!connection?.isOpen) return;
-    const fault = this.#weather.request(chance);
+    const fault = this.#faults.request(chance);
     if (fault !== undefined && strikeRequest(fault, connection, server, chance)) {
-      this.#weather.strike(fault);
+      this.#faults.strike(fault);
       return;
     }
-    if (this.#weather.has('tokens expire') && connection.query.has('continue') && chance.happens(0.5)) {
-      this.#weather.strike('tokens expire');
+    if (this.#faults.has('tokens expire') && connection.query.has('continue') && chance.happens(0.5)) {
+      this.#faults.strike('tokens expire');
       server.log.compact(server.log.revision);
     }
     try {
@@ -236,7 +236,7 @@ export class Steps {
       return;
     }
     if (fault === 'list cut') {
-      this.#weather.strike(fault);
+      this.#faults.strike(fault);
       cutAnswer(connection, chance);
       for (const stream of server.streams)
         if (stream.connection === connection) server.streams.delete(stream);
@@ -244,19 +244,19 @@ export class Steps {
   }
 
   #strikeStream(): void {
-    const { server, chance } = this.#scenery;
+    const { server, chance } = this.#fixtures;
     const streams = [...server.streams];
     const stream = streams[chance.integer(0, Math.max(0, streams.length - 1))];
-    const fault = this.#weather.stream(chance);
-    if (stream && fault) strikeStream(fault, stream, server, chance, this.#weather);
+    const fault = this.#faults.stream(chance);
+    if (stream && fault) strikeStream(fault, stream, server, chance, this.#faults);
   }
 
   /** Kills a role between two of its turns, or within its next one. */
   #kill(fault: 'shard dies' | 'reflector dies'): void {
-    const { backend, chance } = this.#scenery;
+    const { backend, chance } = this.#fixtures;
     if (!backend) return;
     if (chance.happens(0.5)) {
-      dieAfter(chance.integer(0, 20));
+      crashAfter(chance.integer(0, 20));
       return;
     }
     const role = fault === 'reflector dies' ? 'reflector' : chance.integer(0, backend.shards.length - 1);
@@ -264,14 +264,14 @@ export class Steps {
   }
 
   #bookmark(): void {
-    const { server } = this.#scenery;
+    const { server } = this.#fixtures;
     for (const stream of server.streams) {
       if (stream.position === server.collection.history.end) server.bookmark(stream, server.log.revision);
     }
   }
 
   #wait(): void {
-    const { clock, chance } = this.#scenery;
+    const { clock, chance } = this.#fixtures;
     const isIdle = this.#pipeline().length === 0;
     // Backoffs and timeouts are long; skip them soon when nothing else happens.
     if (isIdle && chance.happens(0.5)) clock.advanceToNext();
@@ -280,7 +280,7 @@ export class Steps {
 
   #look(): void {
     if (++this.#snapshots > SNAPSHOTS_MAX) return;
-    const { informers, recorder } = this.#scenery;
+    const { informers, recorder } = this.#fixtures;
     for (const thread of this.attached?.present ?? []) thread.snapshot();
     for (const informer of informers) recorder.snapshot(informer);
   }

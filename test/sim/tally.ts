@@ -1,7 +1,7 @@
 /** The sum of many runs: passed, failed, invalid, and the number of runs with each fault. */
 import type { Life } from './life.ts';
-import { FAULTS } from './weather.ts';
-import type { Fault } from './weather.ts';
+import { FAULTS } from './fault-schedule.ts';
+import type { Fault } from './fault-schedule.ts';
 
 /** With more invalid seeds than this, the simulator itself is at fault. */
 const INVALID_SHARE_MAX = 0.05;

@@ -43,7 +43,7 @@ const STORM_MS = 120_000;
 const CALM_MS = 75_000;
 /** Pauses between two acts of a leader, as a part of the lease's duration. */
 const ACT_MAX = 0.1;
-const DISASTER_MAX_MS = 60_000;
+const FAULT_MAX_MS = 60_000;
 const QUIET_MAX_MS = 5000;
 /** Turns of the microtask queue after each event: more than an answer takes to become a step of the rules. */
 const PROMISE_HOPS = 8;
@@ -103,7 +103,7 @@ class World {
       (signal) => this.#lead(process, election, signal),
     );
     void this.#outcome(election, stop.signal, followed);
-    this.#meetDisaster(process, stop, followed);
+    this.#meetFault(process, stop, followed);
   }
 
   async #outcome(election: Election, stop: AbortSignal, followed: () => void): Promise<void> {
@@ -118,15 +118,15 @@ class World {
     followed();
   }
 
-  #meetDisaster(process: SimulatedProcess, stop: AbortController, followed: () => void): void {
-    this.truth.schedule(this.random() * DISASTER_MAX_MS, () => {
+  #meetFault(process: SimulatedProcess, stop: AbortController, followed: () => void): void {
+    this.truth.schedule(this.random() * FAULT_MAX_MS, () => {
       if (!this.isStorm || process.isDead) return;
       const kind = Math.floor(this.random() * 4);
       if (kind === 0) return followed();
       if (kind === 1) return process.run(() => stop.abort());
       if (kind === 2) process.freeze();
       else process.cutOff();
-      this.#meetDisaster(process, stop, followed);
+      this.#meetFault(process, stop, followed);
     });
   }
 

@@ -128,7 +128,7 @@ class World {
     this.store.badShare = this.random() < 0.4 ? 0 : this.random() * 0.4;
     const isChurning = this.random() < 0.2;
     for (let count = 0; count < MEMBERS; count++) this.join();
-    this.#meetDisaster(isChurning ? 1000 : undefined);
+    this.#meetFault(isChurning ? 1000 : undefined);
   }
 
   join(identity: string = `m${this.#names++}`): void {
@@ -165,14 +165,14 @@ class World {
     );
   }
 
-  #meetDisaster(everyMs: number | undefined): void {
+  #meetFault(everyMs: number | undefined): void {
     this.truth.schedule(everyMs ?? this.random() * 15_000, () => {
       if (this.truth.now() >= STORM_MS) return;
       const { present } = this;
       const member = present[Math.floor(this.random() * present.length)];
       if (present.length < MEMBERS && this.random() < 0.7) this.join();
       else if (member) this.#strike(member);
-      this.#meetDisaster(everyMs);
+      this.#meetFault(everyMs);
     });
   }
 

@@ -87,9 +87,9 @@ export class ApiServer {
     const namespaces = log.collection(table.named('namespaces'));
     const writer = new StoredObjectWriter(log, namespaces);
     const watches = new Watches(options, listener);
-    writer.followers.add(new ServedDefinitions({ table, log, writer, watches }));
-    writer.followers.add(new GarbageCollector(table, log, writer));
-    writer.followers.add(new NamespaceDeletion(namespaces, log, writer));
+    writer.controlLoops.add(new ServedDefinitions({ table, log, writer, watches }));
+    writer.controlLoops.add(new GarbageCollector(table, log, writer));
+    writer.controlLoops.add(new NamespaceDeletion(namespaces, log, writer));
     this.#services = {
       options,
       table,

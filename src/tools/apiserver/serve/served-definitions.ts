@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collection, EventLog } from '../store/event-log.ts';
 import { CLEANUP } from '../write/deletion.ts';
-import type { Follower, StoredChange } from '../write/followers.ts';
+import type { ControlLoop, StoredChange } from '../write/control-loops.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { Json, KubeObject } from '../store/json.ts';
 import { timestamp } from '../write/object-preparation.ts';
@@ -31,7 +31,7 @@ interface Served {
   readonly collections: ReadonlyMap<string, Collection>;
 }
 
-export class ServedDefinitions implements Follower {
+export class ServedDefinitions implements ControlLoop {
   readonly #parts: Parts;
   readonly #definitions: Collection;
   /** By the name of the definition. */

@@ -9,7 +9,7 @@
 import { FOREGROUND, ORPHAN } from './deletion.ts';
 import type { Propagation } from './deletion.ts';
 import type { Collection, EventLog } from '../store/event-log.ts';
-import type { Follower, StoredChange } from './followers.ts';
+import type { ControlLoop, StoredChange } from './control-loops.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { JsonObject, KubeObject, OwnerReference } from '../store/json.ts';
 import type { ResourceTable } from '../store/resources.ts';
@@ -32,7 +32,7 @@ interface Owned {
 
 type OwnerState = 'present' | 'absent' | 'waiting' | 'unknown';
 
-export class GarbageCollector implements Follower {
+export class GarbageCollector implements ControlLoop {
   readonly #table: ResourceTable;
   readonly #log: EventLog;
   readonly #writer: StoredObjectWriter;

@@ -4,11 +4,11 @@
  */
 
 import type { Collection, EventLog } from '../store/event-log.ts';
-import type { Follower, StoredChange } from './followers.ts';
+import type { ControlLoop, StoredChange } from './control-loops.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { StoredObjectWriter } from './writer.ts';
 
-export class NamespaceDeletion implements Follower {
+export class NamespaceDeletion implements ControlLoop {
   readonly #namespaces: Collection;
   readonly #log: EventLog;
   readonly #writer: StoredObjectWriter;

@@ -7,7 +7,7 @@
 import { deleting, keepersOf } from './deletion.ts';
 import type { Propagation } from './deletion.ts';
 import type { Collection, EventLog } from '../store/event-log.ts';
-import { Followers } from './followers.ts';
+import { ControlLoops } from './control-loops.ts';
 import type { KubeObject } from '../store/json.ts';
 import { immutableErrors, metadataErrors } from './metadata-rules.ts';
 import { prepareCreate, prepareUpdate } from './object-preparation.ts';
@@ -55,7 +55,7 @@ interface Deletion {
 }
 
 export class StoredObjectWriter {
-  readonly followers: Followers = new Followers();
+  readonly controlLoops: ControlLoops = new ControlLoops();
   readonly #log: EventLog;
   readonly #namespaces: Collection;
 
@@ -170,7 +170,7 @@ export class StoredObjectWriter {
       ? 'MODIFIED'
       : 'ADDED';
     const stored = this.#log.write(storage, (revision) => storage.encode(object, revision));
-    this.followers.saw({ type, collection: storage, object, checksOwners: options.trusted !== true });
+    this.controlLoops.saw({ type, collection: storage, object, checksOwners: options.trusted !== true });
     return collection.get(stored.identity.key) ?? stored;
   }
 
@@ -182,7 +182,7 @@ export class StoredObjectWriter {
     const stored = storage.get(key);
     if (stored === undefined || seen === undefined) throw notFound(definition, name);
     const { revision } = this.#log.delete(storage, stored);
-    this.followers.saw({ type: 'DELETED', collection: storage, object, checksOwners: false });
+    this.controlLoops.saw({ type: 'DELETED', collection: storage, object, checksOwners: false });
     return seen.withRevision(revision);
   }
 }

@@ -17,7 +17,7 @@ import { progressOn, showing } from '../terminal/progress.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { RecordingHandler } from '../../loadtest/watch/recording-handler.ts';
 import type { Slowness } from '../../loadtest/watch/recording-handler.ts';
-import { settle } from '../../loadtest/watch/settle.ts';
+import { waitUntilDelivered } from '../../loadtest/watch/wait-until-delivered.ts';
 import { number, printResult, sumOfFaults } from '../terminal/report.ts';
 import { differences, sampleKeys } from '../../loadtest/verdict/store-comparison.ts';
 import type { ServerState } from '../../loadtest/verdict/store-comparison.ts';
@@ -80,7 +80,7 @@ async function runDemo(flags: DemoFlags, progress: Progress, signal: AbortSignal
     const handlers = [prompt.history, slow.history];
     const isBehind = (): boolean => handlers.some(({ changes }) => changes < issued);
     const received = (): number => handlers.reduce((sum, { length }) => sum + length, 0);
-    await settle(isBehind, received, signal);
+    await waitUntilDelivered(isBehind, received, signal);
     signal.throwIfAborted();
   };
   await showing(progress, rate * duration, signal, () => void show(), work);

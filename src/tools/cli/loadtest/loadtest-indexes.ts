@@ -2,8 +2,8 @@
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { KubeloomError } from '../../../base/errors.ts';
 import { collectLoadTest } from '../../loadtest/indexes/collect.ts';
-import { followLoadTest } from '../../loadtest/indexes/follow.ts';
-import { leadLoadTest } from '../../loadtest/indexes/lead.ts';
+import { followLoadTest } from '../../loadtest/indexes/follower.ts';
+import { coordinateLoadTest } from '../../loadtest/indexes/coordinator.ts';
 import type { LoadTestOptions } from '../../loadtest/run/run-load-test.ts';
 import type { LoadTestTarget } from '../../loadtest/run/target.ts';
 import type { Share } from '../../loadtest/watch/placement.ts';
@@ -59,7 +59,7 @@ export function shareOf(
 /** Resolves when this index has left its part, without a result. */
 export async function runIndex(options: LoadTestOptions, share: NamedShare): Promise<undefined> {
   const { name, index, indexes } = share;
-  if (index === 0) await leadLoadTest(options, name, indexes);
+  if (index === 0) await coordinateLoadTest(options, name, indexes);
   else await followLoadTest({ ...options, name, share });
   options.say(`index ${index} has left its part: kubeloom loadtest collect --run ${name} judges`);
 }

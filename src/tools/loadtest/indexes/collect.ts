@@ -16,10 +16,10 @@ import { WHOLE, placeWatchers } from '../watch/placement.ts';
 import type { PlacedTask } from '../watch/placement.ts';
 import { ApiWriter } from '../write/api-writer.ts';
 import type { RunPlace } from '../write/kinds.ts';
-import { Board, entryName } from './board.ts';
-import { FACTS, leadFactsOf, partName } from './part.ts';
-import type { IndexPart, LeadFacts, LeadPart, LeadState } from './part.ts';
-import { readParcel } from './parcel.ts';
+import { RunStatus, entryName } from './run-status.ts';
+import { FACTS, coordinatorFactsOf, partName } from './index-messages.ts';
+import type { IndexPart, CoordinatorFacts, CoordinatorPart, CoordinatorState } from './index-messages.ts';
+import { readLargeValue } from './large-value.ts';
 
 export interface CollectOptions {
   readonly kubeConfig: AnyKubeConfig;
@@ -32,7 +32,7 @@ export interface CollectOptions {
   readonly say: (line: string) => void;
 }
 
-const LEAD = entryName(0);
+const COORDINATOR = entryName(0);
 
 /** Waits for the end of the run. @throws ERR_KUBELOOM_LOADTEST when there is no such run, or of another version */
 export async function collectLoadTest(options: CollectOptions): Promise<LoadTestResult> {
@@ -54,7 +54,7 @@ export async function collectLoadTest(options: CollectOptions): Promise<LoadTest
   return { ...result, leftovers };
 }
 
-interface EndedRun extends LeadFacts {
+interface EndedRun extends CoordinatorFacts {
   /** The reason why index 0 ended early. */
   readonly failure?: string;
 }
@@ -68,32 +68,32 @@ async function ended(
   run: string,
 ): Promise<EndedRun> {
   const name = `collect-${randomBytes(4).toString('hex')}`;
-  const own = { api, kubeConfig, run, name, others: [LEAD], clock: realClock, signal, say };
-  await using board = await Board.join(own, {});
-  const lead = await board.until(() => {
-    const text = board.factOf(LEAD, FACTS);
-    if (text === undefined && board.isSilent(LEAD)) {
+  const own = { api, kubeConfig, run, name, others: [COORDINATOR], clock: realClock, signal, say };
+  await using runStatus = await RunStatus.join(own, {});
+  const coordinator = await runStatus.until(() => {
+    const text = runStatus.factOf(COORDINATOR, FACTS);
+    if (text === undefined && runStatus.isSilent(COORDINATOR)) {
       throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'index 0 of the run never started: read its log');
     }
     return text;
   });
-  const facts = leadFactsOf(lead);
+  const facts = coordinatorFactsOf(coordinator);
   const { kubeloom } = facts.run.versions;
   if (kubeloom !== version) {
     const message = `the run is of kubeloom ${kubeloom}, and this is ${version}: collect it with the same version`;
     throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message);
   }
   say('waiting for the end of the run');
-  return await board.until(() => {
-    const { isEnded, failure } = board.stateOf(LEAD) as LeadState;
-    if (failure === undefined && !isEnded && !board.isSilent(LEAD)) return undefined;
+  return await runStatus.until(() => {
+    const { isEnded, failure } = runStatus.stateOf(COORDINATOR) as CoordinatorState;
+    if (failure === undefined && !isEnded && !runStatus.isSilent(COORDINATOR)) return undefined;
     return { ...facts, ...(failure === undefined ? {} : { failure }) };
   });
 }
 
 async function read(client: ApiClient, run: string, index: number): Promise<Read> {
   try {
-    const part = await readParcel(client, run, partName(index));
+    const part = await readLargeValue(client, run, partName(index));
     return part === undefined ? { why: 'it ended before its verdict' } : { part };
   } catch (error) {
     return { why: messageOf(error) };
@@ -122,16 +122,16 @@ export function merge(
   place: RunPlace,
 ): Omit<Parts, 'leftovers'> {
   const present = [...parts].flatMap(([index, each]) =>
-    'part' in each ? [[index, each.part as LeadPart | IndexPart] as const] : [],
+    'part' in each ? [[index, each.part as CoordinatorPart | IndexPart] as const] : [],
   );
   const first = parts.get(0);
-  const lead = first && 'part' in first ? (first.part as LeadPart) : undefined;
+  const coordinator = first && 'part' in first ? (first.part as CoordinatorPart) : undefined;
   const tasksOf = (index: number): Parts['tasks'] => placeWatchers(run.workload, place, { index, indexes });
   const names = placeWatchers(run.workload, place, WHOLE).map(({ task }) => task.name);
   const places = new Map(names.map((name, n) => [name, n]));
   const order = ({ task }: PlacedTask): number => places.get(task.name) ?? 0;
   const missing = [...parts].flatMap(([index, each]) => {
-    const known = index === 0 ? failure : lead?.lost.get(index);
+    const known = index === 0 ? failure : coordinator?.lost.get(index);
     const why = known ?? ('why' in each ? each.why : undefined);
     return why === undefined ? [] : [`index ${index} is missing: ${escapeControls(why)}`];
   });
@@ -142,8 +142,8 @@ export function merge(
     processes: [...new Set(tasksOf(index).map(({ process }) => process))],
   }));
   return {
-    ...(lead ?? NOTHING),
-    run: { ...(lead?.run ?? run), indexes: facts },
+    ...(coordinator ?? NOTHING),
+    run: { ...(coordinator?.run ?? run), indexes: facts },
     tasks: [...parts.keys()].flatMap(tasksOf).toSorted((one, other) => order(one) - order(other)),
     judged: new Map(present.flatMap(([, { judged }]) => [...judged])),
     costs: new Map(present.flatMap(([, { costs }]) => [...costs])),

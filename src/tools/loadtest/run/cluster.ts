@@ -56,8 +56,8 @@ export function runIdOf(name: string): string {
 }
 
 /** Returns the namespace in which the indexes of a run tell each other what they do. */
-export function boardNamespaceOf(run: string): string {
-  return `${LABEL_VALUE}-${run}-board`;
+export function statusNamespaceOf(run: string): string {
+  return `${LABEL_VALUE}-${run}-status`;
 }
 
 export class TestCluster {
@@ -100,7 +100,7 @@ export class TestCluster {
     for (const name of namespaces) await this.#createNamespace(name);
     if (this.#kinds.includes('Widget')) await this.#define();
     // Other indexes wait for it: everything else is there.
-    if (this.#name !== undefined) await this.#createNamespace(boardNamespaceOf(run));
+    if (this.#name !== undefined) await this.#createNamespace(statusNamespaceOf(run));
   }
 
   /** Removes everything of this run; returns what is left. A process that has created nothing finds it by its labels. */
@@ -214,7 +214,7 @@ export class TestCluster {
     const left: Leftover[] = [];
     for (const { name: namespace, uid } of owned.filter(({ what }) => what === 'namespace')) {
       await this.#attempt(left, 'namespace', namespace, async () => {
-        if (namespace === boardNamespaceOf(run))
+        if (namespace === statusNamespaceOf(run))
           await this.#empty(namespace, 'ConfigMap', run, LABEL, LABEL_VALUE);
         else for (const kind of kinds) await this.#empty(namespace, kind, run);
         await this.#delete(`${NAMESPACES}/${namespace}`, uid);
@@ -225,7 +225,7 @@ export class TestCluster {
     return left;
   }
 
-  /** Deletes what one kind has with a label. What is on a board lacks the run's, so that no watcher receives it. */
+  /** Deletes what one kind has with a label. What is in the status of a run lacks the run's, so that no watcher receives it. */
   #empty(namespace: string, kind: ObjectKind, run: string, label = RUN_LABEL, value = run): Promise<void> {
     const selector = encodeURIComponent(`${label}=${value}`);
     const path = resourcePath(resourceOf(kind, run), namespace);

@@ -39,7 +39,7 @@ export async function judgeWatchers(run: JudgedRun, logs: Logs): Promise<Readonl
         return audience.tasks.map(({ name }) => [name, value] as const);
       }),
     );
-  await watchers.settle(byWatcher(({ log }) => log.at(-1)?.revision ?? 0));
+  await watchers.waitUntilDelivered(byWatcher(({ log }) => log.at(-1)?.revision ?? 0));
   const states = new Map<ObjectKind, ReadonlyMap<string, Listed>>();
   for (const kind of new Set(watchers.tasks.map(({ task }) => task.group.of))) {
     states.set(kind, await listOf(run, kind));

@@ -18,7 +18,7 @@ import type { Share } from '../watch/placement.ts';
 import { nowUs } from '../watch/recording-handler.ts';
 import { WatcherProcesses } from '../watch/watcher-processes.ts';
 import type { WatcherCommands } from '../watch/watcher-processes.ts';
-import { Witness } from '../watch/witness.ts';
+import { ReferenceInformers } from '../watch/reference-informers.ts';
 import type { Phase, Workload } from '../workload/workload.ts';
 import { GENERATOR_ENTRY } from '../write/generator-entry.ts';
 import { ApiWriter } from '../write/api-writer.ts';
@@ -111,7 +111,7 @@ export class Run implements AsyncDisposable {
   readonly #client: ApiClient;
   readonly #others: OtherIndexes | undefined;
   readonly #startedUs = nowUs();
-  readonly #witness = new Witness();
+  readonly #reference = new ReferenceInformers();
   readonly #generator: OtherProcess<GeneratorCalls>;
   readonly #watchers: WatcherProcesses;
   readonly #phases: Phases;
@@ -151,9 +151,9 @@ export class Run implements AsyncDisposable {
     const facts = await factsOf(this.#options, place, this.#client);
     await this.#generator.call('start', { kubeConfig: dataOf(kubeConfig), workload, place });
     const kinds = workload.objects.map(({ kind }) => kind);
-    const onError = (error: Error): void => say(`witness: ${error.message}`);
+    const onError = (error: Error): void => say(`reference informer: ${error.message}`);
     const ever = new AbortController().signal;
-    await this.#witness.start(kubeConfig, kinds, place, onError, ever);
+    await this.#reference.start(kubeConfig, kinds, place, onError, ever);
     await this.#others?.start(() => this.#atMs());
     const before = await this.#readServer();
     const timers = [
@@ -184,7 +184,7 @@ export class Run implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const parts = [this.#generator, this.#watchers, this.#witness];
+    const parts = [this.#generator, this.#watchers, this.#reference];
     await Promise.all(parts.map((each) => each[Symbol.asyncDispose]()));
   }
 
@@ -226,7 +226,7 @@ export class Run implements AsyncDisposable {
     return samples;
   }
 
-  /** Returns the log of each kind as soon as the witness has what the answers do not say. */
+  /** Returns the log of each kind as soon as the reference informer has what the answers do not say. */
   async #logs(signal: AbortSignal): Promise<Logs> {
     const { objects } = this.#options.workload;
     const { writes } = this.#phases;
@@ -234,12 +234,12 @@ export class Run implements AsyncDisposable {
       ({ kind }, group) =>
         [kind, writes.filter((write) => write.group === group && write.change === 'delete').length] as const,
     );
-    await this.#witness.settle(new Map(deletions), signal);
+    await this.#reference.waitUntilDelivered(new Map(deletions), signal);
     return new Map(
       objects.map((objectGroup, group) => {
         const own = writes.filter((write) => write.group === group);
         const keyOf = (n: number): string => `${namespaceOf(n, objectGroup, this.#place)}/${nameOf(n)}`;
-        return [objectGroup.kind, logOf(own, keyOf, this.#witness.notifications(objectGroup.kind))];
+        return [objectGroup.kind, logOf(own, keyOf, this.#reference.notifications(objectGroup.kind))];
       }),
     );
   }

@@ -1,9 +1,9 @@
 /**
  * The server's log, reconstructed from the answers to the writes. Pure.
  *
- * The answer to a deletion has no revision, so it is taken from a witness, an informer of its own, if that revision lies
+ * The answer to a deletion has no revision, so it is taken from a reference informer, if that revision lies
  * where the deletion must be: after the write before it, and before the next write to the same object. A deletion that
- * the witness did not receive keeps a place in the log. A change that the witness received and the test did not write
+ * the reference informer did not receive keeps a place in the log. A change that the reference informer received and the test did not write
  * is another writer's, and belongs to the log as well.
  */
 import type { LoggedWrite } from '../watch/watcher.ts';
@@ -23,15 +23,15 @@ export type PhasedWrite = Write & { readonly phase: number };
  *
  * @param writes of this kind; those of one object in their order
  * @param keyOf the key of the object with this number
- * @param witnessed notifications of the witness of this kind
+ * @param referenced notifications of the reference informer of this kind
  */
 export function logOf(
   writes: readonly PhasedWrite[],
   keyOf: (n: number) => string,
-  witnessed: readonly Notification[],
+  referenced: readonly Notification[],
 ): LoggedWrite[] {
   const deletions = grouped(
-    witnessed.filter(({ kind }) => kind === 'DELETED'),
+    referenced.filter(({ kind }) => kind === 'DELETED'),
     ({ key }) => key,
   );
   const log: LoggedWrite[] = [];
@@ -46,7 +46,7 @@ export function logOf(
     }
   }
   const known = new Set(log.map(({ revision }) => revision));
-  for (const { kind, key, revision } of witnessed) {
+  for (const { kind, key, revision } of referenced) {
     const isForeign = kind === 'ADDED' || kind === 'MODIFIED' || kind === 'DELETED';
     if (!isForeign || known.has(revision)) continue;
     known.add(revision);

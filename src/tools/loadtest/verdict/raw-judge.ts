@@ -5,17 +5,17 @@
 import { LatencyCounts } from '../histogram.ts';
 import type { CommonEvents } from '../watch/raw/common-events.ts';
 import type { Deliveries } from '../watch/raw/deliveries.ts';
-import type { RawLife } from '../watch/raw/raw-life.ts';
+import type { RawRun } from '../watch/raw/raw-run.ts';
 import type { Mark } from '../result.ts';
 import type { Notification } from '../watch/recording-handler.ts';
 import type { Truth, WatcherJudgement } from '../watch/watcher.ts';
-import { Latencies, sumOf } from './judge-lives.ts';
+import { Latencies, sumOf } from './judge-runs.ts';
 import { listedAtOf } from './relist.ts';
 import { expectationOf, judge } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface RawHistory {
-  readonly lives: readonly RawLife[];
+  readonly clientRuns: readonly RawRun[];
   readonly deliveries: Deliveries;
   readonly marks: readonly Mark[];
 }
@@ -34,17 +34,18 @@ export class RawJudge {
   }
 
   /** @param startedUs the start of the run, by `nowUs` */
-  judge({ lives, deliveries, marks }: RawHistory, startedUs: number): WatcherJudgement {
-    const sum = (of: (life: RawLife) => number): number => lives.reduce((all, life) => all + of(life), 0);
+  judge({ clientRuns, deliveries, marks }: RawHistory, startedUs: number): WatcherJudgement {
+    const sum = (of: (clientRun: RawRun) => number): number =>
+      clientRuns.reduce((all, clientRun) => all + of(clientRun), 0);
     return {
-      syncs: lives.map(({ sync }) => sync),
+      syncs: clientRuns.map(({ sync }) => sync),
       events: {
         added: sum(({ added }) => added),
         modified: sum(({ modified }) => modified),
         deleted: sum(({ deleted }) => deleted),
       },
       verdict: sumOf(
-        lives.map((life) => this.#verdictOf(life)),
+        clientRuns.map((clientRun) => this.#verdictOf(clientRun)),
         [],
       ),
       cacheEqualsList: null,
@@ -53,7 +54,7 @@ export class RawJudge {
     };
   }
 
-  #verdictOf({ runs, isCutOff }: RawLife): Verdict {
+  #verdictOf({ runs, isCutOff }: RawRun): Verdict {
     const text = `${isCutOff} ${runs.text}`;
     let verdict = this.#verdicts.get(text);
     if (!verdict) {

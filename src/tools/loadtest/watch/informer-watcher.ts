@@ -1,17 +1,17 @@
 /**
  * A watcher that is an informer, of kubeloom or of another library. A relist ends the informer and starts another one, as a storm of restarting
- * controllers does; each of these lives is judged by itself.
+ * controllers does; each of these runs is judged by itself.
  */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { KubeloomError } from '../../../base/errors.ts';
 import { withoutBrackets } from '../../../base/loopback.ts';
 import { LoadedKubeConfig } from '../../../kube/loaded-kube-config.ts';
-import { judgeLives } from '../verdict/judge-lives.ts';
-import type { Life } from '../verdict/judge-lives.ts';
+import { judgeRuns } from '../verdict/judge-runs.ts';
+import type { ClientRun } from '../verdict/judge-runs.ts';
 import type { Slowness } from '../workload/workload.ts';
-import { InformerLife } from './informer-life.ts';
+import { InformerRun } from './informer-run.ts';
 import type { RecordingHandler } from './recording-handler.ts';
-import { Relay } from './relay.ts';
+import { TcpProxy } from './tcp-proxy.ts';
 import type {
   Truth,
   Watcher,
@@ -22,7 +22,7 @@ import type {
 } from './watcher.ts';
 
 /** One informer of a watcher. */
-export interface WatcherLife extends Life, AsyncDisposable {
+export interface WatcherRun extends ClientRun, AsyncDisposable {
   /** The handler that can be slow; undefined for a client that waits for none. */
   readonly handler: RecordingHandler | undefined;
   readonly changes: number;
@@ -32,51 +32,51 @@ export interface WatcherLife extends Life, AsyncDisposable {
   hasReached(revision: number): boolean;
 }
 
-export type NewLife = new (
+export type NewClientRun = new (
   task: WatcherTask,
   context: WatcherContext,
   cause: 'start' | 'storm',
-) => WatcherLife;
+) => WatcherRun;
 
 export class InformerWatcher implements Watcher {
   readonly task: WatcherTask;
   readonly #context: WatcherContext;
-  readonly #Life: NewLife;
-  readonly #lives: WatcherLife[] = [];
-  #relay: Relay | undefined;
+  readonly #ClientRun: NewClientRun;
+  readonly #clientRuns: WatcherRun[] = [];
+  #proxy: TcpProxy | undefined;
   #slowness: Slowness | undefined;
 
-  /** @param life the client's. Default: kubeloom's */
-  constructor(task: WatcherTask, context: WatcherContext, life: NewLife = InformerLife) {
+  /** @param clientRun the run of a client. Default: kubeloom's */
+  constructor(task: WatcherTask, context: WatcherContext, clientRun: NewClientRun = InformerRun) {
     this.task = task;
-    this.#Life = life;
+    this.#ClientRun = clientRun;
     this.#context = context;
     this.#slowness = task.group.slow;
   }
 
   get activity(): WatcherActivity {
-    const sum = (of: (life: WatcherLife) => number): number =>
-      this.#lives.reduce((all, life) => all + of(life), 0);
+    const sum = (of: (clientRun: WatcherRun) => number): number =>
+      this.#clientRuns.reduce((all, clientRun) => all + of(clientRun), 0);
     return {
       changes: sum(({ changes }) => changes),
       relists: Math.max(0, sum(({ syncs }) => syncs.length) - 1),
       cutWatches: sum(({ cutWatches }) => cutWatches),
-      receivedBytes: this.#relay?.receivedBytes ?? null,
+      receivedBytes: this.#proxy?.receivedBytes ?? null,
     };
   }
 
   async sync(signal: AbortSignal): Promise<void> {
-    if (this.task.isRelayed) this.#relay = await Relay.start(this.#context.connection.server);
+    if (this.task.isProxied) this.#proxy = await TcpProxy.start(this.#context.connection.server);
     await this.#begin('start', signal);
   }
 
   async relist(signal: AbortSignal): Promise<void> {
-    await this.#lives.at(-1)?.[Symbol.asyncDispose]();
+    await this.#clientRuns.at(-1)?.[Symbol.asyncDispose]();
     await this.#begin('storm', signal);
   }
 
   dropConnection(): void {
-    this.#relay?.drop();
+    this.#proxy?.drop();
   }
 
   setSlowness(slowness: Slowness | undefined): void {
@@ -85,40 +85,40 @@ export class InformerWatcher implements Watcher {
   }
 
   hasReached(revision: number): boolean {
-    return this.#lives.at(-1)?.hasReached(revision) ?? false;
+    return this.#clientRuns.at(-1)?.hasReached(revision) ?? false;
   }
 
   judge(truth: Truth): WatcherJudgement {
-    return judgeLives(this.#lives, truth, this.#context.startedUs);
+    return judgeRuns(this.#clientRuns, truth, this.#context.startedUs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#lives.at(-1)?.[Symbol.asyncDispose]();
-    await this.#relay?.[Symbol.asyncDispose]();
+    await this.#clientRuns.at(-1)?.[Symbol.asyncDispose]();
+    await this.#proxy?.[Symbol.asyncDispose]();
   }
 
   async #begin(cause: 'start' | 'storm', signal: AbortSignal): Promise<void> {
-    const kubeConfig = this.#relay
-      ? relayed(this.#context.kubeConfig, this.#relay)
+    const kubeConfig = this.#proxy
+      ? relayed(this.#context.kubeConfig, this.#proxy)
       : this.#context.kubeConfig;
-    const life = new this.#Life(this.task, { ...this.#context, kubeConfig }, cause);
-    this.#lives.push(life);
+    const clientRun = new this.#ClientRun(this.task, { ...this.#context, kubeConfig }, cause);
+    this.#clientRuns.push(clientRun);
     this.#applySlowness();
-    await life.sync(signal);
+    await clientRun.sync(signal);
   }
 
   #applySlowness(): void {
     const slow = this.#slowness;
-    const { handler } = this.#lives.at(-1) ?? {};
+    const { handler } = this.#clientRuns.at(-1) ?? {};
     handler?.setSlowness(slow?.type === 'handler' ? { every: 1, waitMs: slow.delayMs } : undefined);
-    this.#relay?.limit(slow?.type === 'socket' ? slow.bytesPerSecond : undefined);
+    this.#proxy?.limit(slow?.type === 'socket' ? slow.bytesPerSecond : undefined);
   }
 }
 
 const RELAYED = 'relayed';
 
-/** Returns the same credentials for the address of the relay; the server keeps its name in its certificate. */
-export function relayed(kubeConfig: AnyKubeConfig, relay: Pick<Relay, 'addressOf'>): AnyKubeConfig {
+/** Returns the same credentials for the address of the proxy; the server keeps its name in its certificate. */
+export function relayed(kubeConfig: AnyKubeConfig, proxy: Pick<TcpProxy, 'addressOf'>): AnyKubeConfig {
   const cluster = kubeConfig.getCurrentCluster();
   const user = kubeConfig.getCurrentUser();
   if (!cluster || !user || cluster.proxyUrl) {
@@ -129,7 +129,7 @@ export function relayed(kubeConfig: AnyKubeConfig, relay: Pick<Relay, 'addressOf
   const tlsServerName = cluster.tlsServerName ?? (hostname === '127.0.0.1' ? undefined : hostname);
   const named = tlsServerName === undefined ? {} : { tlsServerName };
   return new LoadedKubeConfig({
-    clusters: [{ ...cluster, server: relay.addressOf(cluster.server), ...named }],
+    clusters: [{ ...cluster, server: proxy.addressOf(cluster.server), ...named }],
     users: [user],
     contexts: [{ name: RELAYED, cluster: cluster.name, user: user.name }],
     currentContext: RELAYED,

@@ -53,11 +53,11 @@ function tasksOf(group: WatcherGroup, workload: Workload, place: RunPlace): Watc
     resource: resourceOf(group.of, place.run),
     namespace: isAlone || group.perNamespace ? (namespaces[index % namespaces.length] ?? '') : '',
     selector,
-    isRelayed: isRelayed(group, workload.phases),
+    isProxied: isProxied(group, workload.phases),
   }));
 }
 
-function isRelayed(group: WatcherGroup, phases: readonly Phase[]): boolean {
+function isProxied(group: WatcherGroup, phases: readonly Phase[]): boolean {
   if (group.reconnectEveryMs !== undefined || group.slow?.type === 'socket') return true;
   return phases.some(
     (phase) =>

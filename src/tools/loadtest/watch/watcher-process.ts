@@ -12,11 +12,11 @@ import type { ProcessCost } from '../process/cost.ts';
 import { LoadedKubeConfig } from '../../../kube/loaded-kube-config.ts';
 import type { KubeConfigData } from '../../../kube/loaded-kube-config.ts';
 import type { Slowness } from '../workload/workload.ts';
-import { ClientNodeLife } from './client-node-life.ts';
+import { ClientNodeRun } from './client-node-run.ts';
 import { InformerWatcher } from './informer-watcher.ts';
 import { RawProcess } from './raw/raw-process.ts';
 import { RawWatcher } from './raw/raw-watcher.ts';
-import { settle } from './settle.ts';
+import { waitUntilDelivered } from './wait-until-delivered.ts';
 import type {
   Truth,
   Watcher,
@@ -32,7 +32,7 @@ export interface WatcherProcessCalls {
   relist(how: { readonly timeoutMs: number }): Promise<void>;
   setSlowness(how: { readonly slowness: Slowness | undefined }): Promise<void>;
   /** Resolves when all watchers have reached the end of their log, or have stood still for too long. */
-  settle(how: { readonly revisions: ReadonlyMap<string, number> }): Promise<void>;
+  waitUntilDelivered(how: { readonly revisions: ReadonlyMap<string, number> }): Promise<void>;
   /** @returns by the name of the watcher */
   judge(how: { readonly truths: ReadonlyMap<string, Truth> }): Promise<ReadonlyMap<string, Judged>>;
   /** Ends what waits. */
@@ -83,7 +83,7 @@ function newWatcher(task: WatcherTask, context: WatcherContext, sockets: RawProc
   if (client === 'raw') return new RawWatcher(task, sockets, context.onError);
   return client === 'informer'
     ? new InformerWatcher(task, context)
-    : new InformerWatcher(task, context, ClientNodeLife);
+    : new InformerWatcher(task, context, ClientNodeRun);
 }
 
 function changes(): number {
@@ -136,10 +136,10 @@ answerCalls<WatcherProcessCalls>({
   async setSlowness({ slowness }) {
     for (const watcher of watchers) watcher.setSlowness(slowness);
   },
-  async settle({ revisions }) {
+  async waitUntilDelivered({ revisions }) {
     const isBehind = (watcher: Watcher): boolean =>
       !watcher.hasReached(revisions.get(watcher.task.name) ?? 0);
-    await settle(() => watchers.some(isBehind), changes, stopping.signal);
+    await waitUntilDelivered(() => watchers.some(isBehind), changes, stopping.signal);
   },
   async judge({ truths }) {
     const judged = new Map<string, Judged>();

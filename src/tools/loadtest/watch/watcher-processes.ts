@@ -103,8 +103,10 @@ export class WatcherProcesses implements WatcherCommands, AsyncDisposable {
   }
 
   /** @param revisions by the name of the watcher */
-  async settle(revisions: ReadonlyMap<string, number>): Promise<void> {
-    await Promise.all(this.#of([...this.#started]).map((each) => each.call('settle', { revisions })));
+  async waitUntilDelivered(revisions: ReadonlyMap<string, number>): Promise<void> {
+    await Promise.all(
+      this.#of([...this.#started]).map((each) => each.call('waitUntilDelivered', { revisions })),
+    );
   }
 
   /** @param truths by the name of the watcher */

@@ -19,7 +19,7 @@ export interface WatcherTask {
   /** The selector of the requests: the group's, and the label of this run. */
   readonly selector: string;
   /** True when the connection must be droppable or slowable during the run. */
-  readonly isRelayed: boolean;
+  readonly isProxied: boolean;
 }
 
 /** The watchers of one process have it in common. */

@@ -53,7 +53,7 @@ describe('a watch with a fault', () => {
   ];
   async function runWith(edit: () => Edit, client: string): Promise<Ended> {
     await using scene = await Scene.start();
-    // The first watch is the witness's.
+    // The first watch is the reference informer's.
     scene.proxy.editOf = (watch) => (watch === 1 ? edit() : undefined);
     return await runCommand([...(await scene.argumentsOf(ONE_WATCHER)), '--client', client]);
   }

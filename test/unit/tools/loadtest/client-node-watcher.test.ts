@@ -5,10 +5,10 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 import { KubeloomError } from '../../../../src/base/errors.ts';
 import { InformerThreads } from '../../../../src/index.ts';
-import { ClientNodeLife } from '../../../../src/tools/loadtest/watch/client-node-life.ts';
+import { ClientNodeRun } from '../../../../src/tools/loadtest/watch/client-node-run.ts';
 import { InformerWatcher } from '../../../../src/tools/loadtest/watch/informer-watcher.ts';
 import { nowUs } from '../../../../src/tools/loadtest/watch/recording-handler.ts';
-import { judgeLives } from '../../../../src/tools/loadtest/verdict/judge-lives.ts';
+import { judgeRuns } from '../../../../src/tools/loadtest/verdict/judge-runs.ts';
 import type { LoggedWrite, Truth, WatcherContext } from '../../../../src/tools/loadtest/watch/watcher.ts';
 import { ScriptedServer, event, list, status, wirePod } from '../../../kit/scripted-server.ts';
 import type { Script } from '../../../kit/scripted-server.ts';
@@ -19,7 +19,7 @@ interface Scene extends AsyncDisposable {
   readonly clock: FakeClock;
   readonly context: WatcherContext;
   readonly errors: Error[];
-  life(): ClientNodeLife;
+  clientRun(): ClientNodeRun;
 }
 
 async function start(script: Script, skipTLSVerify = true): Promise<Scene> {
@@ -46,7 +46,7 @@ async function start(script: Script, skipTLSVerify = true): Promise<Scene> {
     clock,
     context,
     errors,
-    life: () => new ClientNodeLife(watcherTask('client-node'), context, 'start', clock),
+    clientRun: () => new ClientNodeRun(watcherTask('client-node'), context, 'start', clock),
     async [Symbol.asyncDispose]() {
       await context.threads[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
@@ -73,8 +73,8 @@ const FIRST_STATE = list('2', [wirePod('a', '1'), wirePod('b', '2')]);
 const NEVER = new AbortController().signal;
 const RIGHT = { initial: 2, delivered: 3, covered: 0, lost: 0, duplicated: 0, reordered: 0, isEqual: true };
 
-function countsOf(life: ClientNodeLife): object {
-  const { verdict, cacheEqualsList: isEqual } = judgeLives([life], TRUTH, 0);
+function countsOf(clientRun: ClientNodeRun): object {
+  const { verdict, cacheEqualsList: isEqual } = judgeRuns([clientRun], TRUTH, 0);
   const { initial, delivered, covered, lost, duplicated, reordered } = verdict;
   return { initial, delivered, covered, lost, duplicated, reordered, isEqual };
 }
@@ -93,19 +93,19 @@ describe("client-node's informer as a watcher", () => {
     await using scene = await start(
       watches([event('MODIFIED', 'a', '3'), event('MODIFIED', 'a', '4'), event('DELETED', 'b', '5')]),
     );
-    await using life = scene.life();
-    await life.sync(NEVER);
-    await until(() => life.hasReached(5));
-    assert.deepEqual(countsOf(life), RIGHT);
-    assert.deepEqual([life.syncs[0]?.mode, life.syncs[0]?.items], ['list', 2]);
+    await using clientRun = scene.clientRun();
+    await clientRun.sync(NEVER);
+    await until(() => clientRun.hasReached(5));
+    assert.deepEqual(countsOf(clientRun), RIGHT);
+    assert.deepEqual([clientRun.syncs[0]?.mode, clientRun.syncs[0]?.items], ['list', 2]);
   });
 
   it('loses an event that the server left out, and nothing else', async () => {
     await using scene = await start(watches([event('MODIFIED', 'a', '4'), event('DELETED', 'b', '5')]));
-    await using life = scene.life();
-    await life.sync(NEVER);
-    await until(() => life.hasReached(5));
-    assert.deepEqual(countsOf(life), { ...RIGHT, delivered: 2, lost: 1 });
+    await using clientRun = scene.clientRun();
+    await clientRun.sync(NEVER);
+    await until(() => clientRun.hasReached(5));
+    assert.deepEqual(countsOf(clientRun), { ...RIGHT, delivered: 2, lost: 1 });
   });
 
   it('does not deliver an event twice that came twice', async () => {
@@ -117,10 +117,10 @@ describe("client-node's informer as a watcher", () => {
         event('DELETED', 'b', '5'),
       ]),
     );
-    await using life = scene.life();
-    await life.sync(NEVER);
-    await until(() => life.hasReached(5));
-    assert.deepEqual(countsOf(life), RIGHT);
+    await using clientRun = scene.clientRun();
+    await clientRun.sync(NEVER);
+    await until(() => clientRun.hasReached(5));
+    assert.deepEqual(countsOf(clientRun), RIGHT);
   });
 
   it('continues after a cut, and counts it', async () => {
@@ -130,11 +130,11 @@ describe("client-node's informer as a watcher", () => {
       else if (count++ === 0) request.send(event('MODIFIED', 'a', '3')).end();
       else request.send(event('MODIFIED', 'a', '4'), event('DELETED', 'b', '5'));
     });
-    await using life = scene.life();
-    await life.sync(NEVER);
-    await until(() => life.hasReached(5));
+    await using clientRun = scene.clientRun();
+    await clientRun.sync(NEVER);
+    await until(() => clientRun.hasReached(5));
     assert.deepEqual(scene.server.asked, ['list', 'watch 2', 'watch 3']);
-    assert.deepEqual([countsOf(life), life.cutWatches], [RIGHT, 1]);
+    assert.deepEqual([countsOf(clientRun), clientRun.cutWatches], [RIGHT, 1]);
   });
 
   it('lists again for a 410: the list covers what was missed', async () => {
@@ -146,13 +146,13 @@ describe("client-node's informer as a watcher", () => {
       else if (number === 2) request.answer(410, status(410, 'Expired'));
       else if (number === 3) request.answer(200, list('5', [wirePod('a', '4')]));
     });
-    await using life = scene.life();
-    await life.sync(NEVER);
-    await until(() => life.hasReached(5));
+    await using clientRun = scene.clientRun();
+    await clientRun.sync(NEVER);
+    await until(() => clientRun.hasReached(5));
     assert.deepEqual(scene.server.asked.slice(0, 4), ['list', 'watch 2', 'watch 3', 'list']);
-    assert.deepEqual(countsOf(life), { ...RIGHT, delivered: 2, covered: 1 });
+    assert.deepEqual(countsOf(clientRun), { ...RIGHT, delivered: 2, covered: 1 });
     assert.deepEqual(
-      life.syncs.map(({ cause }) => cause),
+      clientRun.syncs.map(({ cause }) => cause),
       ['start', 'server'],
     );
   });
@@ -163,18 +163,18 @@ describe("client-node's informer as a watcher", () => {
       else if (!request.isWatch) request.answer(200, FIRST_STATE);
       else request.send(event('MODIFIED', 'a', '3'), event('MODIFIED', 'a', '4'), event('DELETED', 'b', '5'));
     });
-    await using life = scene.life();
-    const synced = life.sync(NEVER);
+    await using clientRun = scene.clientRun();
+    const synced = clientRun.sync(NEVER);
     await until(() => scene.clock.advanceToNext());
     await synced;
-    await until(() => life.hasReached(5));
-    assert.deepEqual(countsOf(life), RIGHT);
+    await until(() => clientRun.hasReached(5));
+    assert.deepEqual(countsOf(clientRun), RIGHT);
     assert.equal(scene.errors.length, 1);
   });
 
   it('is refused at once for a server without TLS that client-node would refuse at each request', async () => {
     await using scene = await start(() => undefined, false);
-    assert.throws(() => scene.life(), {
+    assert.throws(() => scene.clientRun(), {
       code: 'ERR_KUBELOOM_LOADTEST',
       message: /insecure-skip-tls-verify: true/,
     });
@@ -188,7 +188,7 @@ describe("client-node's informer as a watcher", () => {
         throw new KubeloomError('ERR_KUBELOOM_CLIENT_NODE', 'not installed');
       },
     };
-    const synced = new InformerWatcher(watcherTask('client-node'), missing, ClientNodeLife).sync(NEVER);
+    const synced = new InformerWatcher(watcherTask('client-node'), missing, ClientNodeRun).sync(NEVER);
     await assert.rejects(synced, { code: 'ERR_KUBELOOM_CLIENT_NODE' });
   });
 });

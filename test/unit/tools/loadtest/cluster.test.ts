@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
 import { FakeClock, startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
-import { TestCluster, boardNamespaceOf, runIdOf } from '../../../../src/tools/loadtest/run/cluster.ts';
+import { TestCluster, statusNamespaceOf, runIdOf } from '../../../../src/tools/loadtest/run/cluster.ts';
 import type { ClusterAccess } from '../../../../src/tools/loadtest/run/cluster.ts';
 import { HEARTBEAT_MS } from '../../../../src/tools/loadtest/run/dead-runs.ts';
 import { presetText } from '../../../../src/tools/loadtest/workload/presets.ts';
@@ -64,9 +64,9 @@ describe('the place of a run', () => {
       code: 'ERR_KUBELOOM_LOADTEST',
       message: 'the run nightly exists in this cluster: collect it, or choose another --run',
     });
-    const board = boardNamespaceOf(runIdOf('nightly'));
+    const runStatus = statusNamespaceOf(runIdOf('nightly'));
     const metadata = { name: 'index-0', labels: { 'app.kubernetes.io/managed-by': 'kubeloom-loadtest' } };
-    await own.api.send('POST', `/api/v1/namespaces/${board}/configmaps`, { metadata });
+    await own.api.send('POST', `/api/v1/namespaces/${runStatus}/configmaps`, { metadata });
     // The run is another process's: a process that could not create it removes nothing of it.
     assert.deepEqual(await again.remove(), []);
     assert.equal((await server.state('configmaps')).size, 1);

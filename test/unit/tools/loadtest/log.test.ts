@@ -1,4 +1,4 @@
-/** The log that is reconstructed from the answers to writes and from the witness, and the faults that it reveals. */
+/** The log that is reconstructed from the answers to writes and from the reference informer, and the faults that it reveals. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { logOf } from '../../../../src/tools/loadtest/verdict/log.ts';
@@ -43,12 +43,12 @@ const FAITHFUL: readonly Notification[] = [
   notified('DELETED', 'n/1', 9),
 ];
 
-function log(witnessed: readonly Notification[]): LoggedWrite[] {
-  return logOf(WRITES, (n) => `n/${n}`, witnessed);
+function log(referenced: readonly Notification[]): LoggedWrite[] {
+  return logOf(WRITES, (n) => `n/${n}`, referenced);
 }
 
-function texts(witnessed: readonly Notification[]): string[] {
-  return log(witnessed).map(({ type, key, revision }) => `${type} ${key}@${revision}`);
+function texts(referenced: readonly Notification[]): string[] {
+  return log(referenced).map(({ type, key, revision }) => `${type} ${key}@${revision}`);
 }
 
 const FULL = [
@@ -62,7 +62,7 @@ const FULL = [
 ];
 
 describe('the log of a load test', () => {
-  it('is in the order of revisions, with deletions where the witness received them', () => {
+  it('is in the order of revisions, with deletions where the reference informer received them', () => {
     assert.deepEqual(texts(FAITHFUL), FULL);
     const journal = log(FAITHFUL).map(({ revision, type, key }) => [revision, type, key] as const);
     assert.equal(judge(expectationOf(journal, LISTED_AT), FAITHFUL).lost, 0);
@@ -78,7 +78,7 @@ describe('the log of a load test', () => {
     );
   });
 
-  it('keeps a place for a deletion that the witness did not receive where it must be', () => {
+  it('keeps a place for a deletion that the reference informer did not receive where it must be', () => {
     assert.deepEqual(texts([]).slice(2, 4), ['MODIFIED n/1@3', 'DELETED n/1@3.5']);
     assert.equal(texts(FAITHFUL.with(3, notified('DELETED', 'n/1', 2.5))).includes('DELETED n/1@3.5'), true);
   });

@@ -12,7 +12,7 @@ export function watcherTask(client: WatcherClient, list: ListMode = 'watchlist')
     resource: PODS,
     namespace: '',
     selector: '',
-    isRelayed: false,
+    isProxied: false,
   };
 }
 

@@ -17,7 +17,7 @@ import { nowUs } from '../recording-handler.ts';
 import type { Truth, Watcher, WatcherActivity, WatcherJudgement, WatcherTask } from '../watcher.ts';
 import type { CommonEvents } from './common-events.ts';
 import { Deliveries } from './deliveries.ts';
-import { RawLife } from './raw-life.ts';
+import { RawRun } from './raw-run.ts';
 import type { RawProcess } from './raw-process.ts';
 
 const PAGE_SIZE = 500;
@@ -64,7 +64,7 @@ export class RawWatcher implements Watcher {
   readonly #onError: (error: Error) => void;
   readonly #events: CommonEvents;
   readonly #deliveries: Deliveries;
-  readonly #lives: RawLife[] = [];
+  readonly #clientRuns: RawRun[] = [];
   readonly #marks: Mark[] = [];
   #state: State = { kind: 'idle' };
   #backoff = NO_FAILURES;
@@ -86,8 +86,8 @@ export class RawWatcher implements Watcher {
 
   get activity(): WatcherActivity {
     return {
-      changes: this.#lives.reduce((all, { changes }) => all + changes, 0),
-      relists: Math.max(0, this.#lives.length - 1),
+      changes: this.#clientRuns.reduce((all, { changes }) => all + changes, 0),
+      relists: Math.max(0, this.#clientRuns.length - 1),
       cutWatches: this.#cutWatches,
       receivedBytes: this.#receivedBytes,
     };
@@ -118,11 +118,11 @@ export class RawWatcher implements Watcher {
   }
 
   hasReached(revision: number): boolean {
-    return (this.#lives.at(-1)?.lastRevision ?? 0) >= revision;
+    return (this.#clientRuns.at(-1)?.lastRevision ?? 0) >= revision;
   }
 
   judge(truth: Truth): WatcherJudgement {
-    const history = { lives: this.#lives, deliveries: this.#deliveries, marks: this.#marks };
+    const history = { clientRuns: this.#clientRuns, deliveries: this.#deliveries, marks: this.#marks };
     return this.#process.judgeOf(this.#events, truth).judge(history, this.#process.startedUs);
   }
 
@@ -132,8 +132,8 @@ export class RawWatcher implements Watcher {
     return Promise.resolve();
   }
 
-  get #life(): RawLife {
-    return this.#lives.at(-1) as RawLife;
+  get #clientRun(): RawRun {
+    return this.#clientRuns.at(-1) as RawRun;
   }
 
   get #exchange(): HttpExchange | undefined {
@@ -144,11 +144,11 @@ export class RawWatcher implements Watcher {
     return (nowUs() - this.#process.startedUs) / 1000;
   }
 
-  /** Begins a new life. */
+  /** Begins a new run. */
   #list(cause: SyncResult['cause']): void {
-    const last = this.#lives.at(-1);
+    const last = this.#clientRuns.at(-1);
     if (last) last.isCutOff = true;
-    this.#lives.push(new RawLife(this.#events, this.#deliveries, cause, this.#atMs));
+    this.#clientRuns.push(new RawRun(this.#events, this.#deliveries, cause, this.#atMs));
     if (cause !== 'start') this.#mark('relist', cause);
     this.#request();
   }
@@ -162,18 +162,23 @@ export class RawWatcher implements Watcher {
   }
 
   #stream(): void {
-    const life = this.#life;
+    const clientRun = this.#clientRun;
     const frames = new WatchFrames(OBJECT_BYTES_MAX);
-    life.isStreamingList = true;
-    life.sync.mode = 'watchlist';
+    clientRun.isStreamingList = true;
+    clientRun.sync.mode = 'watchlist';
     const exchange = this.#send(
       { ...streamingListQuery(this.#query, ''), ...this.#timeout },
       {
         accepted: () => undefined,
         write: (chunk) => {
-          frames.write(chunk, 0, life);
-          if (life.isStreamingList || this.#state.kind !== 'listing' || life.errorCode !== undefined) return;
-          life.synced(life.lastRevision, this.#atMs);
+          frames.write(chunk, 0, clientRun);
+          if (
+            clientRun.isStreamingList ||
+            this.#state.kind !== 'listing' ||
+            clientRun.errorCode !== undefined
+          )
+            return;
+          clientRun.synced(clientRun.lastRevision, this.#atMs);
           this.#state = { kind: 'watching', exchange };
           this.#synced();
         },
@@ -190,19 +195,19 @@ export class RawWatcher implements Watcher {
   }
 
   #page(query: Query, mode: ListMode): void {
-    const life = this.#life;
+    const clientRun = this.#clientRun;
     const items = new ListItems(OBJECT_BYTES_MAX);
-    life.isStreamingList = false;
-    life.sync.mode = mode;
+    clientRun.isStreamingList = false;
+    clientRun.sync.mode = mode;
     const exchange = this.#send(query, {
       accepted: () => undefined,
-      write: (chunk) => void items.write(chunk, 0, life),
+      write: (chunk) => void items.write(chunk, 0, clientRun),
       ended: (end) => {
         try {
           if (end.status !== OK || end.error) return this.#failed(end, () => this.#request());
           const { resourceVersion, continue: token } = items.finish();
           if (token !== undefined) return this.#page(nextPageQuery(this.#query, PAGE_SIZE, token), 'pages');
-          life.synced(Number(resourceVersion), this.#atMs);
+          clientRun.synced(Number(resourceVersion), this.#atMs);
           this.#watch();
         } catch (error) {
           if (!(error instanceof KubeloomError)) throw error;
@@ -215,32 +220,32 @@ export class RawWatcher implements Watcher {
 
   /** Watches from the last version. */
   #watch(): void {
-    const life = this.#life;
+    const clientRun = this.#clientRun;
     const frames = new WatchFrames(OBJECT_BYTES_MAX);
-    const before = life.lines;
-    const query = { ...watchQuery(this.#query, String(life.lastRevision)), ...this.#timeout };
+    const before = clientRun.lines;
+    const query = { ...watchQuery(this.#query, String(clientRun.lastRevision)), ...this.#timeout };
     const exchange = this.#send(query, {
       accepted: () => {
         this.#backoff = healthy(this.#backoff, this.#process.clock.now());
         this.#synced();
       },
-      write: (chunk) => void frames.write(chunk, 0, life),
+      write: (chunk) => void frames.write(chunk, 0, clientRun),
       ended: (end) => this.#watchEnded(end, before),
     });
     this.#state = { kind: 'watching', exchange };
   }
 
   #watchEnded(end: AnswerEnd, linesBefore: number): void {
-    const life = this.#life;
-    if (end.status === GONE || life.errorCode === GONE) {
-      life.errorCode = undefined;
+    const clientRun = this.#clientRun;
+    if (end.status === GONE || clientRun.errorCode === GONE) {
+      clientRun.errorCode = undefined;
       this.#again(() => this.#list('server'), 0);
       return;
     }
-    life.errorCode = undefined;
+    clientRun.errorCode = undefined;
     this.#cut(end.error ? messageOf(end.error) : 'the watch ended');
     // A watch that brought something continues at once.
-    if (end.status === OK && life.lines > linesBefore) this.#again(() => this.#watch(), 0);
+    if (end.status === OK && clientRun.lines > linesBefore) this.#again(() => this.#watch(), 0);
     else this.#failed(end, () => this.#watch());
   }
 
@@ -265,7 +270,7 @@ export class RawWatcher implements Watcher {
   #send(query: Query, { accepted, write, ended }: AnswerReader): HttpExchange {
     const { resource, namespace } = this.task;
     const path = `${resourcePath(resource, namespace)}?${new URLSearchParams(query).toString()}`;
-    const life = this.#life;
+    const clientRun = this.#clientRun;
     let status = 0;
     const head = (answered: number): void => {
       status = answered;
@@ -274,12 +279,13 @@ export class RawWatcher implements Watcher {
     const data = (chunk: Uint8Array): void => {
       if (status !== OK) return;
       this.#receivedBytes += chunk.length;
-      if (life.sync.durationMs === null) life.sync.bytes = (life.sync.bytes ?? 0) + chunk.length;
-      life.readUs = nowUs();
-      const before = life.lines;
+      if (clientRun.sync.durationMs === null)
+        clientRun.sync.bytes = (clientRun.sync.bytes ?? 0) + chunk.length;
+      clientRun.readUs = nowUs();
+      const before = clientRun.lines;
       write(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
-      if (life.fault !== undefined) this.#refuse(life.fault);
-      else this.#slowDown(chunk.length, life.lines - before);
+      if (clientRun.fault !== undefined) this.#refuse(clientRun.fault);
+      else this.#slowDown(chunk.length, clientRun.lines - before);
     };
     const end = (error: KubeloomError | undefined): void => ended({ status, error });
     return this.#process.transport.request({ path }, { head, data, end });
@@ -287,11 +293,11 @@ export class RawWatcher implements Watcher {
 
   /** Ends an answer that cannot be understood. */
   #refuse(fault: string): void {
-    const life = this.#life;
-    life.fault = undefined;
+    const clientRun = this.#clientRun;
+    clientRun.fault = undefined;
     const error = new KubeloomError('ERR_KUBELOOM_LOADTEST', `${this.task.name} received ${fault}`);
     this.#failed({ status: OK, error }, () =>
-      life.sync.durationMs === null ? this.#request() : this.#watch(),
+      clientRun.sync.durationMs === null ? this.#request() : this.#watch(),
     );
   }
 

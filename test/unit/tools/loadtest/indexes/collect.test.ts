@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { collectedResult, merge } from '../../../../../src/tools/loadtest/indexes/collect.ts';
-import { leadFactsOf } from '../../../../../src/tools/loadtest/indexes/part.ts';
-import type { IndexPart, LeadPart } from '../../../../../src/tools/loadtest/indexes/part.ts';
+import { coordinatorFactsOf } from '../../../../../src/tools/loadtest/indexes/index-messages.ts';
+import type { IndexPart, CoordinatorPart } from '../../../../../src/tools/loadtest/indexes/index-messages.ts';
 import { parseResult } from '../../../../../src/tools/loadtest/report/read-result.ts';
 import { reportPage } from '../../../../../src/tools/loadtest/report/report-page.ts';
 import type { LoadTestResult } from '../../../../../src/tools/loadtest/result.ts';
@@ -51,7 +51,7 @@ function partOf(index: number): IndexPart {
   };
 }
 
-function leadPart(lost: LeadPart['lost'] = new Map()): LeadPart {
+function leadPart(lost: CoordinatorPart['lost'] = new Map()): CoordinatorPart {
   return {
     ...partOf(0),
     run: RUN,
@@ -107,9 +107,9 @@ describe('the parts of a run', () => {
   });
 
   it('are INVALID without one of them, which the reason names', () => {
-    const lead = leadPart(new Map([[2, 'it does not\nreport']]));
+    const coordinator = leadPart(new Map([[2, 'it does not\nreport']]));
     const missing = { why: 'it ended before its verdict' };
-    const result = resultOf([{ part: lead }, missing, missing]);
+    const result = resultOf([{ part: coordinator }, missing, missing]);
     assert.deepEqual(result.conclusion, {
       kind: 'INVALID',
       reasons: [
@@ -166,7 +166,7 @@ describe('a run whose ConfigMaps others have changed', () => {
       '{"indexes":1e9,"run":{"versions":{},"workload":{}}}',
       '{"indexes":1,"run":{}}',
     ])
-      assert.throws(() => leadFactsOf(text), { code: 'ERR_KUBELOOM_LOADTEST' }, text);
-    assert.deepEqual(leadFactsOf(JSON.stringify(FACTS)), JSON.parse(JSON.stringify(FACTS)));
+      assert.throws(() => coordinatorFactsOf(text), { code: 'ERR_KUBELOOM_LOADTEST' }, text);
+    assert.deepEqual(coordinatorFactsOf(JSON.stringify(FACTS)), JSON.parse(JSON.stringify(FACTS)));
   });
 });

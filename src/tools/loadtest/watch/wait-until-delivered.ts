@@ -14,7 +14,7 @@ const LINGER_MS = 250;
  * @param isBehind returns whether something is still expected
  * @param received returns a number that grows with each event
  */
-export async function settle(
+export async function waitUntilDelivered(
   isBehind: () => boolean,
   received: () => number,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 /**
- * The board of a run: a ConfigMap for each index, in which it says what it does, and an informer that shows what others
+ * The status of a run: a ConfigMap for each index, in which it says what it does, and an informer that shows what others
  * say. An entry is written again with every beat, so a write that fails is repeated, and an index that died is noticed.
  */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
@@ -11,10 +11,10 @@ import { InformerThreads, SharedIndexInformer, resources } from '../../../index.
 import { resourcePath } from '../../../kube/resource.ts';
 import type { ResourceRef } from '../../../kube/resource.ts';
 import { KubeStatusError } from '../../../kube/status.ts';
-import { boardNamespaceOf } from '../run/cluster.ts';
+import { statusNamespaceOf } from '../run/cluster.ts';
 import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE } from '../write/kinds.ts';
-import { Attendance } from './attendance.ts';
+import { Heartbeats } from './heartbeats.ts';
 
 /** The label of entries; its value is the entry's name. */
 const ENTRY = 'loadtest.kubeloom.dev/entry';
@@ -24,7 +24,7 @@ export const JOIN_MS_MAX = 600_000;
 const RETRY_MS = 500;
 const CONFIG_MAPS: ResourceRef = resources.core.v1.configMaps;
 
-export interface BoardOptions {
+export interface RunStatusOptions {
   readonly api: ApiWriter;
   readonly kubeConfig: AnyKubeConfig;
   /** The identifier of the run. */
@@ -56,13 +56,13 @@ export function entryName(index: number): string {
 }
 
 function pathOf(run: string): string {
-  return resourcePath(CONFIG_MAPS, boardNamespaceOf(run));
+  return resourcePath(CONFIG_MAPS, statusNamespaceOf(run));
 }
 
 /** @typeParam Own the state of the own entry */
-export class Board<Own extends object> implements AsyncDisposable {
-  readonly #options: BoardOptions;
-  readonly #attendance: Attendance;
+export class RunStatus<Own extends object> implements AsyncDisposable {
+  readonly #options: RunStatusOptions;
+  readonly #heartbeats: Heartbeats;
   readonly #entries = new Map<string, EntryObject['data']>();
   readonly #lookers = new Set<() => void>();
   readonly #threads = new InformerThreads({ indexerThreads: 0 });
@@ -75,20 +75,20 @@ export class Board<Own extends object> implements AsyncDisposable {
   #written: Promise<void> = Promise.resolve();
   #wake: () => void = () => undefined;
 
-  private constructor(options: BoardOptions, state: Own) {
+  private constructor(options: RunStatusOptions, state: Own) {
     const { kubeConfig, run, name, others, say } = options;
     this.#options = options;
     this.#state = state;
-    this.#attendance = new Attendance(name);
+    this.#heartbeats = new Heartbeats(name);
     this.#informer = new SharedIndexInformer<EntryObject>(kubeConfig, CONFIG_MAPS, {
-      namespace: boardNamespaceOf(run),
+      namespace: statusNamespaceOf(run),
       labelSelector: others ? `${ENTRY} in (${[name, ...others].join(',')})` : ENTRY,
       threads: this.#threads,
-      onError: (error) => say(`board: ${error.message}`),
+      onError: (error) => say(`runStatus: ${error.message}`),
     });
     const take = ({ metadata, data }: EntryObject): void => {
       this.#entries.set(metadata.name, data);
-      this.#attendance.seen(metadata.name, data.beat);
+      this.#heartbeats.seen(metadata.name, data.beat);
       this.#look();
     };
     this.#informer.addEventHandler({
@@ -104,23 +104,23 @@ export class Board<Own extends object> implements AsyncDisposable {
    * @throws ERR_KUBELOOM_LOADTEST when there is such an entry, or no run after 10 minutes
    */
   static async join<Own extends object>(
-    options: BoardOptions,
+    options: RunStatusOptions,
     state: Own,
     facts: Readonly<Record<string, string>> = {},
-  ): Promise<Board<Own>> {
-    const board = new Board(options, state);
+  ): Promise<RunStatus<Own>> {
+    const runStatus = new RunStatus(options, state);
     try {
-      await board.#create(facts);
+      await runStatus.#create(facts);
       // A failure of the run reaches waitForSync, too.
-      board.#informer.run().catch(() => undefined);
-      await board.#informer.waitForSync(options.signal);
+      runStatus.#informer.run().catch(() => undefined);
+      await runStatus.#informer.waitForSync(options.signal);
     } catch (error) {
-      await board[Symbol.asyncDispose]();
+      await runStatus[Symbol.asyncDispose]();
       throw error;
     }
-    onAbort(options.signal, () => board.#fail(options.signal.reason as Error));
-    board.#written = board.#write();
-    return board;
+    onAbort(options.signal, () => runStatus.#fail(options.signal.reason as Error));
+    runStatus.#written = runStatus.#write();
+    return runStatus;
   }
 
   /** Returns what an entry says; undefined before there is one. */
@@ -135,10 +135,10 @@ export class Board<Own extends object> implements AsyncDisposable {
 
   /** True when nothing of this entry came for 15 s in which the server answered. */
   isSilent(name: string): boolean {
-    return this.#attendance.isSilent(name);
+    return this.#heartbeats.isSilent(name);
   }
 
-  /** Changes the own entry. It is written before the board is closed. */
+  /** Changes the own entry. It is written before the run status is closed. */
   post(state: Own): void {
     this.#state = state;
     this.#version++;

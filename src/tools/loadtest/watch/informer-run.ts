@@ -6,7 +6,7 @@ import type { HandlerRegistration } from '../../../index.ts';
 import type { ListMessage } from '../../../metrics/index.ts';
 import type { ListOptions } from '../../../kube/list-watch.ts';
 import type { Mark, SyncResult } from '../result.ts';
-import type { Life } from '../verdict/judge-lives.ts';
+import type { ClientRun } from '../verdict/judge-runs.ts';
 import type { ListMode } from '../workload/workload.ts';
 import { RecordingHandler, nowUs } from './recording-handler.ts';
 import type { Notification } from './recording-handler.ts';
@@ -16,7 +16,7 @@ const PAGE_SIZE = 500;
 const POLL_MS = 10;
 const LISTS = 'kubeloom:list';
 
-export class InformerLife implements Life, AsyncDisposable {
+export class InformerRun implements ClientRun, AsyncDisposable {
   readonly handler: RecordingHandler;
   readonly syncs: OpenSync[] = [];
   readonly marks: Mark[] = [];
@@ -62,7 +62,7 @@ export class InformerLife implements Life, AsyncDisposable {
     return this.handler.history;
   }
 
-  /** The cache at the end; undefined after this life. */
+  /** The cache at the end; undefined after this run. */
   get state(): ReadonlyMap<string, string> | undefined {
     if (this.isCutOff) return undefined;
     const entries = this.#informer.getStore().list();

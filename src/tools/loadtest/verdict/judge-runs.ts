@@ -1,4 +1,4 @@
-/** Judges one watcher: each of its lives against the log, its cache against a LIST, its latencies by phase. Pure. */
+/** Judges one watcher: each of the run of each client against the log, its cache against a LIST, its latencies by phase. Pure. */
 import { LatencyCounts } from '../histogram.ts';
 import type { Mark, SyncResult, VerdictCounts } from '../result.ts';
 import type { Notification } from '../watch/recording-handler.ts';
@@ -9,7 +9,7 @@ import { expectationOf, judge } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A client from its first list to its end. */
-export interface Life {
+export interface ClientRun {
   readonly notifications: Iterable<Notification>;
   readonly syncs: readonly SyncResult[];
   readonly marks: readonly Mark[];
@@ -20,12 +20,16 @@ export interface Life {
 }
 
 /** @param startedUs the start of the run, by `nowUs` */
-export function judgeLives(lives: readonly Life[], truth: Truth, startedUs: number): WatcherJudgement {
+export function judgeRuns(
+  clientRuns: readonly ClientRun[],
+  truth: Truth,
+  startedUs: number,
+): WatcherJudgement {
   const journal = truth.log.map(({ revision, type, key }) => [revision, type, key] as const);
   const latencies = new Latencies(truth.log, startedUs);
   const verdicts: Verdict[] = [];
   const events = { added: 0, modified: 0, deleted: 0 };
-  for (const { notifications, relistedAfter, isCutOff } of lives) {
+  for (const { notifications, relistedAfter, isCutOff } of clientRuns) {
     const history = [...notifications];
     const expectation = expectationOf(journal, listedAtOf(journal, history));
     verdicts.push(judge(expectation, history, { relistedAfter, isCutOff }));
@@ -36,15 +40,15 @@ export function judgeLives(lives: readonly Life[], truth: Truth, startedUs: numb
       latencies.observe(notification);
     }
   }
-  const different = lives.flatMap(({ state }) => (state ? differencesOf(state, truth.state) : []));
-  const isCompared = lives.some(({ state }) => state !== undefined);
+  const different = clientRuns.flatMap(({ state }) => (state ? differencesOf(state, truth.state) : []));
+  const isCompared = clientRuns.some(({ state }) => state !== undefined);
   return {
-    syncs: lives.flatMap(({ syncs }) => syncs),
+    syncs: clientRuns.flatMap(({ syncs }) => syncs),
     events,
     verdict: sumOf(verdicts, different),
     cacheEqualsList: isCompared ? different.length === 0 : null,
     ...latencies.result,
-    marks: lives.flatMap(({ marks }) => marks),
+    marks: clientRuns.flatMap(({ marks }) => marks),
   };
 }
 

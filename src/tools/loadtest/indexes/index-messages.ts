@@ -15,10 +15,10 @@ export type Call =
   | { readonly type: 'start'; readonly atMs: number }
   | { readonly type: 'sync' | 'relist'; readonly names: readonly string[]; readonly timeoutMs: number }
   | { readonly type: 'setSlowness'; readonly names: readonly string[]; readonly slowness?: Slowness }
-  /** Compares what watchers received with the parcel `log`, and leaves the part. The last call. */
+  /** Compares what watchers received with the large value `log`, and leaves the part. The last call. */
   | { readonly type: 'judge' };
 
-export interface LeadState {
+export interface CoordinatorState {
   /** The number of the call, from 1; 0 before the first one. */
   readonly number: number;
   readonly call: Call | null;
@@ -30,7 +30,7 @@ export interface LeadState {
   readonly failure?: string;
 }
 
-export interface FollowState {
+export interface FollowerState {
   /** The number of the last call that was carried out. */
   readonly done: number;
   /** The reason why this index ended early. */
@@ -38,7 +38,7 @@ export interface FollowState {
 }
 
 /** A member of the entry of index 0: what all others need to begin. */
-export interface LeadFacts {
+export interface CoordinatorFacts {
   readonly run: RunFacts;
   readonly indexes: number;
 }
@@ -52,7 +52,7 @@ export interface IndexPart extends Pick<Measurement, 'judged' | 'costs'> {
 }
 
 /** The part of index 0. */
-export interface LeadPart extends Omit<Measurement, 'tasks'> {
+export interface CoordinatorPart extends Omit<Measurement, 'tasks'> {
   readonly host: string;
   /** Indexes that died, and how. */
   readonly lost: ReadonlyMap<number, string>;
@@ -61,7 +61,7 @@ export interface LeadPart extends Omit<Measurement, 'tasks'> {
 export const FACTS = 'facts';
 
 /** Reads the facts from a ConfigMap, which others may have written. @throws ERR_KUBELOOM_LOADTEST for anything else */
-export function leadFactsOf(text: string): LeadFacts {
+export function coordinatorFactsOf(text: string): CoordinatorFacts {
   const facts = parseJson(text);
   const run = isRecord(facts) ? facts['run'] : undefined;
   const isWhole =
@@ -70,7 +70,7 @@ export function leadFactsOf(text: string): LeadFacts {
     isRecord(run) &&
     isRecord(run['versions']) &&
     isRecord(run['workload']);
-  if (isWhole) return facts as unknown as LeadFacts;
+  if (isWhole) return facts as unknown as CoordinatorFacts;
   throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'the facts of index 0 are damaged: start the run again');
 }
 export const LOG = 'log';

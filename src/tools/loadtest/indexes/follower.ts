@@ -15,12 +15,19 @@ import { nowUs } from '../watch/recording-handler.ts';
 import { WatcherProcesses } from '../watch/watcher-processes.ts';
 import { ApiWriter } from '../write/api-writer.ts';
 import type { RunPlace } from '../write/kinds.ts';
-import { Board, entryName } from './board.ts';
-import { FACTS, LOG, leadFactsOf, partName } from './part.ts';
-import type { Call, FollowState, IndexPart, Journals, LeadFacts, LeadState } from './part.ts';
-import { readParcel, writeParcel } from './parcel.ts';
+import { RunStatus, entryName } from './run-status.ts';
+import { FACTS, LOG, coordinatorFactsOf, partName } from './index-messages.ts';
+import type {
+  Call,
+  FollowerState,
+  IndexPart,
+  Journals,
+  CoordinatorFacts,
+  CoordinatorState,
+} from './index-messages.ts';
+import { readLargeValue, writeLargeValue } from './large-value.ts';
 
-export interface FollowOptions {
+export interface FollowerOptions {
   readonly kubeConfig: AnyKubeConfig;
   /** The version of kubeloom. */
   readonly version: string;
@@ -31,64 +38,64 @@ export interface FollowOptions {
   readonly say: (line: string) => void;
 }
 
-const LEAD = entryName(0);
+const COORDINATOR = entryName(0);
 
 /** Resolves when this index has left its part. @throws ERR_KUBELOOM_LOADTEST when index 0 died, or is another version */
-export async function followLoadTest(options: FollowOptions): Promise<void> {
+export async function followLoadTest(options: FollowerOptions): Promise<void> {
   const { kubeConfig, name, share, signal, say } = options;
   const api = new ApiWriter(kubeConfig);
   const run = runIdOf(name);
-  const own = { api, kubeConfig, run, name: entryName(share.index), others: [LEAD], clock: realClock };
-  await using board = await Board.join<FollowState>({ ...own, signal, say }, { done: 0 });
-  await using follower = new Follower(options, api, board, await factsOf(board, options));
+  const own = { api, kubeConfig, run, name: entryName(share.index), others: [COORDINATOR], clock: realClock };
+  await using runStatus = await RunStatus.join<FollowerState>({ ...own, signal, say }, { done: 0 });
+  await using follower = new Follower(options, api, runStatus, await factsOf(runStatus, options));
   for (let done = 0; ;) {
-    const { number, call } = await nextCall(board, done);
+    const { number, call } = await nextCall(runStatus, done);
     say(escapeControls(`${call.type}${'names' in call ? ` ${call.names.join(', ')}` : ''}`));
     try {
       await follower.carryOut(call);
     } catch (error) {
       // Watchers that wait are ended by an interruption; that is no failure.
-      if (call.type === 'judge' || !leadOf(board)?.isStopped) {
-        board.post({ done, failure: messageOf(error) });
+      if (call.type === 'judge' || !leadOf(runStatus)?.isStopped) {
+        runStatus.post({ done, failure: messageOf(error) });
         throw error;
       }
     }
     done = number;
-    await board.publish({ done });
+    await runStatus.publish({ done });
     if (call.type === 'judge') return;
   }
 }
 
-function leadOf(board: Board<FollowState>): LeadState | undefined {
-  return board.stateOf(LEAD) as LeadState | undefined;
+function leadOf(runStatus: RunStatus<FollowerState>): CoordinatorState | undefined {
+  return runStatus.stateOf(COORDINATOR) as CoordinatorState | undefined;
 }
 
 function nextCall(
-  board: Board<FollowState>,
+  runStatus: RunStatus<FollowerState>,
   done: number,
 ): Promise<{ readonly number: number; readonly call: Call }> {
-  return board.until(() => {
-    checkLead(board);
-    const { number = 0, call = null, failure } = leadOf(board) ?? {};
+  return runStatus.until(() => {
+    checkCoordinator(runStatus);
+    const { number = 0, call = null, failure } = leadOf(runStatus) ?? {};
     if (failure !== undefined) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', `index 0 failed: ${failure}`);
     return call && number > done ? { number, call } : undefined;
   });
 }
 
-function checkLead(board: Board<FollowState>): void {
-  if (!board.isSilent(LEAD)) return;
+function checkCoordinator(runStatus: RunStatus<FollowerState>): void {
+  if (!runStatus.isSilent(COORDINATOR)) return;
   throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'index 0 does not report: read its log');
 }
 
 async function factsOf(
-  board: Board<FollowState>,
-  { version, share: { indexes } }: FollowOptions,
-): Promise<LeadFacts> {
-  const text = await board.until(() => {
-    checkLead(board);
-    return board.factOf(LEAD, FACTS);
+  runStatus: RunStatus<FollowerState>,
+  { version, share: { indexes } }: FollowerOptions,
+): Promise<CoordinatorFacts> {
+  const text = await runStatus.until(() => {
+    checkCoordinator(runStatus);
+    return runStatus.factOf(COORDINATOR, FACTS);
   });
-  const facts = leadFactsOf(text);
+  const facts = coordinatorFactsOf(text);
   const { kubeloom } = facts.run.versions;
   const difference =
     facts.indexes === indexes
@@ -101,17 +108,22 @@ async function factsOf(
 }
 
 class Follower implements AsyncDisposable {
-  readonly #options: FollowOptions;
+  readonly #options: FollowerOptions;
   readonly #api: ApiWriter;
-  readonly #board: Board<FollowState>;
-  readonly #facts: LeadFacts;
+  readonly #runStatus: RunStatus<FollowerState>;
+  readonly #facts: CoordinatorFacts;
   readonly #place: RunPlace;
   #started: { readonly watchers: WatcherProcesses; readonly costs: CostLog } | undefined;
 
-  constructor(options: FollowOptions, api: ApiWriter, board: Board<FollowState>, facts: LeadFacts) {
+  constructor(
+    options: FollowerOptions,
+    api: ApiWriter,
+    runStatus: RunStatus<FollowerState>,
+    facts: CoordinatorFacts,
+  ) {
     this.#options = options;
     this.#api = api;
-    this.#board = board;
+    this.#runStatus = runStatus;
     this.#facts = facts;
     this.#place = { run: runIdOf(options.name), namespaces: facts.run.namespaces, nodes: [] };
   }
@@ -161,8 +173,8 @@ class Follower implements AsyncDisposable {
       onCost: (process, cost) => costs.keep(process, cost),
     });
     this.#started = { watchers, costs };
-    const stopped = this.#board.until(() => leadOf(this.#board)?.isStopped || undefined);
-    // A failure of the board reaches the wait for the next call, too.
+    const stopped = this.#runStatus.until(() => leadOf(this.#runStatus)?.isStopped || undefined);
+    // A failure of the run status reaches the wait for the next call, too.
     stopped.then(() => watchers.stop()).catch(() => undefined);
   }
 
@@ -171,7 +183,7 @@ class Follower implements AsyncDisposable {
     const { run } = this.#place;
     const { workload } = this.#facts.run;
     const client = new ApiClient(kubeConfig);
-    const journals = (await readParcel(client, run, LOG)) as Journals | undefined;
+    const journals = (await readLargeValue(client, run, LOG)) as Journals | undefined;
     if (!journals) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'the log of index 0 is not there');
     const logs: Logs = new Map(
       Array.from(journals, ([kind, journal]) => [
@@ -183,6 +195,6 @@ class Follower implements AsyncDisposable {
     const judged = await judgeWatchers({ watchers, client, workload, place: this.#place }, logs);
     const costs = this.#started?.costs.byProcess ?? new Map();
     const part: IndexPart = { host: hostname(), machine: machineFacts(), judged, costs };
-    await writeParcel(this.#api, run, partName(share.index), part);
+    await writeLargeValue(this.#api, run, partName(share.index), part);
   }
 }

@@ -17,35 +17,35 @@ export interface StoredChange {
   readonly checksOwners: boolean;
 }
 
-export interface Follower {
+export interface ControlLoop {
   /** Notes a write; it writes nothing itself. */
   saw(change: StoredChange): void;
   /** Does what was noted. Returns false when there was nothing. */
   work(): boolean;
 }
 
-export class Followers {
-  readonly #followers: Follower[] = [];
+export class ControlLoops {
+  readonly #controlLoops: ControlLoop[] = [];
   #isScheduled = false;
 
-  add(follower: Follower): void {
-    this.#followers.push(follower);
+  add(controlLoop: ControlLoop): void {
+    this.#controlLoops.push(controlLoop);
   }
 
   saw(change: StoredChange): void {
-    for (const follower of this.#followers) follower.saw(change);
+    for (const controlLoop of this.#controlLoops) controlLoop.saw(change);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     queueMicrotask(() => this.#work());
   }
 
-  /** Works until no follower has anything left: the work of one is often a write that another follows. */
+  /** Works until no controlLoop has anything left: the work of one is often a write that another follows. */
   #work(): void {
     try {
       let isBusy = true;
       while (isBusy) {
         isBusy = false;
-        for (const follower of this.#followers) if (follower.work()) isBusy = true;
+        for (const controlLoop of this.#controlLoops) if (controlLoop.work()) isBusy = true;
       }
     } finally {
       this.#isScheduled = false;

@@ -1,14 +1,14 @@
-/** The relay between a client and a server: it passes bytes, drops connections and slows them down. */
+/** The proxy between a client and a server: it passes bytes, drops connections and slows them down. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { describe, it } from 'node:test';
 import { relayed } from '../../../../src/tools/loadtest/watch/informer-watcher.ts';
-import { Relay } from '../../../../src/tools/loadtest/watch/relay.ts';
+import { TcpProxy } from '../../../../src/tools/loadtest/watch/tcp-proxy.ts';
 import { kubeConfigFor } from '../../../security/bare-server.ts';
 
 interface Scene extends AsyncDisposable {
-  readonly relay: Relay;
+  readonly proxy: TcpProxy;
   readonly client: net.Socket;
   /** The server's side of the connection. */
   readonly upstream: net.Socket;
@@ -20,21 +20,21 @@ async function connect(): Promise<Scene> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as net.AddressInfo).port}/base`;
-  const relay = await Relay.start(url);
+  const proxy = await TcpProxy.start(url);
   const accepted = once(server, 'connection') as Promise<[net.Socket]>;
-  const client = net.connect(Number(new URL(relay.addressOf(url)).port), '127.0.0.1');
+  const client = net.connect(Number(new URL(proxy.addressOf(url)).port), '127.0.0.1');
   const [upstream] = await accepted;
   // A dropped connection is what these tests expect.
   for (const socket of [client, upstream]) socket.on('error', () => undefined);
   return {
-    relay,
+    proxy,
     client,
     upstream,
     url,
     async [Symbol.asyncDispose]() {
       client.destroy();
       upstream.destroy();
-      await relay[Symbol.asyncDispose]();
+      await proxy[Symbol.asyncDispose]();
       server.close();
       await once(server, 'close');
     },
@@ -47,28 +47,28 @@ async function received(socket: net.Socket, bytes: number): Promise<string> {
   return text;
 }
 
-describe('the relay', () => {
+describe('the proxy', () => {
   it('has the path of the server, and passes bytes in both directions', async () => {
     await using scene = await connect();
-    const { relay, client, upstream, url } = scene;
-    assert.match(relay.addressOf(url), /^http:\/\/127\.0\.0\.1:\d+\/base$/);
+    const { proxy, client, upstream, url } = scene;
+    assert.match(proxy.addressOf(url), /^http:\/\/127\.0\.0\.1:\d+\/base$/);
     client.write('request');
     assert.equal(await received(upstream, 7), 'request');
     upstream.write('answer');
     assert.equal(await received(client, 6), 'answer');
-    assert.equal(relay.receivedBytes, 6);
+    assert.equal(proxy.receivedBytes, 6);
   });
 
   it('drops connections on both sides', async () => {
     await using scene = await connect();
     const closed = Promise.all([once(scene.client, 'close'), once(scene.upstream, 'close')]);
-    scene.relay.drop();
+    scene.proxy.drop();
     await closed;
   });
 
   it('passes everything when it was slow and is not any more', async () => {
     await using scene = await connect();
-    const { relay, client, upstream } = scene;
+    const { proxy, client, upstream } = scene;
     const size = 4_000_000;
     let passed = 0;
     const whole = new Promise<void>((resolve) => {
@@ -76,13 +76,13 @@ describe('the relay', () => {
         passed += bytes.length;
         if (passed === size) resolve();
         // Limited to a byte a second, the first chunk already takes longer than any test.
-        else if (relay.receivedBytes < size) relay.limit(undefined);
+        else if (proxy.receivedBytes < size) proxy.limit(undefined);
       });
     });
-    relay.limit(1);
+    proxy.limit(1);
     upstream.write('x'.repeat(size));
     await whole;
-    assert.equal(relay.receivedBytes, size);
+    assert.equal(proxy.receivedBytes, size);
   });
 });
 

@@ -5,7 +5,7 @@ import type { StatusError } from '../../src/tools/apiserver/store/status.ts';
 import type { Chance } from './chance.ts';
 import type { Connection } from './connection.ts';
 import type { SimulatedServer, Stream } from './server.ts';
-import type { RequestFault, StreamFault, Weather } from './weather.ts';
+import type { RequestFault, StreamFault, FaultSchedule } from './fault-schedule.ts';
 
 const RESET = (): KubeloomError => new KubeloomError('ERR_KUBELOOM_CONNECTION_RESET', 'the connection broke');
 
@@ -64,10 +64,10 @@ export function strikeStream(
   stream: Stream,
   server: SimulatedServer,
   chance: Chance,
-  weather: Weather,
+  faults: FaultSchedule,
 ): void {
   const { connection } = stream;
-  weather.strike(fault);
+  faults.strike(fault);
   switch (fault) {
     case 'clean end':
       server.endStream(stream);

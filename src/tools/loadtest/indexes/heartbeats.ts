@@ -1,12 +1,12 @@
 /**
- * Presence of the others, by signs of life on the board. Time is counted in beats of the own entry that came back from the
+ * Presence of the others, by signs of life on the run status. Time is counted in beats of the own entry that came back from the
  * server: clocks of machines need not agree, and while the server is away no index counts as dead. Pure.
  */
 
 /** Own beats without a sign of another one, after which that one is dead. */
 export const SILENT_BEATS = 5;
 
-export class Attendance {
+export class Heartbeats {
   readonly #own: string;
   readonly #lastSeen = new Map<string, number>();
   #beats = 0;

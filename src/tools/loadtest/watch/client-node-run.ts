@@ -10,7 +10,7 @@ import { onAbort } from '../../../base/on-abort.ts';
 import { clientNode } from '../../../kube/client-node.ts';
 import { resourcePath } from '../../../kube/resource.ts';
 import type { Mark, SyncResult } from '../result.ts';
-import type { WatcherLife } from './informer-watcher.ts';
+import type { WatcherRun } from './informer-watcher.ts';
 import { HandlerHistory, nowUs } from './recording-handler.ts';
 import type { Notification, NotificationKind } from './recording-handler.ts';
 import type { OpenSync, WatcherContext, WatcherTask } from './watcher.ts';
@@ -20,7 +20,7 @@ const RESTART_AFTER_MS = 5000;
 
 type List = KubernetesListObject<KubernetesObject>;
 
-export class ClientNodeLife implements WatcherLife {
+export class ClientNodeRun implements WatcherRun {
   readonly handler = undefined;
   readonly syncs: OpenSync[];
   readonly marks: Mark[] = [];

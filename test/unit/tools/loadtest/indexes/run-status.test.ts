@@ -1,28 +1,28 @@
-/** The board on which the indexes of a run tell each other what they do. */
+/** The status of a run in which the indexes of a run tell each other what they do. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeClock } from '../../../../../src/tools/apiserver/testing/index.ts';
-import { SILENT_BEATS } from '../../../../../src/tools/loadtest/indexes/attendance.ts';
-import { BEAT_MS, Board } from '../../../../../src/tools/loadtest/indexes/board.ts';
-import { boardNamespaceOf } from '../../../../../src/tools/loadtest/run/cluster.ts';
+import { SILENT_BEATS } from '../../../../../src/tools/loadtest/indexes/heartbeats.ts';
+import { BEAT_MS, RunStatus } from '../../../../../src/tools/loadtest/indexes/run-status.ts';
+import { statusNamespaceOf } from '../../../../../src/tools/loadtest/run/cluster.ts';
 import { RUN, boardScene } from './scene.ts';
-import type { BoardScene } from './scene.ts';
+import type { RunStatusScene } from './scene.ts';
 
 interface State {
   readonly step: number;
 }
 
 function join(
-  { api, kubeConfig }: BoardScene,
+  { api, kubeConfig }: RunStatusScene,
   name: string,
   clock: FakeClock,
   signal = new AbortController().signal,
-): Promise<Board<State>> {
+): Promise<RunStatus<State>> {
   const options = { api, kubeConfig, run: RUN, name, clock, signal, say: () => undefined };
-  return Board.join(options, { step: 0 }, { fact: `of ${name}` });
+  return RunStatus.join(options, { step: 0 }, { fact: `of ${name}` });
 }
 
-describe('the board of a run', () => {
+describe('the run status of a run', () => {
   it('is joined as soon as index 0 has created the run, and shows what others say', async () => {
     await using scene = await boardScene();
     const clock = new FakeClock();
@@ -81,15 +81,15 @@ describe('the board of a run', () => {
     await scene.createNamespace();
     const clock = new FakeClock();
     const interruption = new AbortController();
-    await using board = await join(scene, 'index-0', clock, interruption.signal);
-    const limited = board.until(() => undefined, 1);
+    await using runStatus = await join(scene, 'index-0', clock, interruption.signal);
+    const limited = runStatus.until(() => undefined, 1);
     clock.advance(1);
     await assert.rejects(limited, { code: 'ERR_KUBELOOM_LOADTEST', message: 'nothing came for 0.001 s' });
-    const interrupted = board.until(() => undefined);
+    const interrupted = runStatus.until(() => undefined);
     interruption.abort();
     await assert.rejects(interrupted, { name: 'AbortError' });
     await using removed = await join(scene, 'index-1', new FakeClock());
-    await scene.api.send('DELETE', `/api/v1/namespaces/${boardNamespaceOf(RUN)}/configmaps/index-1`);
+    await scene.api.send('DELETE', `/api/v1/namespaces/${statusNamespaceOf(RUN)}/configmaps/index-1`);
     await assert.rejects(removed.publish({ step: 1 }), {
       code: 'ERR_KUBELOOM_LOADTEST',
       message: /^the run was removed while it ran/,

@@ -53,7 +53,7 @@ export const FAULTS: readonly Fault[] = [...REQUEST_FAULTS, ...STREAM_FAULTS, ..
 /** Probability of each kind in a seed. */
 const SHARE = 0.3;
 
-export class Weather {
+export class FaultSchedule {
   readonly enabled: ReadonlySet<Fault>;
   /** Probability that a request is struck. */
   readonly requestRate: number;

@@ -1,5 +1,5 @@
 /**
- * The life of a raw watcher from one list to the next, as it received it: counts, the last version, and its history as runs of the events
+ * The run of a raw watcher from one list to the next, as it received it: counts, the last version, and its history as runs of the events
  * that all watchers have in common. Nothing is cached, and an object is read only by the first watcher that receives it.
  */
 import { decodeStringToken, findPath } from '../../../../kube/json/read.ts';
@@ -23,7 +23,7 @@ const KINDS: ReadonlyMap<WatchEventType, NotificationKind> = new Map([
 /** Space for the scan of a line; the processes of watchers have one thread. */
 const spans = new WatchEventSpans();
 
-export class RawLife implements FrameSink, ItemSink {
+export class RawRun implements FrameSink, ItemSink {
   readonly runs: Runs = new Runs();
   readonly sync: OpenSync;
   /** Objects of the first state. */

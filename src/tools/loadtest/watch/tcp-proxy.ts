@@ -1,5 +1,5 @@
 /**
- * A TCP relay on loopback between a client and the server. It drops connections and reads slowly, as a network does, so
+ * A TCP proxy on loopback between a client and the server. It drops connections and reads slowly, as a network does, so
  * that any client can be tested without its cooperation. TLS passes through it unchanged.
  */
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { withoutBrackets } from '../../../base/loopback.ts';
 
 const TICK_MS = 20;
 
-export class Relay implements AsyncDisposable {
+export class TcpProxy implements AsyncDisposable {
   /** Bytes from the server to the client. */
   receivedBytes = 0;
   readonly #server: net.Server;
@@ -28,15 +28,15 @@ export class Relay implements AsyncDisposable {
   }
 
   /** @param server the URL of the server */
-  static async start(server: string): Promise<Relay> {
+  static async start(server: string): Promise<TcpProxy> {
     const { hostname, port, protocol } = new URL(server);
-    const relay = new Relay(withoutBrackets(hostname), Number(port || (protocol === 'https:' ? 443 : 80)));
-    relay.#server.listen(0, '127.0.0.1');
-    await once(relay.#server, 'listening');
-    return relay;
+    const proxy = new TcpProxy(withoutBrackets(hostname), Number(port || (protocol === 'https:' ? 443 : 80)));
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
   }
 
-  /** Returns the server's URL with the address of the relay. */
+  /** Returns the server's URL with the address of the proxy. */
   addressOf(server: string): string {
     const url = new URL(server);
     url.hostname = '127.0.0.1';

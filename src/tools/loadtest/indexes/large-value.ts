@@ -1,6 +1,6 @@
 /**
- * A value that is too large for one ConfigMap: its JSON, compressed, in numbered ConfigMaps beside the board. Its first
- * one is written last, so that a parcel is either whole or absent.
+ * A value that is too large for one ConfigMap: its JSON, compressed, in numbered ConfigMaps beside the run status. Its first
+ * one is written last, so that a large value is either whole or absent.
  */
 import { constants } from 'node:buffer';
 import { promisify } from 'node:util';
@@ -10,12 +10,12 @@ import { parseJson } from '../../../base/parse-json.ts';
 import { resources } from '../../../index.ts';
 import { resourcePath } from '../../../kube/resource.ts';
 import type { ApiClient } from '../../../http/api-client.ts';
-import { boardNamespaceOf } from '../run/cluster.ts';
+import { statusNamespaceOf } from '../run/cluster.ts';
 import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE } from '../write/kinds.ts';
 
-/** The label of the pieces of a parcel; its value is the parcel's name. */
-const PARCEL = 'loadtest.kubeloom.dev/parcel';
+/** The label of the pieces of a large value; its value is the large value's name. */
+const LARGE_VALUE = 'loadtest.kubeloom.dev/large-value';
 /** A ConfigMap has at most 1 MiB. */
 const PIECE_BYTES = 768 * 1024;
 /** Pieces in one answer, which may have 32 MiB. */
@@ -34,15 +34,20 @@ interface PiecePage {
 }
 
 function pathOf(run: string): string {
-  return resourcePath(resources.core.v1.configMaps, boardNamespaceOf(run));
+  return resourcePath(resources.core.v1.configMaps, statusNamespaceOf(run));
 }
 
-export async function writeParcel(api: ApiWriter, run: string, name: string, value: unknown): Promise<void> {
+export async function writeLargeValue(
+  api: ApiWriter,
+  run: string,
+  name: string,
+  value: unknown,
+): Promise<void> {
   const bytes = await promisify(gzip)(JSON.stringify(value, mapAsPairs));
   const pieces = Math.ceil(bytes.length / PIECE_BYTES);
   for (let number = pieces - 1; number >= 0; number--) {
     const piece = bytes.subarray(number * PIECE_BYTES, (number + 1) * PIECE_BYTES).toString('base64');
-    const labels = { [LABEL]: LABEL_VALUE, [PARCEL]: name };
+    const labels = { [LABEL]: LABEL_VALUE, [LARGE_VALUE]: name };
     await api.send('POST', pathOf(run), {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -54,12 +59,12 @@ export async function writeParcel(api: ApiWriter, run: string, name: string, val
 }
 
 /**
- * @returns undefined when there is no such parcel
+ * @returns undefined when there is no such large value
  * @throws ERR_KUBELOOM_LOADTEST when it is damaged
  */
-export async function readParcel(client: ApiClient, run: string, name: string): Promise<unknown> {
+export async function readLargeValue(client: ApiClient, run: string, name: string): Promise<unknown> {
   const pieces: Piece[] = [];
-  const query = new URLSearchParams({ labelSelector: `${PARCEL}=${name}`, limit: String(PAGE) });
+  const query = new URLSearchParams({ labelSelector: `${LARGE_VALUE}=${name}`, limit: String(PAGE) });
   for (;;) {
     const path = `${pathOf(run)}?${query.toString()}`;
     const page = (await client.getJson(path, new AbortController().signal)) as PiecePage;

@@ -11,14 +11,20 @@ import type { LoadTestOptions, OtherIndexes } from '../run/run-load-test.ts';
 import type { Share } from '../watch/placement.ts';
 import type { WatcherCommands } from '../watch/watcher-processes.ts';
 import { ApiWriter } from '../write/api-writer.ts';
-import { Board, JOIN_MS_MAX, entryName } from './board.ts';
-import { FACTS, LOG, partName } from './part.ts';
-import type { Call, FollowState, LeadFacts, LeadPart, LeadState } from './part.ts';
-import { writeParcel } from './parcel.ts';
+import { RunStatus, JOIN_MS_MAX, entryName } from './run-status.ts';
+import { FACTS, LOG, partName } from './index-messages.ts';
+import type {
+  Call,
+  FollowerState,
+  CoordinatorFacts,
+  CoordinatorPart,
+  CoordinatorState,
+} from './index-messages.ts';
+import { writeLargeValue } from './large-value.ts';
 
 /** Time for what has no limit of its own, such as the verdicts of thousands of watchers. */
 const CALL_MS_MAX = 600_000;
-const NOT_BEGUN: LeadState = { number: 0, call: null, isStopped: false, isEnded: false };
+const NOT_BEGUN: CoordinatorState = { number: 0, call: null, isStopped: false, isEnded: false };
 
 /**
  * Runs a workload with the watchers of all indexes. Resolves when every part is there; nothing is judged and nothing
@@ -26,7 +32,11 @@ const NOT_BEGUN: LeadState = { number: 0, call: null, isStopped: false, isEnded:
  *
  * @param name of the run
  */
-export async function leadLoadTest(options: LoadTestOptions, name: string, indexes: number): Promise<void> {
+export async function coordinateLoadTest(
+  options: LoadTestOptions,
+  name: string,
+  indexes: number,
+): Promise<void> {
   const { kubeConfig, workload, target, say } = options;
   const api = new ApiWriter(kubeConfig);
   const client = new ApiClient(kubeConfig);
@@ -39,15 +49,15 @@ export async function leadLoadTest(options: LoadTestOptions, name: string, index
   const ended = new AbortController();
   cluster.beatUntil(ended.signal, realClock);
   try {
-    const facts: LeadFacts = { run: await factsOf(options, place, client), indexes };
-    await using lead = await Lead.open({ api, kubeConfig, run: place.run, say }, facts);
-    await lead.join(options.signal);
+    const facts: CoordinatorFacts = { run: await factsOf(options, place, client), indexes };
+    await using coordinator = await Coordinator.open({ api, kubeConfig, run: place.run, say }, facts);
+    await coordinator.join(options.signal);
     try {
-      await using run = new Run(options, place, client, lead);
+      await using run = new Run(options, place, client, coordinator);
       const { tasks: _tasks, ...measurement } = await run.run();
-      await lead.finish({ ...measurement, host: hostname(), lost: lead.missing });
+      await coordinator.finish({ ...measurement, host: hostname(), lost: coordinator.missing });
     } catch (error) {
-      lead.fail(messageOf(error));
+      coordinator.fail(messageOf(error));
       throw error;
     }
   } finally {
@@ -55,33 +65,33 @@ export async function leadLoadTest(options: LoadTestOptions, name: string, index
   }
 }
 
-interface LeadOptions {
+interface CoordinatorOptions {
   readonly api: ApiWriter;
   readonly kubeConfig: AnyKubeConfig;
   readonly run: string;
   readonly say: (line: string) => void;
 }
 
-class Lead implements OtherIndexes, AsyncDisposable {
+class Coordinator implements OtherIndexes, AsyncDisposable {
   readonly share: Share;
   /** Indexes that died, and how. */
   readonly missing = new Map<number, string>();
-  readonly #options: LeadOptions;
-  readonly #board: Board<LeadState>;
+  readonly #options: CoordinatorOptions;
+  readonly #runStatus: RunStatus<CoordinatorState>;
   readonly #lost = new AbortController();
   #state = NOT_BEGUN;
 
-  private constructor(options: LeadOptions, board: Board<LeadState>, indexes: number) {
+  private constructor(options: CoordinatorOptions, runStatus: RunStatus<CoordinatorState>, indexes: number) {
     this.#options = options;
-    this.#board = board;
+    this.#runStatus = runStatus;
     this.share = { index: 0, indexes };
   }
 
-  static async open(options: LeadOptions, facts: LeadFacts): Promise<Lead> {
+  static async open(options: CoordinatorOptions, facts: CoordinatorFacts): Promise<Coordinator> {
     const { signal } = new AbortController();
     const own = { ...options, name: entryName(0), clock: realClock, signal };
-    const board = await Board.join(own, NOT_BEGUN, { [FACTS]: JSON.stringify(facts) });
-    return new Lead(options, board, facts.indexes);
+    const runStatus = await RunStatus.join(own, NOT_BEGUN, { [FACTS]: JSON.stringify(facts) });
+    return new Coordinator(options, runStatus, facts.indexes);
   }
 
   get lost(): AbortSignal {
@@ -93,10 +103,10 @@ class Lead implements OtherIndexes, AsyncDisposable {
     const { indexes } = this.share;
     if (indexes > 1) this.#options.say(`waiting for ${indexes - 1} other indexes`);
     await this.#all((index) =>
-      this.#board.until(() => {
+      this.#runStatus.until(() => {
         // Without the others there is nothing to measure.
         signal.throwIfAborted();
-        return this.#board.stateOf(entryName(index));
+        return this.#runStatus.stateOf(entryName(index));
       }, JOIN_MS_MAX),
     );
   }
@@ -122,7 +132,7 @@ class Lead implements OtherIndexes, AsyncDisposable {
         }),
       stop: async () => {
         this.#state = { ...this.#state, isStopped: true };
-        this.#board.post(this.#state);
+        this.#runStatus.post(this.#state);
         await own.stop();
       },
     };
@@ -133,41 +143,44 @@ class Lead implements OtherIndexes, AsyncDisposable {
     const journals = new Map(
       Array.from(logs, ([kind, log]) => [kind, log.map(({ revision, type, key }) => [revision, type, key])]),
     );
-    await writeParcel(api, run, LOG, journals);
+    await writeLargeValue(api, run, LOG, journals);
     await this.#call({ type: 'judge' });
   }
 
-  async finish(part: LeadPart): Promise<void> {
+  async finish(part: CoordinatorPart): Promise<void> {
     const { api, run } = this.#options;
-    await writeParcel(api, run, partName(0), part);
+    await writeLargeValue(api, run, partName(0), part);
     await this.#publish({ isEnded: true });
   }
 
   fail(failure: string): void {
-    this.#board.post({ ...this.#state, failure });
+    this.#runStatus.post({ ...this.#state, failure });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#board[Symbol.asyncDispose]();
+    await this.#runStatus[Symbol.asyncDispose]();
   }
 
-  #publish(change: Partial<LeadState>): Promise<void> {
+  #publish(change: Partial<CoordinatorState>): Promise<void> {
     this.#state = { ...this.#state, ...change };
-    return this.#board.publish(this.#state);
+    return this.#runStatus.publish(this.#state);
   }
 
   /** Resolves when all others have carried it out, or are lost. */
   async #call(call: Call, limitMs = CALL_MS_MAX): Promise<void> {
     const number = this.#state.number + 1;
     await this.#publish({ number, call });
-    await this.#all((index) => this.#board.until(() => this.#isDone(index, number) || undefined, limitMs));
+    await this.#all((index) =>
+      this.#runStatus.until(() => this.#isDone(index, number) || undefined, limitMs),
+    );
   }
 
   #isDone(index: number, number: number): boolean {
     const name = entryName(index);
-    const { done, failure } = this.#board.stateOf(name) as FollowState;
+    const { done, failure } = this.#runStatus.stateOf(name) as FollowerState;
     if (failure !== undefined) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', failure);
-    if (this.#board.isSilent(name)) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'it does not report');
+    if (this.#runStatus.isSilent(name))
+      throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'it does not report');
     return done >= number;
   }
 

@@ -35,7 +35,7 @@ const NODE_INDEX: IndexValues = {
   node: ({ fields }) => (typeof fields['spec.nodeName'] === 'string' ? [fields['spec.nodeName']] : []),
 };
 
-export class Scenery {
+export class Fixtures {
   readonly chance: Chance;
   readonly clock: FakeClock = new FakeClock(0);
   readonly recorder: Recorder;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer, FaultAction } from '../../../src/tools/apiserver/testing/index.ts';
-import { changesSince } from '../../../src/partitions/quiet-watch.ts';
-import type { WatchedChanges } from '../../../src/partitions/quiet-watch.ts';
+import { changesSince } from '../../../src/partitions/bookmark-probe.ts';
+import type { WatchedChanges } from '../../../src/partitions/bookmark-probe.ts';
 import { ApiClient } from '../../../src/http/api-client.ts';
 
 const PODS = '/api/v1/pods';

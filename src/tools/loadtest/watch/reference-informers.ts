@@ -1,5 +1,5 @@
 /**
- * The witness: an informer of the main process for each kind, which is not judged. It knows the revisions of deletions,
+ * The reference informers: an informer of the main process for each kind, which is not judged. They know the revisions of deletions,
  * which the server does not answer, and the changes of other writers.
  */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
@@ -9,9 +9,9 @@ import { RUN_LABEL, resourceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { RecordingHandler } from './recording-handler.ts';
 import type { Notification } from './recording-handler.ts';
-import { settle } from './settle.ts';
+import { waitUntilDelivered } from './wait-until-delivered.ts';
 
-export class Witness implements AsyncDisposable {
+export class ReferenceInformers implements AsyncDisposable {
   readonly #threads = new InformerThreads({ indexerThreads: 0 });
   readonly #informers = new Map<ObjectKind, { informer: SharedIndexInformer; handler: RecordingHandler }>();
 
@@ -24,7 +24,7 @@ export class Witness implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<void> {
     for (const kind of kinds) {
-      const handler = new RecordingHandler('witness');
+      const handler = new RecordingHandler('reference');
       const informer = new SharedIndexInformer<unknown>(kubeConfig, resourceOf(kind, run), {
         ...(namespaces.length === 1 && namespaces[0] ? { namespace: namespaces[0] } : {}),
         labelSelector: `${RUN_LABEL}=${run}`,
@@ -45,7 +45,7 @@ export class Witness implements AsyncDisposable {
   }
 
   /** Resolves when it has received as many deletions of each kind, or nothing for too long. */
-  async settle(deletions: ReadonlyMap<ObjectKind, number>, signal: AbortSignal): Promise<void> {
+  async waitUntilDelivered(deletions: ReadonlyMap<ObjectKind, number>, signal: AbortSignal): Promise<void> {
     const received = (): number => {
       let sum = 0;
       for (const { handler } of this.#informers.values()) sum += handler.history.length;
@@ -57,7 +57,7 @@ export class Witness implements AsyncDisposable {
         if (each.kind === 'DELETED') left--;
       return left > 0;
     };
-    await settle(() => [...deletions].some(isBehind), received, signal);
+    await waitUntilDelivered(() => [...deletions].some(isBehind), received, signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
