@@ -7,7 +7,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C330: ['if (((index - first) & 1) === 0) return index;', 'return index;'],
   },
   'src/replica/store/members.ts': {
-    C331: ['if (isSame) previous.keepMember(name, value);', ''],
+    C331: ['const valueAfter = after && parsedMember(after, name);', 'const valueAfter = undefined;'],
   },
   'src/reflector/read-window.ts': {
     C320: ['windowMs * this.#ratePerMs >= EVENTS_MIN', 'windowMs * this.#ratePerMs < EVENTS_MIN'],

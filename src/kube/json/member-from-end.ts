@@ -1,6 +1,6 @@
 /**
- * Finds one member of an object from the object's end, where Go and custom resources have `spec` and `status`: behind metadata,
- * which is half of a pod. No byte before the member is read.
+ * Finds the members of an object from the object's end, where Go and custom resources have `spec` and `status`: behind
+ * metadata, which is half of a pod. A walk takes one step for each member, and reads no byte before the member.
  *
  * ```
  *  {"kind":"Pod","metadata":{…},"spec":{…},"status":{…}}
@@ -12,8 +12,6 @@
  * string has an odd number. Brackets count depth outside of strings only. Of members with one key the last one counts, as
  * for JSON.parse, and it is met first.
  */
-import { keyEquals } from './read.ts';
-
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -27,58 +25,58 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Place of a member's value, `end` exclusive. */
-export interface MemberSpan {
-  start: number;
-  end: number;
+/** Place of a member in the bytes; ends are exclusive. */
+export interface MemberPlace {
+  /** Start of the key's opening quote. */
+  keyStart: number;
+  keyEnd: number;
+  valueStart: number;
 }
 
-export const MEMBER_FOUND = 1;
-export const MEMBER_ABSENT = 0;
+/** The object has no more members. */
+export const NO_MEMBER = 0;
 /** The bytes are no JSON object as far as they were read: parse them as a whole for the error. */
-export const MEMBER_UNREADABLE = -1;
+export const UNREADABLE_MEMBERS = -1;
 
-/**
- * @param key bytes of the key, without quotes and escapes
- * @param found receives the place of the value
- * @returns MEMBER_FOUND, MEMBER_ABSENT or MEMBER_UNREADABLE
- */
-export function memberFromEnd(
+/** Returns the end of the last member's value, NO_MEMBER or UNREADABLE_MEMBERS. */
+export function lastMemberEnd(bytes: Uint8Array, start: number, end: number): number {
+  const brace = beforeSpace(bytes, start, end - 1);
+  if (brace < start || bytes[brace] !== CLOSE_BRACE) return UNREADABLE_MEMBERS;
+  const at = beforeSpace(bytes, start, brace - 1);
+  if (at < start) return UNREADABLE_MEMBERS;
+  return bytes[at] === OPEN_BRACE ? noMemberAt(bytes, start, at) : at + 1;
+}
+
+/** Finds the member whose value ends at `valueEnd`. @returns false when the bytes are no member */
+export function memberBefore(
   bytes: Uint8Array,
   start: number,
-  end: number,
-  key: Uint8Array,
-  found: MemberSpan,
-): number {
-  let at = beforeSpace(bytes, start, end - 1);
-  if (at < start || bytes[at] !== CLOSE_BRACE) return MEMBER_UNREADABLE;
-  at = beforeSpace(bytes, start, at - 1);
-  if (at >= start && bytes[at] === OPEN_BRACE) return absentAt(bytes, start, at);
-  while (at >= start) {
-    const valueEnd = at + 1;
-    const valueStart = startOfValue(bytes, start, at);
-    if (valueStart < start) return MEMBER_UNREADABLE;
-    const colon = beforeSpace(bytes, start, valueStart - 1);
-    const keyEnd = beforeSpace(bytes, start, colon - 1);
-    if (keyEnd < start || bytes[colon] !== COLON || bytes[keyEnd] !== QUOTE) return MEMBER_UNREADABLE;
-    const keyStart = startOfString(bytes, start, keyEnd);
-    if (keyStart < start) return MEMBER_UNREADABLE;
-    if (keyEquals(bytes, keyStart, keyEnd + 1, key)) {
-      found.start = valueStart;
-      found.end = valueEnd;
-      return MEMBER_FOUND;
-    }
-    at = beforeSpace(bytes, start, keyStart - 1);
-    if (at >= start && bytes[at] === OPEN_BRACE) return absentAt(bytes, start, at);
-    if (at < start || bytes[at] !== COMMA) return MEMBER_UNREADABLE;
-    at = beforeSpace(bytes, start, at - 1);
-  }
-  return MEMBER_UNREADABLE;
+  valueEnd: number,
+  place: MemberPlace,
+): boolean {
+  const valueStart = startOfValue(bytes, start, valueEnd - 1);
+  if (valueStart < start) return false;
+  const colon = beforeSpace(bytes, start, valueStart - 1);
+  const keyEnd = beforeSpace(bytes, start, colon - 1);
+  if (keyEnd < start || bytes[colon] !== COLON || bytes[keyEnd] !== QUOTE) return false;
+  place.keyStart = startOfString(bytes, start, keyEnd);
+  place.keyEnd = keyEnd + 1;
+  place.valueStart = valueStart;
+  return place.keyStart >= start;
+}
+
+/** Returns the end of the value of the member before the key at `keyStart`, NO_MEMBER or UNREADABLE_MEMBERS. */
+export function memberEndBefore(bytes: Uint8Array, start: number, keyStart: number): number {
+  const at = beforeSpace(bytes, start, keyStart - 1);
+  if (at < start) return UNREADABLE_MEMBERS;
+  if (bytes[at] === OPEN_BRACE) return noMemberAt(bytes, start, at);
+  const last = bytes[at] === COMMA ? beforeSpace(bytes, start, at - 1) : -1;
+  return last < start ? UNREADABLE_MEMBERS : last + 1;
 }
 
 /** The brace must be the first one: an object that is cut off ends with the end of a member. */
-function absentAt(bytes: Uint8Array, start: number, brace: number): number {
-  return beforeSpace(bytes, start, brace - 1) < start ? MEMBER_ABSENT : MEMBER_UNREADABLE;
+function noMemberAt(bytes: Uint8Array, start: number, brace: number): number {
+  return beforeSpace(bytes, start, brace - 1) < start ? NO_MEMBER : UNREADABLE_MEMBERS;
 }
 
 /** Returns the index of the last byte up to `at` that is no whitespace, or one before `start`. */

@@ -79,7 +79,7 @@ export class HandlerCalls {
     const { handler, origin, clock, durations } = this.#options;
     oldEntry?.owner.borrow(oldEntry);
     newEntry?.owner.borrow(newEntry);
-    if (newEntry) newEntry.previous = oldEntry;
+    if (oldEntry) newEntry?.follow(oldEntry);
     this.#isBehind = isBehind;
     const startMs = isBehind || durations ? clock.now() : -1;
     this.#call = 'inside';
@@ -118,7 +118,6 @@ export class HandlerCalls {
     const { registeredAt } = this.#options;
     if (startMs >= 0) this.#timed(startMs);
     this.#call = 'none';
-    if (newEntry) newEntry.previous = undefined;
     oldEntry?.owner.endBorrow(oldEntry, registeredAt);
     newEntry?.owner.endBorrow(newEntry, registeredAt);
     oldEntry?.dropReference();

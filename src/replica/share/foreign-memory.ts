@@ -5,7 +5,7 @@ import type { EntryTable } from '../store/entry-table.ts';
 import { EntryFlag } from '../store/entry.ts';
 import type { ForeignBytes, ObjectBytes } from '../store/entry.ts';
 import { unpack } from '../store/pack.ts';
-import { OBJECT_BYTES_MAX } from '../store/packed-objects.ts';
+import { memoryForRead } from '../store/packed-objects.ts';
 import { ForgottenMemory } from '../store/store-memory.ts';
 import { NO_MEMORY } from './messages.ts';
 import type { ToReader } from './messages.ts';
@@ -75,9 +75,6 @@ export class ForeignMemory {
   }
 }
 
-/** Scratch memory for one read; one thread does all of this. */
-let scratch: Buffer | undefined;
-
 /** The bytes of one informer's rows. Their columns name foreign memory instead of slabs and dictionaries. */
 export class ForeignRows implements ForeignBytes {
   readonly #table: EntryTable;
@@ -94,10 +91,10 @@ export class ForeignRows implements ForeignBytes {
     const start = table.offsetOf(row);
     const length = table.lengthOf(row);
     if (!table.hasFlag(row, EntryFlag.Packed)) return { bytes, start, length };
-    scratch ??= Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX);
+    const object = memoryForRead();
     const dictionary = this.#memory.get(table.dictionaryOf(row));
-    const unpacked = unpack({ bytes: dictionary }, bytes, start, start + table.storedBytesOf(row), scratch);
+    const unpacked = unpack({ bytes: dictionary }, bytes, start, start + table.storedBytesOf(row), object);
     assert(unpacked === length, 'unpacked to another length', row);
-    return { bytes: scratch, start: 0, length };
+    return { bytes: object, start: 0, length };
   }
 }

@@ -16,6 +16,7 @@ import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } from './entry.ts';
 import { NOT_ALONE, isMemberSame, memberOfObject, readMember } from './members.ts';
 import type { MemberStorage } from './members.ts';
+import { MemberWalk } from './member-walk.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
 import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
@@ -93,6 +94,7 @@ export class EntryOwner implements EntryStorage {
     this.#members = {
       read: (entry) => this.#decodable(entry),
       mayShare: options.sharesMembers ?? true,
+      walk: new MemberWalk(),
       kept: (facts, bytes) => this.decodedCache.rememberShared(facts, bytes * HEAP_BYTES_PER_JSON_BYTE),
     };
   }
@@ -135,6 +137,7 @@ export class EntryOwner implements EntryStorage {
   /** @param borrower the caller that borrowed it, for the message about a late read */
   endBorrow(entry: Entry, borrower: string): void {
     entry.borrows--;
+    if (entry.borrows === 0) entry.before = entry.after = undefined;
     entry.lastBorrower = borrower;
     this.closeEntry(entry);
   }
@@ -195,21 +198,19 @@ export class EntryOwner implements EntryStorage {
   /** Returns a member of the object, parsed alone unless the whole object is parsed or must be. */
   decodeMember(entry: Entry, name: string): unknown {
     const { guard } = this.#options;
-    const value = entry.decoded === undefined ? readMember(entry, name, this.#members) : NOT_ALONE;
+    const value = readMember(entry, name, this.#members);
     if (value === NOT_ALONE) return memberOfObject(entry.object, name);
     this.decodedCache.misses++;
     if (value !== undefined) guard?.(value, entry.key);
     const isFirst = entry.decodedMembers === undefined;
-    entry.keepMember(name, value);
+    entry.decodedMembers = { name, value, next: entry.decodedMembers };
     // Members of one entry are forgotten together, and cost no more than the whole object.
     if (isFirst) this.#remember(entry, costBytesOf(this.#span(entry)));
     return value;
   }
 
   isMemberSame(a: Entry, b: Entry, name: string): boolean {
-    const isSame = isMemberSame(a, b, name, this.#members.read);
-    if (isSame !== NOT_ALONE) return isSame;
-    return isDeepStrictEqual(memberOfObject(a.object, name), memberOfObject(b.object, name));
+    return isMemberSame(a, b, name, this.#members);
   }
 
   /** Returns memory of its own for `bytes()`, so that it can be transferred to another thread. */

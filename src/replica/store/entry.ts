@@ -22,7 +22,7 @@ import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
 
 /** @internal The place of an object: in the log, in a ring, in a slab, or in a buffer of its own. */
 export interface ObjectBytes {
-  /** Valid until the record is released, or until the next read of an entry. */
+  /** Valid until the record is released, or until the next read but one of an entry. */
   bytes: Buffer;
   start: number;
   length: number;
@@ -36,7 +36,7 @@ export interface EncodedObject extends Readonly<ObjectBytes> {
 
 /** @internal The bytes of rows that are in the memory of another thread. */
 export interface ForeignBytes {
-  /** Returns the object of a row, valid until the next read. */
+  /** Returns the object of a row, valid until the next read but one. */
   read(row: number): Readonly<ObjectBytes>;
 }
 
@@ -57,7 +57,6 @@ export interface EntryStorage {
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;
   decodeMember(entry: Entry, name: string): unknown;
-  /** Returns whether two states have the same bytes in a member. */
   isMemberSame(a: Entry, b: Entry, name: string): boolean;
   jsonBytes(entry: Entry): Buffer;
   fieldsOf(fields: FieldValues): Readonly<Record<string, unknown>>;
@@ -91,6 +90,13 @@ export const EntryFlag = {
 /** @internal */
 export const UNREADABLE: number = EntryFlag.TooLarge | EntryFlag.Malformed | EntryFlag.Quarantined;
 
+/** A member of an object, in a list. */
+interface DecodedMember {
+  readonly name: string;
+  readonly value: unknown;
+  readonly next: DecodedMember | undefined;
+}
+
 /** @internal The numbers of a row that an entry keeps. */
 export interface EntryRow {
   readonly row: number;
@@ -121,10 +127,11 @@ export class Entry<T = unknown> implements CachedObject<T> {
   privateCopy: EncodedObject | undefined = undefined;
   decoded: T | undefined = undefined;
   decodedMetadata: unknown = undefined;
-  /** Members that were parsed alone. */
-  decodedMembers: Map<string, unknown> | undefined = undefined;
-  /** The state before, during the call of a handler with both. */
-  previous: Entry | undefined = undefined;
+  /** Members that were parsed alone, the last one first. */
+  decodedMembers: DecodedMember | undefined = undefined;
+  /** The states before and after, while a call borrows both. */
+  before: Entry | undefined = undefined;
+  after: Entry | undefined = undefined;
   forgottenAtKiB = 0;
   /** The batch with which the table knows it, once a lister or `retain()` has returned it. */
   batch: Batch<Entry> | undefined = undefined;
@@ -213,21 +220,19 @@ export class Entry<T = unknown> implements CachedObject<T> {
   member(name: string): unknown;
   member(name: string): unknown {
     this.owner.checkReadable(this);
-    const members = this.decodedMembers;
-    const value = members?.get(name);
-    if (value === undefined && !members?.has(name)) return this.owner.decodeMember(this, name);
-    this.owner.decodedCache.hits++;
-    return value;
+    for (let member = this.decodedMembers; member; member = member.next) {
+      if (member.name !== name) continue;
+      this.owner.decodedCache.hits++;
+      return member.value;
+    }
+    return this.owner.decodeMember(this, name);
   }
 
-  /** Returns the value of a member that was parsed for this state. */
-  memberValue(name: string): unknown {
-    return this.decodedMembers?.get(name) ?? this.facts.memberAt(name, this.version)?.value;
-  }
-
-  keepMember(name: string, value: unknown): void {
-    this.decodedMembers ??= new Map();
-    this.decodedMembers.set(name, value);
+  /** Begins a call that borrows this state and the state before. */
+  follow(before: Entry): void {
+    if (before === this) return;
+    this.before = before;
+    before.after = this;
   }
 
   copy(): Mutable<T> {

@@ -10,6 +10,7 @@ import { deepFreeze } from '../../base/deep-freeze.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
+import type { MemberWalk } from './member-walk.ts';
 
 /** The parts that are the same in all states of one object. */
 export interface Identity {
@@ -145,15 +146,6 @@ export class SharedFields {
   }
 }
 
-/** @internal A member of the newest state that a handler has read; `offset` is from the start of the object. */
-export interface KnownMember {
-  readonly version: number | string;
-  readonly offset: number;
-  readonly length: number;
-  /** The value, if the member has not changed; else undefined. */
-  readonly value: unknown;
-}
-
 /** @internal */
 export class ObjectFacts implements Identity {
   readonly key: string;
@@ -165,8 +157,8 @@ export class ObjectFacts implements Identity {
   isShared = false;
   /** Parsed metadata without managedFields, of one of the states that share this; the others have another version. */
   metadata: object | undefined = undefined;
-  /** Members of the newest state whose handlers have read them. */
-  #members: Map<string, KnownMember> | undefined = undefined;
+  /** Members of the newest state of which handlers have read one. */
+  walk: MemberWalk | undefined = undefined;
 
   constructor({ key, namespace }: Pick<Identity, 'key' | 'namespace'>, uid: string, fields: FieldValues) {
     this.key = key;
@@ -200,20 +192,9 @@ export class ObjectFacts implements Identity {
     return this === other || (this.uid === other.uid && this.fields.text === other.fields.text);
   }
 
-  /** Returns the member that was read of this state. */
-  memberAt(name: string, version: number | string): KnownMember | undefined {
-    const known = this.#members?.get(name);
-    return known?.version === version ? known : undefined;
-  }
-
-  keepMember(name: string, member: KnownMember): void {
-    this.#members ??= new Map();
-    this.#members.set(name, member);
-  }
-
   forgetDecoded(): void {
     this.metadata = undefined;
-    this.#members = undefined;
+    this.walk?.forgetValues();
   }
 }
 

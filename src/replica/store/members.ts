@@ -2,108 +2,160 @@
  * Members of an object, such as `spec` and `status`, parsed alone when they are first read.
  *
  * While a handler is called with a state and the state before it, a member with the same bytes in both has one value: an
- * update of the status parses the status alone, and `previous.spec === current.spec` says that nothing changed. The places
- * of members in the newest state are kept with the facts, so that the state before is not searched again. The value is kept
- * only if the member has not changed, because a tree that lives from change to change costs more than parsing it
- * (docs/decisions/0013).
+ * update of the status parses the status alone, and `previous.spec === current.spec` says that nothing changed. The value is
+ * kept for the next update only if the member has not changed, because a tree that lives from change to change costs more than
+ * parsing it (docs/decisions/0013).
  */
+import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../../base/parse-json.ts';
-import { MEMBER_ABSENT, MEMBER_FOUND, memberFromEnd } from '../../kube/json/member-from-end.ts';
-import type { MemberSpan } from '../../kube/json/member-from-end.ts';
+import { UNREADABLE } from './entry.ts';
 import type { EncodedObject, Entry } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
+import { MemberWalk } from './member-walk.ts';
+import type { WalkedMember } from './member-walk.ts';
 
-/** Result for objects whose members cannot be read alone: msgpack, and bytes that are no JSON. */
+/** Place of a value, counted from the start of the object; `end` exclusive. */
+interface ValuePlace {
+  readonly start: number;
+  readonly end: number;
+}
+
+const NOWHERE: ValuePlace = { start: 0, end: 0 };
+
+/** Result for objects whose members are not read alone: msgpack, bytes that are no JSON, and parsed objects. */
 export const NOT_ALONE: unique symbol = Symbol('not alone');
-
-/** Returns the bytes of an entry that may be read, valid until the next call. @throws the error of the entry */
-export type ReadObject = (entry: Entry) => EncodedObject;
-
-const keys: Map<string, Buffer> = new Map();
-const span: MemberSpan = { start: 0, end: 0 };
-/** The bytes of a member while the state before it is read: that may overwrite where they came from. */
-let scratch: Buffer = Buffer.allocUnsafeSlow(16 * 1024);
 
 /** The storage of entries, as their members use it. */
 export interface MemberStorage {
-  readonly read: ReadObject;
+  /** Returns the bytes of an entry, valid until the next call but one. @throws the error of the entry */
+  readonly read: (entry: Entry) => EncodedObject;
   /** False when a mutation detector must see every tree. */
   readonly mayShare: boolean;
+  /** The walk of the state that was read last, of those without a state before. */
+  readonly walk: MemberWalk;
   /** Called when the facts of a state begin to keep the value of a member of so many bytes. */
   kept(facts: ObjectFacts, bytes: number): void;
 }
 
-/** Parses a member of an entry, unless the state before has its value. @returns undefined when it is absent, or NOT_ALONE */
+/** Parses a member of an entry, unless another state has its value. @returns undefined when it is absent, or NOT_ALONE */
 export function readMember(entry: Entry, name: string, storage: MemberStorage): unknown {
-  const { read, mayShare } = storage;
-  const object = read(entry);
+  if (entry.decoded !== undefined && !isPaired(entry)) return NOT_ALONE;
+  const object = storage.read(entry);
   if (object.decoder) return NOT_ALONE;
-  const result = find(object, name);
-  if (result === MEMBER_ABSENT) return undefined;
-  if (result !== MEMBER_FOUND) return NOT_ALONE;
-  const offset = span.start - object.start;
-  const length = take(object);
-  const { previous, version, facts } = entry;
-  if (!mayShare || !previous) return parsedScratch(length);
-  const isSame = isSameBefore(previous, name, length, read);
-  const shared = isSame ? previous.memberValue(name) : undefined;
-  const value = shared ?? parsedScratch(length);
-  if (isSame) previous.keepMember(name, value);
-  const isKept = facts.memberAt(name, previous.version)?.value !== undefined;
-  facts.keepMember(name, { version, offset, length, value: isSame ? value : undefined });
-  if (isSame && !isKept) storage.kept(facts, length);
+  const walk = walkOf(entry, storage);
+  const member = walk.find(name, object, borrowedBefore(entry), storage.read);
+  if (!member) return walk.isComplete ? undefined : NOT_ALONE;
+  if (member.value !== undefined) return member.value;
+  const place = { start: member.valueStart, end: member.valueEnd };
+  if (!storage.mayShare || !isPaired(entry)) return parsedValue(object, place);
+  // The other state is read meanwhile, and the walk may go on with that state.
+  const value = sharedValue(entry, name, storage) ?? ownValue(entry, name, place, storage);
+  const walked = walk.isAt(entry) ? walk.walked(name) : undefined;
+  if (walked?.isSame && value !== NOT_ALONE) keep(entry.facts, walked, value, storage);
   return value;
 }
 
-/** Returns whether two states of an object have the same bytes in a member, or both have none. */
-export function isMemberSame(a: Entry, b: Entry, name: string, read: ReadObject): boolean | typeof NOT_ALONE {
-  const object = read(a);
-  const result = object.decoder ? undefined : find(object, name);
-  if (result !== MEMBER_FOUND && result !== MEMBER_ABSENT) return NOT_ALONE;
-  const length = result === MEMBER_FOUND ? take(object) : -1;
-  const other = read(b);
-  const otherResult = other.decoder ? undefined : find(other, name);
-  if (otherResult !== MEMBER_FOUND && otherResult !== MEMBER_ABSENT) return NOT_ALONE;
-  if (length < 0) return otherResult === MEMBER_ABSENT;
-  return otherResult === MEMBER_FOUND && equalsScratch(other.bytes, span.start, span.end, length);
+function ownValue(entry: Entry, name: string, place: ValuePlace, { read }: MemberStorage): unknown {
+  return entry.decoded === undefined ? parsedValue(read(entry), place) : memberOfObject(entry.decoded, name);
 }
 
-/** Compares the scratch with the member of the state before. */
-function isSameBefore(previous: Entry, name: string, length: number, read: ReadObject): boolean {
-  const known = previous.facts.memberAt(name, previous.version);
-  if (known && known.length !== length) return false;
-  const before = read(previous);
-  if (before.decoder) return false;
-  if (!known)
-    return find(before, name) === MEMBER_FOUND && equalsScratch(before.bytes, span.start, span.end, length);
-  const start = before.start + known.offset;
-  return equalsScratch(before.bytes, start, start + known.length, length);
-}
-
-function find({ bytes, start, length }: EncodedObject, name: string): number {
-  let key = keys.get(name);
-  if (!key) {
-    key = Buffer.from(name);
-    keys.set(name, key);
-  }
-  return memberFromEnd(bytes, start, start + length, key, span);
-}
-
-/** Copies the found member into the scratch; returns its length. */
-function take({ bytes }: EncodedObject): number {
-  const length = span.end - span.start;
-  if (scratch.length < length) scratch = Buffer.allocUnsafeSlow(length * 2);
-  bytes.copy(scratch, 0, span.start, span.end);
-  return length;
-}
-
-function equalsScratch(bytes: Buffer, start: number, end: number, length: number): boolean {
-  return end - start === length && bytes.compare(scratch, 0, length, start, end) === 0;
-}
-
-function parsedScratch(length: number): unknown {
-  const value = parseJson(scratch.toString('utf8', 0, length));
+function parsedValue({ bytes, start }: EncodedObject, place: ValuePlace): unknown {
+  const value = parseJson(bytes.toString('utf8', start + place.start, start + place.end));
   return value === undefined ? NOT_ALONE : value;
+}
+
+/** Keeps the value of a member that has not changed for the states that follow. */
+function keep(facts: ObjectFacts, member: WalkedMember, value: unknown, storage: MemberStorage): void {
+  member.value = value;
+  if (member.isCharged) return;
+  member.isCharged = true;
+  storage.kept(facts, member.valueEnd - member.valueStart);
+}
+
+/** Returns whether two states of an object have the same bytes in a member, or both have none. */
+export function isMemberSame(before: Entry, entry: Entry, name: string, storage: MemberStorage): boolean {
+  // The caller then reads the new state, whose own error says why it cannot be read.
+  if ((before.flags | entry.flags) & UNREADABLE) return false;
+  const { read } = storage;
+  const object = read(entry);
+  const walk = walkOf(entry, storage);
+  const member = object.decoder ? undefined : walk.find(name, object, borrowedBefore(entry), read);
+  if (member?.isSame && walk.isAfter(before)) return true;
+  const isAbsent = !member && walk.isComplete;
+  const place: ValuePlace = member ? { start: member.valueStart, end: member.valueEnd } : NOWHERE;
+  const objectBefore = read(before);
+  if (member && member.endBefore > 0 && walk.isAfter(before))
+    return isSameValue(object, place, objectBefore, { start: member.startBefore, end: member.endBefore });
+  if (object.decoder || objectBefore.decoder)
+    return isDeepStrictEqual(memberOfObject(before.object, name), memberOfObject(entry.object, name));
+  const walkBefore = walkWithout(before, storage);
+  const memberBefore = walkBefore.find(name, objectBefore, borrowedBefore(before), read);
+  if (!memberBefore) return isAbsent && walkBefore.isComplete;
+  const { valueStart: start, valueEnd: end } = memberBefore;
+  return member !== undefined && isSameValue(read(entry), place, read(before), { start, end });
+}
+
+/** Returns the walk of an entry: with its facts during the call of a handler with the state before, because the next call continues it. */
+function walkOf(entry: Entry, storage: MemberStorage): MemberWalk {
+  const { facts } = entry;
+  const before = borrowedBefore(entry);
+  if (!before || !storage.mayShare) return walkWithout(entry, storage);
+  facts.walk ??= new MemberWalk();
+  if (!facts.walk.isAt(entry)) facts.walk.begin(entry, before);
+  return facts.walk;
+}
+
+/** Returns the walk of an entry, without that the walk of its facts moves to the entry's state. */
+function walkWithout(entry: Entry, { walk }: MemberStorage): MemberWalk {
+  const { facts } = entry;
+  if (facts.walk?.isAt(entry)) return facts.walk;
+  if (!walk.isAt(entry)) walk.begin(entry);
+  return walk;
+}
+
+/** Returns the value of the other state in the call, if that state has parsed the member, whose bytes are equal. */
+function sharedValue(entry: Entry, name: string, storage: MemberStorage): unknown {
+  const before = borrowedBefore(entry);
+  const valueBefore = before && parsedMember(before, name);
+  if (before && valueBefore !== undefined && isMemberSame(before, entry, name, storage)) return valueBefore;
+  const after = borrowedAfter(entry);
+  const valueAfter = after && parsedMember(after, name);
+  if (after && valueAfter !== undefined && isMemberSame(entry, after, name, storage)) return valueAfter;
+  return undefined;
+}
+
+/** Whether a call borrows the entry with another state. */
+function isPaired(entry: Entry): boolean {
+  return (borrowedBefore(entry) ?? borrowedAfter(entry)) !== undefined;
+}
+
+function borrowedBefore({ before }: Entry): Entry | undefined {
+  return before && before.borrows > 0 ? before : undefined;
+}
+
+function borrowedAfter({ after }: Entry): Entry | undefined {
+  return after && after.borrows > 0 ? after : undefined;
+}
+
+/** Returns the value of a member if it was parsed for this state, alone or with the whole object. */
+function parsedMember({ decodedMembers, decoded }: Entry, name: string): unknown {
+  for (let member = decodedMembers; member; member = member.next)
+    if (member.name === name) return member.value;
+  return memberOfObject(decoded, name);
+}
+
+function isSameValue(
+  object: EncodedObject,
+  place: ValuePlace,
+  before: EncodedObject,
+  placeBefore: ValuePlace,
+): boolean {
+  if (place.end - place.start !== placeBefore.end - placeBefore.start) return false;
+  const from = before.start + placeBefore.start;
+  const to = before.start + placeBefore.end;
+  return (
+    object.bytes.compare(before.bytes, from, to, object.start + place.start, object.start + place.end) === 0
+  );
 }
 
 /** Returns a member of a parsed object; undefined when it has none of its own. */

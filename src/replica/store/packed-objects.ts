@@ -44,6 +44,16 @@ export interface PackedObjectsOptions {
 const plain = allocateViewed(OBJECT_BYTES_MAX);
 const packed: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + PACK_SLACK_BYTES);
 
+/** The last two objects that were unpacked for a read: a caller may compare one with the other. */
+const unpackedObjects: (Buffer | undefined)[] = [];
+let unpackedReads = 0;
+
+/** Returns memory for an unpacked object, valid until the next call but one. */
+export function memoryForRead(): Buffer {
+  const at = ++unpackedReads & 1;
+  return (unpackedObjects[at] ??= Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX));
+}
+
 export class PackedObjects {
   readonly slabs: Slabs;
   readonly #table: EntryTable;
@@ -82,13 +92,14 @@ export class PackedObjects {
     return this.#dictionaries.values();
   }
 
-  /** Returns the object of a packed row, valid until the next read. */
+  /** Returns the object of a packed row, valid until the next read but one. */
   unpacked(row: number): Buffer {
     const start = this.#table.offsetOf(row);
     const end = start + this.#table.storedBytesOf(row);
-    const length = unpack(this.dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, plain.bytes);
+    const bytes = memoryForRead();
+    const length = unpack(this.dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, bytes);
     assert(length === this.#table.lengthOf(row), 'unpacked to another length', row);
-    return plain.bytes;
+    return bytes;
   }
 
   release(row: number): void {

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  MEMBER_ABSENT,
-  MEMBER_FOUND,
-  MEMBER_UNREADABLE,
-  memberFromEnd,
+  NO_MEMBER,
+  UNREADABLE_MEMBERS,
+  lastMemberEnd,
+  memberBefore,
+  memberEndBefore,
 } from '../../../../src/kube/json/member-from-end.ts';
+import { keyEquals } from '../../../../src/kube/json/read.ts';
 import { randomJson, writeJson } from './random-json.ts';
 import { Seeded } from './seeded.ts';
 
@@ -18,12 +20,16 @@ function memberOf(object: string | Buffer, key: string): string | undefined | nu
   const bytes = Buffer.concat([before, Buffer.from(object), Buffer.from(':"{')]);
   const start = before.length;
   const end = bytes.length - 3;
-  const span = { start: 0, end: 0 };
-  const result = memberFromEnd(bytes, start, end, Buffer.from(key), span);
-  if (result === MEMBER_ABSENT) return undefined;
-  if (result === MEMBER_UNREADABLE) return null;
-  assert.equal(result, MEMBER_FOUND);
-  return Buffer.from(bytes.slice(span.start, span.end)).toString('utf8');
+  const place = { keyStart: 0, keyEnd: 0, valueStart: 0 };
+  let valueEnd = lastMemberEnd(bytes, start, end);
+  while (valueEnd > 0) {
+    if (!memberBefore(bytes, start, valueEnd, place)) return null;
+    if (keyEquals(bytes, place.keyStart, place.keyEnd, Buffer.from(key)))
+      return bytes.toString('utf8', place.valueStart, valueEnd);
+    valueEnd = memberEndBefore(bytes, start, place.keyStart);
+  }
+  assert.ok(valueEnd === NO_MEMBER || valueEnd === UNREADABLE_MEMBERS);
+  return valueEnd === NO_MEMBER ? undefined : null;
 }
 
 describe('a member found from the end', () => {

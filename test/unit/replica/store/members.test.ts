@@ -36,12 +36,8 @@ class States {
 
   /** Calls back as a handler with both states is called. */
   update<T>(before: Entry, after: Entry, call: () => T): T {
-    after.previous = before;
-    try {
-      return borrowed(before, '', () => borrowed(after, '', call));
-    } finally {
-      after.previous = undefined;
-    }
+    after.follow(before);
+    return borrowed(before, '', () => borrowed(after, '', call));
   }
 }
 
