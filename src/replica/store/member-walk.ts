@@ -23,7 +23,7 @@ import {
   memberEndBefore,
 } from '../../kube/json/member-from-end.ts';
 import { keyEquals } from '../../kube/json/read.ts';
-import { NONE } from './columns.ts';
+import { NO_ROW } from './columns.ts';
 
 /** Numbers of a state in the table of entries. */
 interface StateNumbers {
@@ -58,14 +58,14 @@ export class WalkedMember {
 
 /** The end of the next member's value is not known yet. */
 const NOT_BEGUN = -2;
-const NO_STATE: StateNumbers = { row: NONE, uses: 0 };
+const NO_STATE: StateNumbers = { row: NO_ROW, uses: 0 };
 
 const keys: Map<string, Buffer> = new Map();
 
 export class MemberWalk {
-  #row: number = NONE;
+  #row: number = NO_ROW;
   #uses = 0;
-  #beforeRow: number = NONE;
+  #beforeRow: number = NO_ROW;
   #beforeUses = 0;
   /** The last members first: `#count` of this state, followed by members of the state before, up to `#countBefore`. */
   readonly #members: WalkedMember[] = [];
