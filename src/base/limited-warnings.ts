@@ -26,6 +26,18 @@ export class LimitedWarnings {
 
   /** @param subject what repeats; @param message the text of the warning in place of the message of the error */
   warn(error: KubeloomError, subject: string = error.code, message: string = error.message): void {
+    this.limit(subject, (repeated) => {
+      const detail = stackOf(error);
+      process.emitWarning(`${escapeControls(message)}${repeated}`, {
+        type: 'KubeloomWarning',
+        code: error.code,
+        ...(detail === undefined ? {} : { detail }),
+      });
+    });
+  }
+
+  /** Calls `write`, at most once a second for a subject. `repeated` says how many calls were left out; it is empty for none. */
+  limit(subject: string, write: (repeated: string) => void): void {
     const now = this.#clock.now();
     const last = this.#last.get(subject);
     if (last && now - last.atMs < WARNING_INTERVAL_MS) {
@@ -36,13 +48,7 @@ export class LimitedWarnings {
     this.#last.set(subject, { atMs: now, suppressed: 0 });
     const [oldest] = this.#last.keys();
     if (this.#last.size > SUBJECTS_MAX && oldest !== undefined) this.#last.delete(oldest);
-    const repeated = last && last.suppressed > 0 ? ` (and ${last.suppressed} more like it)` : '';
-    const detail = stackOf(error);
-    process.emitWarning(`${escapeControls(message)}${repeated}`, {
-      type: 'KubeloomWarning',
-      code: error.code,
-      ...(detail === undefined ? {} : { detail }),
-    });
+    write(last && last.suppressed > 0 ? ` (and ${last.suppressed} more like it)` : '');
   }
 }
 

@@ -8,6 +8,7 @@ export type {
   ControllerBuilder,
   ControllerOptions,
   LeaderElection,
+  ManagerHealthOptions,
   ManagerOptions,
   MapToKeys,
   OwnsOptions,

@@ -1,5 +1,6 @@
 /** A controller in its manager: fills its caches, then turns changes into keys and reconciles them. */
 import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import { KubeloomError, assert } from '../base/errors.ts';
 import { callback, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
@@ -27,6 +28,8 @@ import type {
   WatchOptions,
 } from './options.ts';
 import type { Predicate } from './predicates.ts';
+import { ReconcileLog } from './reconcile-log.ts';
+import type { LoggedReconciliation } from './reconcile-log.ts';
 import { controllerKeys, feed, keysOfPartition, mappedKeys, ownerKeys, queueingHandler } from './queueing.ts';
 import type { KeysOf, Stream } from './queueing.ts';
 
@@ -43,6 +46,7 @@ export interface ControllerParts {
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly clock: Clock;
+  readonly log?: Log | undefined;
   /** The partition whose keys are reconciled. Default: all keys. */
   readonly filter?: ShardFilter;
   /** Called once for a controller, with the first key that leads to another partition. */
@@ -84,7 +88,7 @@ export class ManagedController implements ControllerBuilder {
   #hasReportedForeign = false;
   /** The caches that are filled, also when those of other kinds are not. */
   readonly #handles: InformerHandle<KubeObject>[] = [];
-  readonly #inWork: Set<string> = new Set();
+  readonly #log: ReconcileLog;
   /** Waits for the writes of reconciliations that have just ended. */
   readonly #catchingUp: Map<string, Promise<void>> = new Map();
   /** Undefined until the keys of the initial lists are in the queue. */
@@ -95,6 +99,7 @@ export class ManagedController implements ControllerBuilder {
     this.needsLeadership = options.needsLeadership ?? true;
     this.#options = options;
     this.#parts = parts;
+    this.#log = new ReconcileLog(name, parts.log, parts.clock);
     this.#sources = [
       {
         kind,
@@ -108,7 +113,7 @@ export class ManagedController implements ControllerBuilder {
 
   /** Keys that are being reconciled. */
   get inWork(): readonly string[] {
-    return [...this.#inWork];
+    return this.#log.keys;
   }
 
   /** The figures of the work queue. Before the controller runs they say that something waits. */
@@ -198,8 +203,9 @@ export class ManagedController implements ControllerBuilder {
    */
   async run(signal: AbortSignal, workSignal: AbortSignal = signal, fence?: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
-    const { concurrency = 1, rateLimiter, onError } = this.#options;
+    const { concurrency = 1, rateLimiter } = this.#options;
     const threads = this.#startThreads();
+    this.#log.controller('starting controller', { workers: threads?.threads ?? concurrency });
     const limited = rateLimiter ? { rateLimiter } : {};
     const queue = new PriorityQueue<string>({ name: this.name, clock, ...limited });
     const registrations = this.#followed.map(([source, handle]) => this.#register(source, handle, queue));
@@ -207,8 +213,11 @@ export class ManagedController implements ControllerBuilder {
       const initialLists = registrations.map(({ registration }) => registration.hasSyncedChecker);
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
-      const hold = (key: string): Promise<void> | undefined => this.#caughtUp(key);
-      const options = { signal, clock, hold, ...(onError ? { onError } : {}) };
+      const hold = (key: string): Promise<void> | undefined => {
+        this.#log.end(key);
+        return this.#caughtUp(key);
+      };
+      const options = { signal, clock, hold, ...this.#reports() };
       const client = fence ? this.#parts.client.until(fence) : this.#parts.client;
       const signals = { stop: signal, work: workSignal };
       const reconcile = (key: string): Promise<ReconcileResult> =>
@@ -230,6 +239,7 @@ export class ManagedController implements ControllerBuilder {
       if (!signal.aborted) throw error;
     } finally {
       queue.shutDown();
+      this.#log.controller('controller has stopped');
       await threads?.close();
       await Promise.all(
         registrations.map(({ handle, registration }) => handle.removeEventHandler(registration)),
@@ -288,20 +298,32 @@ export class ManagedController implements ControllerBuilder {
     client: ObjectClient,
     threads: ControllerThreads | undefined,
   ): Promise<ReconcileResult> {
-    this.#inWork.add(key);
+    const begun = this.#log.begin(key);
     using limited = new LinkedController(signals.work);
     const { signal } = limited;
     const cancel = this.#limit(limited);
     try {
       const result = await (threads
         ? threads.reconcile(key, signal)
-        : this.#reconcileHere(key, { ...signals, work: signal }, client));
+        : this.#reconcileHere(key, { ...signals, work: signal }, client, begun));
       if (signal.aborted && !signals.work.aborted) throw signal.reason;
+      this.#log.succeeded(begun);
       return result;
     } finally {
       cancel();
-      this.#inWork.delete(key);
     }
+  }
+
+  /** Returns the listener of the workers; without log and `onError` they emit process warnings. */
+  #reports(): Pick<ControllerOptions<KubeObject>, 'onError'> {
+    const { onError } = this.#options;
+    if (!onError && !this.#parts.log) return {};
+    return {
+      onError: (error, key, retries) => {
+        this.#log.failed(error, key, retries);
+        return onError?.(error, key, retries);
+      },
+    };
   }
 
   /** Aborts a reconciliation after its time. It has failed when it ends. */
@@ -314,12 +336,18 @@ export class ManagedController implements ControllerBuilder {
     });
   }
 
-  async #reconcileHere(key: string, { stop, work }: Signals, all: ObjectClient): Promise<ReconcileResult> {
+  async #reconcileHere(
+    key: string,
+    { stop, work }: Signals,
+    all: ObjectClient,
+    { reconcileID, log }: LoggedReconciliation,
+  ): Promise<ReconcileResult> {
     const { reconcile } = this.#state;
     assert(typeof reconcile === 'function', 'a controller runs after its start');
     const writes = new OwnWrites(all, this.#handles, this.#parts.clock);
     try {
-      return await reconcile(key, { cache: this.#parts.cache, client: writes.client, signal: work });
+      const { cache } = this.#parts;
+      return await reconcile(key, { cache, client: writes.client, signal: work, reconcileID, log });
     } finally {
       if (!writes.isEmpty) this.#catchingUp.set(key, writes.arrived(stop));
     }

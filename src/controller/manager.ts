@@ -6,11 +6,16 @@ import { callGuarded } from '../base/callbacks.ts';
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
+import { logWith } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
 import { signal as aSignal, checkOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { InformersMap } from '../informer/map/informers-map.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
+import { NotReadyYet } from '../metrics/health-checks.ts';
+import { serveHealthWith } from '../metrics/serve-health.ts';
+import type { ServeHealthOptions } from '../metrics/serve-health.ts';
 import { ControllerSet } from './controller-set.ts';
 import type { ManagedController, QueueFigures } from './managed-controller.ts';
 import { ObjectClient } from './object-client.ts';
@@ -24,16 +29,19 @@ export class Manager {
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly #options: ManagerOptions;
+  readonly #log: Log | undefined;
   readonly #set: ControllerSet;
+  #isFilled = false;
 
   /** @throws ERR_KUBELOOM_OPTION */
   constructor(source: ServerSource, options: ManagerOptions = {}) {
     checkOptions('options of a manager', options, MANAGER_CHECKS);
+    const { clock = realClock, log } = options;
     this.#options = options;
+    this.#log = log && logWith(log, {});
     this.client = new ObjectClient(source);
-    this.cache = new InformersMap(source, options.cache);
-    const { clock = realClock } = options;
-    this.#set = new ControllerSet({ cache: this.cache, client: this.client, clock });
+    this.cache = new InformersMap(source, { ...(log ? { log } : {}), ...options.cache });
+    this.#set = new ControllerSet({ cache: this.cache, client: this.client, clock, log });
   }
 
   /**
@@ -66,6 +74,7 @@ export class Manager {
    * @throws the error of an informer that has ended by itself: its threads or modules cannot be used
    * @throws the error of the elector when leadership is lost: end the process, another one leads
    * @throws ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations have not ended in time after the stop
+   * @throws the error of `listen`, such as EADDRINUSE, when the port of `health` is taken
    * @throws ERR_KUBELOOM_OPTION for a controller without `reconcile`, ERR_KUBELOOM_STARTED for a second call
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -78,11 +87,40 @@ export class Manager {
     const stop = new AbortController();
     const unlisten = onAbort(signal, () => stop.abort(signal.reason));
     try {
+      await using _server = await this.#serveHealth(stop.signal);
       if (!signal.aborted) await this.#runUntil(stop);
     } finally {
       unlisten();
       await this.cache.shutdown();
+      this.#log?.info('the manager has stopped');
     }
+  }
+
+  /** Serves the checks of this process, until the returned server is closed. */
+  async #serveHealth(stop: AbortSignal): Promise<AsyncDisposable | undefined> {
+    const { health, leaderElector, log, clock } = this.#options;
+    if (!health || stop.aborted) return undefined;
+    const { isHealthy } = leaderElector ?? {};
+    const options: ServeHealthOptions = {
+      ...health,
+      ...(isHealthy ? { leaderElector: { isHealthy: isHealthy.bind(leaderElector) } } : {}),
+      ...(log ? { log } : {}),
+      ...(clock ? { clock } : {}),
+    };
+    const server = await serveHealthWith(options, {
+      caches: () => this.#wantFilled(),
+      shutdown: () => {
+        if (stop.aborted) throw new NotReadyYet('the manager is stopping');
+      },
+    });
+    this.#log?.info({ address: server.address }, 'serving health checks and metrics');
+    return server;
+  }
+
+  #wantFilled(): void {
+    if (this.#isFilled) return;
+    const missing = this.informers.filter((informer) => !informer.hasSynced()).map(({ name }) => name);
+    throw new NotReadyYet(`not filled yet: ${missing.join(', ') || 'the informers have not started'}`);
   }
 
   /** Runs everything until the end of the stop, or until its time is up. */
@@ -106,6 +144,8 @@ export class Manager {
   async #runAll(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
     await this.#set.fill(signal, failed, this.#options.cacheSyncTimeoutMs);
     if (signal.aborted) return;
+    this.#isFilled = true;
+    this.#log?.info('the caches are filled');
     const { onReady } = this.#options;
     if (onReady) callGuarded('onReady', onReady);
     const run = async (

@@ -7,10 +7,16 @@ import {
   flag,
   having,
   integer,
+  invalidOption,
   text,
+  checkOptions,
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { Clock } from '../base/clock.ts';
+import { aLog } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
+import { HEALTH_CHECKS } from '../metrics/serve-health.ts';
+import type { ServeHealthOptions } from '../metrics/serve-health.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { Borrowed, KubeObject, ResourceOf } from '../index.ts';
 import type { InformersMap } from '../informer/map/informers-map.ts';
@@ -30,6 +36,8 @@ export interface LeaderElection {
    *   not abort; without a fence, with the signal
    */
   run(signal: AbortSignal, lead: (leading: AbortSignal, fence?: AbortSignal) => Promise<void>): Promise<void>;
+  /** Returns false while work of this process goes on although its leadership has ended. Default: always healthy. */
+  isHealthy?(): boolean;
 }
 
 export interface ManagerOptions {
@@ -43,9 +51,19 @@ export interface ManagerOptions {
   readonly shutdownTimeoutMs?: number;
   /** Called when all caches are filled: a readiness probe may succeed. The election, if there is one, comes next. */
   readonly onReady?: () => void;
+  /**
+   * Receives the lines of the manager, its controllers and its caches: pino, `console`, or their shape. Each line about a
+   * reconciliation has the fields `controller`, `key` and `reconcileID`. Default: failures are process warnings.
+   */
+  readonly log?: Log;
+  /** Serves `/healthz`, `/readyz` and `/metrics` while the manager runs. Default: no server. */
+  readonly health?: ManagerHealthOptions;
   /** Clock of time limits and work queues. Default: the real one. */
   readonly clock?: Clock;
 }
+
+/** The server of a manager for the kubelet and Prometheus; the checks of the caches and the leader elector are included. */
+export type ManagerHealthOptions = Omit<ServeHealthOptions, 'informers' | 'leaderElector' | 'log' | 'clock'>;
 
 export const MANAGER_CHECKS: OptionChecks<ManagerOptions> = {
   // The InformersMap checks them.
@@ -54,8 +72,16 @@ export const MANAGER_CHECKS: OptionChecks<ManagerOptions> = {
   cacheSyncTimeoutMs: integer(1),
   shutdownTimeoutMs: integer(0),
   onReady: callback,
+  log: aLog,
+  health: checkHealth,
   clock,
 };
+
+function checkHealth(name: string, value: unknown): void {
+  const { informers: _informers, leaderElector: _elector, log: _log, clock: _clock, ...checks } = HEALTH_CHECKS;
+  checkOptions<ManagerHealthOptions>(name, value, checks, `${name}.`);
+  if (Reflect.get(Object(value), 'port') === undefined) invalidOption(`${name}.port`, undefined, 'given');
+}
 
 export interface WatchOptions<T> {
   /** Selects the changes that count. Default: all. */
@@ -109,6 +135,10 @@ export interface ReconcileContext {
   readonly client: ObjectClient;
   /** Aborted when the controller has to stop: pass it to every request. */
   readonly signal: AbortSignal;
+  /** Identifies this reconciliation in all lines about it. */
+  readonly reconcileID: string;
+  /** The manager's log, or the console, with the fields `controller`, `key` and `reconcileID` in each line. */
+  readonly log: Log;
 }
 
 /**

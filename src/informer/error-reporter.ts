@@ -1,10 +1,12 @@
 /**
- * Reports the errors of one informer. Every report carries the informer's name and goes to `onError`; without that
- * listener it becomes a process warning with the code, at most one a second for each code. Errors of LIST and WATCH also
- * go to the watch error handler.
+ * Reports the errors of one informer. Every report carries the informer's name and goes to `onError` and to the log. Without
+ * both it becomes a process warning with the code. Lines and warnings are limited to one a second for each code. Errors of
+ * LIST and WATCH also go to the watch error handler.
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf, messageOf } from '../base/errors.ts';
+import { logWith } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
 import { LabelledCounter } from '../metrics/labelled-counter.ts';
 import { rememberError } from '../metrics/snapshot.ts';
 import { LimitedWarnings } from '../base/limited-warnings.ts';
@@ -51,6 +53,7 @@ export class ErrorReporter {
   readonly #onError: ErrorListener | undefined;
   readonly #onMutation: MutationListener | undefined;
   readonly #warnings: LimitedWarnings;
+  readonly #log: Log | undefined;
   /** Handler that was set last before start. */
   watchErrorHandler: WatchErrorHandler | undefined;
   /** Last error of LIST, WATCH or decoding. */
@@ -65,11 +68,13 @@ export class ErrorReporter {
     onError: ErrorListener | undefined,
     clock: Clock,
     onMutation?: MutationListener,
+    log?: Log,
   ) {
     this.#informer = informer;
     this.#onError = onError;
     this.#warnings = new LimitedWarnings(clock);
     this.#onMutation = onMutation;
+    this.#log = log && logWith(log, { informer });
   }
 
   /** Reports an error of the informer as a whole. */
@@ -138,18 +143,27 @@ export class ErrorReporter {
     this.counts.increment({ code, during });
     rememberError({ atMs: Date.now(), informer: this.#informer, code, message });
     if (this.#onError) void this.#callOnError(this.#onError, error, context);
-    else this.#warn(error, context);
+    if (this.#log || !this.#onError) this.#warn(error, context, during);
   }
 
   async #callOnError(listener: ErrorListener, error: KubeloomError, context: ErrorContext): Promise<void> {
     try {
       await listener(error, context);
     } catch (cause) {
-      this.#warn(listenerError('onError', cause), context);
+      this.#warn(listenerError('onError', cause), context, 'listener');
     }
   }
 
-  #warn(error: KubeloomError, { informer, key = '' }: ErrorContext): void {
+  /** Writes a line of the log, or emits a process warning. */
+  #warn(error: KubeloomError, context: ErrorContext, during: ErrorOrigin): void {
+    const { code } = error;
+    const log = this.#log;
+    if (log) {
+      const fields = { ...context, code, during, err: error };
+      this.#warnings.limit(code, (repeated) => log.warn(fields, `${error.message}${repeated}`));
+      return;
+    }
+    const { informer, key = '' } = context;
     // Most messages already name the object, and some name the informer.
     const about = [informer, key].filter((name) => !error.message.includes(name)).join(', ');
     this.#warnings.warn(error, error.code, about === '' ? error.message : `${about}: ${error.message}`);

@@ -4,6 +4,8 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
+import { aLog } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import type { Codec, ThreadsOptions } from './threads/options.ts';
 import type { RetainChecks } from '../replica/store/entry-owner.ts';
@@ -80,6 +82,8 @@ export interface InformerOptions<T, Name extends string = string> {
   /** Threads to use. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
   readonly onError?: ErrorListener;
+  /** Receives a line for each error, at most one a second for each code, in place of process warnings. Default: none. */
+  readonly log?: Log;
   /** Clock for resync periods, the age of backlogs and the rate of warnings. Default: the real clock. */
   readonly clock?: Clock;
   /** Streaming list of Kubernetes 1.35. `auto` (default) uses LIST when the server does not support it. */
@@ -240,6 +244,7 @@ export const INFORMER_CHECKS: OptionChecks<InformerOptions<unknown>> = {
   retainChecks: oneOf('strict', 'off'),
   threads: checkThreads,
   onError: callback,
+  log: aLog,
   clock,
   watchList: oneOf('auto', 'off'),
   initialList: oneOf('any', 'latest'),

@@ -77,9 +77,9 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     const spec = reflectorSpec(resource, options, source);
     this.resource = resource;
     this.#source = source;
-    const { namespace, clock = backgroundClock } = options;
+    const { namespace, clock = backgroundClock, onError, onMutation, log } = options;
     this.name = `${resource.resource} (${namespace ? `namespace ${namespace}` : 'all namespaces'})`;
-    const reports = new ErrorReporter(this.name, options.onError, clock, options.onMutation);
+    const reports = new ErrorReporter(this.name, onError, clock, onMutation, log);
     const activity = new InformerActivity(this.name, resource);
     const threads = new ThreadsHandle(options.threads);
     const { name } = this;

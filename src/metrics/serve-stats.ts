@@ -4,12 +4,13 @@
  */
 import { once } from 'node:events';
 import { chmod, lstat, rm } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { isLoopbackHost } from '../base/loopback.ts';
 import { integer, invalidOption, text, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
+import { listen, respond } from './http-server.ts';
+import type { Answer, HttpServer } from './http-server.ts';
 import { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
 import { statsSnapshot } from './snapshot.ts';
 
@@ -18,12 +19,6 @@ export interface ServeStatsOptions {
   readonly port?: number;
   /** Path of a Unix socket, for this user only (mode 600). The socket of a process that was killed is replaced. */
   readonly socketPath?: string;
-}
-
-export interface StatsServer extends AsyncDisposable {
-  /** `http://127.0.0.1:9464`, or the path of the socket. */
-  readonly address: string;
-  close(): Promise<void>;
 }
 
 const OWNER_ONLY = 0o600;
@@ -36,7 +31,7 @@ const CHECKS: OptionChecks<ServeStatsOptions> = { port: integer(0, 65_535), sock
  *
  * @throws ERR_KUBELOOM_OPTION; the error of `listen`, such as EADDRINUSE
  */
-export async function serveStats(options: ServeStatsOptions): Promise<StatsServer> {
+export async function serveStats(options: ServeStatsOptions): Promise<HttpServer> {
   checkOptions('options of serveStats', options, CHECKS);
   const { port, socketPath } = options;
   if ((port === undefined) === (socketPath === undefined)) {
@@ -44,20 +39,12 @@ export async function serveStats(options: ServeStatsOptions): Promise<StatsServe
   }
   // Loaded when it is needed: most programs that import kubeloom serve no figures.
   const { createServer } = await import('node:http');
-  const server = createServer((request, response) => answer(request, response));
+  const server = createServer((request, response) => respond(request, response, answer(request)));
   if (socketPath !== undefined) await removeDeadSocket(socketPath);
-  server.listen(socketPath === undefined ? { host: '127.0.0.1', port } : { path: socketPath });
-  await once(server, 'listening');
+  const where = socketPath === undefined ? { host: '127.0.0.1', port } : { path: socketPath };
+  const listening = await listen(server, where);
   if (socketPath !== undefined) await chmod(socketPath, OWNER_ONLY);
-  server.unref();
-  const close = async (): Promise<void> => {
-    if (!server.listening) return;
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  };
-  const address = socketPath ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { address, close, [Symbol.asyncDispose]: close };
+  return listening;
 }
 
 /** Removes the socket of a process that was killed; a socket on which a process listens, and any other file, stay. */
@@ -74,20 +61,18 @@ async function removeDeadSocket(path: string): Promise<void> {
   }
 }
 
-function answer({ method, url, headers, socket }: IncomingMessage, response: ServerResponse): void {
+function answer(request: IncomingMessage): Answer {
+  const { url, headers, socket } = request;
   // A web page may make a browser ask this address by another name; over a socket file there is no name to check.
   const isLocal = socket.localAddress === undefined || isLoopbackHost(hostOf(headers.host ?? ''));
-  if (!isLocal) end(response, 403, 'text/plain', 'only requests to localhost are answered\n');
-  else if (method !== 'GET') end(response, 405, 'text/plain', 'only GET is answered\n');
-  else if (url === '/metrics') end(response, 200, PROMETHEUS_CONTENT_TYPE, prometheusText());
-  else if (url === '/stats.json') end(response, 200, 'application/json', JSON.stringify(statsSnapshot()));
-  else end(response, 404, 'text/plain', 'here are /metrics and /stats.json\n');
+  if (!isLocal) return { status: 403, body: 'only requests to localhost are answered\n' };
+  if (url === '/metrics')
+    return { status: 200, contentType: PROMETHEUS_CONTENT_TYPE, body: prometheusText() };
+  if (url === '/stats.json')
+    return { status: 200, contentType: 'application/json', body: JSON.stringify(statsSnapshot()) };
+  return { status: 404, body: 'here are /metrics and /stats.json\n' };
 }
 
 function hostOf(header: string): string {
   return header.replace(/:\d+$/, '');
-}
-
-function end(response: ServerResponse, status: number, contentType: string, body: string): void {
-  response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' }).end(body);
 }

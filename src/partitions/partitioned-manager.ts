@@ -5,6 +5,8 @@
  */
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
+import { aLog } from '../base/log.ts';
+import type { Log } from '../base/log.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { callback, integer, oneOf, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
@@ -53,6 +55,8 @@ export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, '
   readonly declare: (controllers: PartitionControllers) => void;
   /** Options of the caches of all kinds. */
   readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'initialList'>;
+  /** Receives the lines of the controllers and caches, as the `log` of a `Manager`. Default: failures are process warnings. */
+  readonly log?: Log;
   /** Time for filling the caches of a partition, after which the partition is given back. Default: 120,000. */
   readonly cacheSyncTimeoutMs?: number;
 }
@@ -63,6 +67,7 @@ const CHECKS: OptionChecks<PartitionedManagerOptions> = {
   key: oneOf('uid', 'namespace'),
   declare: callback,
   cache: checkCacheOptions,
+  log: aLog,
   cacheSyncTimeoutMs: integer(1),
 };
 
@@ -80,14 +85,15 @@ export class PartitionedManager {
     checkOptions('options of a partitioned manager', options, CHECKS);
     for (const name of ['key', 'declare'] as const)
       if (options[name] === undefined) invalidOption(name, undefined, 'given');
-    const { key, declare: _declare, cache = {}, cacheSyncTimeoutMs: _timeout, ...ofGroup } = options;
+    const { key, declare: _declare, cache = {}, cacheSyncTimeoutMs: _timeout, log, ...ofGroup } = options;
     const { threads } = cache;
     this.#options = options;
     this.#group = new PartitionGroup(source, { ...ofGroup, ...(threads ? { threads } : {}) }, key);
     this.identity = this.#group.identity;
     this.#client = new ObjectClient(source);
     const { namespace, clock = realClock } = options;
-    this.#caches = new PartitionCaches(source, { ...cache, initialList: 'latest' }, namespace, clock);
+    const ofCaches = { ...(log ? { log } : {}), ...cache, initialList: 'latest' } as const;
+    this.#caches = new PartitionCaches(source, ofCaches, namespace, clock);
   }
 
   /** The partitions whose keys this member may work on, by the clock of this moment. */
@@ -123,7 +129,7 @@ export class PartitionedManager {
   }
 
   async #work(tenure: Tenure): Promise<void> {
-    const { key, declare, name, onError, cacheSyncTimeoutMs, clock = realClock } = this.#options;
+    const { key, declare, name, onError, cacheSyncTimeoutMs, clock = realClock, log } = this.#options;
     const { partition, epoch, signal, drainSignal } = tenure;
     const selector = partitionRanges([partition], this.#group.partitions, key);
     const stop = new AbortController();
@@ -140,7 +146,7 @@ export class PartitionedManager {
       const filter = new ShardFilter(selector);
       const foreign = reporterOf(`group ${name}`, onError);
       await using set = new ControllerSet(
-        { cache, client, clock, filter, foreign },
+        { cache, client, clock, log, filter, foreign },
         ` (partition ${partition})`,
       );
       this.#sets.add(set);

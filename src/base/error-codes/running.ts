@@ -110,6 +110,11 @@ export const RUNNING_ERRORS = {
     'An error without a code of this table: of Node, of another package or of a function of the program.',
     'Read the message and the `cause`.',
   ],
+  ERR_KUBELOOM_HEALTH_CHECK: [
+    ['warning'],
+    'A check of `serveHealth` threw, or did not end in time. The answer names the check; the message has the reason.',
+    'Look at the part that the check is about, or let the check end earlier.',
+  ],
   ERR_KUBELOOM_TERMINAL: [
     ['thrown'],
     'A reconciliation failed for a reason that a retry cannot repair: it threw a `TerminalError`.',

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../../../src/base/error-codes/table.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { ErrorReporter } from '../../../src/informer/error-reporter.ts';
 import { MutationError } from '../../../src/informer/mutation/cache-mutation-detector.ts';
+import { RecordingLog } from '../../kit/recording-log.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
 
 const PODS = 'pods (all namespaces)';
@@ -53,6 +54,26 @@ describe('with a listener', () => {
     );
     assert.equal(warned.length, 1);
     assert.match(warned[0] ?? '', /^ERR_KUBELOOM_ERROR_LISTENER: pods.*broken/);
+  });
+});
+
+describe('with a log', () => {
+  test('each error is a line with its context and code, once a second, and none becomes a warning', (context) => {
+    const warned = warnings(context);
+    const clock = new FakeClock();
+    const log = new RecordingLog();
+    const heard: string[] = [];
+    const reports = new ErrorReporter(PODS, ({ message }) => heard.push(message), clock, undefined, log);
+    const error = new KubeloomError('ERR_KUBELOOM_STALLED', 'one');
+    reports.object(error, 'default/web-1');
+    reports.object(error, 'default/web-2');
+    clock.advance(1000);
+    reports.object(error, 'default/web-3');
+    assert.deepEqual(log.lines, ['warn one', 'warn one (and 1 more like it)']);
+    const code = 'ERR_KUBELOOM_STALLED';
+    const about = { informer: PODS, key: 'default/web-1', code, during: 'object', err: error };
+    assert.deepEqual(log.fields[0], about);
+    assert.deepEqual([heard, warned], [['one', 'one', 'one'], []]);
   });
 });
 

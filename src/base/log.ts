@@ -1,0 +1,41 @@
+/**
+ * The log of a program, in the shape that pino and the console share: fields first, then the message. pino merges the
+ * fields into its line, and the console prints them before the message.
+ */
+import { callGuarded } from './callbacks.ts';
+import { having } from './option-checks.ts';
+import type { OptionCheck } from './option-checks.ts';
+
+/** A logger of pino, or `console`. */
+export interface Log {
+  debug(fields: object, message?: string): void;
+  debug(message: string): void;
+  info(fields: object, message?: string): void;
+  info(message: string): void;
+  warn(fields: object, message?: string): void;
+  warn(message: string): void;
+  error(fields: object, message?: string): void;
+  error(message: string): void;
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
+
+export const aLog: OptionCheck = having('a log with debug(), info(), warn() and error()', ...LEVELS);
+
+/**
+ * Returns a log that adds fields to each line. An error as the first argument becomes the field `err`, which pino prints with
+ * its stack. An error that the program's log throws becomes a process warning.
+ */
+export function logWith(log: Log, bound: object): Log {
+  const at =
+    (level: Level) =>
+    (first: object | string, message?: string): void => {
+      const text = typeof first === 'string' ? first : message;
+      const own = first instanceof Error ? { err: first } : first;
+      const fields = typeof own === 'string' ? bound : { ...bound, ...own };
+      callGuarded('log', () => (text === undefined ? log[level](fields) : log[level](fields, text)));
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
