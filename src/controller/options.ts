@@ -78,9 +78,15 @@ export const MANAGER_CHECKS: OptionChecks<ManagerOptions> = {
 };
 
 function checkHealth(name: string, value: unknown): void {
-  const { informers: _informers, leaderElector: _elector, log: _log, clock: _clock, ...checks } = HEALTH_CHECKS;
-  checkOptions<ManagerHealthOptions>(name, value, checks, `${name}.`);
-  if (Reflect.get(Object(value), 'port') === undefined) invalidOption(`${name}.port`, undefined, 'given');
+  const {
+    informers: _informers,
+    leaderElector: _elector,
+    log: _log,
+    clock: _clock,
+    ...checks
+  } = HEALTH_CHECKS;
+  wantOptions<ManagerHealthOptions>(name, value, checks, `${name}.`);
+  if (Reflect.get(Object(value), 'port') === undefined) refuse(`${name}.port`, undefined, 'given');
 }
 
 export interface WatchOptions<T> {

@@ -186,8 +186,6 @@ describe('the log of a manager', () => {
     running.manager.controllerFor(deployments).reconcile(done.reconcile);
     void running.run();
     await done.count(1);
-    assert.deepEqual(seen, [
-      [{ controller: 'deployments', key: 'default/a', reconcileID: id }, 'working'],
-    ]);
+    assert.deepEqual(seen, [[{ controller: 'deployments', key: 'default/a', reconcileID: id }, 'working']]);
   });
 });

@@ -104,7 +104,10 @@ describe('serveHealth', () => {
       status: 503,
       body: '[-]database failed: reason withheld\n',
     });
-    assert.match((await ask1('/readyz/absent')).body, /readyz\?verbose has ping, leader-election, database, queue/);
+    assert.match(
+      (await ask1('/readyz/absent')).body,
+      /readyz\?verbose has ping, leader-election, database, queue/,
+    );
     const statuses = ['/readyz/absent', '/readyz/a/b', '/', '//', '/stats.json'];
     for (const path of statuses) assert.equal((await ask1(path)).status, 404, path);
   });
@@ -220,7 +223,10 @@ describe('serveHealth', () => {
   test('closes at once, with a connection that never sends a request and a check that hangs', async () => {
     const tls = createCertificates('127.0.0.1');
     await using folder = new TemporaryFolder();
-    const files = { certFile: folder.write('crt', tls.certificate), keyFile: folder.write('key', tls.privateKey) };
+    const files = {
+      certFile: folder.write('crt', tls.certificate),
+      keyFile: folder.write('key', tls.privateKey),
+    };
     const signals: AbortSignal[] = [];
     const readyz = {
       hung: (signal: AbortSignal) => {
@@ -254,7 +260,10 @@ describe('serveHealth', () => {
       [{ port: 70_000 }, /^port must be an integer/],
       [{ port: 0, hots: '::' }, /did you mean host/],
       [{ port: 0, tls: { certFile } }, /^tls\.keyFile must be given/],
-      [{ port: 0, tls: { certFile, keyFile: folder.file('absent') } }, /^tls\.keyFile cannot be read: ENOENT/],
+      [
+        { port: 0, tls: { certFile, keyFile: folder.file('absent') } },
+        /^tls\.keyFile cannot be read: ENOENT/,
+      ],
       [{ port: 0, tls: { certFile, keyFile: folder.path } }, /^tls\.keyFile: .* no regular file/],
       [{ port: 0, tls: { certFile, keyFile: garbage } }, /^tls: .* are no certificate with its key/],
       [{ port: 0, informers: {} }, /^informers must be informers/],
