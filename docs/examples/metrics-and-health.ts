@@ -13,7 +13,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 const factory = new SharedInformerFactory(loadKubeConfig(), {
   tweakListOptions: (options) => ({ ...options, fieldSelector: 'metadata.name=default' }),
 });
-factory.core.v1.namespaces;
+const { informer } = factory.core.v1.namespaces;
 
 let isWarm = false;
 await using server = await serveHealth({
@@ -41,3 +41,4 @@ await ask('/metrics', (line) => line.startsWith('kubeloom_informer_objects'));
 // A real program does this on SIGTERM: deliver what was received, end.
 await factory.shutdown({ drain: true });
 await ask('/healthz/informers');
+console.log(`${informer.name}: ${informer.health.state}`);

@@ -1,6 +1,6 @@
 /**
  * The log of a program, in the shape that pino and the console share: fields first, then the message. pino merges the
- * fields into its line, and the console prints them before the message.
+ * fields into the line; the console prints them before the message.
  */
 import { callGuarded } from './callbacks.ts';
 import { having } from './option-checks.ts';

@@ -100,10 +100,11 @@ export class Manager {
   async #serveHealth(stop: AbortSignal): Promise<AsyncDisposable | undefined> {
     const { health, leaderElector, log, clock } = this.#options;
     if (!health || stop.aborted) return undefined;
-    const { isHealthy } = leaderElector ?? {};
     const options: ServeHealthOptions = {
       ...health,
-      ...(isHealthy ? { leaderElector: { isHealthy: isHealthy.bind(leaderElector) } } : {}),
+      ...(leaderElector?.isHealthy
+        ? { leaderElector: { isHealthy: () => leaderElector.isHealthy?.() ?? true } }
+        : {}),
       ...(log ? { log } : {}),
       ...(clock ? { clock } : {}),
     };

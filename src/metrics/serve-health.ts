@@ -42,8 +42,8 @@ export interface ServeHealthOptions {
   /** HTTPS with this certificate. The files are read again every 10 s. Default: HTTP. */
   readonly tls?: TlsFiles;
   /**
-   * Informers, or an object that has them: a factory, an InformersMap. `/readyz` fails until all of them have synced (check
-   * `caches`), and `/healthz` when one of them has ended (check `informers`).
+   * Informers, or an object that has them: a factory, an InformersMap. `/readyz` fails until there are some and all have
+   * synced (check `caches`), and `/healthz` when one of them has ended (check `informers`).
    */
   readonly informers?: Iterable<CheckedInformer> | { readonly informers: Iterable<CheckedInformer> };
   /** Fails both paths while work goes on without the leadership (check `leader-election`). */
@@ -115,7 +115,7 @@ export async function serveHealthWith(
   const where = host === undefined ? { port } : { port, host };
   const listening = await listen(server, where, secure ? 'https' : 'http');
   const stopReading = secure
-    ? scheduleEvery(clock, CERTIFICATE_INTERVAL_MS, () => void reloaded(secure.reload, log))
+    ? scheduleEvery(clock, CERTIFICATE_INTERVAL_MS, () => void reload(secure, log))
     : (): void => undefined;
   const close = async (): Promise<void> => {
     stopReading();
@@ -152,7 +152,7 @@ function answersOf(
 
 async function metricsAnswer(metrics: () => string | Promise<string>, log: Log | undefined): Promise<Answer> {
   try {
-    return { status: 200, contentType: PROMETHEUS_CONTENT_TYPE, body: String(await metrics()) };
+    return { status: 200, contentType: PROMETHEUS_CONTENT_TYPE, body: await metrics() };
   } catch (cause) {
     const message = `metrics threw: ${firstLineOf(cause)}`;
     report(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }), log);
@@ -172,6 +172,7 @@ function livenessChecks(options: ServeHealthOptions): Readonly<Record<string, He
 function readinessChecks(options: ServeHealthOptions): Readonly<Record<string, HealthCheck>> {
   const { informers, readyz = {} } = options;
   const filled = (): void => {
+    if (allOf(informers).length === 0) throw new NotReadyYet('there are no informers yet');
     const names = namesOf(informers, (informer) => !informer.hasSynced());
     if (names !== '') throw new NotReadyYet(`not synced: ${names}`);
   };
@@ -186,14 +187,17 @@ function namesOf(
   informers: ServeHealthOptions['informers'],
   isWanted: (informer: CheckedInformer) => boolean,
 ): string {
-  const all = informersIn(informers ?? []) as Iterable<CheckedInformer>;
-  return [...all]
+  return allOf(informers)
     .filter(isWanted)
     .map(({ name }) => name)
     .join(', ');
 }
 
 /** Asked for each request: a factory may have more informers later. */
+function allOf(informers: ServeHealthOptions['informers']): readonly CheckedInformer[] {
+  return [...(informersIn(informers ?? []) as Iterable<CheckedInformer>)];
+}
+
 function informersIn(value: object): unknown {
   return isIterable(value) ? value : Reflect.get(value, 'informers');
 }
@@ -224,8 +228,8 @@ async function secureServer(files: TlsFiles, onRequest: RequestListener): Promis
   };
 }
 
-async function reloaded(reload: () => Promise<void>, log: Log | undefined): Promise<void> {
-  await reload().catch((error: unknown) => report(withCode(error), log));
+async function reload(server: SecureServer, log: Log | undefined): Promise<void> {
+  await server.reload().catch((error: unknown) => report(withCode(error), log));
 }
 
 function report(error: KubeloomError, log: Log | undefined): void {

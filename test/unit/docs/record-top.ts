@@ -1,10 +1,9 @@
 /**
- * `npm run record:top`: records the frames of docs/top.md anew. A real `kubeloom top --json` watches an embedded
- * apiserver under a load that changes, until the server ends; its lines become frames as on a terminal.
+ * `npm run record:top`: records the frame of docs/top.md. A real `kubeloom top --json` watches an embedded apiserver under a
+ * load that changes; its lines become a frame as on a terminal.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { startEmbeddedApiServer } from '../../../src/tools/apiserver/run/start.ts';
 import type { StatsSnapshot } from '../../../src/metrics/snapshot.ts';
@@ -19,7 +18,6 @@ const PODS = 5000;
 /** Changes in a second, one load after the other. */
 const RATES = [300, 1500, 600];
 const LOAD_MS = 21_000;
-const OUTAGE_MS = 4_000;
 const RESOURCES = ['pods', 'nodes', 'deployments.apps'];
 
 /** Returns the state after the lines of `--json`. */
@@ -30,10 +28,10 @@ function stateAfter(lines: readonly string[]): TopState {
   }, initialTop('kubeloom top · kubeloom-embedded'));
 }
 
-/** Replaces the text after `<!-- recorded: name -->`. */
-function record(page: string, name: string, lines: readonly string[]): string {
-  const place = new RegExp(`(<!-- recorded: ${name} -->\\n)\`\`\`text\\n[^]*?\`\`\`\\n`);
-  if (!place.test(page)) throw new Error(`${PAGE} has no place for the frame "${name}"`);
+/** Replaces the text after `<!-- recorded -->`. */
+function record(page: string, lines: readonly string[]): string {
+  const place = /(<!-- recorded -->\n)```text\n[^]*?```\n/;
+  if (!place.test(page)) throw new Error(`${PAGE} has no place for the frame`);
   return page.replace(place, (_, marker: string) => `${marker}\`\`\`text\n${lines.join('\n')}\n\`\`\`\n`);
 }
 
@@ -56,12 +54,7 @@ for (const rate of RATES) {
 }
 const underLoad = stateAfter(run.stdoutLines.slice(0, -1));
 await server.close();
-await delay(OUTAGE_MS);
-const inOutage = stepTop(stateAfter(run.stdoutLines.slice(0, -1)), { type: 'key', key: 'x' });
 run.kill('SIGINT');
 await run.exitCode;
 
-let page = readFileSync(PAGE, 'utf8');
-page = record(page, 'wide', frame(underLoad, 130, 18));
-page = record(page, 'outage', frame(inOutage, 110, 20));
-writeFileSync(PAGE, page);
+writeFileSync(PAGE, record(readFileSync(PAGE, 'utf8'), frame(underLoad, 130, 18)));

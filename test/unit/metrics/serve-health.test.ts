@@ -58,11 +58,13 @@ function warnings(context: TestContext): string[] {
 describe('serveHealth', () => {
   test('is ready when all informers have synced, and unhealthy when one of them has ended', async () => {
     const pods = informer('pods (all namespaces)');
-    const informers = [pods];
+    const informers = [pods].slice(1);
     const log = new RecordingLog();
     await using server = await serveHealth({ port: 0, informers: { informers }, log });
     assert.match(server.address, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.deepEqual(await ask(server.address, '/healthz'), { status: 200, body: 'ok' });
+    assert.equal((await ask(server.address, '/readyz')).status, 503);
+    informers.push(pods);
     const notReady = '[+]ping ok\n[-]caches failed: reason withheld\nreadyz check failed\n';
     assert.deepEqual(await ask(server.address, '/readyz'), { status: 503, body: notReady });
     pods.isSynced = true;
@@ -75,6 +77,7 @@ describe('serveHealth', () => {
       body: '[-]informers failed: reason withheld\n',
     });
     assert.deepEqual(log.lines, [
+      'info readyz check caches fails: there are no informers yet',
       'info readyz check caches fails: not synced: pods (all namespaces)',
       'info readyz check caches passes',
       'info readyz check caches fails: not synced: nodes',
