@@ -85,8 +85,8 @@ function checkHealth(name: string, value: unknown): void {
     clock: _clock,
     ...checks
   } = HEALTH_CHECKS;
-  wantOptions<ManagerHealthOptions>(name, value, checks, `${name}.`);
-  if (Reflect.get(Object(value), 'port') === undefined) refuse(`${name}.port`, undefined, 'given');
+  checkOptions<ManagerHealthOptions>(name, value, checks, `${name}.`);
+  if (Reflect.get(Object(value), 'port') === undefined) invalidOption(`${name}.port`, undefined, 'given');
 }
 
 export interface WatchOptions<T> {

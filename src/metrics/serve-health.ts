@@ -248,7 +248,8 @@ function checkChecks(name: string, value: unknown): void {
     invalidOption(name, value, 'functions by name');
   for (const [check, call] of Object.entries(value)) {
     callback(`${name}.${check}`, call);
-    if (!/^[\w.-]+$/.test(check)) invalidOption(`name of a check of ${name}`, check, 'letters, digits, - and .');
+    if (!/^[\w.-]+$/.test(check))
+      invalidOption(`name of a check of ${name}`, check, 'letters, digits, - and .');
     if (OWN_CHECKS.includes(check))
       invalidOption(`name of a check of ${name}`, check, `none of ${OWN_CHECKS.join(', ')}`);
   }
