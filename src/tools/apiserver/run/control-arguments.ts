@@ -205,20 +205,23 @@ const SCENARIO: Shape<FaultScenario> = shape<FaultScenario>(
   'rules',
 );
 
+const CHANGES: OptionCheck = listOf('changes', (name, value) => {
+  plainObject(name, value);
+  const { type } = value as Change;
+  CHANGE_TYPE(`${name}: type`, type);
+  if (type === 'delete') check(name, value, DELETE);
+  else check(name, value, WRITE);
+});
+
+type Argument = 'resource' | 'populate' | 'load' | 'drop' | 'restart' | 'scenario' | 'changes';
+
 /** The checks of the control API's arguments. Each throws ERR_KUBELOOM_OPTION and returns nothing. */
-export const CONTROL_ARGUMENTS = {
-  resource: (value: unknown): void => check('resource', value, RESOURCE),
-  resources: listOf('resources', (name, value) => check(name, value, RESOURCE)),
-  populate: (value: unknown): void => check('options of populate', value, POPULATE),
-  load: (value: unknown): void => check('options of load', value, LOAD),
-  drop: (value: unknown): void => check('options of dropWatches', value, DROP),
-  restart: (value: unknown): void => check('options of restart', value, RESTART),
-  scenario: (value: unknown): void => check('scenario', value, SCENARIO),
-  changes: listOf('changes', (name, value) => {
-    plainObject(name, value);
-    const { type } = value as Change;
-    CHANGE_TYPE(`${name}: type`, type);
-    if (type === 'delete') check(name, value, DELETE);
-    else check(name, value, WRITE);
-  }),
-} as const;
+export const CONTROL_ARGUMENTS: Readonly<Record<Argument, (value: unknown) => void>> = {
+  resource: (value) => check('resource', value, RESOURCE),
+  populate: (value) => check('options of populate', value, POPULATE),
+  load: (value) => check('options of load', value, LOAD),
+  drop: (value) => check('options of dropWatches', value, DROP),
+  restart: (value) => check('options of restart', value, RESTART),
+  scenario: (value) => check('scenario', value, SCENARIO),
+  changes: (value) => CHANGES('changes', value),
+};

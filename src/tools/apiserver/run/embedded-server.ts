@@ -70,7 +70,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
 
   /** Creates, updates and deletes objects without HTTP, in order, up to the first change that is rejected. */
   async apply(changes: readonly Change[]): Promise<ApplyResult> {
-    CONTROL_ARGUMENTS.changes('changes', changes);
+    CONTROL_ARGUMENTS.changes(changes);
     return this.#call('apply', changes);
   }
 
