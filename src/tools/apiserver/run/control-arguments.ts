@@ -83,6 +83,11 @@ const RESOURCE: Shape<ResourceDefinition> = shape<ResourceDefinition>(
   'namespaced',
 );
 
+/** Checks the option `resources` of the server. */
+export const RESOURCE_DEFINITIONS: OptionCheck = listOf('resources', (name, value) =>
+  check(name, value, RESOURCE),
+);
+
 const POPULATE: Shape<PopulateOptions> = shape<PopulateOptions>(
   {
     resource: text,

@@ -7,7 +7,7 @@ import { KubeloomError } from '../../../base/errors.ts';
 import { isLoopbackHost } from '../../../base/loopback.ts';
 import { flag, integer, number, oneOf, text, checkOptions } from '../../../base/option-checks.ts';
 import type { OptionChecks } from '../../../base/option-checks.ts';
-import { CONTROL_ARGUMENTS } from '../run/control-arguments.ts';
+import { RESOURCE_DEFINITIONS } from '../run/control-arguments.ts';
 import type { ResourceDefinition } from './resources.ts';
 
 export interface ApiServerOptions {
@@ -78,7 +78,7 @@ export const API_SERVER_CHECKS: OptionChecks<ApiServerOptions> = {
   requestBytesMax: integer(1),
   expiredWatch: oneOf('event', 'status'),
   sharding: oneOf('ignores', 'filters', 'echoes'),
-  resources: CONTROL_ARGUMENTS.resources,
+  resources: RESOURCE_DEFINITIONS,
 };
 
 /** @throws ERR_KUBELOOM_OPTION */
