@@ -159,10 +159,10 @@ export class MetadataFingerprints {
   /**
    * Keeps the head of a changed object. If `isSame` was called, this must be the next call, for the same object.
    *
-   * @param prefixEnd start of managedFields, or end of a metadata without them
+   * @param headEnd start of managedFields, or end of a metadata without them
    */
-  set(id: number, bytes: Uint8Array, span: HeadSpan, prefixEnd: number): void {
-    const tailLength = prefixEnd - span.versionEnd;
+  set(id: number, bytes: Uint8Array, span: HeadSpan, headEnd: number): void {
+    const tailLength = headEnd - span.versionEnd;
     if (this.#hashedTail !== tailLength) this.#run(bytes, span, tailLength);
     const chunk = (this.#chunks[id >>> CHUNK_SHIFT] ??= new Int32Array(CHUNK_IDS * WORDS));
     const at = wordAt(id);

@@ -79,9 +79,9 @@ export class ObjectConversion {
    * The result of `run` depends on the bytes before this index only, apart from the resourceVersion; -1 if it depends on
    * more bytes of the object.
    */
-  get prefixEnd(): number {
+  get headEnd(): number {
     const isPlain = !this.#dropped && !this.#transform && !this.#encoder && this.#indexes.length === 0;
-    return isPlain && this.#extractor.readsOnlyPrefix ? this.#extractor.prefixEnd : -1;
+    return isPlain && this.#extractor.readsOnlyHead ? this.#extractor.headEnd : -1;
   }
 
   /** Runs the steps. Appends the extracted fields to the notification's text. */

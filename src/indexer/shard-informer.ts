@@ -169,11 +169,11 @@ export class ShardInformer {
    */
   #keepFingerprint(delta: ObjectLocation): void {
     const { id } = this.#output.notification;
-    const prefixEnd = this.#conversion?.prefixEnd ?? -1;
+    const headEnd = this.#conversion?.headEnd ?? -1;
     const object = this.#object;
-    const isKept = prefixEnd >= 0 && object.prefix && object.flags === 0 && object.warnings.length === 0;
+    const isKept = headEnd >= 0 && object.prefix && object.flags === 0 && object.warnings.length === 0;
     if (isKept && delta.kind === DeltaKind.Modified)
-      this.#fingerprints.set(id, this.#log, this.#prefix, prefixEnd);
+      this.#fingerprints.set(id, this.#log, this.#prefix, headEnd);
     else this.#fingerprints.delete(id);
   }
 

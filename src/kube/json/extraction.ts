@@ -93,12 +93,12 @@ export class Extractor {
   readonly #canBeginBehindVersion: boolean;
   /**
    * True when all requested fields stand in metadata before managedFields, and the resourceVersion is not
-   * requested. Then two objects in Go's order with equal metadata up to `prefixEnd`, that version aside, have equal
+   * requested. Then two objects in Go's order with equal metadata up to `headEnd`, that version aside, have equal
    * extracted fields.
    */
-  readonly readsOnlyPrefix: boolean;
+  readonly readsOnlyHead: boolean;
   /** Index at which the last walk stopped: the start of managedFields, or the end of metadata without them; -1 if it went on. */
-  prefixEnd = -1;
+  headEnd = -1;
   /** Span of every field's token; -1 while absent. Not 32 bits: a log may have 4 GiB. */
   readonly #starts: Float64Array;
   readonly #ends: Float64Array;
@@ -125,7 +125,7 @@ export class Extractor {
       ...[this.#metadata, this.#root].map(({ fieldIndexes }) => fieldIndexes.length),
     ];
     this.#canBeginBehindVersion = this.#uid.fieldsInSubtree === 1 && unwanted.every((wanted) => wanted === 0);
-    this.readsOnlyPrefix =
+    this.readsOnlyHead =
       this.#canBeginBehindVersion &&
       this.#canStopAtManagedFields &&
       this.#root.fieldsInSubtree === this.#metadata.fieldsInSubtree;
@@ -149,7 +149,7 @@ export class Extractor {
     this.#starts.fill(-1);
     this.#unresolved = this.#starts.length;
     this.#standardOrderSeen = 0;
-    this.prefixEnd = -1;
+    this.headEnd = -1;
     const walked =
       prefix && this.#canBeginBehindVersion
         ? this.#walkBehind(prefix, bytes, end)
@@ -172,7 +172,7 @@ export class Extractor {
     const next = afterMember(bytes, versionEnd, end);
     const metadataEnd = this.#members(metadata, bytes, next, end, metadata.fieldsInSubtree - 1);
     if (metadataEnd < 0) return metadataEnd;
-    this.prefixEnd = metadataEnd;
+    this.headEnd = metadataEnd;
     if (unresolvedAfter === 0) return metadataEnd;
     this.#unresolved = unresolvedAfter;
     return this.#members(this.#root, bytes, afterMember(bytes, metadataEnd, end), end, unresolvedAfter);
@@ -199,7 +199,7 @@ export class Extractor {
       } else {
         child.seenInWalk = this.#walk;
         if (node === this.#metadata && this.#isRestOfMetadataUseless(child, wanted)) {
-          this.prefixEnd = value;
+          this.headEnd = value;
           return COMPLETE;
         }
         valueEnd = this.#member(child, bytes, value, end);

@@ -49,20 +49,20 @@ describe('the versions of keys', () => {
 describe('the fingerprint of metadata', () => {
   const json = '{"name":"a","uid":"u","resourceVersion":"12","labels":{"a":"b"},"managedFields":[1,2]}';
 
-  function at(text: string, from = 0): { bytes: Buffer; span: HeadSpan; prefixEnd: number } {
+  function at(text: string, from = 0): { bytes: Buffer; span: HeadSpan; headEnd: number } {
     const bytes = Buffer.from('#'.repeat(from) + text);
     const versionStart = bytes.indexOf('"resourceVersion":') + '"resourceVersion":'.length;
     const versionEnd = bytes.indexOf(',', versionStart);
-    const prefixEnd = bytes.indexOf('[1', versionEnd);
-    return { bytes, span: { start: from, end: bytes.length, versionStart, versionEnd }, prefixEnd };
+    const headEnd = bytes.indexOf('[1', versionEnd);
+    return { bytes, span: { start: from, end: bytes.length, versionStart, versionEnd }, headEnd };
   }
 
   class Fingerprints {
     readonly kept: MetadataFingerprints = new MetadataFingerprints();
 
     keep(text: string, id = 7): this {
-      const { bytes, span, prefixEnd } = at(text);
-      this.kept.set(id, bytes, span, prefixEnd);
+      const { bytes, span, headEnd } = at(text);
+      this.kept.set(id, bytes, span, headEnd);
       return this;
     }
 

@@ -55,7 +55,7 @@ export async function followLoadTest(options: FollowerOptions): Promise<void> {
       await follower.carryOut(call);
     } catch (error) {
       // Watchers that wait are ended by an interruption; that is no failure.
-      if (call.type === 'judge' || !leadOf(runStatus)?.isStopped) {
+      if (call.type === 'judge' || !coordinatorOf(runStatus)?.isStopped) {
         runStatus.post({ done, failure: messageOf(error) });
         throw error;
       }
@@ -66,7 +66,7 @@ export async function followLoadTest(options: FollowerOptions): Promise<void> {
   }
 }
 
-function leadOf(runStatus: RunStatus<FollowerState>): CoordinatorState | undefined {
+function coordinatorOf(runStatus: RunStatus<FollowerState>): CoordinatorState | undefined {
   return runStatus.stateOf(COORDINATOR) as CoordinatorState | undefined;
 }
 
@@ -76,7 +76,7 @@ function nextCall(
 ): Promise<{ readonly number: number; readonly call: Call }> {
   return runStatus.until(() => {
     checkCoordinator(runStatus);
-    const { number = 0, call = null, failure } = leadOf(runStatus) ?? {};
+    const { number = 0, call = null, failure } = coordinatorOf(runStatus) ?? {};
     if (failure !== undefined) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', `index 0 failed: ${failure}`);
     return call && number > done ? { number, call } : undefined;
   });
@@ -173,7 +173,7 @@ class Follower implements AsyncDisposable {
       onCost: (process, cost) => costs.keep(process, cost),
     });
     this.#started = { watchers, costs };
-    const stopped = this.#runStatus.until(() => leadOf(this.#runStatus)?.isStopped || undefined);
+    const stopped = this.#runStatus.until(() => coordinatorOf(this.#runStatus)?.isStopped || undefined);
     // A failure of the run status reaches the wait for the next call, too.
     stopped.then(() => watchers.stop()).catch(() => undefined);
   }
