@@ -16,7 +16,7 @@ export type {
   ListerWatcher,
   Watch,
   WatchEvent,
-} from './kube/list-watch.ts';
+} from './kube/lister-watcher.ts';
 export { LabelSelector, labelSelectorAsSelector, parseLabelSelector } from './kube/label-selector.ts';
 export type { LabelSelectorObject, LabelSet, Requirement, SelectorOperator } from './kube/label-selector.ts';
 export { parseFieldSelector } from './kube/field-selector.ts';
@@ -37,9 +37,9 @@ export { restrictCredentialPlugins } from './kube/plugin-policy.ts';
 export type { CredentialPluginPolicy } from './kube/plugin-policy.ts';
 export { InformerThreads } from './informer/threads/informer-threads.ts';
 export type { RoleStats } from './informer/threads/threads-metrics.ts';
-export type { Codec, ThreadsOptions } from './informer/threads/options.ts';
+export type { Codec, ThreadsOptions } from './informer/threads/threads-options.ts';
 export type { RetainChecks } from './replica/store/entry-owner.ts';
-export { defaultIndexerThreads } from './informer/threads/options.ts';
+export { defaultIndexerThreads } from './informer/threads/threads-options.ts';
 export type { ReflectorPhase } from './shared/protocol.ts';
 export type { ShardFilterSupport } from './shared/activity.ts';
 
@@ -80,7 +80,7 @@ export type { InformerController } from './informer/shared-index-informer.ts';
 export type { HandlerOptions, HandlerStats, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
 export type { WatchErrorHandler, ErrorContext, ErrorListener } from './informer/error-reporter.ts';
 export type { InformerStats } from './informer/informer-stats.ts';
-export type { InformerOptions, InformerView, MutationDetection } from './informer/options.ts';
+export type { InformerOptions, InformerView, MutationDetection } from './informer/informer-options.ts';
 export type { TweakListOptions } from './informer/tweak.ts';
 export { Lister, NamespaceLister, NotFoundError } from './informer/lister.ts';
 export type { SelectorLike } from './informer/lister.ts';
@@ -102,5 +102,5 @@ export { SharedInformerFactory } from './informer/factory/shared-informer-factor
 export type { BuiltInInformers } from './informer/factory/shared-informer-factory.ts';
 
 export { KubeloomError } from './base/errors.ts';
-export type { ErrorCode } from './base/error-codes/table.ts';
+export type { ErrorCode } from './base/error-codes/error-table.ts';
 export type { Log } from './base/log.ts';

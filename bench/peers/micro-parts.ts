@@ -7,7 +7,7 @@ import { KeySpans, scanKey } from '../../src/kube/json/key-spans.ts';
 import { pathTrie } from '../../src/kube/json/read.ts';
 import { skipValue } from '../../src/kube/json/skip.ts';
 import { LogWriter, copyBytes } from '../../src/shared/log/log.ts';
-import { BLOCK_BYTES } from '../../src/shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../src/shared/log/log-layout.ts';
 import { ChunkedQueue } from '../../src/replica/deliver/pending.ts';
 import { WorkQueue } from '../../src/workqueue/index.ts';
 import { RealFIFO } from '../../src/client-go/index.ts';

@@ -2,7 +2,7 @@
  * Errors that users can see: every error carries a stable `code` to switch on and a message that says what
  * to do. Expected outcomes inside the pipeline are values (-1, unions); only misuse and failures throw.
  */
-import type { ErrorCode } from './error-codes/table.ts';
+import type { ErrorCode } from './error-codes/error-table.ts';
 import { escapeControls, escapeStack } from './printable.ts';
 import { hideSecrets } from './secrets.ts';
 

@@ -7,8 +7,8 @@ import type { InformerHandle } from '../informer/map/informer-handle.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
 import { ManagedController } from './managed-controller.ts';
 import type { ControllerParts } from './managed-controller.ts';
-import { CONTROLLER_CHECKS } from './options.ts';
-import type { ControllerBuilder, ControllerOptions } from './options.ts';
+import { CONTROLLER_CHECKS } from './controller-options.ts';
+import type { ControllerBuilder, ControllerOptions } from './controller-options.ts';
 
 const CACHE_SYNC_TIMEOUT_MS = 120_000;
 

@@ -15,7 +15,7 @@ export type {
   Reconcile,
   ReconcileContext,
   WatchOptions,
-} from './options.ts';
+} from './controller-options.ts';
 export {
   and,
   annotationsChanged,
@@ -66,4 +66,4 @@ export type {
   KindOptions,
   NamespaceSet,
   ScopeOptions,
-} from '../informer/map/options.ts';
+} from '../informer/map/map-options.ts';

@@ -18,7 +18,7 @@ import { awaitedResource } from './awaited-resource.ts';
 import { ControllerThreads } from './controller-threads.ts';
 import type { ObjectClient } from './object-client.ts';
 import { OwnWrites } from './own-writes.ts';
-import { OWNS_CHECKS, WATCH_CHECKS } from './options.ts';
+import { OWNS_CHECKS, WATCH_CHECKS } from './controller-options.ts';
 import type {
   ControllerBuilder,
   ControllerOptions,
@@ -26,7 +26,7 @@ import type {
   OwnsOptions,
   Reconcile,
   WatchOptions,
-} from './options.ts';
+} from './controller-options.ts';
 import type { Predicate } from './predicates.ts';
 import { ReconcileLog } from './reconcile-log.ts';
 import type { LoggedReconciliation } from './reconcile-log.ts';

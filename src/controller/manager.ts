@@ -19,8 +19,8 @@ import type { ServeHealthOptions } from '../metrics/serve-health.ts';
 import { ControllerSet } from './controller-set.ts';
 import type { ManagedController, QueueFigures } from './managed-controller.ts';
 import { ObjectClient } from './object-client.ts';
-import { MANAGER_CHECKS } from './options.ts';
-import type { ControllerBuilder, ControllerOptions, ManagerOptions } from './options.ts';
+import { MANAGER_CHECKS } from './controller-options.ts';
+import type { ControllerBuilder, ControllerOptions, ManagerOptions } from './controller-options.ts';
 
 const SHUTDOWN_TIMEOUT_MS = 30_000;
 
@@ -109,7 +109,7 @@ export class Manager {
       ...(clock ? { clock } : {}),
     };
     const server = await serveHealthWith(options, {
-      caches: () => this.#wantFilled(),
+      caches: () => this.#checkFilled(),
       shutdown: () => {
         if (stop.aborted) throw new NotReadyYet('the manager is stopping');
       },
@@ -118,7 +118,7 @@ export class Manager {
     return server;
   }
 
-  #wantFilled(): void {
+  #checkFilled(): void {
     if (this.#isFilled) return;
     const missing = this.informers.filter((informer) => !informer.hasSynced()).map(({ name }) => name);
     throw new NotReadyYet(`not filled yet: ${missing.join(', ') || 'the informers have not started'}`);

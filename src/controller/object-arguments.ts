@@ -1,6 +1,6 @@
 /** The arguments of requests for single objects, checked before anything is sent: each error says what to pass. */
 import { KubeloomError, messageOf } from '../base/errors.ts';
-import type { ErrorCode } from '../base/error-codes/table.ts';
+import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { parseObjectName } from '../kube/keys.ts';
 import { isEntry, isExplicitKey, isFinalStateUnknown, isRecord } from '../kube/meta-shape.ts';
 import { apiVersionOf, resourcePath, checkResource } from '../kube/resource.ts';

@@ -2,7 +2,7 @@
  * The failures below HTTP as kubeloom's errors: a stable code, what happened, what to do. The original code
  * (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …) is in `errno`.
  */
-import type { ErrorCode } from '../base/error-codes/table.ts';
+import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import type { Malformed } from './response-parser-head.ts';
 

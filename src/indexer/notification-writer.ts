@@ -10,7 +10,7 @@
  * Waiting copies nothing: the text, the object's bytes and the relist's marks belong to steps that do not continue
  * before this output is done.
  */
-import type { ErrorCode } from '../base/error-codes/table.ts';
+import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { BYTES_RECORD_FIXED_BYTES, writeControl } from '../shared/record/delta.ts';
 import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
 import {

@@ -5,9 +5,9 @@
 import { receiveMessageOnPort } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { realClock, realTimers } from '../base/clock.ts';
-import { PipelineWords } from '../shared/layout.ts';
+import { PipelineWords } from '../shared/pipeline-layout.ts';
 import { UsageCounter } from '../shared/thread-usage.ts';
-import type { PipelineMemory } from '../shared/layout.ts';
+import type { PipelineMemory } from '../shared/pipeline-layout.ts';
 import type { ControlPort, FromShard, ToShard } from '../shared/protocol.ts';
 import { createShard } from './shard.ts';
 

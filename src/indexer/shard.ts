@@ -8,9 +8,9 @@
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, toErrorMessage } from '../base/errors.ts';
-import { PipelineWords } from '../shared/layout.ts';
+import { PipelineWords } from '../shared/pipeline-layout.ts';
 import { UsageCounter, UsageWriter } from '../shared/thread-usage.ts';
-import type { OnRing, PipelineMemory } from '../shared/layout.ts';
+import type { OnRing, PipelineMemory } from '../shared/pipeline-layout.ts';
 import type { ControlPort, FromShard, ShardSpec, ToShard } from '../shared/protocol.ts';
 import {
   DeltaKind,

@@ -19,10 +19,10 @@ import type {
 } from '../replica/deliver/handler.ts';
 import { Histogram } from '../metrics/histogram.ts';
 import type { HistogramData } from '../metrics/histogram.ts';
-import type { MetricLabels } from '../metrics/table.ts';
+import type { MetricLabels } from '../metrics/metrics-table.ts';
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
-import type { ResolvedInformerOptions } from './options.ts';
+import type { ResolvedInformerOptions } from './informer-options.ts';
 import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Replica } from '../replica/store/replica.ts';
 import { CacheExport } from '../replica/share/cache-export.ts';

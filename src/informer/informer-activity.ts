@@ -2,13 +2,13 @@
  * Activity of one informer's reflectors on the main thread: counts their lists and watches, reads their counters when
  * metrics are collected, and publishes on the diagnostics channels.
  */
-import type { ErrorCode } from '../base/error-codes/table.ts';
+import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import type { AddSample } from '../metrics/collect.ts';
 import { publish } from '../metrics/channels.ts';
 import type { InformerLabels } from '../metrics/channels.ts';
 import { Histogram } from '../metrics/histogram.ts';
 import { LabelledCounter } from '../metrics/labelled-counter.ts';
-import type { MetricLabels, MetricName } from '../metrics/table.ts';
+import type { MetricLabels, MetricName } from '../metrics/metrics-table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 import { ActivityCounter, allocateActivity } from '../shared/activity.ts';

@@ -1,7 +1,7 @@
 /** Metrics of one informer: its cache, its errors and its handlers. They last from the start to the end of the informer. */
 import { registerMetrics } from '../metrics/collect.ts';
 import type { AddSample, MetricSource } from '../metrics/collect.ts';
-import type { MetricLabels } from '../metrics/table.ts';
+import type { MetricLabels } from '../metrics/metrics-table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { CacheExportStats } from '../replica/share/cache-exports.ts';
 import type { HandlerStats } from './handlers.ts';

@@ -6,7 +6,7 @@ import { registerMetrics } from '../metrics/collect.ts';
 import type { AddSample, MetricSource } from '../metrics/collect.ts';
 import { Histogram } from '../metrics/histogram.ts';
 import { LabelledCounter } from '../metrics/labelled-counter.ts';
-import type { MetricLabels } from '../metrics/table.ts';
+import type { MetricLabels } from '../metrics/metrics-table.ts';
 import type { Activity } from '../shared/activity.ts';
 
 type Request = Extract<Activity, { kind: 'request' }>;

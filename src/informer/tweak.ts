@@ -5,8 +5,8 @@
  */
 import { disown, isThenable } from '../base/thenable.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
-import { listOptionsOf, queryOf } from '../kube/list-watch.ts';
-import type { ListOptions } from '../kube/list-watch.ts';
+import { listOptionsOf, queryOf } from '../kube/lister-watcher.ts';
+import type { ListOptions } from '../kube/lister-watcher.ts';
 import type { Query } from '../kube/connection-options.ts';
 
 /**

@@ -4,7 +4,7 @@
  *
  * Every field's type is checked: a Status may come from any proxy on the way.
  */
-import type { ErrorCode } from '../base/error-codes/table.ts';
+import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { explanation, quotableText, withoutCredentials } from '../base/quotable.ts';

@@ -5,7 +5,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Channel } from 'node:diagnostics_channel';
 
-import type { ErrorCode } from '../base/error-codes/table.ts';
+import type { ErrorCode } from '../base/error-codes/error-table.ts';
 
 /** The informer of a message, with the labels of the informer's metrics. */
 export interface InformerLabels {

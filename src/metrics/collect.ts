@@ -3,8 +3,8 @@
  * they run. A series ends with the source, so a program that starts and stops informers keeps no series of the past.
  */
 import type { HistogramData } from './histogram.ts';
-import { METRIC_DEFINITIONS } from './table.ts';
-import type { MetricDefinition, MetricLabels, MetricName } from './table.ts';
+import { METRIC_DEFINITIONS } from './metrics-table.ts';
+import type { MetricDefinition, MetricLabels, MetricName } from './metrics-table.ts';
 
 export interface MetricSample {
   readonly labels: MetricLabels;

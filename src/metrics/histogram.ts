@@ -1,6 +1,6 @@
 /** A histogram with fixed buckets. `observe` adds to a number of a typed array, without an allocation. */
-import type { MetricLabels } from './table.ts';
-import type { MetricName } from './table.ts';
+import type { MetricLabels } from './metrics-table.ts';
+import type { MetricName } from './metrics-table.ts';
 
 /** Observations of a histogram up to a moment. */
 export interface HistogramData {

@@ -27,4 +27,4 @@ export { serveStats } from './serve-stats.ts';
 export { statsSnapshot } from './snapshot.ts';
 export type { ReportedError, StatsSnapshot } from './snapshot.ts';
 export type { ServeStatsOptions } from './serve-stats.ts';
-export type { MetricDefinition, MetricLabels, MetricName, MetricType } from './table.ts';
+export type { MetricDefinition, MetricLabels, MetricName, MetricType } from './metrics-table.ts';

@@ -1,6 +1,6 @@
 /** A counter with a sample for each combination of labels, for rare events: each increment looks the sample up. */
 import type { AddSample } from './collect.ts';
-import type { MetricLabels, MetricName } from './table.ts';
+import type { MetricLabels, MetricName } from './metrics-table.ts';
 
 export class LabelledCounter {
   readonly #name: MetricName;

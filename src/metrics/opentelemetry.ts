@@ -6,8 +6,8 @@
 import type { Histogram, Meter, Observable } from '@opentelemetry/api';
 import { collectMetrics } from './collect.ts';
 import { onObservation } from './histogram.ts';
-import { METRIC_DEFINITIONS } from './table.ts';
-import type { MetricName } from './table.ts';
+import { METRIC_DEFINITIONS } from './metrics-table.ts';
+import type { MetricName } from './metrics-table.ts';
 
 export { startTracing } from './opentelemetry-traces.ts';
 

@@ -2,7 +2,7 @@
 import { collectMetrics } from './collect.ts';
 import type { MetricFamily } from './collect.ts';
 import type { HistogramData } from './histogram.ts';
-import type { MetricLabels } from './table.ts';
+import type { MetricLabels } from './metrics-table.ts';
 
 /** Content type of `prometheusText()`. */
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

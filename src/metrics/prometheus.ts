@@ -5,9 +5,9 @@
 import type { Metric, Registry } from 'prom-client';
 import { collectMetrics } from './collect.ts';
 import type { MetricFamily, MetricSample } from './collect.ts';
-import type { MetricLabels } from './table.ts';
-import { METRIC_DEFINITIONS } from './table.ts';
-import type { MetricDefinition } from './table.ts';
+import type { MetricLabels } from './metrics-table.ts';
+import { METRIC_DEFINITIONS } from './metrics-table.ts';
+import type { MetricDefinition } from './metrics-table.ts';
 
 /** A line of a scrape, in the form that prom-client's registry prints. */
 interface ScrapedValue {

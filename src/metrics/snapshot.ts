@@ -1,5 +1,5 @@
 /** Metrics and last errors of this process at a moment, as `serveStats` sends them and `kubeloom top` shows them. */
-import type { ErrorCode } from '../base/error-codes/table.ts';
+import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { collectMetrics } from './collect.ts';
 import type { MetricFamily } from './collect.ts';
 

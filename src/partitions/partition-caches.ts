@@ -16,7 +16,7 @@ import { ShardFilter } from '../kube/shard-filter.ts';
 import { InformersMap } from '../informer/map/informers-map.ts';
 import { resources, shardSelectorText, partitionRanges } from '../index.ts';
 import type { InformerHandle } from '../informer/map/informer-handle.ts';
-import type { InformersMapOptions } from '../informer/map/options.ts';
+import type { InformersMapOptions } from '../informer/map/map-options.ts';
 import type { KubeObject, ShardSelector } from '../index.ts';
 import { changesSince } from './bookmark-probe.ts';
 

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { AddSample, MetricSource } from '../metrics/collect.ts';
 import { Histogram } from '../metrics/histogram.ts';
 import { LabelledCounter } from '../metrics/labelled-counter.ts';
-import type { MetricLabels } from '../metrics/table.ts';
+import type { MetricLabels } from '../metrics/metrics-table.ts';
 import { isHeld } from './member-state.ts';
 import type { Partition, Phase } from './member-state.ts';
 

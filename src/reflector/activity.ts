@@ -3,7 +3,7 @@
  * on metrics. A list lasts from the first request to the last page or end bookmark. A watch lasts from the server's
  * answer, or from the end bookmark, until it closes.
  */
-import type { ErrorCode } from '../base/error-codes/table.ts';
+import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import type { Activity, FailureReason, ListCause, ListMode, WatchEnd } from '../shared/activity.ts';
 import { ActivityCounter } from '../shared/activity.ts';
 import type { ListMeter } from './reports.ts';

@@ -16,10 +16,10 @@ import { compareU32 } from '../shared/ring/word.ts';
 import { Http1Transport } from '../http/http1-transport.ts';
 import type { HttpTransport } from '../http/http.ts';
 import { FeedTransports } from './feed-transport.ts';
-import { PipelineWords } from '../shared/layout.ts';
+import { PipelineWords } from '../shared/pipeline-layout.ts';
 import { StampWriter } from '../shared/stamps.ts';
 import { UsageCounter, UsageWriter } from '../shared/thread-usage.ts';
-import type { OnRing, PipelineMemory } from '../shared/layout.ts';
+import type { OnRing, PipelineMemory } from '../shared/pipeline-layout.ts';
 import type {
   ControlPort,
   FromReflectorThread,

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { toUSVString } from 'node:util';
-import type { ErrorCode } from '../base/error-codes/table.ts';
+import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { identityText } from '../base/quotable.ts';
 import { KeySpans, scanKey, scanMetadata } from '../kube/json/key-spans.ts';

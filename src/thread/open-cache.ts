@@ -9,7 +9,7 @@ import type { OptionChecks } from '../base/option-checks.ts';
 import type { ErrorListener } from '../informer/error-reporter.ts';
 import type { CachePort } from '../informer/share/shared-cache.ts';
 import { MainLoop } from '../informer/threads/main-loop.ts';
-import { resolveThreadsOptions } from '../informer/threads/options.ts';
+import { resolveThreadsOptions } from '../informer/threads/threads-options.ts';
 import { BacklogBudget } from '../replica/deliver/backlog-budget.ts';
 import { Drain } from '../replica/merge/drain.ts';
 import { ForeignMemory } from '../replica/share/foreign-memory.ts';

@@ -17,7 +17,7 @@ import { deepFreeze } from '../base/deep-freeze.ts';
 import { VersionWaiters } from '../informer/version-waiters.ts';
 import { WaitCondition } from '../informer/wait-condition.ts';
 import { NotSyncedError } from '../informer/wait-for.ts';
-import { defaultRetainChecks } from '../informer/threads/options.ts';
+import { defaultRetainChecks } from '../informer/threads/threads-options.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
 import { SharedProcessor } from '../replica/deliver/processor-listener.ts';

@@ -16,7 +16,7 @@ export const MANY_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/tweak.ts': {
     C160: ['delete requested[name];', ''],
   },
-  'src/informer/options.ts': {
+  'src/informer/informer-options.ts': {
     C161: ['watch: `${PARTIAL}${IN_META}`', "watch: 'application/json'"],
   },
   'src/informer/factory/shared-informer-factory.ts': {

@@ -56,7 +56,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       'for (const ordinal of [...this.ordinals()].reverse()) yield this.#table.keyOf',
     ],
   },
-  'src/informer/options.ts': {
+  'src/informer/informer-options.ts': {
     C26: ['{ fieldSelector: options.fieldSelector }', '{}'],
   },
   'src/reflector/router.ts': {

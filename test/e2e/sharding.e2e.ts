@@ -9,7 +9,7 @@ import { MetricsReading } from '../../src/tools/cli/top/reading.ts';
 import { SharedIndexInformer, resources, shardSelectorText, partitionRanges } from '../../src/index.ts';
 import { collectMetrics } from '../../src/metrics/index.ts';
 import type { ResourceRef, ShardSelector } from '../../src/index.ts';
-import type { MetricLabels, MetricName } from '../../src/metrics/table.ts';
+import type { MetricLabels, MetricName } from '../../src/metrics/metrics-table.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';
 import { getText } from './get-text.ts';

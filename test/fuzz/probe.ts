@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { KubeloomError } from '../../src/index.ts';
-import { ERROR_GROUPS } from '../../src/base/error-codes/table.ts';
+import { ERROR_GROUPS } from '../../src/base/error-codes/error-table.ts';
 import { canaryIn, everythingOf } from '../security/canary.ts';
 import { Chance } from '../sim/chance.ts';
 

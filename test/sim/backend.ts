@@ -12,7 +12,7 @@ import {
 import type { ReflectorThread } from '../../src/reflector/reflector-thread.ts';
 import { RingConsumer, RingMemory } from '../../src/shared/ring/ring.ts';
 import type { Backend, BackendEvents, Role } from '../../src/informer/threads/backend.ts';
-import type { PipelineMemory } from '../../src/shared/layout.ts';
+import type { PipelineMemory } from '../../src/shared/pipeline-layout.ts';
 import type {
   ControlPort,
   FromReflectorThread,

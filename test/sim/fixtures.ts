@@ -2,11 +2,11 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { SharedIndexInformer, InformerThreads, field, label } from '../../src/index.ts';
 import { allocateRing } from '../../src/shared/ring/ring.ts';
-import { BLOCK_BYTES } from '../../src/shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../src/shared/log/log-layout.ts';
 import type { Indexers } from '../../src/index.ts';
 import { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
-import { allocatePipeline } from '../../src/shared/layout.ts';
-import type { PipelineMemory } from '../../src/shared/layout.ts';
+import { allocatePipeline } from '../../src/shared/pipeline-layout.ts';
+import type { PipelineMemory } from '../../src/shared/pipeline-layout.ts';
 import type { HttpRequest, HttpTransport, ResponseSink } from '../../src/http/http.ts';
 import type { WireRecord } from './oracle/histories.ts';
 import { Recorder } from './oracle/recorder.ts';

@@ -23,6 +23,7 @@ import {
 import type { Rule, Violation } from './rules.ts';
 import type { ProseCounts } from './prose.ts';
 import { BENCHMARK_LINES_MAX, DOCS_BYTES_MAX, bytesOf, decisionsAreShort, linesOf } from './documents.ts';
+import { baseNamesAreFew, wordsStayGivenUp } from './names.ts';
 import { PROSE_BUDGETS, PROSE_GOAL } from './prose-budgets.ts';
 import { plainEnglish, proseViolations, roomsWithinBudget, withoutCode } from './prose.ts';
 import { readDocuments, readRepository } from './source-file.ts';
@@ -39,6 +40,8 @@ const RULES: readonly [string, Rule][] = [
   ['no function is longer than 70 lines', functionsAreShort],
   ['every file says in a header what it is', filesHaveAHeader],
   ['no file or folder has a name that says nothing', namesSaySomething],
+  ['a word that was given up does not come back', wordsStayGivenUp],
+  ['no three files of the product have one base name', baseNamesAreFew],
   ['every source file is reachable from an entry point', everythingIsReachable],
   ['no test is switched off, nothing is left to do', nothingIsSwitchedOff],
   ['comments and titles of tests are in plain English', plainEnglish],

@@ -6,7 +6,7 @@ import { realTimers } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { DoneChecker } from '../../base/done-checker.ts';
 import { KubeloomError, wrapped } from '../../base/errors.ts';
-import type { ListerWatcher } from '../../kube/list-watch.ts';
+import type { ListerWatcher } from '../../kube/lister-watcher.ts';
 import { ErrRequeue } from '../queue/queue.ts';
 import type { PopProcess, Queue } from '../queue/queue.ts';
 import { WarningReporter } from './warning-reporter.ts';

@@ -6,7 +6,7 @@ import { metaNamespaceIndexFunc } from '../cache/indices.ts';
 import { newIndexer } from '../cache/indexed-store.ts';
 import { deletionHandlingMetaNamespaceKeyFunc, metaNamespaceKeyFunc, keyOf } from '../../kube/keys.ts';
 import type { IndexValuesFunctions, Indexer, KeyFunction } from '../../kube/store.ts';
-import type { ListerWatcher } from '../../kube/list-watch.ts';
+import type { ListerWatcher } from '../../kube/lister-watcher.ts';
 import type { Deltas, Transformer } from '../queue/delta.ts';
 import { RealFIFO } from '../queue/real-fifo.ts';
 import { newController } from './controller.ts';

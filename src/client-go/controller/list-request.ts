@@ -1,14 +1,14 @@
 /** A request of the ListerWatcher, and the request for one page of a list, which it writes into the store. */
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
-import type { KubeList, ListerWatcher } from '../../kube/list-watch.ts';
+import type { KubeList, ListerWatcher } from '../../kube/lister-watcher.ts';
 import { itemsOf } from '../../kube/meta.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Failure, Progress, ReflectorEvent } from '../../reflector/rules/state.ts';
 import type { Query } from '../../kube/connection-options.ts';
 import type { StoreWriter } from './store-writer.ts';
 import type { WarningReporter } from './warning-reporter.ts';
-import { listOptionsOf } from '../../kube/list-watch.ts';
+import { listOptionsOf } from '../../kube/lister-watcher.ts';
 import { isTable } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 import { failureOf } from './lister-watcher-errors.ts';

@@ -2,7 +2,7 @@
 import { disown, isThenable } from '../../base/thenable.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { parseJson } from '../../base/parse-json.ts';
-import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
+import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/lister-watcher.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import { apiVersionOf, resourcePath } from '../../kube/resource.ts';
 import type { ResourceOf } from '../../kube/resource.ts';
@@ -13,7 +13,7 @@ import { ListItems } from '../../http/list-items.ts';
 import type { ItemSink } from '../../http/list-items.ts';
 import { WatchFrames } from '../../http/watch-frames.ts';
 import type { FrameSink } from '../../http/watch-frames.ts';
-import { queryOf } from '../../kube/list-watch.ts';
+import { queryOf } from '../../kube/lister-watcher.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { ExpectedType } from './expected-type.ts';
 

@@ -3,7 +3,7 @@
  * by themselves; a reflector pages by its own rules.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import type { KubeList, ListOptions } from '../../kube/list-watch.ts';
+import type { KubeList, ListOptions } from '../../kube/lister-watcher.ts';
 import { itemsOf } from '../../kube/meta.ts';
 import type { ListFunction } from './list-watch.ts';
 import { answerIn } from './lister-watcher-errors.ts';

@@ -6,7 +6,7 @@ import { realClock } from '../../base/clock.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { ReflectorStore } from '../../kube/store.ts';
 import { KubeloomError, assert } from '../../base/errors.ts';
-import type { ListerWatcher } from '../../kube/list-watch.ts';
+import type { ListerWatcher } from '../../kube/lister-watcher.ts';
 import { initialState } from '../../reflector/rules/state.ts';
 import type { Memory } from '../../reflector/rules/state.ts';
 import type { ReflectorPhase, ReflectorSpec } from '../../shared/protocol.ts';

@@ -1,9 +1,9 @@
 /** Opens one watch, or streaming list, and reads it until it ends, fails, times out, or is cancelled. */
-import type { ErrorCode } from '../../base/error-codes/table.ts';
+import type { ErrorCode } from '../../base/error-codes/error-table.ts';
 import { KubeloomError, wrapped } from '../../base/errors.ts';
 import { identityText } from '../../base/quotable.ts';
-import { listOptionsOf } from '../../kube/list-watch.ts';
-import type { Watch, WatchEvent } from '../../kube/list-watch.ts';
+import { listOptionsOf } from '../../kube/lister-watcher.ts';
+import type { Watch, WatchEvent } from '../../kube/lister-watcher.ts';
 import { isRecord, metadataAtHand, resourceVersionOf } from '../../kube/meta-shape.ts';
 import { errorEvent, malformed, noEndBookmark, stalled } from '../../reflector/rules/failure.ts';
 import { beginsWithSyntheticEvents } from '../../http/queries.ts';

@@ -6,7 +6,7 @@ import { KubeloomError } from '../../base/errors.ts';
 import { splitPath } from '../../kube/json/read.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import { invalidOption } from '../../base/option-checks.ts';
-import type { InformerView } from '../options.ts';
+import type { InformerView } from '../informer-options.ts';
 import type { CachedObject } from '../../replica/store/cached-object.ts';
 import type { Indexers, PlainIndexFunction } from '../../replica/store/index-functions.ts';
 

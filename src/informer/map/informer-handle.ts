@@ -14,7 +14,7 @@ import { ViewRegistration } from './view-registration.ts';
 import { handlerOfPart } from './part.ts';
 import type { IsInPart } from './part.ts';
 import { show } from './view.ts';
-import type { InformerView } from '../options.ts';
+import type { InformerView } from '../informer-options.ts';
 
 /** @internal */
 export interface InformerHandleParts {

@@ -3,14 +3,14 @@
  * changes from metadata to whole objects: when the new informer has caught up, the readers and handlers of the metadata
  * move to it, and the old one ends. A kind never changes back from whole objects to metadata.
  */
-import type { InformerOptions } from '../options.ts';
+import type { InformerOptions } from '../informer-options.ts';
 import { SharedIndexInformer } from '../shared-index-informer.ts';
 import { compareResourceVersions, isComparableResourceVersion } from '../../kube/resource-version.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import type { FieldIndexes } from './field-indexes.ts';
-import type { InformerView } from '../options.ts';
+import type { InformerView } from '../informer-options.ts';
 import type { Informer, ViewRegistration } from './view-registration.ts';
 
 export interface NamespaceInformerParts {

@@ -18,7 +18,7 @@ import type { PlainIndexFunction } from '../../replica/store/index-functions.ts'
 import type { InformerIndexer } from '../../replica/store/indexer.ts';
 import { fieldValues, indexNameOf } from './field-indexes.ts';
 import type { FieldIndexes } from './field-indexes.ts';
-import type { InformerView } from '../options.ts';
+import type { InformerView } from '../informer-options.ts';
 import type { IsInPart } from './part.ts';
 import { createHash } from 'node:crypto';
 

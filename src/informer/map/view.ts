@@ -8,7 +8,7 @@ import { jsonText } from '../../base/json-text.ts';
 import { invalidOption } from '../../base/option-checks.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import type { Borrowed, CachedObject, Mutable } from '../../replica/store/cached-object.ts';
-import type { InformerView } from '../options.ts';
+import type { InformerView } from '../informer-options.ts';
 import type { Labels } from '../../replica/store/extracted-fields.ts';
 
 /** @throws ERR_KUBELOOM_OPTION for an unknown view */

@@ -1,7 +1,7 @@
 /** Informers that the threads serve, by number, and their registration with every shard. */
 import { KubeloomError, fromErrorMessage } from '../../base/errors.ts';
 import { abortable } from '../../base/on-abort.ts';
-import type { ListerWatcher } from '../../kube/list-watch.ts';
+import type { ListerWatcher } from '../../kube/lister-watcher.ts';
 import type { InformerMerge } from '../../replica/merge/informer-merge.ts';
 import type {
   FeedAnswer,

@@ -1,7 +1,7 @@
 /** Common interface of the two runners of reflector and shards: worker threads, or the calling thread. */
 import type { Clock } from '../../base/clock.ts';
 import type { FromReflectorThread, FromShard, ToReflectorThread, ToShard } from '../../shared/protocol.ts';
-import type { PipelineMemory } from '../../shared/layout.ts';
+import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
 import type { LoopTimers } from './main-loop.ts';
 
 /** The reflector, or the shard with this number. */

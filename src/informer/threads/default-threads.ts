@@ -5,8 +5,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError, assert } from '../../base/errors.ts';
-import { resolveThreadsOptions } from './options.ts';
-import type { ResolvedThreadsOptions, ThreadsOptions } from './options.ts';
+import { resolveThreadsOptions } from './threads-options.ts';
+import type { ResolvedThreadsOptions, ThreadsOptions } from './threads-options.ts';
 import { InformerThreads } from './informer-threads.ts';
 
 interface DefaultThreads {

@@ -6,7 +6,7 @@ import { backgroundClock, realTimers } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
 import { UsageWriter } from '../../shared/thread-usage.ts';
-import type { PipelineMemory } from '../../shared/layout.ts';
+import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
 import type {
   ControlPort,
   FromReflectorThread,

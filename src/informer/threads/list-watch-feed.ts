@@ -6,8 +6,8 @@
 import { itemsOf } from '../../kube/meta.ts';
 import { KubeloomError, toErrorMessage, messageOf } from '../../base/errors.ts';
 import { jsonText } from '../../base/json-text.ts';
-import { listOptionsOf } from '../../kube/list-watch.ts';
-import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
+import { listOptionsOf } from '../../kube/lister-watcher.ts';
+import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/lister-watcher.ts';
 import type { FeedAnswer, FeedRequest } from '../../shared/protocol.ts';
 import type { ConnectionOptions } from '../../kube/connection-options.ts';
 import { realTimers } from '../../base/clock.ts';

@@ -4,7 +4,7 @@
  */
 import { KeyHash } from '../../shared/record/key-hash.ts';
 import { compareU32 } from '../../shared/ring/word.ts';
-import type { ShardWords, PipelineWords } from '../../shared/layout.ts';
+import type { ShardWords, PipelineWords } from '../../shared/pipeline-layout.ts';
 import type { ToShard, KeySeed } from '../../shared/protocol.ts';
 import type { Supervised } from './supervisor.ts';
 import type { UsedId } from '../../replica/store/replica.ts';

@@ -4,7 +4,7 @@ import { threadCpuMs } from '../../base/thread-cpu.ts';
 import type { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import type { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
 import type { DecodedCache } from '../../replica/store/decoded-cache.ts';
-import type { PipelineMemory } from '../../shared/layout.ts';
+import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
 import { RingMemory } from '../../shared/ring/ring.ts';
 import { readUsage } from '../../shared/thread-usage.ts';
 import type { ThreadUsage } from '../../shared/thread-usage.ts';

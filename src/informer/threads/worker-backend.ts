@@ -4,8 +4,8 @@
  */
 import { realTimers } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
-import { PipelineWords } from '../../shared/layout.ts';
-import type { PipelineMemory } from '../../shared/layout.ts';
+import { PipelineWords } from '../../shared/pipeline-layout.ts';
+import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
 import type {
   FromReflectorThread,
   FromShard,

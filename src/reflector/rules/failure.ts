@@ -2,7 +2,7 @@
  * Sorts failures into the kinds that `step` distinguishes, and words the errors that arise in the reflector
  * itself.
  */
-import type { ErrorCode } from '../../base/error-codes/table.ts';
+import type { ErrorCode } from '../../base/error-codes/error-table.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import type { ConnectionOptions } from '../../kube/connection-options.ts';
 import { statusError } from '../../kube/status.ts';

@@ -5,7 +5,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { Histogram, LATENCY_SECONDS } from '../../metrics/histogram.ts';
 import type { HistogramData } from '../../metrics/histogram.ts';
-import type { MetricLabels } from '../../metrics/table.ts';
+import type { MetricLabels } from '../../metrics/metrics-table.ts';
 import type { Stamp } from '../../shared/stamps.ts';
 
 /**

@@ -8,7 +8,7 @@
 import { assert } from '../../base/errors.ts';
 import { compareU32 } from '../ring/word.ts';
 import type { Word } from '../ring/word.ts';
-import { BLOCK_BYTES, LOG_BYTES_MAX } from './layout.ts';
+import { BLOCK_BYTES, LOG_BYTES_MAX } from './log-layout.ts';
 
 /** Returned by `reserve` when readers must first pass a sequence. */
 export const LOG_FULL = -1;

@@ -16,7 +16,7 @@ import {
   RECORD_HEADER_BYTES,
   TAIL_LINE,
   TYPE_WORD,
-} from './layout.ts';
+} from './ring-layout.ts';
 import { Word, compareU32 } from './word.ts';
 
 /** Returned by `tryClaim` when the consumer must first release records. */

@@ -13,7 +13,7 @@ import type { OptionChecks } from '../../base/option-checks.ts';
 import type { ReconcileResult } from '../../workqueue/reconcile-result.ts';
 import type { ItemReconciler } from '../../workqueue/run-workers.ts';
 import type { SharedCache } from '../../informer/share/shared-cache.ts';
-import { availableCores } from '../../informer/threads/options.ts';
+import { availableCores } from '../../informer/threads/threads-options.ts';
 import { WaitCondition } from '../../informer/wait-condition.ts';
 import { PoolThread } from './pool-thread.ts';
 import type { PoolParts } from './pool-thread.ts';

@@ -9,7 +9,7 @@ import { InsideThreads } from './inside-threads.ts';
 /** One shard, with rings that the reflector fills. */
 const SMALL = { indexerThreads: 1, ringBytes: 2 ** 14, stallTimeoutMs: 1000 };
 
-/** Offsets of the bells in the pipeline's words (src/shared/layout.ts); a waiting thread also ends its own waits. */
+/** Offsets of the bells in the pipeline's words (src/shared/pipeline-layout.ts); a waiting thread also ends its own waits. */
 const REFLECTOR_BELL = 64;
 const MAIN_BELL = 128;
 const NONE = -1;

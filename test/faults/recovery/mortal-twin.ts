@@ -10,7 +10,7 @@ import { Shard } from '../../../src/indexer/shard.ts';
 import { Router } from '../../../src/reflector/router.ts';
 import { Word } from '../../../src/shared/ring/word.ts';
 import type { Role } from '../../../src/informer/threads/backend.ts';
-import { allocatePipeline } from '../../../src/shared/layout.ts';
+import { allocatePipeline } from '../../../src/shared/pipeline-layout.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
 import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Backend, BackendEvents } from '../../../src/informer/threads/backend.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
-import type { KubeList, ListerWatcher } from '../../../src/kube/list-watch.ts';
+import type { KubeList, ListerWatcher } from '../../../src/kube/lister-watcher.ts';
 import { allocateActivity } from '../../../src/shared/activity.ts';
 import type { PipelineClient } from '../../../src/informer/threads/attachments.ts';
 import type { FromReflectorThread, ReflectorSpec, ToReflectorThread } from '../../../src/shared/protocol.ts';

@@ -6,7 +6,7 @@ import type { InformerOptions } from '../../../src/index.ts';
 import { FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import type { FakeObject } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
-import { allocatePipeline } from '../../../src/shared/layout.ts';
+import { allocatePipeline } from '../../../src/shared/pipeline-layout.ts';
 import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 import { PODS, pod } from '../../kit/objects.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { coresOfControlGroup } from '../../../src/base/control-group.ts';
-import { availableCores, defaultIndexerThreads } from '../../../src/informer/threads/options.ts';
+import { availableCores, defaultIndexerThreads } from '../../../src/informer/threads/threads-options.ts';
 
 const reading = (files: Readonly<Record<string, string>>) => (path: string) => files[path];
 

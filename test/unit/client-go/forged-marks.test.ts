@@ -9,7 +9,7 @@ import {
   metaNamespaceKeyFunc,
 } from '../../../src/client-go/index.ts';
 import { SharedIndexInformer } from '../../../src/index.ts';
-import type { ListerWatcher, Watch, WatchEvent } from '../../../src/kube/list-watch.ts';
+import type { ListerWatcher, Watch, WatchEvent } from '../../../src/kube/lister-watcher.ts';
 import { Mark, labelsOf, resourceVersionOf, uidOf } from '../../../src/kube/meta-shape.ts';
 import { isTombstone } from '../../../src/kube/tombstone.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeClock, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import type { KindLike } from '../../../src/kube/rest-mapper.ts';
-import type { ErrorCode } from '../../../src/base/error-codes/table.ts';
+import type { ErrorCode } from '../../../src/base/error-codes/error-table.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { awaitedResource } from '../../../src/controller/awaited-resource.ts';
 import { resources } from '../../../src/index.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { METRIC_DEFINITIONS } from '../../../src/metrics/table.ts';
+import { METRIC_DEFINITIONS } from '../../../src/metrics/metrics-table.ts';
 import { ROOT } from './documents.ts';
 import { selectionOfVariable, selections } from './promql.ts';
 

@@ -1,6 +1,6 @@
 /** The text of docs/errors.md, made from the table of the codes. */
-import { ERROR_GROUPS } from '../../../src/base/error-codes/table.ts';
-import type { ErrorGroup, ErrorPlace } from '../../../src/base/error-codes/table.ts';
+import { ERROR_GROUPS } from '../../../src/base/error-codes/error-table.ts';
+import type { ErrorGroup, ErrorPlace } from '../../../src/base/error-codes/error-table.ts';
 
 const HEAD = `# Errors
 

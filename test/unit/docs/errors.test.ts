@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { ERROR_GROUPS } from '../../../src/base/error-codes/table.ts';
+import { ERROR_GROUPS } from '../../../src/base/error-codes/error-table.ts';
 import { readDocuments, readRepository } from '../../tidy/source-file.ts';
 import type { SourceFile } from '../../tidy/source-file.ts';
 import { errorsPage } from './errors-page.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { METRIC_DEFINITIONS } from '../../../src/metrics/table.ts';
+import { METRIC_DEFINITIONS } from '../../../src/metrics/metrics-table.ts';
 import { selections } from './promql.ts';
 
 const PAGE = fileURLToPath(new URL('../../../../docs/metrics.md', import.meta.url));

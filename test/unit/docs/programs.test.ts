@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node';
 import * as kubeloom from '../../../src/index.ts';
-import { resolveThreadsOptions } from '../../../src/informer/threads/options.ts';
+import { resolveThreadsOptions } from '../../../src/informer/threads/threads-options.ts';
 import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { ROOT, snippets, snippetsOf } from './documents.ts';
 import type { Snippet } from './documents.ts';

@@ -21,7 +21,7 @@ import { KeyHash } from '../../../src/shared/record/key-hash.ts';
 import { Bell } from '../../../src/shared/ring/bell.ts';
 import { UsageWriter, allocateUsage } from '../../../src/shared/thread-usage.ts';
 import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../src/shared/ring/ring.ts';
-import { LENGTH_WORD } from '../../../src/shared/ring/layout.ts';
+import { LENGTH_WORD } from '../../../src/shared/ring/ring-layout.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
 import type { UsedId } from '../../../src/replica/store/replica.ts';
 import { keySeeds } from '../../../src/informer/threads/recovery.ts';

@@ -6,7 +6,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import type { MetricFamily } from '../../../src/metrics/collect.ts';
 import type { HistogramData } from '../../../src/metrics/histogram.ts';
-import { METRIC_DEFINITIONS } from '../../../src/metrics/table.ts';
+import { METRIC_DEFINITIONS } from '../../../src/metrics/metrics-table.ts';
 import { MetricsReading, quantile, since } from '../../../src/tools/cli/top/reading.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { RateLimitingQueue, runWorkers } from '../../../src/workqueue/index.ts';

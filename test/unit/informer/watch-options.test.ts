@@ -1,7 +1,7 @@
 /** The options of list-and-watch of informers: their results, and the refusals. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reflectorSpec, resolveInformerOptions } from '../../../src/informer/options.ts';
+import { reflectorSpec, resolveInformerOptions } from '../../../src/informer/informer-options.ts';
 import { PODS } from '../../kit/objects.ts';
 
 const REFUSED = { code: 'ERR_KUBELOOM_OPTION' };

@@ -5,7 +5,7 @@ import { ListPager } from '../../../src/client-go/index.ts';
 import { SharedIndexInformer, labelSelectorAsSelector } from '../../../src/index.ts';
 import type { KubeObject } from '../../../src/index.ts';
 import { FakeWatch } from '../../../src/tools/apiserver/testing/fake-controller-source.ts';
-import type { KubeList, ListerWatcher } from '../../../src/kube/list-watch.ts';
+import type { KubeList, ListerWatcher } from '../../../src/kube/lister-watcher.ts';
 import { extractList, itemsOf, listAccessor } from '../../../src/kube/meta.ts';
 import { PODS } from '../../kit/objects.ts';
 

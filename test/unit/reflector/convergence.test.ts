@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { seededRandom } from '../../../src/base/random.ts';
-import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../../src/shared/log/log-layout.ts';
 import { FakeApi } from './fake-api.ts';
 import { Harness } from './harness.ts';
 import { HistoryCheck } from './history-check.ts';

@@ -6,7 +6,7 @@ import { realClock } from '../../../src/base/clock.ts';
 import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { allocateActivity } from '../../../src/shared/activity.ts';
-import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../../src/shared/log/log-layout.ts';
 import { ReflectorThread } from '../../../src/reflector/reflector-thread.ts';
 import type { FromReflector, ReflectorSpec, ToReflector } from '../../../src/shared/protocol.ts';
 import { Http1Transport } from '../../../src/http/http1-transport.ts';

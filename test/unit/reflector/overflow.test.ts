@@ -1,7 +1,7 @@
 /** Full rings and a full log: no record is lost or reordered, and sockets are not read. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../../src/shared/log/log-layout.ts';
 import { UsageWriter, allocateUsage, readUsage } from '../../../src/shared/thread-usage.ts';
 import type { ThreadUsage } from '../../../src/shared/thread-usage.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KeySpans, scanKey } from '../../../src/kube/json/key-spans.ts';
-import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../../src/shared/log/log-layout.ts';
 import { DeltaFlag, DeltaKind } from '../../../src/shared/record/delta.ts';
 import { StampReader } from '../../../src/shared/stamps.ts';
 import type { Router } from '../../../src/reflector/router.ts';

@@ -1,7 +1,7 @@
 /** Rings, log and words in this process, read back as a shard and the main thread would see them. */
 import { strict as assert } from 'node:assert';
 import type { Clock } from '../../../src/base/clock.ts';
-import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../../src/shared/log/log-layout.ts';
 import { LogWriter, allocateLog } from '../../../src/shared/log/log.ts';
 import {
   DeltaKind,

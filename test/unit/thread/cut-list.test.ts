@@ -8,7 +8,7 @@ import { Drain } from '../../../src/replica/merge/drain.ts';
 import { ForeignMemory } from '../../../src/replica/share/foreign-memory.ts';
 import { DecodedCache } from '../../../src/replica/store/decoded-cache.ts';
 import { RowKind, RowRecord } from '../../../src/shared/record/row.ts';
-import { resolveThreadsOptions } from '../../../src/informer/threads/options.ts';
+import { resolveThreadsOptions } from '../../../src/informer/threads/threads-options.ts';
 import { ThreadInformer } from '../../../src/thread/thread-informer.ts';
 import { PODS } from '../informer/scene.ts';
 

@@ -8,7 +8,7 @@ import type { ErrorMessage } from '../../../base/errors.ts';
 import { ApiServer } from './api-server.ts';
 import type { ServerControl } from './api-server.ts';
 import type { Endpoint } from '../wire/kubeconfig.ts';
-import type { ApiServerOptions } from '../store/options.ts';
+import type { ApiServerOptions } from '../store/server-options.ts';
 
 type ControlMethod = keyof ServerControl;
 

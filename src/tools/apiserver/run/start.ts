@@ -10,8 +10,8 @@ import { EmbeddedApiServer } from './embedded-server.ts';
 import { execArgvOption } from './exec-argv.ts';
 import { oneOf, checkOptions } from '../../../base/option-checks.ts';
 import type { OptionChecks } from '../../../base/option-checks.ts';
-import { API_SERVER_CHECKS } from '../store/options.ts';
-import type { ApiServerOptions } from '../store/options.ts';
+import { API_SERVER_CHECKS } from '../store/server-options.ts';
+import type { ApiServerOptions } from '../store/server-options.ts';
 import { RemoteControl, invoke } from './remote.ts';
 import type { RemoteCall } from './remote.ts';
 

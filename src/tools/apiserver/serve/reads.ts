@@ -4,7 +4,7 @@ import { acceptsPartial, sendJson, sendPieces } from '../wire/http-io.ts';
 import type { JsonObject } from '../store/json.ts';
 import { parseGetOptions, parseListOptions } from './list-options.ts';
 import { listPieces, readPage, requireFresh } from './list.ts';
-import type { ResolvedOptions } from '../store/options.ts';
+import type { ResolvedOptions } from '../store/server-options.ts';
 import { flag } from '../wire/request-info.ts';
 import type { Call } from '../wire/request-info.ts';
 import { scaleOf } from '../write/scale.ts';

@@ -1,7 +1,7 @@
 /** One request: authenticates it, applies its faults, and passes it to the verb or to the discovery documents. */
 
 import { isLoopbackHost } from '../../../base/loopback.ts';
-import type { ResolvedOptions } from '../store/options.ts';
+import type { ResolvedOptions } from '../store/server-options.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { documentAt } from './discovery.ts';
 import { applyFaults } from '../faults/fault-answers.ts';

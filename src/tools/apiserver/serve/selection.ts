@@ -8,7 +8,7 @@ import { parseFieldSelector } from '../../../kube/field-selector.ts';
 import { parseLabelSelector } from '../../../kube/label-selector.ts';
 import { ShardFilter } from '../../../kube/shard-filter.ts';
 import { parseShardSelector } from '../../../kube/shard-selector.ts';
-import type { ResolvedOptions } from '../store/options.ts';
+import type { ResolvedOptions } from '../store/server-options.ts';
 import type { ResourcePath } from '../wire/request-info.ts';
 import type { ResourceDefinition } from '../store/resources.ts';
 import { badRequest, quote } from '../store/status.ts';

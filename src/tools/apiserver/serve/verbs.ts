@@ -13,7 +13,7 @@ import { parseJson } from '../../../base/parse-json.ts';
 import { parseListOptions } from './list-options.ts';
 import { listPieces, readPage } from './list.ts';
 import type { Listener } from '../wire/listener.ts';
-import type { ResolvedOptions } from '../store/options.ts';
+import type { ResolvedOptions } from '../store/server-options.ts';
 import { APPLY_PATCH, applyPatch, requirePatchType } from '../write/patch.ts';
 import { finalizerWarnings } from '../write/metadata-rules.ts';
 import { distinctOwners, duplicateOwners, unknownMetadata } from '../write/metadata-shape.ts';

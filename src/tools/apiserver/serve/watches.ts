@@ -7,12 +7,12 @@ import { acceptsPartial } from '../wire/http-io.ts';
 import { parseWatchOptions } from './list-options.ts';
 import type { WatchOptions } from './list-options.ts';
 import type { Listener } from '../wire/listener.ts';
-import type { ResolvedOptions } from '../store/options.ts';
+import type { ResolvedOptions } from '../store/server-options.ts';
 import type { Call } from '../wire/request-info.ts';
 import { selectionOf } from './selection.ts';
 import { StatusError, expired, tooLargeResourceVersion } from '../store/status.ts';
-import { Watch } from './watch.ts';
-import type { WatchPlan } from './watch.ts';
+import { Watch } from './watch-stream.ts';
+import type { WatchPlan } from './watch-stream.ts';
 
 /** How to break a connection: with an ordinary end, with a TCP reset, or with a reset in the middle of a line. */
 export type DropMode = 'close' | 'reset' | 'resetMidLine';

@@ -4,7 +4,13 @@
  * be reset: their position is then gone, and their clients list again. Objects are copied in and out. Lists
  * are in key order, events in the order of the changes, and the resourceVersion counts the changes.
  */
-import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../../kube/list-watch.ts';
+import type {
+  KubeList,
+  ListOptions,
+  ListerWatcher,
+  Watch,
+  WatchEvent,
+} from '../../../kube/lister-watcher.ts';
 import { onAbort } from '../../../base/on-abort.ts';
 import { statusError } from '../../../kube/status.ts';
 import type { KubeStatusError } from '../../../kube/status.ts';

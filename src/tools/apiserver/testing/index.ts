@@ -24,7 +24,7 @@ export type { ChangeType } from '../store/history.ts';
 export type { KubeConfigObject } from '../wire/kubeconfig.ts';
 export type { LoadOptions, LoadReport, PopulateOptions } from '../load/load.ts';
 export { STAMP_ANNOTATION } from '../load/load-template.ts';
-export type { ApiServerOptions } from '../store/options.ts';
+export type { ApiServerOptions } from '../store/server-options.ts';
 export type { RequestRecord } from '../wire/request-log.ts';
 export type { ResourceDefinition } from '../store/resources.ts';
 export type { DropMode, WatchInfo } from '../serve/watches.ts';

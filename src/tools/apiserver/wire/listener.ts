@@ -9,7 +9,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createCertificates } from './certificates.ts';
 import type { ServerCertificates } from './certificates.ts';
-import type { ResolvedOptions } from '../store/options.ts';
+import type { ResolvedOptions } from '../store/server-options.ts';
 
 export class Listener {
   /** PEM; '' without TLS. */

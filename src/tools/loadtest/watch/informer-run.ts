@@ -4,7 +4,7 @@ import { sleep } from '../../../base/sleep.ts';
 import { SharedIndexInformer } from '../../../index.ts';
 import type { HandlerRegistration } from '../../../index.ts';
 import type { ListMessage } from '../../../metrics/index.ts';
-import type { ListOptions } from '../../../kube/list-watch.ts';
+import type { ListOptions } from '../../../kube/lister-watcher.ts';
 import type { Mark, SyncResult } from '../result.ts';
 import type { ClientRun } from '../verdict/judge-runs.ts';
 import type { ListMode } from '../workload/workload.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../../src/client-go/controller/list-watch.ts';
 import type { OptionsModifier } from '../../../../src/client-go/controller/list-watch.ts';
 import { newInformer } from '../../../../src/client-go/controller/informer.ts';
-import type { ListOptions } from '../../../../src/kube/list-watch.ts';
+import type { ListOptions } from '../../../../src/kube/lister-watcher.ts';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { AnsweringServer, PODS, kubeConfigFor, until } from './http-scene.ts';
 import { RecordingHandler } from './scene.ts';

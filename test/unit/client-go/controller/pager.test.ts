@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ListPager } from '../../../../src/client-go/controller/pager.ts';
-import type { KubeList, ListOptions } from '../../../../src/kube/list-watch.ts';
+import type { KubeList, ListOptions } from '../../../../src/kube/lister-watcher.ts';
 import { settle } from './scene.ts';
 import { statusThrown } from './scripted-lister-watcher.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { Reflector } from '../../../../src/client-go/controller/reflector.ts';
-import type { WatchEvent } from '../../../../src/kube/list-watch.ts';
+import type { WatchEvent } from '../../../../src/kube/lister-watcher.ts';
 import { RecordingStore, ReflectorScene, settle, started } from './scene.ts';
 import {
   ScriptedListerWatcher,

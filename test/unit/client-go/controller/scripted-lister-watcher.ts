@@ -5,7 +5,7 @@ import type {
   ListerWatcher,
   Watch,
   WatchEvent,
-} from '../../../../src/kube/list-watch.ts';
+} from '../../../../src/kube/lister-watcher.ts';
 
 export interface Pod {
   readonly kind?: string;

@@ -9,7 +9,7 @@ import type {
   ListerWatcher,
   Watch,
   WatchEvent,
-} from '../../../../src/kube/list-watch.ts';
+} from '../../../../src/kube/lister-watcher.ts';
 import { FakeWatch } from '../../../../src/tools/apiserver/testing/fake-controller-source.ts';
 import { objects } from '../queue/notation.ts';
 import type { HistoryStep, TestObject } from '../queue/notation.ts';

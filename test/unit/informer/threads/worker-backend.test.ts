@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { WorkerBackend, workerUrl } from '../../../../src/informer/threads/worker-backend.ts';
-import { allocatePipeline } from '../../../../src/shared/layout.ts';
+import { allocatePipeline } from '../../../../src/shared/pipeline-layout.ts';
 
 test('an indexer thread loads no ES module by `require`, because ending a thread there aborts the process', () => {
   const entry = fileURLToPath(workerUrl('indexer'));

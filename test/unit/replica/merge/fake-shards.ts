@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 
 import { SequenceMerger } from '../../../../src/replica/merge/sequence-merger.ts';
-import { BLOCK_BYTES } from '../../../../src/shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../../../src/shared/log/log-layout.ts';
 import { DeltaKind, writeControl } from '../../../../src/shared/record/delta.ts';
 import {
   NotificationFlag,

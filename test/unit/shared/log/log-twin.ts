@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 
-import { BLOCK_BYTES } from '../../../../src/shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../../../src/shared/log/log-layout.ts';
 import { LOG_FULL, LogWriter, allocateLog } from '../../../../src/shared/log/log.ts';
 import { compareU32 } from '../../../../src/shared/ring/word.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import { BLOCK_BYTES, LOG_BYTES_MAX } from '../../../../src/shared/log/layout.ts';
+import { BLOCK_BYTES, LOG_BYTES_MAX } from '../../../../src/shared/log/log-layout.ts';
 import { LOG_FULL, LogWriter, allocateLog } from '../../../../src/shared/log/log.ts';
 import { seededRandom, wholeNumber } from '../ring/random.ts';
 import { LogTwin } from './log-twin.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HalfSipHash, KeyHash, randomHashKey } from '../../../../src/shared/record/key-hash.ts';
 import type { KeyPart } from '../../../../src/shared/record/key-hash.ts';
-import { allocatePipeline } from '../../../../src/shared/layout.ts';
+import { allocatePipeline } from '../../../../src/shared/pipeline-layout.ts';
 
 const KNOWN = new KeyHash(Int32Array.of(1, 2));
 const OTHER = new KeyHash(Int32Array.of(3, 2));

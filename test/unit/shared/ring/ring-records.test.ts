@@ -10,7 +10,7 @@ import {
   allocateRing,
   recordLength,
 } from '../../../../src/shared/ring/ring.ts';
-import { CAPACITY_MAX_BYTES } from '../../../../src/shared/ring/layout.ts';
+import { CAPACITY_MAX_BYTES } from '../../../../src/shared/ring/ring-layout.ts';
 import { RingTwin } from './ring-twin.ts';
 
 const CAPACITY = 1024;

@@ -18,7 +18,7 @@ import {
   allocateRing,
   recordLength,
 } from '../../../../src/shared/ring/ring.ts';
-import { RECORD_HEADER_BYTES } from '../../../../src/shared/ring/layout.ts';
+import { RECORD_HEADER_BYTES } from '../../../../src/shared/ring/ring-layout.ts';
 import { wholeNumber } from './random.ts';
 
 interface ModelRecord {

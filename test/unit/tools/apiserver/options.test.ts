@@ -1,7 +1,7 @@
 /** Tests of the options of the embedded apiserver. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resolveOptions } from '../../../../src/tools/apiserver/store/options.ts';
+import { resolveOptions } from '../../../../src/tools/apiserver/store/server-options.ts';
 
 test('an unknown or wrong option of the embedded apiserver is refused by its name', () => {
   const wrong: readonly (readonly [object, RegExp])[] = [

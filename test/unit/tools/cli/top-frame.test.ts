@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import type { MetricFamily, MetricSample } from '../../../../src/metrics/collect.ts';
-import type { MetricLabels } from '../../../../src/metrics/table.ts';
-import type { MetricName } from '../../../../src/metrics/table.ts';
+import type { MetricLabels } from '../../../../src/metrics/metrics-table.ts';
+import type { MetricName } from '../../../../src/metrics/metrics-table.ts';
 import { widthOf } from '../../../../src/tools/cli/terminal/cells.ts';
 import { frame, plainLine, shares } from '../../../../src/tools/cli/top/top-frame.ts';
 import { SORT_KEYS, initialTop, stepTop } from '../../../../src/tools/cli/top/top-state.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
-import type { ListOptions, WatchEvent } from '../../../../../src/kube/list-watch.ts';
+import type { ListOptions, WatchEvent } from '../../../../../src/kube/lister-watcher.ts';
 import { FakeControllerSource } from '../../../../../src/tools/apiserver/testing/index.ts';
 
 interface Thing {

@@ -8,7 +8,7 @@ import type {
   ListerWatcher,
   Watch,
   WatchEvent,
-} from '../../../../../src/kube/list-watch.ts';
+} from '../../../../../src/kube/lister-watcher.ts';
 import { WINDOW_BYTES, ListWatchFeed } from '../../../../../src/informer/threads/list-watch-feed.ts';
 import { FeedTransports } from '../../../../../src/reflector/feed-transport.ts';
 import type {

@@ -2,8 +2,8 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { reflectorSpec, shardSpec, resolveInformerOptions } from '../../../src/informer/options.ts';
-import type { InformerOptions } from '../../../src/informer/options.ts';
+import { reflectorSpec, shardSpec, resolveInformerOptions } from '../../../src/informer/informer-options.ts';
+import type { InformerOptions } from '../../../src/informer/informer-options.ts';
 import { drop, transformModule } from '../../../src/informer/transform.ts';
 import {
   defaultBacklogBytesMax,
@@ -11,8 +11,8 @@ import {
   defaultRetainChecks,
   defaultIndexerThreads,
   resolveThreadsOptions,
-} from '../../../src/informer/threads/options.ts';
-import type { ThreadsOptions } from '../../../src/informer/threads/options.ts';
+} from '../../../src/informer/threads/threads-options.ts';
+import type { ThreadsOptions } from '../../../src/informer/threads/threads-options.ts';
 import { field, indexModule, label } from '../../../src/replica/store/index-functions.ts';
 import { PODS } from '../../kit/objects.ts';
 

@@ -20,7 +20,7 @@ import type { ServeHealthOptions } from '../metrics/serve-health.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { Borrowed, KubeObject, ResourceOf } from '../index.ts';
 import type { InformersMap } from '../informer/map/informers-map.ts';
-import type { InformersMapOptions } from '../informer/map/options.ts';
+import type { InformersMapOptions } from '../informer/map/map-options.ts';
 import type { RateLimiter } from '../workqueue/rate-limiters.ts';
 import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 import type { ObjectClient } from './object-client.ts';

@@ -5,7 +5,7 @@ import { InformersMap } from '../../../../src/controller/index.ts';
 import { drop } from '../../../../src/index.ts';
 import type { InformersMapOptions } from '../../../../src/controller/index.ts';
 import type { KubeObject, ResourceRef } from '../../../../src/index.ts';
-import { CacheOptions, INHERITED } from '../../../../src/informer/map/options.ts';
+import { CacheOptions, INHERITED } from '../../../../src/informer/map/map-options.ts';
 import { NODE, POD, Scene, pod, rejection } from './scene.ts';
 import { PODS } from '../../../kit/objects.ts';
 

@@ -5,9 +5,9 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { coresOfControlGroup } from '../../base/control-group.ts';
-import { BLOCK_BYTES } from '../../shared/log/layout.ts';
+import { BLOCK_BYTES } from '../../shared/log/log-layout.ts';
 import { RING_BYTES_MIN } from '../../shared/record/limits.ts';
-import { CAPACITY_MAX_BYTES } from '../../shared/ring/layout.ts';
+import { CAPACITY_MAX_BYTES } from '../../shared/ring/ring-layout.ts';
 import { integer, number, invalidOption, checkInteger, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import type { RetainChecks } from '../../replica/store/entry-owner.ts';

@@ -4,8 +4,8 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { groupResource } from '../factory/resource-query.ts';
-import { INFORMER_CHECKS, resolveInformerOptions } from '../options.ts';
-import type { InformerOptions } from '../options.ts';
+import { INFORMER_CHECKS, resolveInformerOptions } from '../informer-options.ts';
+import type { InformerOptions } from '../informer-options.ts';
 import type { Transform } from '../transform.ts';
 import { isNamespaceName } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';

@@ -7,12 +7,12 @@ import { KubeloomError } from '../base/errors.ts';
 import { aLog } from '../base/log.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerSource } from '../kube/server-source.ts';
-import type { Codec, ThreadsOptions } from './threads/options.ts';
+import type { Codec, ThreadsOptions } from './threads/threads-options.ts';
 import type { RetainChecks } from '../replica/store/entry-owner.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
 import type { ReflectorSpec, ShardSpec } from '../shared/protocol.ts';
-import { isListerWatcher } from '../kube/list-watch.ts';
-import type { ListerWatcher } from '../kube/list-watch.ts';
+import { isListerWatcher } from '../kube/lister-watcher.ts';
+import type { ListerWatcher } from '../kube/lister-watcher.ts';
 import { apiVersionOf, resourcePath, isNamespaceName } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { MutationError } from './mutation/cache-mutation-detector.ts';
@@ -38,7 +38,7 @@ import {
   checkOptions,
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
-import { defaultRetainChecks, resolveThreadsOptions } from './threads/options.ts';
+import { defaultRetainChecks, resolveThreadsOptions } from './threads/threads-options.ts';
 import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
 import type { SlowLimits } from '../replica/deliver/handler-calls.ts';
 import { declaredFields, checkIndexers } from '../replica/store/index-functions.ts';
