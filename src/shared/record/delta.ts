@@ -1,20 +1,7 @@
 /**
  * Records from the reflector to a shard: an object of a watch or list, or a control record.
  *
- * ```
- *  object payload (words)                         control payload (words)
- *  0  sequence                                    0  sequence
- *  1  informer (16) │ kind (8) │ flags (8)        1  informer (16) │ kind (8) │ flags (8)
- *  2  key hash                                    2  epoch
- *  3  log offset of the object                    3  length of text
- *  4  its length                                  4… text: a resourceVersion, UTF-8
- *  5  name offset        6  name length
- *  7  namespace offset   8  namespace length
- *  9  uid offset        10  uid length
- * 11  resourceVersion offset  12  its length
- * ```
- *
- * Offsets 5…11 are relative to word 3 and point between the quotes; an absent field has length 0. Name and
+ * Offsets of fields are relative to the offset of the object and point between the quotes; an absent field has length 0. Name and
  * namespace are plain UTF-8: for text with JSON escapes the reflector appends decoded copies to the object.
  * Control records go to every shard with the same sequence and are barriers (docs/architecture.md).
  */
@@ -45,8 +32,30 @@ export const DeltaFlag = {
 
 export const RECORD_TYPE_OBJECT = 1;
 export const RECORD_TYPE_CONTROL = 2;
+
+// Every record here and in `notification.ts`, in words of 32 bits from the begin of the payload.
+export const SEQUENCE_WORD = 0;
+/** informer (16) │ kind (8) │ flags (8) */
+export const KIND_WORD = 1;
+
+// An object.
+const HASH_WORD = 2;
+const OBJECT_OFFSET_WORD = 3;
+const OBJECT_LENGTH_WORD = 4;
+const NAME_OFFSET_WORD = 5;
+const NAME_LENGTH_WORD = 6;
+const NAMESPACE_OFFSET_WORD = 7;
+const NAMESPACE_LENGTH_WORD = 8;
+const UID_OFFSET_WORD = 9;
+const UID_LENGTH_WORD = 10;
+const RESOURCE_VERSION_OFFSET_WORD = 11;
+const RESOURCE_VERSION_LENGTH_WORD = 12;
 export const OBJECT_DELTA_BYTES: number = 13 * 4;
-export const BYTES_RECORD_FIXED_BYTES = 16;
+
+// A control or prefix record: bytes behind a number, which is the epoch of a control record.
+const NUMBER_WORD = 2;
+const BYTES_LENGTH_WORD = 3;
+export const BYTES_RECORD_FIXED_BYTES: number = 4 * 4;
 
 /** Location of an object in the log; reused for every record to avoid allocations. */
 export class ObjectLocation {
@@ -67,7 +76,7 @@ export class ObjectLocation {
   resourceVersionLength = 0;
 }
 
-/** The first two words of every record, here and in `notification.ts`. */
+/** `SEQUENCE_WORD` and `KIND_WORD` of a record. */
 interface RecordHead {
   sequence: number;
   informer: number;
@@ -76,13 +85,13 @@ interface RecordHead {
 }
 
 export function writeHead(words: Int32Array, word: number, head: Readonly<RecordHead>): void {
-  words[word] = head.sequence;
-  words[word + 1] = head.informer | (head.kind << 16) | (head.flags << 24);
+  words[word + SEQUENCE_WORD] = head.sequence;
+  words[word + KIND_WORD] = head.informer | (head.kind << 16) | (head.flags << 24);
 }
 
 export function readHead(words: Int32Array, word: number, out: RecordHead): void {
-  const head = words[word + 1] ?? 0;
-  out.sequence = (words[word] ?? 0) >>> 0;
+  const head = words[word + KIND_WORD] ?? 0;
+  out.sequence = (words[word + SEQUENCE_WORD] ?? 0) >>> 0;
   out.informer = head & 0xffff;
   out.kind = (head >>> 16) & 0xff;
   out.flags = head >>> 24;
@@ -95,17 +104,17 @@ export function writeObjectDelta(ring: RingProducer, delta: ObjectLocation): boo
   const words = ring.words;
   const word = at >> 2;
   writeHead(words, word, delta);
-  words[word + 2] = delta.hash;
-  words[word + 3] = delta.offset;
-  words[word + 4] = delta.length;
-  words[word + 5] = delta.nameOffset;
-  words[word + 6] = delta.nameLength;
-  words[word + 7] = delta.namespaceOffset;
-  words[word + 8] = delta.namespaceLength;
-  words[word + 9] = delta.uidOffset;
-  words[word + 10] = delta.uidLength;
-  words[word + 11] = delta.resourceVersionOffset;
-  words[word + 12] = delta.resourceVersionLength;
+  words[word + HASH_WORD] = delta.hash;
+  words[word + OBJECT_OFFSET_WORD] = delta.offset;
+  words[word + OBJECT_LENGTH_WORD] = delta.length;
+  words[word + NAME_OFFSET_WORD] = delta.nameOffset;
+  words[word + NAME_LENGTH_WORD] = delta.nameLength;
+  words[word + NAMESPACE_OFFSET_WORD] = delta.namespaceOffset;
+  words[word + NAMESPACE_LENGTH_WORD] = delta.namespaceLength;
+  words[word + UID_OFFSET_WORD] = delta.uidOffset;
+  words[word + UID_LENGTH_WORD] = delta.uidLength;
+  words[word + RESOURCE_VERSION_OFFSET_WORD] = delta.resourceVersionOffset;
+  words[word + RESOURCE_VERSION_LENGTH_WORD] = delta.resourceVersionLength;
   ring.commit(OBJECT_DELTA_BYTES);
   return true;
 }
@@ -115,17 +124,17 @@ export function readObjectDelta(ring: RingConsumer, out: ObjectLocation): void {
   const words = ring.words;
   const word = ring.offset >> 2;
   readHead(words, word, out);
-  out.hash = words[word + 2] ?? 0;
-  out.offset = (words[word + 3] ?? 0) >>> 0;
-  out.length = words[word + 4] ?? 0;
-  out.nameOffset = words[word + 5] ?? 0;
-  out.nameLength = words[word + 6] ?? 0;
-  out.namespaceOffset = words[word + 7] ?? 0;
-  out.namespaceLength = words[word + 8] ?? 0;
-  out.uidOffset = words[word + 9] ?? 0;
-  out.uidLength = words[word + 10] ?? 0;
-  out.resourceVersionOffset = words[word + 11] ?? 0;
-  out.resourceVersionLength = words[word + 12] ?? 0;
+  out.hash = words[word + HASH_WORD] ?? 0;
+  out.offset = (words[word + OBJECT_OFFSET_WORD] ?? 0) >>> 0;
+  out.length = words[word + OBJECT_LENGTH_WORD] ?? 0;
+  out.nameOffset = words[word + NAME_OFFSET_WORD] ?? 0;
+  out.nameLength = words[word + NAME_LENGTH_WORD] ?? 0;
+  out.namespaceOffset = words[word + NAMESPACE_OFFSET_WORD] ?? 0;
+  out.namespaceLength = words[word + NAMESPACE_LENGTH_WORD] ?? 0;
+  out.uidOffset = words[word + UID_OFFSET_WORD] ?? 0;
+  out.uidLength = words[word + UID_LENGTH_WORD] ?? 0;
+  out.resourceVersionOffset = words[word + RESOURCE_VERSION_OFFSET_WORD] ?? 0;
+  out.resourceVersionLength = words[word + RESOURCE_VERSION_LENGTH_WORD] ?? 0;
 }
 
 /** Returns the sequence of the record that `ring.peek()` found, of either type. */
@@ -135,7 +144,7 @@ export function sequenceOf(ring: RingConsumer): number {
 
 /** Returns the sequence of a record whose payload begins at `offset`. */
 export function sequenceAt(words: Int32Array, offset: number): number {
-  return (words[offset >> 2] ?? 0) >>> 0;
+  return (words[(offset >> 2) + SEQUENCE_WORD] ?? 0) >>> 0;
 }
 
 /** One sequence in so many is timed; a power of two, because sequences wrap. */
@@ -185,8 +194,8 @@ export function writeBytesRecord(
   const first = at >> 2;
   const { sequence, informer, kind } = head;
   writeHead(ring.words, first, { sequence, informer, kind, flags: 0 });
-  ring.words[first + 2] = word;
-  ring.words[first + 3] = bytes.length;
+  ring.words[first + NUMBER_WORD] = word;
+  ring.words[first + BYTES_LENGTH_WORD] = bytes.length;
   ring.bytes.set(bytes, at + BYTES_RECORD_FIXED_BYTES);
   ring.commit(BYTES_RECORD_FIXED_BYTES + bytes.length);
   return true;
@@ -200,6 +209,6 @@ export function readBytesRecord(
   const head = { sequence: 0, informer: 0, kind: 0, flags: 0 };
   readHead(ring.words, first, head);
   const start = ring.offset + BYTES_RECORD_FIXED_BYTES;
-  const bytes = ring.bytes.slice(start, start + (ring.words[first + 3] ?? 0));
-  return { ...head, word: ring.words[first + 2] ?? 0, bytes: Buffer.from(bytes.buffer) };
+  const bytes = ring.bytes.slice(start, start + (ring.words[first + BYTES_LENGTH_WORD] ?? 0));
+  return { ...head, word: ring.words[first + NUMBER_WORD] ?? 0, bytes: Buffer.from(bytes.buffer) };
 }

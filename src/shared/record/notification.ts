@@ -2,26 +2,9 @@
  * Records from a shard to the main thread: exactly one terminal record for each sequence that the shard
  * received, in the same order, after any prefix records that belong to it.
  *
- * ```
- *  object payload (words)
- *  0  sequence
- *  1  informer (16) │ kind (8) │ flags (8)
- *  2  id: the key's dense number in this shard and informer
- *  3  log offset of the object's bytes        (unused with Inline)
- *  4  their length
- *  5  resourceVersion, low 32 bits            (0 with ResourceVersionText)
- *  6  resourceVersion, high 21 bits
- *  7  length of namespace
- *  8  length of name
- *  9  length of the resourceVersion's text
- * 10  length of the extracted fields; -1: same as in the previous state
- * 11… namespace, name, resourceVersion's text, extracted fields, and with Inline the object's bytes
- *
- *  prefix payload (words): Text carries a part of the text of word 11…, from the first byte on, when all of it is too
- *  long for one record, and the record carries none of it; Part carries bytes of an object too long for one record,
- *  Structures a msgpack table, Swept the id of an object that a relist did not contain, Warning a JSON error report
- *  0  sequence   1  informer │ kind │ flags   2  id   3  length   4… bytes
- * ```
+ * Prefix records: Text carries a part of the text of the record that follows, from the first byte on, when all of it is too
+ * long for one record, and that record carries none of it; Part carries bytes of an object too long for one record,
+ * Structures a msgpack table, Swept the id of an object that a relist did not contain, Warning a JSON error report.
  *
  * A shard answers a control record with a copy of it (`writeControl` of `delta.ts`).
  */
@@ -57,7 +40,23 @@ export const NotificationFlag = {
 export const PrefixKind = { Part: 1, Structures: 2, Swept: 3, Warning: 4, Text: 5 } as const;
 export type PrefixKind = (typeof PrefixKind)[keyof typeof PrefixKind];
 
+// A notification, in words of 32 bits behind `KIND_WORD` of `delta.ts`.
+/** The key's dense number in this shard and informer. */
+const ID_WORD = 2;
+/** Offset in the log; unused with Inline. */
+const LOG_OFFSET_WORD = 3;
+const OBJECT_LENGTH_WORD = 4;
+/** The low 32 bits, and the 21 bits above; both 0 with ResourceVersionText. */
+const RESOURCE_VERSION_WORD = 5;
+const RESOURCE_VERSION_HIGH_WORD = 6;
+const NAMESPACE_LENGTH_WORD = 7;
+const NAME_LENGTH_WORD = 8;
+const RESOURCE_VERSION_TEXT_LENGTH_WORD = 9;
+/** Length of the extracted fields, or `SAME`. */
+const EXTRACTED_LENGTH_WORD = 10;
+/** Namespace, name, the resourceVersion's text, extracted fields, and with Inline the object's bytes. */
 const FIXED_WORDS = 11;
+/** The extracted fields of the previous state. */
 const SAME = -1;
 export const NOTIFICATION_FIXED_BYTES: number = FIXED_WORDS * 4;
 
@@ -77,7 +76,7 @@ export class Notification {
   extractedLength = 0;
   /** True when only the version and managedFields of the metadata changed; the record carries no extracted fields. */
   hasSameFields = false;
-  /** Position of word 11 in the ring's memory, valid until `release`. */
+  /** Position of the text in the ring's memory, valid until `release`. */
   textOffset = 0;
 }
 
@@ -106,15 +105,15 @@ export function writeNotification(
   const words = ring.words;
   const word = at >> 2;
   writeHead(words, word, notification);
-  words[word + 2] = notification.id;
-  words[word + 3] = notification.logOffset;
-  words[word + 4] = notification.length;
-  words[word + 5] = notification.resourceVersion | 0;
-  words[word + 6] = notification.resourceVersion / TWO_POW_32;
-  words[word + 7] = notification.namespaceLength;
-  words[word + 8] = notification.nameLength;
-  words[word + 9] = notification.resourceVersionTextLength;
-  words[word + 10] = notification.hasSameFields ? SAME : notification.extractedLength;
+  words[word + ID_WORD] = notification.id;
+  words[word + LOG_OFFSET_WORD] = notification.logOffset;
+  words[word + OBJECT_LENGTH_WORD] = notification.length;
+  words[word + RESOURCE_VERSION_WORD] = notification.resourceVersion | 0;
+  words[word + RESOURCE_VERSION_HIGH_WORD] = notification.resourceVersion / TWO_POW_32;
+  words[word + NAMESPACE_LENGTH_WORD] = notification.namespaceLength;
+  words[word + NAME_LENGTH_WORD] = notification.nameLength;
+  words[word + RESOURCE_VERSION_TEXT_LENGTH_WORD] = notification.resourceVersionTextLength;
+  words[word + EXTRACTED_LENGTH_WORD] = notification.hasSameFields ? SAME : notification.extractedLength;
   // The last word may contain bytes after the text: inline bytes overwrite them, and otherwise no reader uses them.
   const textWords = (text.length + 3) >> 2;
   for (let index = 0; index < textWords; index++) words[word + FIXED_WORDS + index] = text.words[index] ?? 0;
@@ -128,14 +127,16 @@ export function readNotification(ring: RingConsumer, out: Notification): void {
   const words = ring.words;
   const word = ring.offset >> 2;
   readHead(words, word, out);
-  out.id = words[word + 2] ?? 0;
-  out.logOffset = (words[word + 3] ?? 0) >>> 0;
-  out.length = words[word + 4] ?? 0;
-  out.resourceVersion = ((words[word + 5] ?? 0) >>> 0) + (words[word + 6] ?? 0) * TWO_POW_32;
-  out.namespaceLength = words[word + 7] ?? 0;
-  out.nameLength = words[word + 8] ?? 0;
-  out.resourceVersionTextLength = words[word + 9] ?? 0;
-  const extractedLength = words[word + 10] ?? 0;
+  out.id = words[word + ID_WORD] ?? 0;
+  out.logOffset = (words[word + LOG_OFFSET_WORD] ?? 0) >>> 0;
+  out.length = words[word + OBJECT_LENGTH_WORD] ?? 0;
+  out.resourceVersion =
+    ((words[word + RESOURCE_VERSION_WORD] ?? 0) >>> 0) +
+    (words[word + RESOURCE_VERSION_HIGH_WORD] ?? 0) * TWO_POW_32;
+  out.namespaceLength = words[word + NAMESPACE_LENGTH_WORD] ?? 0;
+  out.nameLength = words[word + NAME_LENGTH_WORD] ?? 0;
+  out.resourceVersionTextLength = words[word + RESOURCE_VERSION_TEXT_LENGTH_WORD] ?? 0;
+  const extractedLength = words[word + EXTRACTED_LENGTH_WORD] ?? 0;
   out.hasSameFields = extractedLength === SAME;
   out.extractedLength = out.hasSameFields ? 0 : extractedLength;
   out.textOffset = ring.offset + NOTIFICATION_FIXED_BYTES;

@@ -1,30 +1,13 @@
 /**
  * Records between the main thread and a thread that reads its cache. States of objects go to the thread; their bytes stay
  * where they are, so a record names the place. Rows that the thread needs no more come back.
- *
- * ```
- *  state payload (words)
- *  0  informer (16) │ kind (8)                    9  number of the decoder
- *  1  row: the state's number on both threads    10  flags of the entry
- *  2  row of the object's previous state, or -1  11  resourceVersion, low 32 bits   (0 when it is text)
- *  3  number of the memory                       12  resourceVersion, high 21 bits  (-1 when it is text)
- *  4  offset in it                               13  length of namespace
- *  5  length there                               14  length of name
- *  6  length of the object, not packed           15  length of the resourceVersion's text
- *  7  number of the dictionary's memory, or -1   16  length of the extracted fields; -1: those of the previous state
- *  8  1 when the text is in the records before    17… namespace, name, resourceVersion's text, extracted fields
- *
- *  A text that is too long for a record comes before it, in parts, and the record carries none of it.
- *
- *  text payload (words): 0  informer   1  length   2… bytes
- *  returned payload (words): 0  informer   1… rows
- * ```
+ * A text that is too long for a record comes before it, in parts, and the record carries none of it.
  */
 import { assert } from '../../base/errors.ts';
 import { INSUFFICIENT_CAPACITY } from '../ring/ring.ts';
 import type { RingConsumer, RingProducer } from '../ring/ring.ts';
 
-export const RECORD_TYPE_STATE = 6;
+export const RECORD_TYPE_ROW = 6;
 export const RECORD_TYPE_RETURNED = 7;
 export const RECORD_TYPE_TEXT = 8;
 
@@ -50,8 +33,49 @@ export const RowKind = {
 } as const;
 export type RowKind = (typeof RowKind)[keyof typeof RowKind];
 
+// A row, in words of 32 bits from the begin of the payload.
+/** informer (16) │ kind (8) */
+const KIND_WORD = 0;
+/** Number of the state on both threads. */
+const ROW_WORD = 1;
+/** Row of the object's previous state, or `NOTHING`. */
+const PREVIOUS_ROW_WORD = 2;
+/** Number of the memory, offset in it, and length there. */
+const MEMORY_WORD = 3;
+const OFFSET_WORD = 4;
+const STORED_BYTES_WORD = 5;
+/** Length of the object, not packed. */
+const OBJECT_LENGTH_WORD = 6;
+/** Number of the dictionary's memory, or `NOTHING`. */
+const DICTIONARY_WORD = 7;
+/** 1 when the text is in the records before. */
+const IS_TEXT_BEFORE_WORD = 8;
+const DECODER_WORD = 9;
+const FLAGS_WORD = 10;
+/** The low 32 bits, and the 21 bits above; 0 and `NOTHING` when the version is text. */
+const RESOURCE_VERSION_WORD = 11;
+const RESOURCE_VERSION_HIGH_WORD = 12;
+const NAMESPACE_LENGTH_WORD = 13;
+const NAME_LENGTH_WORD = 14;
+const RESOURCE_VERSION_TEXT_LENGTH_WORD = 15;
+/** Length of the extracted fields; `NOTHING`: those of the previous state. */
+const EXTRACTED_LENGTH_WORD = 16;
+/** Namespace, name, the resourceVersion's text, extracted fields. */
 const FIXED_WORDS = 17;
 const NOTHING = -1;
+
+// A part of a text.
+const TEXT_INFORMER_WORD = 0;
+const TEXT_LENGTH_WORD = 1;
+/** Bytes of the text before this part. */
+const TEXT_AT_WORD = 2;
+const TEXT_FIXED_BYTES: number = 3 * 4;
+
+// Returned rows.
+/** informer (16) │ number of rows (16) */
+const RETURNED_COUNT_WORD = 0;
+const RETURNED_ROWS_WORD = 1;
+
 const TWO_POW_32 = 2 ** 32;
 
 /** Length of a record without text, such as a moved row's. */
@@ -86,7 +110,6 @@ export class RowRecord {
   textOffset = 0;
 }
 
-const TEXT_FIXED_BYTES = 12;
 const NO_TEXT: Buffer = Buffer.alloc(0);
 
 /**
@@ -109,7 +132,7 @@ export class RowWriter {
     const isLong = FIXED_WORDS * 4 + text.length > ring.payloadBytesMax;
     if (isLong && !this.#writeText(record, text)) return false;
     record.isTextBefore = isLong;
-    if (!writeState(ring, record, isLong ? NO_TEXT : text)) return false;
+    if (!writeRow(ring, record, isLong ? NO_TEXT : text)) return false;
     this.#textAt = 0;
     return true;
   }
@@ -124,9 +147,10 @@ export class RowWriter {
       const bytes = text.subarray(this.#textAt, end);
       const at = ring.tryClaim(RECORD_TYPE_TEXT, TEXT_FIXED_BYTES + bytes.length);
       if (at === INSUFFICIENT_CAPACITY) return false;
-      ring.words[at >> 2] = informer;
-      ring.words[(at >> 2) + 1] = bytes.length;
-      ring.words[(at >> 2) + 2] = this.#textAt;
+      const word = at >> 2;
+      ring.words[word + TEXT_INFORMER_WORD] = informer;
+      ring.words[word + TEXT_LENGTH_WORD] = bytes.length;
+      ring.words[word + TEXT_AT_WORD] = this.#textAt;
       ring.bytes.set(bytes, at + TEXT_FIXED_BYTES);
       ring.commit(TEXT_FIXED_BYTES + bytes.length);
       this.#textAt += bytes.length;
@@ -157,62 +181,62 @@ export class RowReader {
       this.#takeText();
       return undefined;
     }
-    readState(this.#ring, this.#memory, out);
+    readRow(this.#ring, this.#memory, out);
     if (!out.isTextBefore) return this.#memory;
     const { namespaceLength, nameLength, resourceVersionTextLength, extractedLength } = out;
     const textLength = namespaceLength + nameLength + resourceVersionTextLength + extractedLength;
     const text = Buffer.concat(this.#texts.get(out.informer) ?? []);
     this.#texts.delete(out.informer);
     assert(text.length === textLength, 'a record without its text', out.row);
-    readState(this.#ring, text, out, 0);
+    readRow(this.#ring, text, out, 0);
     return text;
   }
 
   #takeText(): void {
     const ring = this.#ring;
     const word = ring.offset >> 2;
-    const informer = ring.words[word] ?? 0;
+    const informer = ring.words[word + TEXT_INFORMER_WORD] ?? 0;
     // A text that begins replaces an incomplete text: the writer has written another record.
-    const isBegin = ring.words[word + 2] === 0;
+    const isBegin = ring.words[word + TEXT_AT_WORD] === 0;
     const texts = isBegin ? [] : (this.#texts.get(informer) ?? []);
     this.#texts.set(informer, texts);
     const start = ring.offset + TEXT_FIXED_BYTES;
     // A private copy.
-    texts.push(Buffer.from(this.#memory.subarray(start, start + (ring.words[word + 1] ?? 0))));
+    texts.push(Buffer.from(this.#memory.subarray(start, start + (ring.words[word + TEXT_LENGTH_WORD] ?? 0))));
   }
 }
 
-function writeState(ring: RingProducer, record: RowRecord, text: Buffer): boolean {
+function writeRow(ring: RingProducer, record: RowRecord, text: Buffer): boolean {
   const payload = FIXED_WORDS * 4 + text.length;
-  const at = ring.tryClaim(RECORD_TYPE_STATE, payload);
+  const at = ring.tryClaim(RECORD_TYPE_ROW, payload);
   if (at === INSUFFICIENT_CAPACITY) return false;
   const { words } = ring;
   const word = at >> 2;
   const isNumber = typeof record.version === 'number';
-  words[word] = record.informer | (record.kind << 16);
-  words[word + 1] = record.row;
-  words[word + 2] = record.previousRow;
-  words[word + 3] = record.memory;
-  words[word + 4] = record.offset;
-  words[word + 5] = record.storedBytes;
-  words[word + 6] = record.length;
-  words[word + 7] = record.dictionary;
-  words[word + 8] = record.isTextBefore ? 1 : 0;
-  words[word + 9] = record.decoder;
-  words[word + 10] = record.flags;
-  words[word + 11] = isNumber ? Number(record.version) | 0 : 0;
-  words[word + 12] = isNumber ? Number(record.version) / TWO_POW_32 : NOTHING;
-  words[word + 13] = record.namespaceLength;
-  words[word + 14] = record.nameLength;
-  words[word + 15] = record.resourceVersionTextLength;
-  words[word + 16] = record.hasSameFields ? NOTHING : record.extractedLength;
+  words[word + KIND_WORD] = record.informer | (record.kind << 16);
+  words[word + ROW_WORD] = record.row;
+  words[word + PREVIOUS_ROW_WORD] = record.previousRow;
+  words[word + MEMORY_WORD] = record.memory;
+  words[word + OFFSET_WORD] = record.offset;
+  words[word + STORED_BYTES_WORD] = record.storedBytes;
+  words[word + OBJECT_LENGTH_WORD] = record.length;
+  words[word + DICTIONARY_WORD] = record.dictionary;
+  words[word + IS_TEXT_BEFORE_WORD] = record.isTextBefore ? 1 : 0;
+  words[word + DECODER_WORD] = record.decoder;
+  words[word + FLAGS_WORD] = record.flags;
+  words[word + RESOURCE_VERSION_WORD] = isNumber ? Number(record.version) | 0 : 0;
+  words[word + RESOURCE_VERSION_HIGH_WORD] = isNumber ? Number(record.version) / TWO_POW_32 : NOTHING;
+  words[word + NAMESPACE_LENGTH_WORD] = record.namespaceLength;
+  words[word + NAME_LENGTH_WORD] = record.nameLength;
+  words[word + RESOURCE_VERSION_TEXT_LENGTH_WORD] = record.resourceVersionTextLength;
+  words[word + EXTRACTED_LENGTH_WORD] = record.hasSameFields ? NOTHING : record.extractedLength;
   if (text.length > 0) ring.bytes.set(text, at + FIXED_WORDS * 4);
   ring.commit(payload);
   return true;
 }
 
 /** @param text the bytes with the text, at `textOffset` */
-function readState(
+function readRow(
   ring: RingConsumer,
   text: Buffer,
   out: RowRecord,
@@ -220,42 +244,42 @@ function readState(
 ): void {
   const { words } = ring;
   const word = ring.offset >> 2;
-  const head = words[word] ?? 0;
+  const head = words[word + KIND_WORD] ?? 0;
   out.informer = head & 0xffff;
   out.kind = ((head >>> 16) & 0xff) as RowKind;
-  out.row = words[word + 1] ?? 0;
-  out.previousRow = words[word + 2] ?? NOTHING;
-  out.memory = words[word + 3] ?? 0;
-  out.offset = words[word + 4] ?? 0;
-  out.storedBytes = words[word + 5] ?? 0;
-  out.length = words[word + 6] ?? 0;
-  out.dictionary = words[word + 7] ?? NOTHING;
-  out.isTextBefore = words[word + 8] === 1;
-  out.decoder = words[word + 9] ?? 0;
-  out.flags = words[word + 10] ?? 0;
-  out.namespaceLength = words[word + 13] ?? 0;
-  out.nameLength = words[word + 14] ?? 0;
-  out.resourceVersionTextLength = words[word + 15] ?? 0;
-  const extractedLength = words[word + 16] ?? 0;
+  out.row = words[word + ROW_WORD] ?? 0;
+  out.previousRow = words[word + PREVIOUS_ROW_WORD] ?? NOTHING;
+  out.memory = words[word + MEMORY_WORD] ?? 0;
+  out.offset = words[word + OFFSET_WORD] ?? 0;
+  out.storedBytes = words[word + STORED_BYTES_WORD] ?? 0;
+  out.length = words[word + OBJECT_LENGTH_WORD] ?? 0;
+  out.dictionary = words[word + DICTIONARY_WORD] ?? NOTHING;
+  out.isTextBefore = words[word + IS_TEXT_BEFORE_WORD] === 1;
+  out.decoder = words[word + DECODER_WORD] ?? 0;
+  out.flags = words[word + FLAGS_WORD] ?? 0;
+  out.namespaceLength = words[word + NAMESPACE_LENGTH_WORD] ?? 0;
+  out.nameLength = words[word + NAME_LENGTH_WORD] ?? 0;
+  out.resourceVersionTextLength = words[word + RESOURCE_VERSION_TEXT_LENGTH_WORD] ?? 0;
+  const extractedLength = words[word + EXTRACTED_LENGTH_WORD] ?? 0;
   out.hasSameFields = extractedLength === NOTHING;
   out.extractedLength = out.hasSameFields ? 0 : extractedLength;
   out.textOffset = textOffset;
-  const high = words[word + 12] ?? 0;
+  const high = words[word + RESOURCE_VERSION_HIGH_WORD] ?? 0;
   const versionAt = out.textOffset + out.namespaceLength + out.nameLength;
   out.version =
     high === NOTHING
       ? text.toString('utf8', versionAt, versionAt + out.resourceVersionTextLength)
-      : ((words[word + 11] ?? 0) >>> 0) + high * TWO_POW_32;
+      : ((words[word + RESOURCE_VERSION_WORD] ?? 0) >>> 0) + high * TWO_POW_32;
 }
 
 /** Writes the rows that a thread returns; false when the ring is full. */
 export function writeReturned(ring: RingProducer, informer: number, rows: readonly number[]): boolean {
-  const payload = 4 + rows.length * 4;
+  const payload = (RETURNED_ROWS_WORD + rows.length) * 4;
   const at = ring.tryClaim(RECORD_TYPE_RETURNED, payload);
   if (at === INSUFFICIENT_CAPACITY) return false;
   const word = at >> 2;
-  ring.words[word] = informer | (rows.length << 16);
-  ring.words.set(rows, word + 1);
+  ring.words[word + RETURNED_COUNT_WORD] = informer | (rows.length << 16);
+  ring.words.set(rows, word + RETURNED_ROWS_WORD);
   ring.commit(payload);
   return true;
 }
@@ -263,6 +287,7 @@ export function writeReturned(ring: RingProducer, informer: number, rows: readon
 /** Reads the record that `ring.peek()` found. */
 export function readReturned(ring: RingConsumer): { readonly informer: number; readonly rows: Int32Array } {
   const word = ring.offset >> 2;
-  const head = ring.words[word] ?? 0;
-  return { informer: head & 0xffff, rows: ring.words.subarray(word + 1, word + 1 + (head >>> 16)) };
+  const head = ring.words[word + RETURNED_COUNT_WORD] ?? 0;
+  const first = word + RETURNED_ROWS_WORD;
+  return { informer: head & 0xffff, rows: ring.words.subarray(first, first + (head >>> 16)) };
 }
