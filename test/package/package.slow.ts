@@ -11,7 +11,7 @@ import { after, before, describe, test } from 'node:test';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { FIXTURES, ROOT, install, pack, run, userEnvironment } from './installation.ts';
-import { recipeOf, save } from './recipes.ts';
+import { filesOf, recipeOf, save } from './recipes.ts';
 
 const PODS = 25;
 const TIMEOUT_MS = 120_000;
@@ -27,6 +27,8 @@ const FIXTURE_FILES = [
 interface Recipe {
   readonly command: string;
   readonly isCommonJs: boolean;
+  /** The program runs without threads. */
+  readonly isThreadless: boolean;
   /** Nothing but the folder `out` is needed. */
   readonly isAlone: boolean;
 }
@@ -37,12 +39,14 @@ const RECIPES: readonly Recipe[] = Array.from(
   ([, command = '']) => ({
     command,
     isCommonJs: command.includes('--format=cjs'),
+    isThreadless: !command.includes('workers/') && !command.includes('--packages=external'),
     isAlone: !command.includes('--packages=external'),
   }),
 );
 
-function nameOf({ isAlone, isCommonJs }: Recipe): string {
-  return `${isAlone ? 'one folder' : 'packages outside'}, ${isCommonJs ? 'CommonJS' : 'ES modules'}`;
+function nameOf({ isAlone, isThreadless, isCommonJs }: Recipe): string {
+  const place = isThreadless ? 'one file' : isAlone ? 'one folder' : 'packages outside';
+  return `${place}, ${isCommonJs ? 'CommonJS' : 'ES modules'}`;
 }
 
 /** Returns the commands for the program `threads.mjs`, whose thread is one more entry. */
@@ -80,6 +84,9 @@ describe('the installed package', () => {
     const tools = [
       '@kubernetes/client-node@1',
       'esbuild@0.28',
+      'rollup@4',
+      ...['commonjs', 'json', 'node-resolve'].map((name) => `@rollup/plugin-${name}`),
+      'rolldown@1',
       'vitest@3',
       'jest@30',
       'typescript@5',
@@ -110,10 +117,13 @@ describe('the installed package', () => {
   });
 
   for (const recipe of RECIPES) {
-    const { command, isCommonJs, isAlone } = recipe;
+    const { command, isCommonJs, isAlone, isThreadless } = recipe;
     test(`runs the README’s program from a bundle by the documented recipe: ${nameOf(recipe)}`, async () => {
       await rm(join(folder, 'out'), { recursive: true, force: true });
-      const program = await readmeProgram(isCommonJs);
+      const program = (await readmeProgram(isCommonJs)).replace(
+        'loadKubeConfig())',
+        isThreadless ? 'loadKubeConfig(), { threads: { indexerThreads: 0 } })' : 'loadKubeConfig())',
+      );
       await writeFile(join(folder, 'app.ts'), program);
       await run('sh', ['-c', command], { cwd: folder, timeout: TIMEOUT_MS });
       const [file = ''] = (await readdir(join(folder, 'out'))).filter((name) => name.startsWith('app.'));
@@ -135,7 +145,28 @@ describe('the installed package', () => {
     assert.deepEqual(JSON.parse(stdout), { added: PODS, cached: PODS });
   });
 
-  for (const recipe of RECIPES) {
+  test('runs the README’s program from the bundles of the documented configurations', async () => {
+    const text = await readFile(join(ROOT, 'docs/bundling.md'), 'utf8');
+    await save({ files: filesOf(text) }, folder);
+    // It has no types.
+    await writeFile(join(folder, 'app.js'), await readmeProgram(false));
+    for (const bundler of ['rollup', 'rolldown']) {
+      await rm(join(folder, 'out'), { recursive: true, force: true });
+      await run('npx', [bundler, '-c', `${bundler}.config.mjs`], { cwd: folder, timeout: TIMEOUT_MS });
+      const away = await mkdtemp(join(tmpdir(), 'kubeloom-bundle-'));
+      await cp(join(folder, 'out'), away, { recursive: true });
+      await writeFile(join(away, 'package.json'), '{ "type": "module" }');
+      const { stdout, stderr } = await run(process.execPath, [join(away, 'app.js')], {
+        timeout: TIMEOUT_MS,
+        env: { ...process.env, KUBECONFIG: kubeconfig },
+      });
+      await rm(away, { recursive: true });
+      assert.deepEqual(JSON.parse(/^\{.*\}$/m.exec(stdout)?.[0] ?? ''), { cached: PODS }, bundler);
+      assert.equal(stderr, '', bundler);
+    }
+  });
+
+  for (const recipe of RECIPES.filter(({ isThreadless }) => !isThreadless)) {
     test(`opens the cache in a thread of a bundled program: ${nameOf(recipe)}`, async () => {
       await rm(join(folder, 'out'), { recursive: true, force: true });
       for (const command of withThread(recipe)) {
