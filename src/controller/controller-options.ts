@@ -24,6 +24,7 @@ import type { InformersMapOptions } from '../informer/map/map-options.ts';
 import type { RateLimiter } from '../workqueue/rate-limiters.ts';
 import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 import type { ObjectClient } from './object-client.ts';
+import type { ObjectClientOptions } from './requests/request-options.ts';
 import type { Predicate } from './predicates.ts';
 
 /** Grants leadership to one of several processes. */
@@ -41,6 +42,8 @@ export interface LeaderElection {
 }
 
 export interface ManagerOptions {
+  /** Options of the client: field manager, receiver of the server's warnings. */
+  readonly client?: ObjectClientOptions;
   /** Options of the caches of all kinds: namespaces, selectors, transforms, threads. */
   readonly cache?: InformersMapOptions;
   /** Lets controllers run in the process that leads. Default: they run in every process. */
@@ -66,6 +69,8 @@ export interface ManagerOptions {
 export type ManagerHealthOptions = Omit<ServeHealthOptions, 'informers' | 'leaderElector' | 'log' | 'clock'>;
 
 export const MANAGER_CHECKS: OptionChecks<ManagerOptions> = {
+  // The ObjectClient checks them.
+  client: anything,
   // The InformersMap checks them.
   cache: anything,
   leaderElector: having('a leader elector with run()', 'run'),

@@ -29,7 +29,45 @@ export {
 } from './predicates.ts';
 export type { ObjectChange, Predicate } from './predicates.ts';
 export { ObjectClient } from './object-client.ts';
-export type { DeleteOptions, RequestOptions, Uninferred, WriteListener } from './object-client.ts';
+export type { WriteListener } from './requests/request-sender.ts';
+export { applied } from './requests/applied.ts';
+export type { AppliedOptions } from './requests/applied.ts';
+export { retryOnConflict } from './requests/retry-on-conflict.ts';
+export type { RetryOnConflictOptions } from './requests/retry-on-conflict.ts';
+export type { CreatedOrUpdated } from './requests/create-or-update.ts';
+export type { ListPage } from './requests/list-pages.ts';
+export type {
+  ApplyOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  ObjectClientOptions,
+  ObjectWriteOptions,
+  PatchOptions,
+  RequestOptions,
+  WarningListener,
+  WriteOptions,
+} from './requests/request-options.ts';
+export type {
+  JsonPatchOperation,
+  MergePatch,
+  PatchOf,
+  PatchType,
+  StrategicDirectives,
+  StrategicPatch,
+} from './requests/patches.ts';
+export type {
+  ApplyConfiguration,
+  DeepPartial,
+  NamedFields,
+  Sent,
+  SubresourceOf,
+  SubresourceTypes,
+} from './requests/sent.ts';
+export { KubeStatusError } from '../kube/status.ts';
+export type { StatusCause } from '../kube/status.ts';
+export type { FieldConflict } from '../kube/field-conflict.ts';
 export { controllerReference } from './objects/owner-references.ts';
 export type { ControllerReference } from './objects/owner-references.ts';
 export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizers.ts';

@@ -39,7 +39,7 @@ export class Manager {
     const { clock = realClock, log } = options;
     this.#options = options;
     this.#log = log && logWith(log, {});
-    this.client = new ObjectClient(source);
+    this.client = new ObjectClient(source, options.client);
     this.cache = new InformersMap(source, { ...(log ? { log } : {}), ...options.cache });
     this.#set = new ControllerSet({ cache: this.cache, client: this.client, clock, log });
   }

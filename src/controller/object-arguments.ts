@@ -1,5 +1,6 @@
 /** The arguments of requests for single objects, checked before anything is sent: each error says what to pass. */
 import { KubeloomError, messageOf } from '../base/errors.ts';
+import { shown } from '../base/option-checks.ts';
 import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { parseObjectName } from '../kube/keys.ts';
 import { isEntry, isExplicitKey, isFinalStateUnknown, isRecord } from '../kube/meta-shape.ts';
@@ -12,6 +13,7 @@ interface ObjectMetadata {
   readonly namespace?: string;
   readonly resourceVersion?: string;
   readonly uid?: string;
+  readonly managedFields?: unknown;
 }
 
 export function metadataOf(object: unknown): ObjectMetadata {
@@ -19,22 +21,47 @@ export function metadataOf(object: unknown): ObjectMetadata {
   return isRecord(metadata) ? metadata : {};
 }
 
-/** Returns the path of the object that a key names. @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_KEY */
-export function pathOf(given: ResourceRef, key: ObjectKey): string {
+interface NameParts {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Returns namespace and name of the object that a key names. @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_KEY */
+export function partsOfKey(given: ResourceRef, key: ObjectKey): NameParts {
   const resource = wanted(given);
   const { namespace, name } = partsOf(key);
   if (resource.isNamespaced && namespace === '') throw unnamed(resource, 'a namespace');
   if (name === '' || name === '.' || name === '..') throw unnamed(resource, 'a name');
-  return `${resourcePath(resource, namespace)}/${encodeURIComponent(name)}`;
+  return { namespace, name };
+}
+
+/**
+ * Returns the path of the object that a key names, or of a part of it.
+ *
+ * @param subresource default: the object itself
+ * @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_KEY
+ */
+export function pathOf(given: ResourceRef, key: ObjectKey, subresource?: string): string {
+  const { namespace, name } = partsOfKey(given, key);
+  const path = `${resourcePath(given, namespace)}/${encodeURIComponent(name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+/** Returns the path of a collection. @throws ERR_KUBELOOM_OPTION */
+export function checkedCollection(given: ResourceRef, namespace = ''): string {
+  const resource = wanted(given);
+  if (!resource.isNamespaced && namespace !== '')
+    throw wrong(`${resource.resource} have no namespace: leave the option namespace out`);
+  return resourcePath(resource, namespace);
 }
 
 /** Returns the path of an object that is sent. @throws ERR_KUBELOOM_OPTION */
-export function pathOfObject(given: ResourceRef, object: unknown): string {
+export function pathOfObject(given: ResourceRef, object: unknown, subresource?: string): string {
   const resource = wanted(given);
   checkObject(resource, object);
   const { namespace = '', name = '' } = metadataOf(object);
   if (name === '') throw unnamed(resource, 'metadata.name');
-  return pathOf(resource, { namespace, name });
+  return pathOf(resource, { namespace, name }, subresource);
 }
 
 /** Returns the path of the collection of an object that is created. @throws ERR_KUBELOOM_OPTION */
@@ -47,21 +74,37 @@ export function collectionOf(given: ResourceRef, object: unknown): string {
   return resourcePath(resource, namespace);
 }
 
-/** Returns the object with its type: the objects of a list have none, and a server needs it. */
-export function complete(resource: ResourceRef, object: unknown): object {
-  return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...(object as object) };
+/** The types of the bodies of subresources that are no objects of the resource. */
+const TYPES_OF_SUBRESOURCES: ReadonlyMap<string, ObjectType> = new Map([
+  ['scale', { apiVersion: 'autoscaling/v1', kind: 'Scale' }],
+  ['eviction', { apiVersion: 'policy/v1', kind: 'Eviction' }],
+  ['binding', { apiVersion: 'v1', kind: 'Binding' }],
+  ['token', { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' }],
+]);
+
+interface ObjectType {
+  readonly apiVersion: string;
+  readonly kind: string;
 }
 
-/** Returns the patch. @throws ERR_KUBELOOM_OPTION for one that changes nothing, and for what is no merge patch */
-export function checkPatch({ resource }: ResourceRef, patch: unknown): object {
-  const what = `the patch of an object of ${resource}`;
-  if (!isRecord(patch) || Array.isArray(patch))
-    throw wrong(`${what} is ${described(patch)}: pass a merge patch, an object with the members to change`);
-  if (isOurs(patch))
-    throw wrong(`${what} is ${described(patch)}: pass an object with only the members to change`);
-  if (Object.values(patch).every((value) => value === undefined))
-    throw wrong(`${what} is empty: pass an object with the members to change; null removes one`);
-  return patch;
+/**
+ * Returns the object with its type: the objects of a list have none, and a server needs it.
+ *
+ * @throws ERR_KUBELOOM_OPTION for an object of another type
+ */
+export function complete(resource: ResourceRef, object: unknown, subresource = ''): object {
+  const own = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+  const type = TYPES_OF_SUBRESOURCES.get(subresource) ?? own;
+  const { apiVersion = type.apiVersion, kind = type.kind } = object as Partial<
+    Record<keyof ObjectType, unknown>
+  >;
+  if (apiVersion !== type.apiVersion || kind !== type.kind) {
+    const given = `${shown(apiVersion)} ${shown(kind)}`;
+    throw wrong(
+      `the object of ${resource.resource} is of ${given}: pass an object of ${type.apiVersion} ${type.kind}, or its resource`,
+    );
+  }
+  return { ...(object as object), apiVersion, kind };
 }
 
 function wanted(resource: unknown): ResourceRef {
@@ -76,7 +119,7 @@ function checkObject({ resource }: ResourceRef, object: unknown): void {
   throw wrong(`the object of ${resource} is ${described(object)}: pass an object with its metadata`);
 }
 
-function partsOf(key: unknown): { readonly namespace: string; readonly name: string } {
+function partsOf(key: unknown): NameParts {
   if (typeof key === 'string') return parsedKey(key);
   const { namespace = '', name } = isRecord(key) ? key : {};
   if (typeof namespace === 'string' && typeof name === 'string') return { namespace, name };
@@ -85,7 +128,7 @@ function partsOf(key: unknown): { readonly namespace: string; readonly name: str
 
 const KEY_ADVICE = "pass 'namespace/name', the name of a cluster-scoped object, or { namespace, name }";
 
-function parsedKey(key: string): { readonly namespace: string; readonly name: string } {
+function parsedKey(key: string): NameParts {
   try {
     return parseObjectName(key);
   } catch (error) {
@@ -93,12 +136,12 @@ function parsedKey(key: string): { readonly namespace: string; readonly name: st
   }
 }
 
-function isOurs(value: object): boolean {
+export function isOurs(value: object): boolean {
   return isEntry(value) || isFinalStateUnknown(value) || isExplicitKey(value);
 }
 
 /** Names the kind of a value, and no part of it. */
-function described(value: unknown): string {
+export function described(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object') return `a ${typeof value}`;

@@ -1,53 +1,62 @@
-/** Reads and writes single objects of an apiserver, with the credentials, proxies and TLS of the informers. */
+/** Reads and writes objects of an apiserver, with the credentials, proxies and TLS of the informers. */
 import { KubeloomError } from '../base/errors.ts';
-import { oneOf, signal, text, integer, checkOptions } from '../base/option-checks.ts';
-import type { OptionChecks } from '../base/option-checks.ts';
-import { resourcePath } from '../kube/resource.ts';
+import { checkOptions } from '../base/option-checks.ts';
 import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
-import { outcomeOf } from '../kube/retry.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import type { KubeObject } from '../kube/wire.ts';
 import type { ObjectKey } from '../informer/map/kind-cache.ts';
-import { ApiClient } from '../http/api-client.ts';
-import type { SendRequest } from '../http/api-client.ts';
-import { collectionOf, complete, metadataOf, pathOf, pathOfObject, checkPatch } from './object-arguments.ts';
+import type { Mutable } from '../index.ts';
+import {
+  checkedCollection,
+  collectionOf,
+  complete,
+  metadataOf,
+  partsOfKey,
+  pathOf,
+  pathOfObject,
+} from './object-arguments.ts';
+import { createOrUpdate } from './requests/create-or-update.ts';
+import type { CreatedOrUpdated } from './requests/create-or-update.ts';
+import { pagesOf } from './requests/list-pages.ts';
+import type { ListPage } from './requests/list-pages.ts';
+import { APPLY_MEDIA_TYPE, PATCH_MEDIA_TYPES, checkedPatch } from './requests/patches.ts';
+import type { PatchOf, PatchType } from './requests/patches.ts';
+import {
+  APPLY_CHECKS,
+  CLIENT_CHECKS,
+  DELETE_CHECKS,
+  DELETE_COLLECTION_CHECKS,
+  GET_CHECKS,
+  LIST_CHECKS,
+  OBJECT_WRITE_CHECKS,
+  PATCH_CHECKS,
+  WRITE_CHECKS,
+  deletionBody,
+  isDryRun,
+  withQuery,
+  writeParameters,
+} from './requests/request-options.ts';
+import type {
+  ApplyOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  ObjectClientOptions,
+  ObjectWriteOptions,
+  PatchOptions,
+  WriteOptions,
+} from './requests/request-options.ts';
+import { RequestSender } from './requests/request-sender.ts';
+import type { UnconfirmedListener, WriteListener, WriteRequest } from './requests/request-sender.ts';
+import type { ApplyConfiguration, Sent, SubresourceOf } from './requests/sent.ts';
 
-export interface RequestOptions {
-  /** Ends the wait for the answer; a write may have happened nevertheless. */
-  readonly signal?: AbortSignal;
-}
-
-export interface DeleteOptions extends RequestOptions {
-  /** The object is deleted only if it has this uid; else the call throws ERR_KUBELOOM_CONFLICT. */
-  readonly uid?: string;
-  /** The same for the version. */
-  readonly resourceVersion?: string;
-  readonly gracePeriodSeconds?: number;
-  /** Treatment of the objects that this one owns, by the garbage collector. Default: the server's for the resource. */
-  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-}
-
-const REQUEST_CHECKS: OptionChecks<RequestOptions> = { signal };
-const DELETE_CHECKS: OptionChecks<DeleteOptions> = {
-  signal,
-  uid: text,
-  resourceVersion: text,
-  gracePeriodSeconds: integer(0),
-  propagationPolicy: oneOf('Orphan', 'Background', 'Foreground'),
-};
-
-/** Receives the answer to a write: the object as stored; after a deletion, its last state or a Status. */
-export type WriteListener = (resource: ResourceRef, answer: KubeObject) => void;
-
-/** Receives the collection of a write that may have happened or not. */
-type UnconfirmedListener = (resource: ResourceRef, namespace: string) => void;
-
-/** The type of an object that is sent. The resource alone decides it: it is not inferred from the argument. */
-export type Uninferred<T> = [T][T extends unknown ? 0 : never];
+/** A write before its options are added. */
+type Write = Pick<WriteRequest, 'method' | 'path' | 'body' | 'contentType' | 'stored'>;
 
 /**
- * A client for single objects. A request is sent once, and a second time with fresh credentials after 401; everything else
- * is up to the caller, who has a work queue for that.
+ * A client for objects. A write is sent once, and a second time with fresh credentials after 401; everything else is up to the
+ * caller, whose work queue repeats the key. A read is repeated after 429 and 503 with Retry-After and after a broken connection.
  *
  * Every method throws a KubeStatusError when the server refuses (ERR_KUBELOOM_NOT_FOUND, ERR_KUBELOOM_CONFLICT,
  * ERR_KUBELOOM_ALREADY_EXISTS, ERR_KUBELOOM_INVALID, …), so that nothing was written; ERR_KUBELOOM_WRITE_UNCONFIRMED when a
@@ -55,191 +64,262 @@ export type Uninferred<T> = [T][T extends unknown ? 0 : never];
  * ERR_KUBELOOM_OPTION or ERR_KUBELOOM_KEY, before a request, for arguments that lead to no object.
  */
 export class ObjectClient {
-  readonly #source: ServerSource;
-  #api: ApiClient;
-  #onWritten: WriteListener | undefined;
-  #onUnconfirmed: UnconfirmedListener | undefined;
-  /** Signals of every write. */
-  #signals: readonly AbortSignal[] = [];
-  /** Whether writes need a precondition. */
-  #isFenced = false;
+  readonly #sender: RequestSender;
+  readonly #options: ObjectClientOptions;
 
-  /** @throws ERR_KUBELOOM_OPTION when the source is neither a KubeConfig nor a connection */
-  constructor(source: ServerSource) {
-    this.#source = source;
-    this.#api = new ApiClient(source);
+  /** @throws ERR_KUBELOOM_OPTION when the source is neither a KubeConfig nor a connection, and for wrong options */
+  constructor(source: ServerSource, options?: ObjectClientOptions);
+  /** @internal */
+  constructor(source: ServerSource | RequestSender, options?: ObjectClientOptions);
+  constructor(source: ServerSource | RequestSender, options: ObjectClientOptions = {}) {
+    checkOptions('options of a client', options, CLIENT_CHECKS);
+    this.#sender = source instanceof RequestSender ? source : RequestSender.on(source, options);
+    this.#options = options;
   }
 
-  /** Returns a client on the same connections that calls the listener with the answer to each of its writes. */
+  /** Returns a client on the same connections that calls the listener with the answer to each of its writes, dry runs excepted. */
   observed(onWritten: WriteListener): ObjectClient;
   /** @internal */
   observed(onWritten: WriteListener, onUnconfirmed?: UnconfirmedListener): ObjectClient;
   observed(onWritten: WriteListener, onUnconfirmed?: UnconfirmedListener): ObjectClient {
-    const observed = this.#sibling();
-    observed.#onWritten = onWritten;
-    observed.#onUnconfirmed = onUnconfirmed;
-    return observed;
+    return this.#on(this.#sender.with({ onWritten, onUnconfirmed }));
   }
 
   /** @internal Returns a client on the same connections without a fence and without listeners. */
   plain(): ObjectClient {
-    const plain = new ObjectClient(this.#source);
-    plain.#api = this.#api;
-    return plain;
+    return this.#on(this.#sender.plain());
   }
 
   /** @internal Returns the server's present version of a collection. */
   async versionOf(resource: ResourceRef, namespace: string, signal: AbortSignal): Promise<string> {
-    const path = `${resourcePath(resource, namespace)}?limit=1`;
-    return metadataOf(await this.#api.send({ method: 'GET', path, signals: [signal] })).resourceVersion ?? '';
+    const path = withQuery(checkedCollection(resource, namespace), { limit: 1 });
+    return metadataOf(await this.#sender.readOnce(path, signal)).resourceVersion ?? '';
   }
 
   /**
    * Returns a client on the same connections for the owner of a partition or lease. It sends no write after the signal was aborted: the
    * signal is asked when the bytes of a write are about to be sent, and again when they are repeated. And it sends no write
-   * without a precondition: a `resourceVersion` that was read, in the metadata of an update or patch or in the options of a
-   * deletion. A write that is on its way when a successor begins is then a conflict if the successor has changed the object. A
-   * `create` has no precondition but the name.
+   * without a precondition, a `resourceVersion` that was read: in the metadata of an update, patch or apply, in a `test` of a JSON
+   * patch, or in the options of a deletion or eviction. A write that is on its way when a successor begins is then a conflict if
+   * the successor has changed the object. A `create` has no precondition but the name.
    *
    * Its writes throw the signal's reason, or ERR_KUBELOOM_OPTION without a precondition.
    */
   fenced(signal: AbortSignal): ObjectClient {
-    const fenced = this.until(signal);
-    fenced.#isFenced = true;
-    return fenced;
+    return this.#on(this.#sender.until(signal).with({ isFenced: true }));
   }
 
   /** @internal Returns a client on the same connections that sends no write after the signal was aborted. */
   until(signal: AbortSignal): ObjectClient {
-    const until = this.#sibling();
-    until.#signals = [...this.#signals, signal];
-    return until;
+    return this.#on(this.#sender.until(signal));
   }
 
-  /** Reads an object from the server, past every cache. */
-  async get<T = KubeObject>(
+  /** Reads an object, or a subresource of it, from the server, past every cache. */
+  async get<T = KubeObject, S extends string = ''>(
     resource: ResourceOf<T>,
     key: ObjectKey,
-    options: RequestOptions = {},
-  ): Promise<T> {
-    return this.#send<T>(resource, { method: 'GET', path: pathOf(resource, key) }, options);
+    options: GetOptions<S> = {},
+  ): Promise<SubresourceOf<T, S>> {
+    checkOptions('options of a get', options, GET_CHECKS);
+    const { signal, subresource, resourceVersion } = options;
+    const path = withQuery(pathOf(resource, key, subresource), { resourceVersion });
+    return (await this.#sender.read(path, signal)) as SubresourceOf<T, S>;
   }
 
-  /** Creates an object; it has a name, or `generateName`. Returns it as the server has stored it. */
-  async create<T = KubeObject>(
+  /**
+   * Iterates the pages of a list: one snapshot of the collection, requested page by page as they are read.
+   *
+   * @throws ERR_KUBELOOM_OPTION at once; the iteration throws ERR_KUBELOOM_GONE when the server has dropped the snapshot
+   */
+  list<T = KubeObject>(
     resource: ResourceOf<T>,
-    object: Uninferred<T>,
-    options: RequestOptions = {},
-  ): Promise<T> {
-    const path = collectionOf(resource, object);
-    return this.#send<T>(resource, { method: 'POST', path, body: complete(resource, object) }, options);
+    options: ListOptions = {},
+  ): AsyncGenerator<ListPage<T>, void, undefined> {
+    checkOptions('options of a list', options, LIST_CHECKS);
+    checkedCollection(resource, options.namespace);
+    if (options.resourceVersionMatch !== undefined && !options.resourceVersion)
+      throw wrong('resourceVersionMatch needs a resourceVersion: pass both, or neither');
+    return pagesOf<T>(resource, options, (path) => this.#sender.read(path, options.signal));
+  }
+
+  /**
+   * Creates an object; it has a name, or `generateName`. Returns it as the server has stored it. With the subresource `eviction`,
+   * `binding` or `token` the object is of that type, with the metadata of the pod or service account.
+   */
+  async create<T = KubeObject, S extends string = ''>(
+    resource: ResourceOf<T>,
+    object: Sent<SubresourceOf<T, S>>,
+    options: ObjectWriteOptions<S> = {},
+  ): Promise<SubresourceOf<T, S>> {
+    checkOptions('options of a create', options, OBJECT_WRITE_CHECKS);
+    const { subresource } = options;
+    const path =
+      subresource === undefined
+        ? collectionOf(resource, object)
+        : pathOfObject(resource, object, subresource);
+    const body = complete(resource, object, subresource);
+    return this.#write(resource, { method: 'POST', path, body }, options);
   }
 
   /**
    * Replaces an object, its status excepted when the resource has that subresource. With the `resourceVersion` that was
    * read, another writer's change in between is a conflict; without one it is overwritten.
+   *
+   * @throws ERR_KUBELOOM_INEXACT_INTEGER when it would change an integer beyond 2^53, which JavaScript read inexactly
    */
-  async update<T = KubeObject>(
+  async update<T = KubeObject, S extends string = ''>(
     resource: ResourceOf<T>,
-    object: Uninferred<T>,
-    options: RequestOptions = {},
-  ): Promise<T> {
-    const path = pathOfObject(resource, object);
-    return this.#send<T>(resource, { method: 'PUT', path, body: complete(resource, object) }, options);
+    object: Sent<SubresourceOf<T, S>>,
+    options: ObjectWriteOptions<S> = {},
+  ): Promise<SubresourceOf<T, S>> {
+    checkOptions('options of an update', options, OBJECT_WRITE_CHECKS);
+    const { subresource } = options;
+    const path = pathOfObject(resource, object, subresource);
+    const body = complete(resource, object, subresource);
+    return this.#write(resource, { method: 'PUT', path, stored: path, body }, options);
   }
 
   /** Replaces the status of an object, and nothing else. */
   async updateStatus<T = KubeObject>(
     resource: ResourceOf<T>,
-    object: Uninferred<T>,
-    options: RequestOptions = {},
+    object: Sent<T>,
+    options: WriteOptions = {},
   ): Promise<T> {
-    const path = `${pathOfObject(resource, object)}/status`;
-    return this.#send<T>(resource, { method: 'PUT', path, body: complete(resource, object) }, options);
+    checkOptions('options of an update', options, WRITE_CHECKS);
+    const path = pathOfObject(resource, object, 'status');
+    const body = complete(resource, object);
+    return this.#write(resource, { method: 'PUT', path, stored: path, body }, options);
   }
 
   /**
-   * Changes an object by a merge patch: members are replaced, null removes one. With `metadata.resourceVersion` in the
-   * patch, another writer's change in between is a conflict.
+   * Changes an object by a patch, by default a merge patch: members are replaced, null removes one. With
+   * `metadata.resourceVersion` in the patch, or a `test` of it in a JSON patch, another writer's change in between is a conflict.
    */
-  async patch<T = KubeObject>(
+  async patch<T = KubeObject, K extends PatchType = 'merge', S extends string = ''>(
     resource: ResourceOf<T>,
     key: ObjectKey,
-    patch: object,
-    options: RequestOptions = {},
-  ): Promise<T> {
-    const path = pathOf(resource, key);
-    return this.#send<T>(resource, { method: 'PATCH', path, body: checkPatch(resource, patch) }, options);
+    patch: PatchOf<SubresourceOf<T, S>, K>,
+    options: PatchOptions<K, S> = {},
+  ): Promise<SubresourceOf<T, S>> {
+    checkOptions('options of a patch', options, PATCH_CHECKS);
+    const { type = 'merge', subresource } = options;
+    const path = pathOf(resource, key, subresource);
+    const body = checkedPatch(resource, patch, type);
+    return this.#write(
+      resource,
+      { method: 'PATCH', path, body, contentType: PATCH_MEDIA_TYPES[type] },
+      options,
+    );
   }
 
   /** Changes the status of an object by a merge patch, which has the status as its member `status`. */
   async patchStatus<T = KubeObject>(
     resource: ResourceOf<T>,
     key: ObjectKey,
-    patch: object,
-    options: RequestOptions = {},
+    patch: PatchOf<T, 'merge'>,
+    options: WriteOptions = {},
   ): Promise<T> {
-    const path = `${pathOf(resource, key)}/status`;
-    return this.#send<T>(resource, { method: 'PATCH', path, body: checkPatch(resource, patch) }, options);
+    checkOptions('options of a patch', options, WRITE_CHECKS);
+    const path = pathOf(resource, key, 'status');
+    const body = checkedPatch(resource, patch, 'merge');
+    return this.#write(
+      resource,
+      { method: 'PATCH', path, body, contentType: PATCH_MEDIA_TYPES.merge },
+      options,
+    );
+  }
+
+  /**
+   * Creates or changes an object by server-side apply: the field manager owns the fields of the object, and a field that its last
+   * apply contained and this one lacks is removed. Needs a `fieldManager`, here or in the options of the client.
+   *
+   * @throws ERR_KUBELOOM_APPLY_CONFLICT when another manager owns one of the fields with another value; its `conflicts` name field
+   *   and manager, and `force` takes them over
+   */
+  async apply<T = KubeObject, S extends string = ''>(
+    resource: ResourceOf<T>,
+    object: ApplyConfiguration<SubresourceOf<T, S>>,
+    options: ApplyOptions<S> = {},
+  ): Promise<SubresourceOf<T, S>> {
+    checkOptions('options of an apply', options, APPLY_CHECKS);
+    const { subresource, force, fieldManager = this.#options.fieldManager } = options;
+    const path = pathOfObject(resource, object, subresource);
+    const body = complete(resource, object, subresource);
+    if (fieldManager === undefined) {
+      const advice = 'pass it here, or once in the options of the client: a constant name of your program';
+      throw wrong(`an apply needs a fieldManager: ${advice}`);
+    }
+    if (metadataOf(body).managedFields !== undefined)
+      throw wrong(
+        'an applied object has no metadata.managedFields: pass only the fields that your program decides',
+      );
+    const write = { method: 'PATCH', path, stored: path, body, contentType: APPLY_MEDIA_TYPE } as const;
+    return this.#write(resource, write, options, { force });
+  }
+
+  /**
+   * Reads an object, lets `mutate` change it, and writes it only if it differs; creates it when it does not exist. `mutate` may be
+   * called again if the caller repeats the call after a conflict (`retryOnConflict`).
+   *
+   * @param mutate changes the object in place, but not its name or namespace
+   */
+  createOrUpdate<T = KubeObject>(
+    resource: ResourceOf<T>,
+    key: ObjectKey,
+    mutate: (object: Mutable<T>) => unknown,
+    options: WriteOptions = {},
+  ): Promise<CreatedOrUpdated<T>> {
+    const { signal } = options ?? {};
+    return createOrUpdate(resource, () => partsOfKey(resource, key), mutate, {
+      check: () => checkOptions('options of createOrUpdate', options, WRITE_CHECKS),
+      get: () => this.get<object>(resource as ResourceRef, key, signal ? { signal } : {}),
+      create: (object) => this.create<object>(resource as ResourceRef, object, options),
+      update: (object) => this.update<object>(resource as ResourceRef, object, options),
+    });
   }
 
   /** Deletes an object. It is gone when its grace period is over and its finalizers are removed. */
   async delete<T>(resource: ResourceOf<T>, key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
     checkOptions('options of a deletion', options, DELETE_CHECKS);
-    const { signal: given, uid, resourceVersion, ...how } = options;
-    const preconditions = { uid, resourceVersion };
-    const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...how, preconditions };
+    const { uid, resourceVersion, signal } = options;
+    const body = deletionBody(options, { uid, resourceVersion });
     const request = { method: 'DELETE', path: pathOf(resource, key), body } as const;
-    await this.#send(resource, request, given ? { signal: given } : {});
+    await this.#sender.write(resource, { ...request, isDryRun: isDryRun(options) }, signal);
   }
 
-  async #send<T>(resource: ResourceRef, request: SendRequest, options: RequestOptions): Promise<T> {
-    checkOptions('options of a request', options, REQUEST_CHECKS);
-    const own = request.method === 'GET' ? [] : this.#signals;
-    for (const each of own) each.throwIfAborted();
-    if (this.#isFenced) checkPrecondition(resource, request);
-    const signals = options.signal ? [...own, options.signal] : own;
-    try {
-      const answer = await this.#api.send({ ...request, signals });
-      if (request.method !== 'GET') this.#onWritten?.(resource, answer as KubeObject);
-      return answer as T;
-    } catch (error) {
-      // A signal may have been aborted before or after the write was sent.
-      const isOpen = outcomeOf(error) === 'unconfirmed' || options.signal?.aborted;
-      if (request.method !== 'GET' && isOpen) this.#onUnconfirmed?.(resource, namespaceIn(request.path));
-      throw error;
-    }
+  /**
+   * Deletes the objects of a collection that the selectors select, all without selectors. They are gone when their grace periods are
+   * over and their finalizers are removed. It has no shard selector, and a fenced client refuses it: it has no precondition.
+   */
+  async deleteCollection<T>(resource: ResourceOf<T>, options: DeleteCollectionOptions = {}): Promise<void> {
+    checkOptions('options of a deletion', options, DELETE_COLLECTION_CHECKS);
+    const { namespace, labelSelector, fieldSelector, signal } = options;
+    const collection = checkedCollection(resource, namespace);
+    if (resource.isNamespaced && !namespace)
+      throw wrong(
+        `a deletion of ${resource.resource} needs a namespace: delete in one namespace after another`,
+      );
+    const path = withQuery(collection, { labelSelector, fieldSelector });
+    const request = { method: 'DELETE', path, body: deletionBody(options) } as const;
+    await this.#sender.write(resource, { ...request, isDryRun: isDryRun(options) }, signal);
   }
 
-  #sibling(): ObjectClient {
-    const sibling = new ObjectClient(this.#source);
-    sibling.#api = this.#api;
-    sibling.#onWritten = this.#onWritten;
-    sibling.#onUnconfirmed = this.#onUnconfirmed;
-    sibling.#signals = this.#signals;
-    sibling.#isFenced = this.#isFenced;
-    return sibling;
+  async #write<R>(
+    resource: ResourceRef,
+    write: Write,
+    options: WriteOptions,
+    parameters: { readonly force?: boolean | undefined } = {},
+  ): Promise<R> {
+    const query = { ...writeParameters(options, this.#options.fieldManager), ...parameters };
+    const request = { ...write, path: withQuery(write.path, query), isDryRun: isDryRun(options) };
+    return (await this.#sender.write(resource, request, options.signal)) as R;
+  }
+
+  #on(sender: RequestSender): ObjectClient {
+    return new ObjectClient(sender, this.#options);
   }
 }
 
-/** Refuses a write that would overwrite a successor's. A version of 0 is none to a server: it updates unconditionally. */
-function checkPrecondition({ resource }: ResourceRef, { method, body, path }: SendRequest): void {
-  if (method === 'GET' || method === 'POST') return;
-  const isDeletion = method === 'DELETE';
-  const { resourceVersion = '' }: Preconditions = isDeletion ? Object(body).preconditions : metadataOf(body);
-  if (resourceVersion !== '' && resourceVersion !== '0') return;
-  const missing = isDeletion ? 'the option resourceVersion' : 'metadata.resourceVersion';
-  throw new KubeloomError(
-    'ERR_KUBELOOM_OPTION',
-    `a ${method} of ${resource} (${path}) has no precondition: the owner of a partition or lease writes with ${missing} of the object that it has read`,
-  );
-}
-
-/** Returns the namespace in the path of a request; '' without one. */
-function namespaceIn(path: string): string {
-  return decodeURIComponent(/\/namespaces\/([^/]+)\//.exec(path)?.[1] ?? '');
-}
-
-interface Preconditions {
-  readonly resourceVersion?: string;
+function wrong(message: string): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_OPTION', message);
 }

@@ -9,6 +9,7 @@ import { KubeloomError, messageOf, wrapped } from '../base/errors.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { ErrorBody, retryAfterSeconds } from './error-body.ts';
 import { TransportPool } from './transport-pool.ts';
+import { warningsOf } from './warning-header.ts';
 import { Watchdog } from './watchdog.ts';
 import { Credentials } from './credentials/credentials.ts';
 import { Http1Transport } from './http1-transport.ts';
@@ -56,8 +57,12 @@ export interface GetRequest {
 export interface SendRequest {
   readonly method: HttpMethod;
   readonly path: string;
-  /** Sent as JSON; the body of a PATCH is a merge patch. */
+  /** Sent as JSON. */
   readonly body?: object;
+  /** Type of the body. Default: JSON. */
+  readonly contentType?: string;
+  /** Receives each warning of the answer: the texts of the header `Warning`. */
+  readonly onWarning?: ((text: string) => void) | undefined;
   /** Each of them ends the request. They are asked when the bytes are about to be written, and before every wait. */
   readonly signals?: readonly AbortSignal[];
 }
@@ -67,6 +72,8 @@ interface WholeRequest extends Omit<GetRequest, 'verb'> {
   /** Absent: the request is a GET whatever the verb, and errors carry an informer's advice. */
   readonly method?: HttpMethod;
   readonly body?: Buffer;
+  readonly contentType?: string;
+  readonly onWarning?: ((text: string) => void) | undefined;
 }
 
 export class ApiClient {
@@ -130,7 +137,7 @@ export class ApiClient {
    * @throws ERR_KUBELOOM_MALFORMED_RESPONSE as well, when the body is not JSON
    */
   async getJson(path: string, signal: AbortSignal): Promise<unknown> {
-    return parsed(await this.getBody(path, signal), 'GET', path);
+    return parsed((await this.getBody(path, signal)).toString(), 'GET', path);
   }
 
   /**
@@ -142,21 +149,26 @@ export class ApiClient {
    * @throws ERR_KUBELOOM_WRITE_UNCONFIRMED when a write was sent and the answer is missing: it may have happened or not
    * @throws the reason of a signal that is aborted: a write may have happened as well, unless the signal was aborted before it was sent
    */
-  async send({ method, path, body, signals = [] }: SendRequest): Promise<unknown> {
+  async send(request: SendRequest): Promise<unknown> {
+    return answerOf(request, await this.sendForText(request));
+  }
+
+  /** Like `send`, with the text of the answer: JSON.parse changes integers beyond 2^53. */
+  async sendForText({ method, body, signals = [], ...rest }: SendRequest): Promise<string> {
     using linked = new LinkedController(...signals);
     const request: WholeRequest = {
+      ...rest,
       method,
-      path,
       verb: method,
       signal: linked.signal,
       silenceMaxMs: SEND_SILENCE_MAX_MS,
       ...(body === undefined ? {} : { body: jsonOf(body) }),
     };
     try {
-      return answerOf(request, await this.#whole(request));
+      return (await this.#whole(request)).toString();
     } catch (error) {
       if (!(error instanceof KubeStatusError) || error.code !== 'ERR_KUBELOOM_UNAUTHORIZED') throw error;
-      return answerOf(request, await this.#whole(request));
+      return (await this.#whole(request)).toString();
     }
   }
 
@@ -178,12 +190,12 @@ function jsonOf(body: object): Buffer {
 }
 
 /** Some servers answer a deletion with 204, without a body. */
-function answerOf({ method, verb, path }: WholeRequest, body: Buffer): unknown {
-  return method === 'DELETE' && body.length === 0 ? {} : parsed(body, verb, path);
+function answerOf({ method, path }: SendRequest, text: string): unknown {
+  return method === 'DELETE' && text === '' ? {} : parsed(text, method, path);
 }
 
-function parsed(body: Buffer, verb: string, path: string): unknown {
-  const json = parseJson(body.toString());
+function parsed(text: string, verb: string, path: string): unknown {
+  const json = parseJson(text);
   if (json !== undefined) return json;
   const message = `${verb} ${path}: the answer is not JSON; is this a Kubernetes apiserver?`;
   throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message);
@@ -252,13 +264,12 @@ class ApiExchange implements ResponseSink, HttpExchange {
     clock: Clock,
     events: ExchangeEvents,
   ) {
-    const { path, method = 'GET', body, signal, silenceMaxMs } = request;
+    const { path, method = 'GET', body, contentType = 'application/json', signal, silenceMaxMs } = request;
     this.#request = request;
     this.#where = where;
     this.#reader = reader;
     this.#events = events;
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const content = body === undefined ? {} : { headers: { 'content-type': type }, body };
+    const content = body === undefined ? {} : { headers: { 'content-type': contentType }, body };
     this.#http = transport.request({ method, path, signal, ...content }, this);
     if (silenceMaxMs !== undefined) {
       this.#watchdog = new Watchdog(clock, silenceMaxMs, () => {
@@ -289,6 +300,8 @@ class ApiExchange implements ResponseSink, HttpExchange {
   head(status: number, headers: Readonly<Record<string, string>>): void {
     this.#watchdog?.touch();
     this.#events.answered(status);
+    const { onWarning } = this.#request;
+    if (onWarning) for (const text of warningsOf(headers['warning'] ?? '')) onWarning(text);
     if (status === OK || (this.#isWrite && status > OK && status < FIRST_REDIRECT)) {
       this.#reader.opened(this);
       return;

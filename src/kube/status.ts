@@ -8,6 +8,8 @@ import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { explanation, quotableText, withoutCredentials } from '../base/quotable.ts';
+import { conflictsText, fieldConflictsOf } from './field-conflict.ts';
+import type { FieldConflict } from './field-conflict.ts';
 import { isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
 
@@ -23,6 +25,7 @@ interface Status {
   readonly reason: string;
   readonly message: string;
   readonly retryAfterSeconds?: number;
+  readonly continueToken: string;
   readonly causes: readonly StatusCause[];
 }
 
@@ -35,17 +38,25 @@ export class KubeStatusError extends KubeloomError {
   readonly serverMessage: string;
   /** Delay that the server requests; 0 when it sends none. */
   readonly retryAfterSeconds: number;
+  /** Whether the server names a delay after which the request may be repeated. */
+  readonly hasRetryAfter: boolean;
   readonly causes: readonly StatusCause[];
+  /** Fields of other managers that an apply would have changed; empty unless the code is ERR_KUBELOOM_APPLY_CONFLICT. */
+  readonly conflicts: readonly FieldConflict[];
+  /** Token for the rest of an expired list, in a newer state; '' when the server sends none. */
+  readonly continueToken: string;
 
   constructor(
     httpStatus: number,
     status: Status,
-    retryAfterSeconds: number,
+    retryAfterSeconds: number | undefined,
     where: string,
     advice: (code: ErrorCode) => string,
   ) {
     const code = codeOf(httpStatus, status);
-    const said = printable(status.message) || 'no explanation';
+    const conflicts = fieldConflictsOf(status.causes);
+    const message = conflicts.length > 0 ? conflictsText(conflicts) : status.message;
+    const said = printable(message) || 'no explanation';
     const reason = status.reason ? ` ${printable(status.reason)}` : '';
     super(
       code,
@@ -54,8 +65,11 @@ export class KubeStatusError extends KubeloomError {
     this.httpStatus = httpStatus;
     this.reason = status.reason;
     this.serverMessage = status.message;
-    this.retryAfterSeconds = retryAfterSeconds;
+    this.retryAfterSeconds = retryAfterSeconds ?? 0;
+    this.hasRetryAfter = retryAfterSeconds !== undefined;
     this.causes = status.causes;
+    this.conflicts = conflicts;
+    this.continueToken = status.continueToken;
   }
 }
 
@@ -74,7 +88,7 @@ export function statusError(
   advice: (code: ErrorCode) => string = informerAdvice,
 ): KubeStatusError {
   const status = readStatus(body);
-  const retryAfter = retryAfterSeconds ?? status.retryAfterSeconds ?? 0;
+  const retryAfter = retryAfterSeconds ?? status.retryAfterSeconds;
   return new KubeStatusError(status.code ?? httpStatus, status, retryAfter, where, advice);
 }
 
@@ -83,9 +97,10 @@ function readStatus(body: string): Status {
   const value = parseJson(body);
   if (!isRecord(value) || value['kind'] !== 'Status') {
     const message = quotableText(body) ?? `${body.length} characters of JSON that are no Status`;
-    return { reason: '', message, causes: [] };
+    return { reason: '', message, continueToken: '', causes: [] };
   }
   const details = isRecord(value['details']) ? value['details'] : {};
+  const { continue: token } = isRecord(value['metadata']) ? value['metadata'] : {};
   const { code, reason, message } = value;
   const { retryAfterSeconds, causes } = details;
   return {
@@ -93,6 +108,7 @@ function readStatus(body: string): Status {
     reason: typeof reason === 'string' ? withoutCredentials(reason) : '',
     message: typeof message === 'string' ? explanation(message) : '',
     ...(typeof retryAfterSeconds === 'number' && retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
+    continueToken: typeof token === 'string' ? token : '',
     causes: Array.isArray(causes) ? causes.filter(isRecord).map(readCause) : [],
   };
 }
@@ -177,6 +193,11 @@ const OBJECT_ADVICE: ReadonlyMap<string, string> = new Map([
   ['ERR_KUBELOOM_NOT_FOUND', 'the object does not exist, or the server does not serve its resource'],
   ['ERR_KUBELOOM_ALREADY_EXISTS', 'read the object that has this name'],
   ['ERR_KUBELOOM_CONFLICT', 'it has changed since it was read: read it again and repeat the change'],
+  [
+    'ERR_KUBELOOM_APPLY_CONFLICT',
+    'leave these fields out of the applied object, or pass force: true to take them over',
+  ],
+  ['ERR_KUBELOOM_GONE', 'the list has expired: begin it again'],
   ['ERR_KUBELOOM_INVALID', 'correct the fields that the server names'],
   ['ERR_KUBELOOM_BAD_REQUEST', 'check the object and its fields'],
 ]);
@@ -194,6 +215,7 @@ function isRedirect(httpStatus: number): boolean {
 }
 
 function codeOf(httpStatus: number, status: Status): ErrorCode {
+  if (fieldConflictsOf(status.causes).length > 0) return 'ERR_KUBELOOM_APPLY_CONFLICT';
   if (isResourceVersionTooLarge(httpStatus, status)) return 'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE';
   if (isRedirect(httpStatus)) return 'ERR_KUBELOOM_REDIRECT';
   // This status has priority over any reason (client-go's rule, for this number alone).

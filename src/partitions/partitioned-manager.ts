@@ -8,7 +8,7 @@ import { KubeloomError } from '../base/errors.ts';
 import { aLog } from '../base/log.ts';
 import type { Log } from '../base/log.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { callback, integer, oneOf, invalidOption, checkOptions } from '../base/option-checks.ts';
+import { anything, callback, integer, oneOf, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
@@ -21,6 +21,7 @@ import { ControllerSet } from '../controller/controller-set.ts';
 import { reporterOf } from '../controller/leader-election/reporter.ts';
 import { ObjectClient } from '../controller/object-client.ts';
 import type { ControllerBuilder, ControllerOptions } from '../controller/controller-options.ts';
+import type { ObjectClientOptions } from '../controller/requests/request-options.ts';
 import { PartitionCaches } from './partition-caches.ts';
 import { PARTITION_GROUP_CHECKS, PartitionGroup } from './partition-group.ts';
 import type { PartitionGroupOptions } from './partition-group.ts';
@@ -53,6 +54,8 @@ export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, '
   readonly key: 'uid' | 'namespace';
   /** Called for each partition when this member owns it. An error gives the partition back, and it is tried again. */
   readonly declare: (controllers: PartitionControllers) => void;
+  /** Options of the controllers' client: field manager, receiver of the server's warnings. */
+  readonly client?: ObjectClientOptions;
   /** Options of the caches of all kinds. */
   readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'initialList'>;
   /** Receives the lines of the controllers and caches, as the `log` of a `Manager`. Default: failures are process warnings. */
@@ -66,6 +69,8 @@ const CHECKS: OptionChecks<PartitionedManagerOptions> = {
   ...GROUP_CHECKS,
   key: oneOf('uid', 'namespace'),
   declare: callback,
+  // The ObjectClient checks them.
+  client: anything,
   cache: checkCacheOptions,
   log: aLog,
   cacheSyncTimeoutMs: integer(1),
@@ -85,12 +90,20 @@ export class PartitionedManager {
     checkOptions('options of a partitioned manager', options, CHECKS);
     for (const name of ['key', 'declare'] as const)
       if (options[name] === undefined) invalidOption(name, undefined, 'given');
-    const { key, declare: _declare, cache = {}, cacheSyncTimeoutMs: _timeout, log, ...ofGroup } = options;
+    const {
+      key,
+      declare: _declare,
+      client: _client,
+      cache = {},
+      cacheSyncTimeoutMs: _timeout,
+      log,
+      ...ofGroup
+    } = options;
     const { threads } = cache;
     this.#options = options;
     this.#group = new PartitionGroup(source, { ...ofGroup, ...(threads ? { threads } : {}) }, key);
     this.identity = this.#group.identity;
-    this.#client = new ObjectClient(source);
+    this.#client = new ObjectClient(source, options.client);
     const { namespace, clock = realClock } = options;
     const ofCaches = { ...(log ? { log } : {}), ...cache, initialList: 'latest' } as const;
     this.#caches = new PartitionCaches(source, ofCaches, namespace, clock);

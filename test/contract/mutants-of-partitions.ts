@@ -55,8 +55,8 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/partitions/bookmark-probe.ts': {
     C229: ["events.findLast(({ type }) => type !== 'BOOKMARK')", 'undefined'],
   },
-  'src/controller/object-client.ts': {
-    C232: ["resourceVersion !== '0'", 'true'],
+  'src/controller/requests/precondition.ts': {
+    C232: ["where.version !== '0'", 'true'],
   },
   'src/http/http1-connection.ts': {
     C232: ['if (this.#isRefused())', 'if (false)'],
@@ -78,7 +78,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/shared/fence.ts': {
     C310: ['if (remainingMs <= 0 &&', 'if (remainingMs <= -Infinity &&'],
   },
-  'src/controller/object-arguments.ts': {
+  'src/controller/requests/patches.ts': {
     C272: ['Object.values(patch).every((value) => value === undefined)', 'false'],
   },
 });

@@ -120,6 +120,21 @@ export const REQUEST_ERRORS = {
     'The object has changed since it was read, or has another uid than the precondition (409).',
     'Read the object again and repeat the change.',
   ],
+  ERR_KUBELOOM_APPLY_CONFLICT: [
+    ['thrown'],
+    'An apply would change fields that another manager owns (409): `conflicts` of the error names fields and managers.',
+    'Leave these fields out of the applied object, or pass `force: true` to take them over.',
+  ],
+  ERR_KUBELOOM_INEXACT_INTEGER: [
+    ['thrown'],
+    'The write would change an integer beyond 2^53, which JavaScript read inexactly.',
+    'Send a patch with only the members that you change.',
+  ],
+  ERR_KUBELOOM_SERVER_WARNING: [
+    ['warning'],
+    'The server accepted a request with a warning, such as for a deprecated version or an unknown field.',
+    'Follow the warning, or receive warnings with the option `onWarning` of the client.',
+  ],
   ERR_KUBELOOM_INVALID: [
     ['thrown'],
     'The server refuses the contents of an object (422).',

@@ -3,9 +3,10 @@
  * them. They are written as merge patches with the version that was read: another writer's change is a conflict.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import type { ResourceOf } from '../../kube/resource.ts';
+import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
 import type { KubeObject } from '../../kube/wire.ts';
-import type { ObjectClient, RequestOptions } from '../object-client.ts';
+import type { ObjectClient } from '../object-client.ts';
+import type { RequestOptions } from '../requests/request-options.ts';
 
 /** An object, or an entry of a cache. */
 export interface Finalized {
@@ -61,12 +62,14 @@ export async function removeFinalizer<T = KubeObject>(
   }
 }
 
-function patchFinalizers<T>(
+async function patchFinalizers<T>(
   client: ObjectClient,
   resource: ResourceOf<T>,
   { metadata: { name = '', namespace = '', resourceVersion = '' } = {} }: Finalized,
   finalizers: readonly string[],
   options: RequestOptions,
 ): Promise<T> {
-  return client.patch(resource, { namespace, name }, { metadata: { resourceVersion, finalizers } }, options);
+  const patch = { metadata: { resourceVersion, finalizers } };
+  const patched = await client.patch(resource as ResourceRef, { namespace, name }, patch, options);
+  return patched as T;
 }

@@ -108,8 +108,10 @@ describe('a write', () => {
         response.writeHead(201).end('{"kind":"Answer"}');
       });
     });
+    const patch = { contentType: 'application/merge-patch+json' };
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-      assert.deepEqual(await server.client.send({ ...POST, method }), { kind: 'Answer' });
+      const request = { ...POST, method, ...(method === 'PATCH' ? patch : {}) };
+      assert.deepEqual(await server.client.send(request), { kind: 'Answer' });
     }
     assert.deepEqual(
       received.map(({ method, type }) => [method, type]),

@@ -1,0 +1,158 @@
+/**
+ * The comparison of an object that a controller would apply with the object as stored: a controller that applies only what differs
+ * writes only when it must. With `managedFields` the comparison is by ownership, as the server's: a manager owns the fields of its
+ * last apply, and an apply without one of them removes that field.
+ */
+import { text, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import { parseJson } from '../../base/parse-json.ts';
+import { isRecord } from '../../kube/meta-shape.ts';
+import type { Fields } from '../../kube/meta-shape.ts';
+import { described, isOurs } from '../object-arguments.ts';
+
+export interface AppliedOptions {
+  /** Name of the manager that applies. Default: any manager of the object. */
+  readonly fieldManager?: string;
+  /** Subresource to which it applies. Default: the object itself. */
+  readonly subresource?: string;
+}
+
+const CHECKS: OptionChecks<AppliedOptions> = { fieldManager: text, subresource: text };
+
+/** Members that identify the object: no manager owns them. */
+const IDENTITY: ReadonlySet<string> = new Set(['apiVersion', 'kind']);
+const IDENTITY_METADATA: ReadonlySet<string> = new Set([
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'managedFields',
+]);
+
+/**
+ * Returns whether an apply of `desired` would change nothing: each of its fields has its value in `current`, and the manager owns
+ * exactly these fields. If `current` lacks `managedFields`, as after a transform, only values are compared: a field that is no longer
+ * desired is not noticed.
+ *
+ * @param desired object for `apply`
+ * @param current object of the server or a cache; undefined when it does not exist
+ * @throws ERR_KUBELOOM_OPTION
+ */
+export function applied(desired: object, current: object | undefined, options: AppliedOptions = {}): boolean {
+  checkOptions('options of applied', options, CHECKS);
+  checkObject('desired', desired);
+  if (current === undefined) return false;
+  checkObject('current', current);
+  const wanted = withoutIdentity(desired);
+  const stored = withoutIdentity(current);
+  const { managedFields } = metadataIn(current);
+  if (!Array.isArray(managedFields)) return contains(stored, wanted);
+  const entries = managedFields.filter(isRecord).filter((entry) => isOf(entry, desired, options));
+  // The server keeps no entry of a manager that owns no field.
+  if (Object.keys(wanted).length === 0) return options.fieldManager === undefined || entries.length === 0;
+  return entries.some(({ fieldsV1 }) => isRecord(fieldsV1) && isSame(fieldsV1, wanted, stored));
+}
+
+function checkObject(name: string, value: unknown): void {
+  if (isRecord(value) && !Array.isArray(value) && !isOurs(value)) return;
+  const advice = isRecord(value) && isOurs(value) ? 'pass entry.object' : 'pass an object';
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} is ${described(value)}: ${advice}`);
+}
+
+function isOf(entry: Fields, desired: object, { fieldManager, subresource = '' }: AppliedOptions): boolean {
+  const { manager, operation, apiVersion, subresource: through = '' } = entry;
+  if (operation !== 'Apply' || through !== subresource) return false;
+  if (fieldManager !== undefined && manager !== fieldManager) return false;
+  const { apiVersion: wanted = apiVersion } = desired as Fields;
+  return apiVersion === wanted;
+}
+
+function metadataIn(object: object): Fields {
+  const { metadata } = object as Fields;
+  return isRecord(metadata) ? metadata : {};
+}
+
+/** Returns the members that a manager may own. */
+function withoutIdentity(object: object): Fields {
+  const members = Object.entries(object).filter(([name]) => !IDENTITY.has(name) && name !== 'metadata');
+  const metadata = Object.entries(metadataIn(object)).filter(([name]) => !IDENTITY_METADATA.has(name));
+  if (metadata.length > 0) members.push(['metadata', Object.fromEntries(metadata)]);
+  return Object.fromEntries(members);
+}
+
+/**
+ * Compares a value with the set of fields that its manager owns.
+ *
+ * @param owned part of `fieldsV1`: `f:NAME` is a field, `k:{…}` an item of a list by its keys, `v:…` an item by its value, `i:N` an
+ *   item by its index; `.` the value itself. Empty: the whole value is owned as one
+ */
+function isSame(owned: Fields, wanted: unknown, stored: unknown): boolean {
+  const paths = Object.keys(owned).filter((path) => path !== '.');
+  if (paths.length === 0) return isEqual(wanted, stored);
+  if (!isRecord(wanted) || !isRecord(stored) || sizeOf(wanted) !== paths.length) return false;
+  const places: (readonly [wanted: number, stored: number])[] = [];
+  for (const path of paths) {
+    const [at, storedAt] = [placeOf(wanted, path), placeOf(stored, path)];
+    const part = owned[path];
+    if (at === undefined || storedAt === undefined) return false;
+    if (!isSame(isRecord(part) ? part : {}, wanted[at], stored[storedAt])) return false;
+    places.push([Number(at), Number(storedAt)]);
+  }
+  return !Array.isArray(wanted) || isInOrder(places);
+}
+
+/** Returns whether the items of a list are in the same order in both. */
+function isInOrder(places: readonly (readonly [wanted: number, stored: number])[]): boolean {
+  const stored = places.toSorted(([a], [b]) => a - b).map(([, place]) => place);
+  return stored.every((place, index) => index === 0 || place > (stored[index - 1] ?? 0));
+}
+
+function sizeOf(value: object): number {
+  return Array.isArray(value)
+    ? value.length
+    : Object.values(value).filter((member) => member !== undefined).length;
+}
+
+/** Returns the name of the member, or the index of the item, that a path element of `fieldsV1` names. */
+function placeOf(value: Fields, path: string): string | undefined {
+  const name = path.slice(2);
+  if (!Array.isArray(value)) return path.startsWith('f:') && Object.hasOwn(value, name) ? name : undefined;
+  const items: readonly unknown[] = value;
+  if (path.startsWith('i:')) return name;
+  const index = path.startsWith('v:')
+    ? indexByValue(items, parseJson(name))
+    : indexByKeys(items, parseJson(name));
+  return index === -1 ? undefined : String(index);
+}
+
+function indexByValue(items: readonly unknown[], value: unknown): number {
+  return items.findIndex((item) => isEqual(item, value));
+}
+
+function indexByKeys(items: readonly unknown[], keys: unknown): number {
+  if (!isRecord(keys)) return -1;
+  const entries = Object.entries(keys);
+  const has = (item: unknown, isKey: (value: unknown, key: unknown) => boolean): boolean =>
+    isRecord(item) && entries.every(([name, key]) => isKey(item[name], key));
+  const exact = items.findIndex((item) => has(item, isEqual));
+  if (exact !== -1) return exact;
+  // A key that the item lacks has the default of its field: `protocol: TCP`.
+  return items.findIndex((item) => has(item, (value, key) => value === undefined || isEqual(value, key)));
+}
+
+/** Returns whether the stored value contains the wanted value: lists have equal lengths, and the same order. */
+function contains(stored: unknown, wanted: unknown): boolean {
+  if (!isRecord(wanted) || !isRecord(stored)) return Object.is(stored, wanted);
+  if (Array.isArray(stored) !== Array.isArray(wanted)) return false;
+  if (Array.isArray(wanted) && sizeOf(stored) !== wanted.length) return false;
+  return Object.entries(wanted).every(
+    ([name, value]) => value === undefined || contains(stored[name], value),
+  );
+}
+
+/** Compares as JSON: a member that is undefined does not exist. */
+function isEqual(a: unknown, b: unknown): boolean {
+  return contains(a, b) && contains(b, a);
+}

@@ -1,0 +1,42 @@
+/** The types of objects that are sent: a field that the kind does not name is an error of the compiler. */
+import type { KubeObject, WireOf } from '../../kube/wire.ts';
+
+/** The fields of `T` that have a name: the index signature of an interface that extends KubeObject would take any other. */
+type Named<T> = {
+  readonly [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K];
+};
+
+/** `T` with its named fields only; a type that names no field of its own, such as KubeObject, stays open. */
+export type NamedFields<T> = string extends keyof T
+  ? [Exclude<keyof Named<T>, keyof Named<KubeObject>>] extends [never]
+    ? T
+    : Named<T>
+  : T;
+
+/** The type of an object that is sent. The resource alone decides it: it is not inferred from the argument. */
+export type Sent<T> = [NamedFields<T>][T extends unknown ? 0 : never];
+
+/** `T` with every field optional, at every depth. */
+export type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? readonly DeepPartial<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
+    : T;
+
+/** The object of an apply: the fields that its manager wants to own. */
+export type ApplyConfiguration<T> = [
+  DeepPartial<NamedFields<T>> & {
+    readonly metadata: { readonly name: string; readonly namespace?: string };
+  },
+][T extends unknown ? 0 : never];
+
+/** The bodies of subresources that are no objects of the resource. */
+export interface SubresourceTypes {
+  readonly scale: WireOf<'autoscaling', 'v1', 'Scale'>;
+  readonly eviction: WireOf<'policy', 'v1', 'Eviction'>;
+  readonly binding: WireOf<'core', 'v1', 'Binding'>;
+  readonly token: WireOf<'authentication', 'v1', 'TokenRequest'>;
+}
+
+/** The type of a subresource: the table's, or the resource's own, as for `status`. */
+export type SubresourceOf<T, S extends string> = S extends keyof SubresourceTypes ? SubresourceTypes[S] : T;

@@ -1,0 +1,212 @@
+/** Reads that lead to writes: integers beyond 2^53, createOrUpdate, retryOnConflict. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { retryOnConflict } from '../../../../src/controller/index.ts';
+import type { CreatedOrUpdated } from '../../../../src/controller/index.ts';
+import { KubeloomError, resources } from '../../../../src/index.ts';
+import type { KubeObject, ResourceOf } from '../../../../src/index.ts';
+import { FakeClock, startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import { ObjectClient } from '../../../../src/controller/index.ts';
+import { largeIntegersOf } from '../../../../src/controller/requests/exact-integers.ts';
+import { RecordingServer, status } from './recording-server.ts';
+
+interface Widget extends KubeObject {
+  readonly spec?: { readonly nanos?: number; readonly list?: readonly number[]; readonly ratio?: number };
+}
+
+const widgets: ResourceOf<Widget> = {
+  group: 'example.com',
+  version: 'v1',
+  resource: 'widgets',
+  kind: 'Widget',
+  isNamespaced: true,
+};
+const KEY = 'd/a';
+const NANOS = '1732546800123456789';
+
+function storedWith(spec: string): string {
+  return `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","namespace":"d","resourceVersion":"5"},"spec":${spec}}`;
+}
+
+describe('an integer beyond 2^53', () => {
+  it('C389 that an update would change refuses the update, whichever way the object was copied, and advises a patch', async () => {
+    await using server = await RecordingServer.start(() => ({
+      body: storedWith(`{"nanos":${NANOS},"ratio":1.5}`),
+    }));
+    const client = server.client({ fieldManager: 'test' });
+    const object = await client.get(widgets, KEY);
+    const refused = {
+      code: 'ERR_KUBELOOM_INEXACT_INTEGER',
+      message: /would change the integer 1732546800123456789 to 1732546800123456800: .* Send a patch/,
+    };
+    const labelled = { ...object, metadata: { ...object.metadata, labels: { a: 'b' } } };
+    await assert.rejects(client.update(widgets, labelled), refused);
+    await assert.rejects(client.updateStatus(widgets, structuredClone(labelled)), refused);
+    const { spec = {} } = object;
+    await assert.rejects(client.apply(widgets, { metadata: { name: 'a', namespace: 'd' }, spec }), refused);
+    const change = client.createOrUpdate(widgets, KEY, ({ metadata }) =>
+      Object.assign(metadata ?? {}, { labels: {} }),
+    );
+    await assert.rejects(change, refused);
+    // Wherever the number went.
+    const list = [1, spec.nanos ?? 0];
+    await assert.rejects(client.update(widgets, { ...object, spec: { list } }), refused);
+    assert.deepEqual(
+      server.requests.filter(({ method }) => method !== 'GET'),
+      [],
+    );
+    await client.patch(widgets, KEY, { metadata: { labels: { a: 'b' } } });
+    assert.equal(server.last.method, 'PATCH');
+  });
+
+  it('C389 that the program sets, or that JavaScript writes as it was, is written', async () => {
+    const body = storedWith('{"nanos":9007199254740994,"ratio":1e300}');
+    await using server = await RecordingServer.start(() => ({ body }));
+    const client = server.client();
+    const object = await client.get(widgets, KEY);
+    await client.update(widgets, object);
+    assert.equal(server.last.method, 'PUT');
+    await client.update(widgets, { ...object, spec: { nanos: 2 ** 60 } });
+    assert.deepEqual([server.last.method, server.requests.length], ['PUT', 5]);
+    await client.update(widgets, {
+      ...object,
+      spec: { nanos: Number.MAX_SAFE_INTEGER, ratio: 0.1234567890123456789 },
+    });
+    assert.equal(server.requests.length, 6);
+  });
+
+  it('C389 is compared with the stored object only if it can be read: an object that does not exist is created', async () => {
+    await using server = await RecordingServer.start(({ method }) =>
+      method === 'GET' ? status(404, 'NotFound') : { body: '{}' },
+    );
+    const client = server.client({ fieldManager: 'test' });
+    await client.apply(widgets, { metadata: { name: 'a', namespace: 'd' }, spec: { nanos: 2 ** 60 } });
+    await using refusing = await RecordingServer.start(() => status(403, 'Forbidden'));
+    const update = refusing
+      .client()
+      .update(widgets, { metadata: { name: 'a', namespace: 'd' }, spec: { nanos: 2 ** 60 } });
+    await assert.rejects(update, { code: 'ERR_KUBELOOM_FORBIDDEN' });
+    assert.deepEqual(
+      refusing.requests.map(({ method }) => method),
+      ['GET'],
+    );
+  });
+
+  it('is found in any JSON: not within texts, nor as a fraction or with an exponent', () => {
+    const json = `{"a":${NANOS},"b":"x ${NANOS} \\" ${NANOS}","c":[-${NANOS},0.${NANOS},1e18,9007199254740991,${NANOS}.5],"${NANOS}":1}`;
+    assert.deepEqual(largeIntegersOf(json), [NANOS, `-${NANOS}`]);
+  });
+});
+
+describe('createOrUpdate', () => {
+  const { configMaps } = resources.core.v1;
+
+  it('C390 creates, updates what differs, and sends nothing else', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const client = new ObjectClient(server.connection);
+    const written: string[] = [];
+    const observed = client.observed((_resource, { metadata }) =>
+      written.push(metadata?.resourceVersion ?? ''),
+    );
+    const ensure = (value: string): Promise<CreatedOrUpdated<unknown>> =>
+      observed.createOrUpdate(configMaps, 'default/a', async (object) => {
+        await Promise.resolve();
+        object.data = { ...object.data, value };
+      });
+    assert.equal((await ensure('1')).result, 'created');
+    assert.equal((await ensure('1')).result, 'unchanged');
+    const { result, object } = await ensure('2');
+    assert.equal(result, 'updated');
+    assert.deepEqual(object, await client.get(configMaps, 'default/a'));
+    assert.equal(written.length, 2);
+  });
+
+  it('C390 refuses a function that renames the object, and passes on what the function throws', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const client = new ObjectClient(server.connection);
+    const renamed = client.createOrUpdate(configMaps, 'default/a', (object) => {
+      object.metadata = { name: 'b', namespace: 'default' };
+    });
+    await assert.rejects(renamed, {
+      code: 'ERR_KUBELOOM_OPTION',
+      message: /changed the name or namespace of configmaps default\/a/,
+    });
+    const failing = client.createOrUpdate(configMaps, 'default/a', () => {
+      throw new TypeError('mine');
+    });
+    await assert.rejects(failing, { name: 'TypeError', message: 'mine' });
+    await assert.rejects(client.get(configMaps, 'default/a'), { code: 'ERR_KUBELOOM_NOT_FOUND' });
+  });
+
+  it('C390 loses to another writer with a conflict, which retryOnConflict repeats', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const client = new ObjectClient(server.connection);
+    await client.create(configMaps, { metadata: { name: 'a', namespace: 'default' } });
+    let calls = 0;
+    const race = (): Promise<CreatedOrUpdated<unknown>> =>
+      client.createOrUpdate(configMaps, 'default/a', async (object) => {
+        calls++;
+        if (calls <= 2) await client.patch(configMaps, 'default/a', { data: { other: String(calls) } });
+        object.data = { ...object.data, mine: 'yes' };
+      });
+    await assert.rejects(race(), { code: 'ERR_KUBELOOM_CONFLICT' });
+    assert.equal((await retryOnConflict(race)).result, 'updated');
+    assert.deepEqual((await client.get(configMaps, 'default/a')).data, { other: '2', mine: 'yes' });
+  });
+});
+
+describe('retryOnConflict', () => {
+  const conflict = new KubeloomError('ERR_KUBELOOM_CONFLICT', 'changed');
+
+  it('C390 gives up after five conflicts, and at once after every other error', async () => {
+    const clock = new FakeClock();
+    let calls = 0;
+    const retried = retryOnConflict(
+      () => {
+        calls++;
+        setImmediate(() => clock.advance(20));
+        throw conflict;
+      },
+      { clock },
+    );
+    await assert.rejects(retried, conflict);
+    assert.equal(calls, 5);
+    const other = new KubeloomError('ERR_KUBELOOM_APPLY_CONFLICT', 'owned');
+    calls = 0;
+    await assert.rejects(
+      retryOnConflict(() => {
+        calls++;
+        throw other;
+      }),
+      other,
+    );
+    assert.equal(calls, 1);
+    assert.equal(await retryOnConflict(() => 7), 7);
+  });
+
+  it('C390 ends with the signal, and refuses wrong arguments', async () => {
+    const stop = new AbortController();
+    const stopped = retryOnConflict(
+      () => {
+        stop.abort(new Error('stopped'));
+        throw conflict;
+      },
+      { signal: stop.signal, clock: new FakeClock() },
+    );
+    await assert.rejects(stopped, /stopped/);
+    for (const options of [
+      { attempts: 0 },
+      { attempts: 1.5 },
+      { signal: {} },
+      { clock: 1 },
+      { retries: 1 },
+      null,
+    ]) {
+      await assert.rejects(
+        retryOnConflict(() => 1, options as never),
+        { code: 'ERR_KUBELOOM_OPTION' },
+      );
+    }
+    await assert.rejects(retryOnConflict(undefined as never), { code: 'ERR_KUBELOOM_OPTION' });
+  });
+});

@@ -1,0 +1,255 @@
+/** Reads: repetitions, pages of lists, warnings of the server. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { warningsOf } from '../../../../src/http/warning-header.ts';
+import { resources } from '../../../../src/index.ts';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
+import { RecordingServer, status } from './recording-server.ts';
+import type { Answer } from './recording-server.ts';
+
+const { configMaps } = resources.core.v1;
+const KEY = 'default/a';
+const STORED = { body: { kind: 'ConfigMap', metadata: { name: 'a' } } };
+
+/** Advances the clock whenever a timer waits, until the promise settles. */
+async function settled<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = (): boolean => (isOver = true);
+  promise.then(over, over);
+  while (!isOver) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(1000);
+  }
+  return promise;
+}
+
+describe('a read', () => {
+  it('C386 is repeated after 429 and 503 with Retry-After, ten times at most, and after no other refusal', async () => {
+    const clock = new FakeClock();
+    const answers: Answer[] = [
+      { ...status(429, 'TooManyRequests'), headers: { 'retry-after': '3' } },
+      { ...status(503, 'ServiceUnavailable'), headers: { 'retry-after': '0' } },
+      STORED,
+    ];
+    await using server = await RecordingServer.start((_request, number) => answers[number] ?? STORED);
+    const began = clock.now();
+    await settled(clock, server.client({ clock }).get(configMaps, KEY));
+    assert.equal(server.requests.length, 3);
+    assert.ok(clock.now() - began >= 3000);
+    const overloaded = { ...status(429, 'TooManyRequests'), headers: { 'retry-after': '1' } };
+    await using busy = await RecordingServer.start(() => overloaded);
+    await assert.rejects(settled(clock, busy.client({ clock }).get(configMaps, KEY)), {
+      code: 'ERR_KUBELOOM_TOO_MANY_REQUESTS',
+    });
+    assert.equal(busy.requests.length, 11);
+    for (const [answer, code] of [
+      [status(503, 'ServiceUnavailable'), 'ERR_KUBELOOM_HTTP_STATUS'],
+      [status(429, 'TooManyRequests'), 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
+      [{ ...status(500, 'InternalError'), headers: { 'retry-after': '1' } }, 'ERR_KUBELOOM_INTERNAL'],
+      [status(404, 'NotFound'), 'ERR_KUBELOOM_NOT_FOUND'],
+    ] as const) {
+      await using refusing = await RecordingServer.start(() => answer);
+      await assert.rejects(refusing.client({ clock }).get(configMaps, KEY), { code });
+      assert.equal(refusing.requests.length, 1, code);
+    }
+  });
+
+  it('C386 is repeated after a broken connection, three times at most, and a write is not', async () => {
+    const clock = new FakeClock();
+    await using server = await RecordingServer.start((_request, number) => (number === 1 ? STORED : {}));
+    await settled(clock, server.client({ clock }).get(configMaps, KEY));
+    assert.equal(server.requests.length, 2);
+    await using broken = await RecordingServer.start(() => ({}));
+    const client = broken.client({ clock });
+    await assert.rejects(settled(clock, client.get(configMaps, KEY)), {
+      code: 'ERR_KUBELOOM_CONNECTION_RESET',
+    });
+    assert.equal(broken.requests.length, 4);
+    await assert.rejects(client.patch(configMaps, KEY, { data: { a: '1' } }), {
+      code: 'ERR_KUBELOOM_WRITE_UNCONFIRMED',
+    });
+    assert.equal(broken.requests.length, 5);
+  });
+
+  it('C386 ends its wait with the signal', async () => {
+    const clock = new FakeClock();
+    const overloaded = { ...status(429, 'TooManyRequests'), headers: { 'retry-after': '60' } };
+    const stop = new AbortController();
+    await using server = await RecordingServer.start(() => {
+      setImmediate(() => stop.abort(new Error('stopped')));
+      return overloaded;
+    });
+    await assert.rejects(server.client({ clock }).get(configMaps, KEY, { signal: stop.signal }), /stopped/);
+    assert.equal(server.requests.length, 1);
+  });
+});
+
+describe('a list', () => {
+  const item = (name: string): object => ({ metadata: { name } });
+
+  it('C387 iterates pages: parameters of the first and the next, complete objects, no request ahead of the reader', async () => {
+    await using server = await RecordingServer.start(({ query }) => ({
+      body: query['continue']
+        ? { kind: 'ConfigMapList', metadata: { resourceVersion: '9' }, items: null }
+        : {
+            kind: 'ConfigMapList',
+            metadata: { resourceVersion: '9', continue: 't1', remainingItemCount: 1 },
+            items: [item('a'), item('b')],
+          },
+    }));
+    const options = {
+      namespace: 'shop',
+      labelSelector: 'app=a',
+      fieldSelector: 'metadata.name!=x',
+      limit: 2,
+      resourceVersion: '5',
+      resourceVersionMatch: 'Exact',
+    } as const;
+    const pages = server.client().list(configMaps, options);
+    assert.equal(server.requests.length, 0);
+    const { value: first } = await pages.next();
+    assert.ok(first);
+    assert.deepEqual(first.items, [
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b' } },
+    ]);
+    assert.deepEqual([first.metadata.resourceVersion, first.metadata.remainingItemCount], ['9', 1]);
+    const { namespace: _namespace, limit, ...parameters } = options;
+    assert.deepEqual(server.last.query, { ...parameters, limit: String(limit) });
+    assert.equal(server.last.path, '/api/v1/namespaces/shop/configmaps');
+    assert.equal(server.requests.length, 1);
+    const rest = [];
+    for await (const page of pages) rest.push(page);
+    assert.deepEqual(
+      rest.map(({ items }) => items),
+      [[]],
+    );
+    assert.deepEqual(server.last.query, {
+      labelSelector: 'app=a',
+      fieldSelector: 'metadata.name!=x',
+      limit: '2',
+      continue: 't1',
+    });
+  });
+
+  it('C387 throws when the snapshot has expired, or continues in a newer state when that is allowed', async () => {
+    const expired = status(410, 'Expired', { metadata: { continue: 'fresh' } });
+    await using server = await RecordingServer.start(({ query }) => {
+      if (query['continue'] === 't1') return expired;
+      const metadata = query['continue']
+        ? { resourceVersion: '20' }
+        : { resourceVersion: '9', continue: 't1' };
+      return { body: { metadata, items: [item(query['continue'] ?? 'first')] } };
+    });
+    const namesOf = async (allowInconsistent: boolean): Promise<unknown[]> => {
+      const names: unknown[] = [];
+      for await (const { items } of server.client().list(configMaps, { allowInconsistent })) {
+        names.push(...items.map(({ metadata }) => metadata?.name));
+      }
+      return names;
+    };
+    await assert.rejects(namesOf(false), {
+      code: 'ERR_KUBELOOM_GONE',
+      message: /the list has expired: begin it again/,
+    });
+    assert.deepEqual(await namesOf(true), ['first', 'fresh']);
+  });
+
+  it('C387 ends with a code when the answer is no list, or the same page again', async () => {
+    for (const body of [
+      '7',
+      '{}',
+      '{"metadata":{},"items":{}}',
+      '{"metadata":{"continue":"t"},"items":[]}',
+    ]) {
+      await using server = await RecordingServer.start(() => ({ body }));
+      await assert.rejects(
+        async () => {
+          for await (const _page of server.client().list(configMaps)) assert.ok(server.requests.length < 3);
+        },
+        { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' },
+      );
+    }
+  });
+
+  it('ends between two pages with the signal', async () => {
+    const stop = new AbortController();
+    await using server = await RecordingServer.start((_request, number) => ({
+      body: { metadata: { continue: `t${number}` }, items: [] },
+    }));
+    await assert.rejects(async () => {
+      for await (const _page of server.client().list(configMaps, { signal: stop.signal }))
+        stop.abort(new Error('enough'));
+    }, /enough/);
+    assert.equal(server.requests.length, 1);
+  });
+});
+
+describe('warnings of the server', () => {
+  it('C388 reach onWarning with the request, several in one header and in several', async () => {
+    const headers = {
+      warning: [
+        '299 - "one, \\"quoted\\"", 299 kube "two"',
+        '199 - "other", 299 - "three" "Wed, 21 Oct 2026 07:28:00 GMT"',
+      ],
+    };
+    await using server = await RecordingServer.start(() => ({ ...STORED, headers }));
+    const received: unknown[] = [];
+    const client = server.client({ onWarning: (text, request) => received.push([text, request]) });
+    await client.get(configMaps, KEY);
+    const request = 'GET /api/v1/namespaces/default/configmaps/a';
+    assert.deepEqual(received, [
+      ['one, "quoted"', request],
+      ['two', request],
+      ['three', request],
+    ]);
+    await client.observed(() => undefined).patch(configMaps, KEY, { data: {} });
+    assert.equal(received.length, 6);
+  });
+
+  it('C388 are process warnings without a listener, each text once; a listener that throws changes no answer', async (t) => {
+    await using server = await RecordingServer.start(() => ({
+      ...STORED,
+      headers: { warning: Buffer.from('299 - "old\u202e version"').toString('latin1') },
+    }));
+    const emitted: unknown[] = [];
+    t.mock.method(process, 'emitWarning', (text: string, { code }: { readonly code: string }) =>
+      emitted.push([code, text]),
+    );
+    const client = server.client();
+    await client.get(configMaps, KEY);
+    await client.get(configMaps, KEY);
+    assert.deepEqual(emitted, [
+      [
+        'ERR_KUBELOOM_SERVER_WARNING',
+        'GET /api/v1/namespaces/default/configmaps/a: the server warns: old\\u202e version',
+      ],
+    ]);
+    const failing = server.client({
+      onWarning: () => {
+        throw new Error('mine');
+      },
+    });
+    assert.equal((await failing.get(configMaps, KEY)).kind, 'ConfigMap');
+    assert.match(String(emitted.at(-1)), /ERR_KUBELOOM_ERROR_LISTENER,onWarning threw: mine/);
+  });
+
+  it('C388 are read from any header: a part that is no warning is skipped', () => {
+    for (const [header, texts] of [
+      ['', []],
+      ['299 - "a"', ['a']],
+      ['299 - ""', []],
+      ['garbage, 299 - "a"', ['a']],
+      ['299 "a"', []],
+      ['299 - "a', []],
+      ['299 - "a\\\\", 299 - "b"', ['a\\', 'b']],
+      ['299 - "a" "date", 299 - "b"', ['a', 'b']],
+      ['299 - "a","b", 299 - "c"', ['a', 'c']],
+      [Buffer.from('299 - "größer"').toString('latin1'), ['größer']],
+    ] as const) {
+      assert.deepEqual(warningsOf(header), texts, header);
+    }
+    // Quotes and commas without an end cost linear time.
+    assert.deepEqual(warningsOf('299 - ",'.repeat(2000)).length >= 0, true);
+  });
+});

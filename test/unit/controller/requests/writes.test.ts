@@ -1,0 +1,407 @@
+/** The requests of writes: paths, media types, parameters, bodies; and what the client refuses to send. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { KubeStatusError, ObjectClient } from '../../../../src/controller/index.ts';
+import type { ResourceOf } from '../../../../src/index.ts';
+import { resources } from '../../../../src/index.ts';
+import { RecordingServer, status } from './recording-server.ts';
+
+const { deployments } = resources.apps.v1;
+const { configMaps, pods, nodes, serviceAccounts } = resources.core.v1;
+const KEY = 'default/web';
+const PATH = '/apis/apps/v1/namespaces/default/deployments/web';
+const STORED = { body: { kind: 'Deployment', metadata: { name: 'web', resourceVersion: '7' } } };
+const WEB = { metadata: { name: 'web', namespace: 'default' }, spec: { replicas: 3 } };
+
+describe('apply', () => {
+  it('C380 is a PATCH of the apply media type with the field manager, force and the type of the object', async () => {
+    await using server = await RecordingServer.start(() => STORED);
+    const client = server.client();
+    const answer = await client.apply(deployments, WEB, { fieldManager: 'shop', force: true });
+    assert.equal(answer.metadata?.resourceVersion, '7');
+    assert.deepEqual(server.last, {
+      method: 'PATCH',
+      path: PATH,
+      query: { fieldManager: 'shop', force: 'true' },
+      type: 'application/apply-patch+yaml',
+      body: { ...WEB, apiVersion: 'apps/v1', kind: 'Deployment' },
+    });
+    await client.apply(deployments, WEB, { fieldManager: 'shop', force: false, subresource: 'status' });
+    assert.deepEqual([server.last.path, server.last.query], [`${PATH}/status`, { fieldManager: 'shop' }]);
+    const scale = { metadata: { name: 'web', namespace: 'default' }, spec: { replicas: 2 } };
+    await client.apply(deployments, scale, { fieldManager: 'shop', subresource: 'scale' });
+    assert.deepEqual(server.last.body, { ...scale, apiVersion: 'autoscaling/v1', kind: 'Scale' });
+  });
+
+  it('C380 takes the field manager of the client, and is refused without one', async () => {
+    await using server = await RecordingServer.start(() => STORED);
+    await assert.rejects(server.client().apply(deployments, WEB), {
+      code: 'ERR_KUBELOOM_OPTION',
+      message: /^an apply needs a fieldManager: pass it here, or once in the options of the client/,
+    });
+    assert.equal(server.requests.length, 0);
+    const client = server.client({ fieldManager: 'shop' });
+    await client.observed(() => undefined).apply(deployments, WEB);
+    assert.deepEqual(server.last.query, { fieldManager: 'shop' });
+    await client.apply(deployments, WEB, { fieldManager: 'other' });
+    assert.deepEqual(server.last.query, { fieldManager: 'other' });
+    await client.update(deployments, { ...WEB, spec: undefined } as never);
+    assert.deepEqual(server.last.query, { fieldManager: 'shop' });
+  });
+
+  it('C381 has conflicts with a code, and names fields and managers', async () => {
+    const details = {
+      causes: [
+        {
+          reason: 'FieldManagerConflict',
+          message: 'conflict with "kubectl" using apps/v1 at 2026-01-02T03:04:05Z',
+          field: '.spec.replicas',
+        },
+        {
+          reason: 'FieldManagerConflict',
+          message: 'conflict with "a \\"b\\"" with subresource "scale" using apps/v1',
+          field: '.spec.template.spec.containers[name="app"].image',
+        },
+      ],
+    };
+    const message = 'Apply failed with 2 conflicts';
+    await using server = await RecordingServer.start(() => status(409, 'Conflict', { message, details }));
+    const client = server.client({ fieldManager: 'shop' });
+    await assert.rejects(client.apply(deployments, WEB), (error) => {
+      assert.ok(error instanceof KubeStatusError);
+      assert.equal(error.code, 'ERR_KUBELOOM_APPLY_CONFLICT');
+      assert.deepEqual(error.conflicts, [
+        { field: '.spec.replicas', manager: 'kubectl', subresource: '' },
+        { field: '.spec.template.spec.containers[name="app"].image', manager: 'a "b"', subresource: 'scale' },
+      ]);
+      assert.match(
+        error.message,
+        /409 Conflict: \.spec\.replicas is owned by "kubectl", .*\(scale\); leave these fields out of the applied object, or pass force: true/,
+      );
+      return true;
+    });
+    assert.equal(server.requests.length, 1);
+  });
+});
+
+describe('writes', () => {
+  it('C382 send patches of three types, each with its media type', async () => {
+    await using server = await RecordingServer.start(() => STORED);
+    const client = server.client();
+    await client.patch(deployments, KEY, { spec: { replicas: null } });
+    assert.deepEqual(
+      [server.last.type, server.last.body],
+      ['application/merge-patch+json', { spec: { replicas: null } }],
+    );
+    const container = { name: 'app', image: 'app:2' };
+    const strategic = {
+      spec: { template: { spec: { containers: [container, { name: 'old', $patch: 'delete' }] } } },
+    } as const;
+    await client.patch(deployments, KEY, strategic, { type: 'strategic' });
+    assert.deepEqual(
+      [server.last.type, server.last.body],
+      ['application/strategic-merge-patch+json', strategic],
+    );
+    const operations = [
+      { op: 'test', path: '/spec/replicas', value: 1 },
+      { op: 'remove', path: '/spec/paused' },
+    ] as const;
+    await client.patch(deployments, KEY, operations, { type: 'json' });
+    assert.deepEqual([server.last.type, server.last.body], ['application/json-patch+json', operations]);
+  });
+
+  it('C382 send dryRun, fieldManager and fieldValidation as parameters, a deletion in its body', async () => {
+    await using server = await RecordingServer.start(() => STORED);
+    const client = server.client();
+    const options = { dryRun: true, fieldManager: 'shop', fieldValidation: 'Strict' } as const;
+    const query = { dryRun: 'All', fieldManager: 'shop', fieldValidation: 'Strict' };
+    const created = { ...WEB, spec: undefined } as never;
+    await client.create(deployments, created, options);
+    assert.deepEqual(server.last.query, query);
+    await client.update(deployments, created, { ...options, dryRun: 'All' });
+    assert.deepEqual(server.last.query, query);
+    await client.updateStatus(deployments, created, options);
+    assert.deepEqual(server.last.query, query);
+    await client.patch(deployments, KEY, { spec: { replicas: 1 } }, options);
+    assert.deepEqual(server.last.query, query);
+    await client.patchStatus(deployments, KEY, { status: { replicas: 1 } }, { ...options, dryRun: false });
+    assert.deepEqual(server.last.query, { fieldManager: 'shop', fieldValidation: 'Strict' });
+    const deletion = {
+      dryRun: true,
+      uid: 'u',
+      resourceVersion: '7',
+      propagationPolicy: 'Foreground',
+      gracePeriodSeconds: 0,
+    } as const;
+    await client.delete(deployments, KEY, deletion);
+    assert.deepEqual(server.last.body, {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      gracePeriodSeconds: 0,
+      propagationPolicy: 'Foreground',
+      dryRun: ['All'],
+      preconditions: { uid: 'u', resourceVersion: '7' },
+    });
+  });
+
+  it('C383 reach subresources by name, with the body’s own type', async () => {
+    await using server = await RecordingServer.start(() => ({ body: { spec: { replicas: 4 } } }));
+    const client = server.client();
+    const { spec } = await client.get(deployments, KEY, { subresource: 'scale' });
+    assert.equal(spec?.replicas, 4);
+    assert.equal(server.last.path, `${PATH}/scale`);
+    const metadata = { name: 'web', namespace: 'default' };
+    await client.update(deployments, { metadata, spec: { replicas: 5 } }, { subresource: 'scale' });
+    assert.deepEqual(server.last.body, {
+      apiVersion: 'autoscaling/v1',
+      kind: 'Scale',
+      metadata,
+      spec: { replicas: 5 },
+    });
+    await client.patch(deployments, KEY, { spec: { replicas: 6 } }, { subresource: 'scale' });
+    assert.deepEqual([server.last.method, server.last.path], ['PATCH', `${PATH}/scale`]);
+    const podPath = '/api/v1/namespaces/default/pods/web';
+    await client.create(pods, { metadata }, { subresource: 'eviction' });
+    assert.deepEqual(
+      [server.last.method, server.last.path, server.last.body],
+      ['POST', `${podPath}/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata }],
+    );
+    await client.create(pods, { metadata, target: { kind: 'Node', name: 'n' } }, { subresource: 'binding' });
+    assert.equal(server.last.path, `${podPath}/binding`);
+    await client.create(serviceAccounts, { metadata, spec: { audiences: ['a'] } }, { subresource: 'token' });
+    assert.deepEqual(server.last.body, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata,
+      spec: { audiences: ['a'] },
+    });
+    await client.patch(
+      pods,
+      KEY,
+      { spec: { containers: [{ name: 'app' }] } },
+      { subresource: 'resize', type: 'strategic' },
+    );
+    assert.equal(server.last.path, `${podPath}/resize`);
+  });
+
+  it('C384 delete a collection by selectors in a namespace, never by shard, and never fenced', async () => {
+    await using server = await RecordingServer.start(() => ({ body: { kind: 'Status', status: 'Success' } }));
+    const client = server.client();
+    await client.deleteCollection(configMaps, {
+      namespace: 'shop',
+      labelSelector: 'app=a b'.replace(' b', ''),
+      fieldSelector: 'metadata.name!=keep',
+      propagationPolicy: 'Background',
+      dryRun: true,
+    });
+    const { method, path, query, body } = server.last;
+    assert.deepEqual([method, path], ['DELETE', '/api/v1/namespaces/shop/configmaps']);
+    assert.deepEqual(query, { labelSelector: 'app=a', fieldSelector: 'metadata.name!=keep' });
+    assert.deepEqual(body, {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      propagationPolicy: 'Background',
+      dryRun: ['All'],
+      preconditions: {},
+    });
+    await client.deleteCollection(nodes);
+    assert.equal(server.last.path, '/api/v1/nodes');
+    const refused = { code: 'ERR_KUBELOOM_OPTION' };
+    const sent = server.requests.length;
+    const shard = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
+    await assert.rejects(
+      client.deleteCollection(configMaps, { namespace: 'shop', shardSelector: shard } as object),
+      refused,
+    );
+    await assert.rejects(client.deleteCollection(configMaps), { ...refused, message: /needs a namespace/ });
+    await assert.rejects(client.deleteCollection(nodes, { namespace: 'shop' }), {
+      ...refused,
+      message: /have no namespace/,
+    });
+    const { signal } = new AbortController();
+    await assert.rejects(client.fenced(signal).deleteCollection(nodes), {
+      ...refused,
+      message: /no precondition/,
+    });
+    assert.equal(server.requests.length, sent);
+  });
+
+  it('C232 of a fenced client need a version in an apply, a test of a JSON patch or the options of an eviction', async () => {
+    await using server = await RecordingServer.start(() => STORED);
+    const fenced = server.client({ fieldManager: 'shop' }).fenced(new AbortController().signal);
+    const bare = { code: 'ERR_KUBELOOM_OPTION', message: /no precondition/ };
+    const metadata = { name: 'web', namespace: 'default' };
+    const test = { op: 'test', path: '/metadata/resourceVersion' } as const;
+    const change = { op: 'replace', path: '/spec/replicas', value: 1 } as const;
+    await assert.rejects(fenced.apply(deployments, WEB), bare);
+    await assert.rejects(fenced.patch(deployments, KEY, [change], { type: 'json' }), bare);
+    await assert.rejects(
+      fenced.patch(deployments, KEY, [{ ...test, value: '0' }, change], { type: 'json' }),
+      bare,
+    );
+    await assert.rejects(fenced.patch(deployments, KEY, { spec: {} }, { type: 'strategic' }), bare);
+    await assert.rejects(fenced.create(pods, { metadata }, { subresource: 'eviction' }), bare);
+    assert.equal(server.requests.length, 0);
+    await fenced.apply(deployments, { ...WEB, metadata: { ...metadata, resourceVersion: '7' } });
+    await fenced.patch(deployments, KEY, [{ ...test, value: '7' }, change], { type: 'json' });
+    const deleteOptions = { preconditions: { resourceVersion: '7' } };
+    await fenced.create(pods, { metadata, deleteOptions }, { subresource: 'eviction' });
+    assert.equal(server.requests.length, 3);
+  });
+
+  it('report no dry run to a listener: no cache will have it', async () => {
+    await using server = await RecordingServer.start(() => STORED);
+    const written: string[] = [];
+    const client = server.client().observed(({ resource }) => written.push(resource));
+    await client.patch(deployments, KEY, { spec: { replicas: 1 } }, { dryRun: true });
+    await client.delete(deployments, KEY, { dryRun: true });
+    assert.deepEqual(written, []);
+    await client.patch(deployments, KEY, { spec: { replicas: 1 } });
+    assert.deepEqual(written, ['deployments']);
+  });
+});
+
+describe('an argument that leads to no request', () => {
+  const backups: ResourceOf<{ readonly spec: object }> = {
+    group: 'example.com',
+    version: 'v1',
+    resource: 'backups',
+    kind: 'Backup',
+    isNamespaced: true,
+  };
+  const client = new ObjectClient({ server: 'http://127.0.0.1:1' }, { fieldManager: 'test' });
+  type Options = Readonly<Record<string, unknown>>;
+  const METHODS: Readonly<Record<string, (options: never) => unknown>> = {
+    get: (options) => client.get(deployments, KEY, options),
+    list: (options) => client.list(deployments, options),
+    create: (options) => client.create(deployments, { ...WEB, spec: undefined } as never, options),
+    update: (options) => client.update(deployments, { ...WEB, spec: undefined } as never, options),
+    updateStatus: (options) =>
+      client.updateStatus(deployments, { ...WEB, spec: undefined } as never, options),
+    patch: (options) => client.patch(deployments, KEY, { spec: {} } as never, options),
+    patchStatus: (options) => client.patchStatus(deployments, KEY, { status: {} }, options),
+    apply: (options) => client.apply(deployments, WEB, options),
+    createOrUpdate: (options) => client.createOrUpdate(deployments, KEY, () => undefined, options),
+    delete: (options) => client.delete(deployments, KEY, options),
+    deleteCollection: (options) =>
+      client.deleteCollection(deployments, { namespace: 'default', ...(options as object) }),
+  };
+  const WRONG: Readonly<Record<string, readonly unknown[]>> = {
+    signal: [1, {}, 'x', null],
+    dryRun: [1, 'all', 'None', [], null],
+    fieldManager: ['', 'a'.repeat(129), 'a\nb', 7, null],
+    fieldValidation: ['strict', true, null],
+    subresource: ['', '..', 'a/../b', 'Status', '/status', 'status?x=1', 7, null],
+    resourceVersion: [7, null, {}],
+    type: ['Merge', 'apply', 7, null],
+    force: ['true', 1, null],
+    uid: [7, null],
+    gracePeriodSeconds: [-1, 0.5, '1', Infinity, null],
+    propagationPolicy: ['foreground', true, null],
+    namespace: ['', 'A', '..', 'a/b', 7, null],
+    labelSelector: ['a in', '=', 7, {}, null],
+    fieldSelector: ['a', 7, null],
+    limit: [0, -1, 0.5, '5', null],
+    resourceVersionMatch: ['exact', 7, null],
+    allowInconsistent: ['yes', null],
+  };
+  const KNOWN: Readonly<Record<string, readonly string[]>> = {
+    get: ['signal', 'subresource', 'resourceVersion'],
+    list: [
+      'signal',
+      'namespace',
+      'labelSelector',
+      'fieldSelector',
+      'limit',
+      'resourceVersion',
+      'resourceVersionMatch',
+      'allowInconsistent',
+    ],
+    create: ['signal', 'dryRun', 'fieldManager', 'fieldValidation', 'subresource'],
+    update: ['signal', 'dryRun', 'fieldManager', 'fieldValidation', 'subresource'],
+    updateStatus: ['signal', 'dryRun', 'fieldManager', 'fieldValidation'],
+    patch: ['signal', 'dryRun', 'fieldManager', 'fieldValidation', 'subresource', 'type'],
+    patchStatus: ['signal', 'dryRun', 'fieldManager', 'fieldValidation'],
+    apply: ['signal', 'dryRun', 'fieldManager', 'fieldValidation', 'subresource', 'force'],
+    createOrUpdate: ['signal', 'dryRun', 'fieldManager', 'fieldValidation'],
+    delete: ['signal', 'dryRun', 'uid', 'resourceVersion', 'gracePeriodSeconds', 'propagationPolicy'],
+    deleteCollection: [
+      'signal',
+      'dryRun',
+      'namespace',
+      'labelSelector',
+      'fieldSelector',
+      'gracePeriodSeconds',
+      'propagationPolicy',
+    ],
+  };
+
+  for (const [method, call] of Object.entries(METHODS)) {
+    it(`C385 is refused with a code by ${method}: each option, unknown options, no options`, async () => {
+      const attempt = async (options: unknown): Promise<unknown> => call(options as never);
+      for (const [name, values] of Object.entries(WRONG)) {
+        for (const value of values) {
+          const options: Options = { [name]: value };
+          const isKnown = KNOWN[method]?.includes(name) === true;
+          await assert.rejects(attempt(options), (error: Error & { readonly code?: string }) => {
+            assert.match(
+              error.code ?? error.message,
+              /^ERR_KUBELOOM_(?:OPTION|SELECTOR)$/,
+              `${method} ${name} ${String(value)}`,
+            );
+            assert.match(error.message, isKnown ? new RegExp(`^${name}`) : /have no/);
+            return true;
+          });
+        }
+      }
+      for (const options of [null, 7, 'x', []]) {
+        if (method === 'deleteCollection') continue;
+        await assert.rejects(attempt(options), { code: 'ERR_KUBELOOM_OPTION' }, JSON.stringify(options));
+      }
+    });
+  }
+
+  it('C385 is refused with advice: patches of a wrong type, objects of another type, lists without a version', async () => {
+    const patch = (value: unknown, type: 'merge' | 'json' | 'strategic'): Promise<unknown> =>
+      client.patch(backups, KEY, value as never, { type });
+    for (const [value, type, message] of [
+      [[{ op: 'add', path: '/a', value: 1 }], 'merge', /or operations with type: 'json'/],
+      [{}, 'strategic', /is empty/],
+      [{ spec: {} }, 'json', /pass operations/],
+      [[], 'json', /is empty/],
+      [[7], 'json', /operation 0 is a number/],
+      [[{ op: 'delete', path: '/a' }], 'json', /operation 0 has no op of/],
+      [[{ op: 'remove', path: 'a' }], 'json', /has no path/],
+      [[{ op: 'move', path: '/a' }], 'json', /has no from/],
+      [[{ op: 'add', path: '/a' }], 'json', /has no value/],
+    ] as const) {
+      await assert.rejects(patch(value, type), { code: 'ERR_KUBELOOM_OPTION', message });
+    }
+    const other = { ...WEB, kind: 'Pod' } as never;
+    const message = /is of "apps\/v1" "Pod": pass an object of apps\/v1 Deployment/;
+    await assert.rejects(client.update(deployments, other), { code: 'ERR_KUBELOOM_OPTION', message });
+    await assert.rejects(client.apply(deployments, other), { code: 'ERR_KUBELOOM_OPTION', message });
+    const read = { ...WEB, metadata: { ...WEB.metadata, managedFields: [] } };
+    await assert.rejects(client.apply(deployments, read), {
+      code: 'ERR_KUBELOOM_OPTION',
+      message: /no metadata\.managedFields/,
+    });
+    assert.throws(() => client.list(deployments, { resourceVersionMatch: 'Exact' }), {
+      code: 'ERR_KUBELOOM_OPTION',
+      message: /needs a resourceVersion/,
+    });
+    assert.throws(() => client.list(undefined as never), { code: 'ERR_KUBELOOM_OPTION' });
+    await assert.rejects(client.createOrUpdate(deployments, KEY, 7 as never), {
+      code: 'ERR_KUBELOOM_OPTION',
+      message: /^mutate must be a function/,
+    });
+  });
+
+  it('C385 is refused by the constructor', () => {
+    for (const options of [{ fieldManager: '' }, { onWarning: 7 }, { clock: {} }, { retries: 3 }, null, 7]) {
+      assert.throws(() => new ObjectClient({ server: 'http://127.0.0.1:1' }, options as never), {
+        code: 'ERR_KUBELOOM_OPTION',
+      });
+    }
+  });
+});
