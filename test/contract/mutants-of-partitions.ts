@@ -78,7 +78,4 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/shared/fence.ts': {
     C310: ['if (remainingMs <= 0 &&', 'if (remainingMs <= -Infinity &&'],
   },
-  'src/controller/requests/patches.ts': {
-    C272: ['Object.values(patch).every((value) => value === undefined)', 'false'],
-  },
 });

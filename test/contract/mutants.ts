@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.ts';
 import { BACKLOG_MUTANTS } from './mutants-of-backlogs.ts';
 import { CACHE_MUTANTS } from './mutants-of-the-cache.ts';
+import { CLIENT_MUTANTS } from './mutants-of-the-client.ts';
 import { LAYER_MUTANTS } from './mutants-of-the-layers.ts';
 import { MANY_MUTANTS } from './mutants-of-many.ts';
 import { PROGRAM_MUTANTS } from './mutants-of-the-program.ts';
@@ -23,5 +24,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...SECURITY_MUTANTS,
   ...SHARDING_MUTANTS,
   ...PARTITION_MUTANTS,
+  ...CLIENT_MUTANTS,
   ...THREAD_MUTANTS,
 ];

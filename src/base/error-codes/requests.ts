@@ -123,7 +123,7 @@ export const REQUEST_ERRORS = {
   ERR_KUBELOOM_APPLY_CONFLICT: [
     ['thrown'],
     'An apply would change fields that another manager owns (409): `conflicts` of the error names fields and managers.',
-    'Leave these fields out of the applied object, or pass `force: true` to take them over.',
+    'Leave these fields out of the applied object, or take them over with the option force of apply.',
   ],
   ERR_KUBELOOM_INEXACT_INTEGER: [
     ['thrown'],

@@ -119,11 +119,13 @@ const fieldManager: OptionCheck = (name, value) => {
     value !== '' &&
     value.length <= FIELD_MANAGER_CHARACTERS_MAX &&
     !/\p{C}/u.test(value);
-  if (!isName) invalidOption(name, value, `a name of 1 to ${FIELD_MANAGER_CHARACTERS_MAX} printable characters`);
+  if (!isName)
+    invalidOption(name, value, `a name of 1 to ${FIELD_MANAGER_CHARACTERS_MAX} printable characters`);
 };
 
 const namespace: OptionCheck = (name, value) => {
-  if (typeof value !== 'string' || !isNamespaceName(value)) invalidOption(name, value, 'the name of a namespace');
+  if (typeof value !== 'string' || !isNamespaceName(value))
+    invalidOption(name, value, 'the name of a namespace');
 };
 
 const SUBRESOURCE = /^[a-z][a-z0-9]*(?:[-/][a-z0-9]+)*$/;

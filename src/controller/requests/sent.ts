@@ -13,8 +13,11 @@ export type NamedFields<T> = string extends keyof T
     : Named<T>
   : T;
 
-/** The type of an object that is sent. The resource alone decides it: it is not inferred from the argument. */
-export type Sent<T> = [NamedFields<T>][T extends unknown ? 0 : never];
+/** `T`, which the compiler does not infer from an argument of this type: the resource alone decides. */
+type Uninferred<T> = [T][T extends unknown ? 0 : never];
+
+/** The type of an object that is sent. */
+export type Sent<T> = Uninferred<NamedFields<T>>;
 
 /** `T` with every field optional, at every depth. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
@@ -24,11 +27,11 @@ export type DeepPartial<T> = T extends readonly (infer Item)[]
     : T;
 
 /** The object of an apply: the fields that its manager wants to own. */
-export type ApplyConfiguration<T> = [
+export type ApplyConfiguration<T> = Uninferred<
   DeepPartial<NamedFields<T>> & {
     readonly metadata: { readonly name: string; readonly namespace?: string };
-  },
-][T extends unknown ? 0 : never];
+  }
+>;
 
 /** The bodies of subresources that are no objects of the resource. */
 export interface SubresourceTypes {

@@ -70,7 +70,7 @@ describe('an integer beyond 2^53', () => {
     assert.deepEqual([server.last.method, server.requests.length], ['PUT', 5]);
     await client.update(widgets, {
       ...object,
-      spec: { nanos: Number.MAX_SAFE_INTEGER, ratio: 0.1234567890123456789 },
+      spec: { nanos: Number.MAX_SAFE_INTEGER, ratio: Number('0.12345678901234567') },
     });
     assert.equal(server.requests.length, 6);
   });

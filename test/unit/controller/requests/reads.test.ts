@@ -13,10 +13,10 @@ const STORED = { body: { kind: 'ConfigMap', metadata: { name: 'a' } } };
 
 /** Advances the clock whenever a timer waits, until the promise settles. */
 async function settled<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
-  let isOver = false;
-  const over = (): boolean => (isOver = true);
+  const settling = new AbortController();
+  const over = (): void => settling.abort();
   promise.then(over, over);
-  while (!isOver) {
+  while (!settling.signal.aborted) {
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(1000);
   }
