@@ -43,7 +43,7 @@ export const CALL_ERRORS = {
   ERR_KUBELOOM_NOT_STARTED: [
     ['thrown', 'onError'],
     'A read or a wait needs an informer that was never started, or an end has no beginning.',
-    'Start the informer or its factory first.',
+    'Call `run()` of the informer, or `start()` of its factory: again for an informer that was requested after it.',
   ],
   ERR_KUBELOOM_STOPPED: [
     ['thrown'],
@@ -88,7 +88,7 @@ export const CALL_ERRORS = {
   ERR_KUBELOOM_NOT_CACHED: [
     ['thrown'],
     'No handle keeps the kind in this view and namespace, or it has not synced.',
-    'Await `informerFor()` of the kind first, and keep its handle.',
+    'Await `informerFor()` of the kind first, and keep its handle. In a controller, declare the kind with `owns()` or `watches(kind, () => [])`.',
   ],
   ERR_KUBELOOM_CONTINUE: [
     ['thrown'],

@@ -305,8 +305,10 @@ export class InformersMap implements AsyncDisposable {
     const resource = this.restMapper.find(kind);
     const followed = resource && this.#kinds.get(keyOfResource(resource));
     if (followed) return followed;
-    const label = typeof kind === 'string' ? kind : JSON.stringify(kind);
-    throw new NotCachedError(label, 'it has no informer: call informerFor() first');
+    throw new NotCachedError(
+      labelOf(kind),
+      'it has no informer: await informerFor() of the cache, or declare the kind in your controller with owns() or watches(kind, () => [])',
+    );
   }
 
   #checkRunning(): void {
@@ -316,4 +318,12 @@ export class InformersMap implements AsyncDisposable {
 
 function stoppedError(name: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} was shut down: create a new one`);
+}
+
+/** Returns the name of a kind in messages: `deployments.apps`, or the Kind when the resource is unknown. */
+function labelOf(kind: KindLike): string {
+  if (typeof kind === 'string') return kind;
+  const { group = '', resource = '', kind: name = '' } = kind as Partial<ResourceRef>;
+  const plural = resource === '' ? name : resource;
+  return group === '' ? plural : `${plural}.${group}`;
 }
