@@ -122,8 +122,8 @@ describe('release', () => {
     const requests = (await scene.requests()).length;
     assert.throws(() => cache.list(POD), {
       code: 'ERR_KUBELOOM_NOT_CACHED',
-      kind: 'pods',
-      message: /^pods cannot be read .*informerFor\(\) of the cache.*owns\(\) or watches\(/,
+      kind: 'Pod',
+      message: /^Pod cannot be read .*informerFor\(\) of the cache.*owns\(\) or watches\(/,
     });
     assert.equal((await scene.requests()).length, requests, 'reading starts nothing');
     await using again = await cache.informerFor(POD);
