@@ -4,6 +4,7 @@
  */
 
 import { describe } from 'node:test';
+import { applySemantics } from './apply.ts';
 import { customResourceSemantics } from './custom-resources.ts';
 import { deleteSemantics } from './deletes.ts';
 import { errorSemantics } from './errors.ts';
@@ -31,6 +32,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     writeSemantics(target);
     metadataSemantics(target);
     patchSemantics(target);
+    applySemantics(target);
     deleteSemantics(target);
     errorSemantics(target);
     lifecycleSemantics(target);

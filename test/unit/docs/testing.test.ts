@@ -177,21 +177,6 @@ const SCHEMAS: Checks = {
 };
 
 const PROTOCOL: Checks = {
-  'Server-side apply tracks the owners of fields': async ({ client, core }) => {
-    for (const fieldManager of ['one', 'other']) {
-      const path = `${core('configmaps', '/applied')}?fieldManager=${fieldManager}`;
-      const body = {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name: 'applied' },
-        data: { fieldManager },
-      };
-      const type = { body, contentType: 'application/apply-patch+yaml' };
-      const { metadata, data } = ok(await client.request('PATCH', path, type));
-      assert.deepEqual(data, { fieldManager });
-      assert.equal((metadata as object as { managedFields?: unknown }).managedFields, undefined);
-    }
-  },
   'Bodies can be protobuf or CBOR, and answers tables': async ({ client, core }) => {
     const contentType = 'application/vnd.kubernetes.protobuf';
     const sent = await client.request('POST', core('configmaps'), { body: 'k8s', contentType });

@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../../base/errors.ts';
 import { resources } from '../../../kube/built-in.ts';
+import { builtInType } from '../fields/schema-types.ts';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, textOf } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
@@ -90,6 +91,7 @@ function scalePathsOf(scale: JsonObject): ScalePaths {
 
 /** Defaults and rules of CustomResourceDefinitions, as far as this server depends on them. */
 const RULES: ResourceSchema = {
+  fieldType: builtInType('CustomResourceDefinition'),
   coerce(object) {
     const { spec } = object;
     if (!isJsonObject(spec) || !isJsonObject(spec['names'])) return object;

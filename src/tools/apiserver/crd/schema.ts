@@ -4,6 +4,8 @@
  * values are in `validation.ts`.
  */
 
+import { schemaType } from '../fields/schema-types.ts';
+import type { FieldType } from '../fields/schema-types.ts';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf, setMember } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
@@ -16,10 +18,12 @@ import { validatorOf } from './validation.ts';
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 export class StructuralSchema implements ResourceSchema {
+  readonly fieldType: FieldType;
   readonly #root: SchemaNode;
   readonly #validate: (object: KubeObject) => readonly FieldError[];
 
   constructor(root: SchemaNode) {
+    this.fieldType = schemaType(root);
     this.#root = { ...root, [EMBEDDED]: true };
     this.#validate = validatorOf(root);
   }

@@ -68,6 +68,8 @@ export interface ApplyResult {
 /** The methods of `EmbeddedApiServer`, in the server's own thread. */
 export type ServerControl = ApiServer['control'];
 
+/** The manager of fields that the control API changes in an object that has managers. */
+const CONTROL = { manager: 'kubeloom-testing', subresource: '' };
 const DEFAULT_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 export class ApiServer {
@@ -207,7 +209,7 @@ export class ApiServer {
     const create = change.type === 'create' || (change.type === 'put' && !exists);
     const stored = create
       ? writer.create(collection, namespace, object, { trusted: true })
-      : writer.update(collection, key, object, 'everything', { trusted: true });
+      : writer.update(collection, key, object, 'everything', { trusted: true, writer: CONTROL });
     return String(stored.revision);
   }
 }

@@ -14,10 +14,12 @@ import { parseListOptions } from './list-options.ts';
 import { listPieces, readPage } from './list.ts';
 import type { Listener } from '../wire/listener.ts';
 import type { ResolvedOptions } from '../store/server-options.ts';
-import { APPLY_PATCH, applyPatch, requirePatchType } from '../write/patch.ts';
+import { APPLY_PATCH, applyPatch, configurationOf, requirePatchType } from '../write/patch.ts';
 import { finalizerWarnings } from '../write/metadata-rules.ts';
 import { distinctOwners, duplicateOwners, unknownMetadata } from '../write/metadata-shape.ts';
+import type { FieldWriter } from '../write/field-ownership.ts';
 import { asObject } from '../write/object-preparation.ts';
+import type { WriteScope } from '../write/object-preparation.ts';
 import { answer, isScale, serveRead } from './reads.ts';
 import type { ReadServices } from './reads.ts';
 import type { Call } from '../wire/request-info.ts';
@@ -25,6 +27,8 @@ import type { RequestLog } from '../wire/request-log.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
 import { SCALES, scaleOf, withScale } from '../write/scale.ts';
 import { selectionOf } from './selection.ts';
+import { requestOptions } from './write-options.ts';
+import type { RequestOptions } from './write-options.ts';
 import { badRequest, methodNotAllowed, notFound, quote, success, unknownResource } from '../store/status.ts';
 import { keyOf } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -52,7 +56,7 @@ export async function serveResource(services: Services, call: Call): Promise<voi
   const named = path.name !== '';
   if (definition.review !== undefined) {
     if (request.method !== 'POST' || named) throw methodNotAllowed();
-    return sendJson(call.response, 201, definition.review(await readObject(services, call)));
+    return sendJson(call.response, 201, definition.review(await readObject(services, call, optionsOf(call))));
   }
   switch (request.method) {
     case 'GET':
@@ -77,14 +81,24 @@ export async function serveResource(services: Services, call: Call): Promise<voi
 async function create(services: Services, call: Call): Promise<void> {
   const { collection, path } = call;
   if (collection.definition.namespaced && path.namespace === '') throw methodNotAllowed();
-  const object = await readObject(services, call);
-  answer(call, 201, services.writer.create(collection, path.namespace, object, { dryRun: isDryRun(call) }));
+  const options = optionsOf(call);
+  const object = await readObject(services, call, options);
+  answer(call, 201, services.writer.create(collection, path.namespace, object, writeOptions(call, options)));
 }
 
 async function update(services: Services, call: Call): Promise<void> {
   const { collection, path } = call;
-  const given = await readObject(services, call);
-  const { name = '', namespace = '' } = given.metadata;
+  const options = optionsOf(call);
+  const given = await readObject(services, call, options);
+  checkName(call, given);
+  const current = collection.get(keyOf(path.namespace, path.name));
+  if (current === undefined) throw notFound(collection.definition, path.name);
+  write(services, call, current, given, options);
+}
+
+/** @throws StatusError 400 when the URL names another object */
+function checkName({ path }: Call, { metadata }: KubeObject): void {
+  const { name = '', namespace = '' } = metadata;
   if (name !== path.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path.name})`);
   }
@@ -93,10 +107,6 @@ async function update(services: Services, call: Call): Promise<void> {
       `the namespace of the object (${namespace}) does not match the namespace on the request (${path.namespace})`,
     );
   }
-  const key = keyOf(path.namespace, name);
-  const current = collection.get(key);
-  if (current === undefined) throw notFound(collection.definition, name);
-  write(services, call, current, given);
 }
 
 async function patch(services: Services, call: Call): Promise<void> {
@@ -104,49 +114,96 @@ async function patch(services: Services, call: Call): Promise<void> {
   const { definition } = collection;
   const type = contentType(call.request);
   requirePatchType(type, definition);
+  if (type === APPLY_PATCH && !isScale(call)) return apply(services, call);
+  const options = optionsOf(call);
   const body = jsonOf(await readBody(call.request, services.options.requestBytesMax));
   const current = collection.get(keyOf(path.namespace, path.name));
-  if (current === undefined) {
-    if (type !== APPLY_PATCH || path.subresource !== '') throw notFound(definition, path.name);
-    const object = accepted(call, body);
-    const options = { dryRun: isDryRun(call) };
-    return answer(call, 201, services.writer.create(collection, path.namespace, object, options));
-  }
+  if (current === undefined) throw notFound(definition, path.name);
   const target = isScale(call) ? scaleOf(definition, current.parse()) : current.parse();
-  write(services, call, current, accepted(call, applyPatch(type, target, body)));
+  write(services, call, current, accepted(call, applyPatch(type, target, body), options), options);
+}
+
+/** Server-side apply: the body is YAML, of which JSON is a part. */
+async function apply(services: Services, call: Call): Promise<void> {
+  const { collection, path } = call;
+  const { definition } = collection;
+  const options = requestOptions(call.request, call.query, true);
+  const config = configurationOf(definition, await readBody(call.request, services.options.requestBytesMax));
+  const key = keyOf(path.namespace, path.name);
+  const isNew = collection.get(key) === undefined;
+  if (isNew && path.subresource !== '') throw notFound(definition, path.name);
+  const { name = '', namespace = '' } = config.metadata;
+  if (isNew && name === '') {
+    const why = 'name must be provided';
+    throw badRequest(`the name of the object (${path.name} based on URL) was undeterminable: ${why}`);
+  }
+  if (namespace !== '' && namespace !== path.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  const named = { ...config, metadata: { ...config.metadata, ...(name === '' ? { name: path.name } : {}) } };
+  checkName(call, named);
+  warn(call, finalizerWarnings(definition, named.metadata));
+  const request = { namespace: path.namespace, force: options.force, scope: scopeOf(call) };
+  const { stored } = services.writer.apply(collection, key, named, request, writeOptions(call, options));
+  answer(call, isNew ? 201 : 200, stored);
 }
 
 /** Stores the object, its status or its scale, as the path says. */
-function write({ writer }: Services, call: Call, current: StoredObject, given: KubeObject): void {
-  const { collection, path } = call;
+function write(
+  { writer }: Services,
+  call: Call,
+  current: StoredObject,
+  given: KubeObject,
+  options: RequestOptions,
+): void {
+  const { collection } = call;
   const { definition } = collection;
   const object = isScale(call) ? withScale(definition, current.parse(), given) : given;
-  const scope = path.subresource === 'status' ? 'status' : 'object';
-  const options = { dryRun: isDryRun(call) };
-  answer(call, 200, writer.update(collection, current.identity.key, object, scope, options));
+  const stored = writer.update(
+    collection,
+    current.identity.key,
+    object,
+    scopeOf(call),
+    writeOptions(call, options),
+  );
+  answer(call, 200, stored);
+}
+
+function scopeOf({ path }: Call): WriteScope {
+  return path.subresource === 'status' ? 'status' : 'object';
+}
+
+function optionsOf({ request, query }: Call): RequestOptions {
+  return requestOptions(request, query, false);
+}
+
+function writeOptions(
+  { path }: Call,
+  { dryRun, manager }: RequestOptions,
+): { readonly dryRun: boolean; readonly writer: FieldWriter } {
+  return { dryRun, writer: { manager, subresource: path.subresource } };
 }
 
 /**
  * Returns the body as an object of the resource. Reports the fields that no type names as the request asks: as an error, as
  * warnings, or not at all. They are never stored.
  */
-function accepted(call: Call, body: Json | undefined): KubeObject {
+function accepted(call: Call, body: Json | undefined, { fieldValidation }: RequestOptions): KubeObject {
   const definition = wireKind(call);
   const object = asObject(definition, body);
   const { kind, version, schema } = definition;
-  const mode = call.query.get('fieldValidation') ?? 'Warn';
   const metadata = isJsonObject(body) ? unknownMetadata(definition, body['metadata']) : [];
   const unknown = [...metadata, ...(schema?.unknownFields(object) ?? [])].map(
     (field) => `unknown field ${quote(field)}`,
   );
-  if (mode === 'Strict' && unknown.length > 0) {
+  if (fieldValidation === 'Strict' && unknown.length > 0) {
     const why = `strict decoding error: ${unknown.join(', ')}`;
     throw badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
   }
   const { owners, twice } = distinctOwners(object.metadata.ownerReferences ?? []);
   if (twice.length > 0) object.metadata.ownerReferences = owners;
   warn(call, [
-    ...(mode === 'Warn' ? unknown : []),
+    ...(fieldValidation === 'Warn' ? unknown : []),
     ...(twice.length > 0 ? [duplicateOwners(call.request.method === 'PATCH', twice)] : []),
     ...finalizerWarnings(definition, object.metadata),
   ]);
@@ -194,10 +251,10 @@ async function deleteOptions(services: Services, call: Call): Promise<WriteOptio
   };
 }
 
-async function readObject(services: Services, call: Call): Promise<KubeObject> {
+async function readObject(services: Services, call: Call, options: RequestOptions): Promise<KubeObject> {
   requireJson(call.request);
   const body = await readBody(call.request, services.options.requestBytesMax);
-  return accepted(call, parseJson(body.toString()) as Json | undefined);
+  return accepted(call, parseJson(body.toString()) as Json | undefined, options);
 }
 
 /** Returns the kind of the bodies of a request: a scale has its own. */

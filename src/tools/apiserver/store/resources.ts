@@ -5,6 +5,7 @@
 
 import { KubeloomError } from '../../../base/errors.ts';
 import { resources } from '../../../kube/built-in.ts';
+import type { FieldType } from '../fields/schema-types.ts';
 import type { FieldError } from './field-error.ts';
 import type { KubeObject } from './json.ts';
 import type { ResourceRef } from '../../../kube/resource.ts';
@@ -39,6 +40,8 @@ export interface ScalePaths {
 
 /** The rules for the contents of objects. */
 export interface ResourceSchema {
+  /** The type by which managers own fields. */
+  readonly fieldType: FieldType;
   /** Returns the object as it is kept: without unknown fields, with defaults. */
   coerce(object: KubeObject): KubeObject;
   /** Paths of the fields that `coerce` removes because the schema does not name them. */

@@ -124,6 +124,11 @@ export function conflict(definition: ResourceDefinition, name: string, why: stri
   return failure(409, message, detailsOf(definition, name));
 }
 
+/** Fields of other managers in a server-side apply without `force`. */
+export function applyConflict(message: string, causes: StatusCause[]): StatusError {
+  return failure(409, message, { causes });
+}
+
 /** A precondition of a DELETE: here the real server names the kind instead of the resource. */
 export function deleteConflict(definition: ResourceDefinition, name: string, why: string): StatusError {
   return conflict({ ...definition, resource: definition.kind }, name, why);

@@ -1,21 +1,67 @@
 /** Patches: the one that a content type selects, JSON merge patch (RFC 7396) and JSON patch (RFC 6902). */
 
-import { isJsonObject, memberOf, setMember } from '../store/json.ts';
+import { CORE_SCHEMA, load as loadYaml } from 'js-yaml';
+import { messageOf } from '../../../base/errors.ts';
+import { parseJson } from '../../../base/parse-json.ts';
+import { isJsonObject, memberOf, setMember, textOf } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
-import type { ResourceDefinition } from '../store/resources.ts';
+import { apiVersionOf } from '../store/resources.ts';
+import type { ResourceDefinition, ServedResource } from '../store/resources.ts';
+import { groupVersionKind } from './field-ownership.ts';
 import { badRequest, unprocessable, unsupportedPatchType } from '../store/status.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
 const STRATEGIC = 'application/strategic-merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
-/** Server-side apply: merged like a strategic patch, without ownership of fields. */
 export const APPLY_PATCH = 'application/apply-patch+yaml';
 
 /** Strategic merge needs the Go type, so custom resources do not support it. */
 export function requirePatchType(type: string, definition: ResourceDefinition): void {
   if (type === STRATEGIC && definition.custom !== true) return;
   if (type !== JSON_PATCH && type !== MERGE_PATCH && type !== APPLY_PATCH) throw unsupportedPatchType();
+}
+
+/**
+ * Returns the configuration of a server-side apply: YAML without tags, of which JSON is a part. Its nulls are absent fields.
+ *
+ * @throws StatusError 400
+ */
+export function configurationOf(definition: ServedResource, body: Buffer): KubeObject {
+  const parsed = yamlOf(body);
+  if (!isJsonObject(parsed)) {
+    const found = Array.isArray(parsed) ? 'array' : typeof parsed;
+    const why = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
+    throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
+  }
+  const { apiVersion, kind = '' } = parsed;
+  if (apiVersion !== apiVersionOf(definition) || kind !== definition.kind) {
+    throw badRequest(`invalid object type: ${groupVersionKind(textOf(apiVersion ?? ''), textOf(kind))}`);
+  }
+  const object = withoutNulls(parsed);
+  return { ...object, metadata: isJsonObject(object['metadata']) ? object['metadata'] : {} };
+}
+
+function yamlOf(body: Buffer): Json {
+  const text = body.toString();
+  if (text.trim() === '') return {};
+  const json = parseJson(text) as Json | undefined;
+  if (json !== undefined) return json;
+  try {
+    return (loadYaml(text, { schema: CORE_SCHEMA }) ?? {}) as Json;
+  } catch (error) {
+    throw badRequest(
+      `error decoding YAML: error converting YAML to JSON: yaml: ${messageOf(error).split('\n', 1).join('')}`,
+    );
+  }
+}
+
+function withoutNulls(object: JsonObject): JsonObject {
+  const result: JsonObject = {};
+  for (const [name, value] of Object.entries(object)) {
+    if (value !== null) setMember(result, name, isJsonObject(value) ? withoutNulls(value) : value);
+  }
+  return result;
 }
 
 export function applyPatch(type: string, current: KubeObject, patch: Json): JsonObject {

@@ -9,6 +9,8 @@ import type { Propagation } from './deletion.ts';
 import type { Collection, EventLog } from '../store/event-log.ts';
 import { ControlLoops } from './control-loops.ts';
 import type { KubeObject } from '../store/json.ts';
+import { applied, differOnlyInTime, trackUpdate } from './field-ownership.ts';
+import type { FieldWriter } from './field-ownership.ts';
 import { immutableErrors, metadataErrors } from './metadata-rules.ts';
 import { prepareCreate, prepareUpdate } from './object-preparation.ts';
 import type { WriteScope } from './object-preparation.ts';
@@ -37,6 +39,8 @@ export interface WriteOptions {
   readonly trusted?: boolean;
   /** True for the server's own writes, which change only metadata: the object is stored as it is. */
   readonly isOwn?: boolean;
+  /** The manager of the fields that a write changes; without one the object carries its managers. */
+  readonly writer?: FieldWriter;
   /** For a deletion. */
   readonly preconditions?: Preconditions;
   /** For a deletion: what becomes of the dependents. */
@@ -82,7 +86,10 @@ export class StoredObjectWriter {
     if (!trusted) this.#checkCreate(definition, given, namespace);
     else if (definition.namespaced) this.ensureNamespace(namespace);
     const coerced = definition.schema?.coerce(given) ?? given;
-    const object = prepareCreate(definition, coerced, namespace, trusted);
+    const prepared = prepareCreate(definition, coerced, namespace, trusted);
+    const { managedFields } = given.metadata;
+    const { writer } = options;
+    const object = writer ? trackUpdate(definition, undefined, prepared, managedFields, writer) : prepared;
     validate(definition, object, undefined, options);
     const { name = '' } = object.metadata;
     if (collection.get(keyOf(definition.namespaced ? namespace : '', name)) !== undefined) {
@@ -104,7 +111,15 @@ export class StoredObjectWriter {
     const current = stored.parse();
     if (options.trusted !== true) checkUpdate(definition, stored, current, given);
     const coerced = definition.schema?.coerce(given) ?? given;
-    const updated = prepareUpdate(definition, current, coerced, scope);
+    const prepared = prepareUpdate(definition, current, coerced, scope);
+    const { managedFields } = given.metadata;
+    const { writer } = options;
+    const updated = writer
+      ? trackUpdate(definition, current, prepared, managedFields, writer)
+      : {
+          ...prepared,
+          metadata: { ...prepared.metadata, ...(managedFields === undefined ? {} : { managedFields }) },
+        };
     if (options.isOwn !== true) validate(definition, updated, current, options);
     const unchanged = StoredObject.encode(definition, updated, stored.revision);
     const isLast =
@@ -117,7 +132,34 @@ export class StoredObjectWriter {
     }
     // A write that changes nothing makes no event: the object and its revision stay.
     if (unchanged.toBuffer().equals(stored.toBuffer())) return stored;
+    if (isSameButTimes(definition, updated, current, stored)) return stored;
     return this.#store(collection, updated, options);
+  }
+
+  /** Applies a configuration: creates the object, or changes what the manager owns of it. */
+  apply(
+    collection: Collection,
+    key: string,
+    config: KubeObject,
+    request: { readonly namespace: string; readonly force: boolean; readonly scope: WriteScope },
+    { writer, ...options }: WriteOptions & { readonly writer: FieldWriter },
+  ): { readonly stored: StoredObject; readonly isNew: boolean } {
+    const { definition } = collection;
+    const current = collection.get(key);
+    const object = applied(definition, current?.parse(), config, writer, request.force);
+    if (current !== undefined) {
+      return { stored: this.update(collection, key, object, request.scope, options), isNew: false };
+    }
+    const { resourceVersion: _, ...metadata } = object.metadata;
+    const { uid, name = '' } = metadata;
+    if (uid !== undefined) {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(definition, name, why);
+    }
+    return {
+      stored: this.create(collection, request.namespace, { ...object, metadata }, options),
+      isNew: true,
+    };
   }
 
   delete(collection: Collection, key: string, name: string, options: WriteOptions = {}): Deletion {
@@ -212,6 +254,20 @@ function checkUpdate(
   }
   const errors = immutableErrors(given.metadata, current.metadata);
   if (errors.length > 0) throw invalid(definition, name, errors);
+}
+
+/** True when only the times of managers differ from the stored object. */
+function isSameButTimes(
+  definition: ServedResource,
+  updated: KubeObject,
+  current: KubeObject,
+  stored: StoredObject,
+): boolean {
+  const { managedFields } = current.metadata;
+  if (managedFields === undefined || !differOnlyInTime(updated.metadata.managedFields, managedFields))
+    return false;
+  const same = { ...updated, metadata: { ...updated.metadata, managedFields } };
+  return StoredObject.encode(definition, same, stored.revision).toBuffer().equals(stored.toBuffer());
 }
 
 function validate(

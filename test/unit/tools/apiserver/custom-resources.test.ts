@@ -37,7 +37,7 @@ describe('a custom resource', () => {
     const text = await (await fetch(url('/w'))).text();
     assert.match(
       text,
-      /^\{"apiVersion":"example\.com\/v1","data":1,"kind":"Widget","metadata":\{"creationTimestamp":"[^"]+","generation":1,"labels":\{"a":"2","b":"1"\},"name":"w","namespace":"default","resourceVersion":"\d+","uid":"[^"]+"\},"spec":\{"a":\{"x":2,"y":\[\{"b":2,"q":1\}\]\},"z":1\}\}\n$/,
+      /^\{"apiVersion":"example\.com\/v1","data":1,"kind":"Widget","metadata":\{"creationTimestamp":"[^"]+","generation":1,"labels":\{"a":"2","b":"1"\},"managedFields":\[\{"apiVersion".*?\}\],"name":"w","namespace":"default","resourceVersion":"\d+","uid":"[^"]+"\},"spec":\{"a":\{"x":2,"y":\[\{"b":2,"q":1\}\]\},"z":1\}\}\n$/,
     );
     const list = await (await fetch(url(''))).text();
     assert.match(list, /"items":\[\{"apiVersion":"example\.com\/v1","data":1,"kind":"Widget"/);

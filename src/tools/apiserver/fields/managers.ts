@@ -1,0 +1,184 @@
+/**
+ * The managers of the fields of one object: `metadata.managedFields` as sets, and how a write changes them. An update
+ * takes the fields that it changes; an apply owns exactly what its configuration names. Pure functions.
+ */
+
+import type { Json, ManagedFieldsEntry } from '../store/json.ts';
+import { FieldSet, NO_FIELDS } from './field-set.ts';
+import { compare, fieldsOf, merge, withNamedParents, without } from './merge.ts';
+import type { FieldType } from './schema-types.ts';
+
+/** The name of a writer, and how it writes. */
+export interface ManagerIdentity {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  /** '' for the object itself. */
+  readonly subresource: string;
+}
+
+interface Manager extends ManagerIdentity {
+  /** RFC 3339, in seconds; undefined when no write has set it. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+}
+
+/** Managers by identity. */
+export type Managers = ReadonlyMap<string, Manager>;
+
+export const NO_MANAGERS: Managers = new Map();
+
+/** Fields that belong to the server, so no manager owns them. */
+const SERVER_FIELDS = FieldSet.of([
+  ['f:apiVersion'],
+  ['f:kind'],
+  ['f:metadata'],
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+  ].map((name) => ['f:metadata', `f:${name}`]),
+  ...['deletionTimestamp', 'deletionGracePeriodSeconds'].map((name) => ['f:metadata', `f:${name}`]),
+]);
+
+/** An applier keeps its identity when it applies another version. */
+function keyOf({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
+  return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource]);
+}
+
+/** Reads `managedFields`; undefined when an entry is no entry. */
+export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers | undefined {
+  const managers = new Map<string, Manager>();
+  for (const {
+    manager = '',
+    operation,
+    apiVersion = '',
+    subresource = '',
+    time,
+    fieldsType,
+    fieldsV1,
+  } of entries) {
+    const fields = fieldsType === 'FieldsV1' ? FieldSet.parse(fieldsV1 ?? {}) : undefined;
+    if (fields === undefined || apiVersion === '' || (operation !== 'Apply' && operation !== 'Update'))
+      return undefined;
+    const entry = { manager, operation, apiVersion, subresource, time, fields } as const;
+    managers.set(keyOf(entry), entry);
+  }
+  return managers;
+}
+
+/** Writes `managedFields`: appliers first, then by time, manager, version and subresource. */
+export function encodeManagers(managers: Managers): ManagedFieldsEntry[] {
+  const sortKey = ({ operation, time = '', manager, apiVersion, subresource }: Manager): string =>
+    [operation, time, manager, apiVersion, subresource].join('\0');
+  return [...managers.values()]
+    .toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
+    .map(({ manager, operation, apiVersion, time, fields, subresource }) => ({
+      manager,
+      operation,
+      apiVersion,
+      ...(time === undefined ? {} : { time }),
+      fieldsType: 'FieldsV1',
+      fieldsV1: fields.toFieldsV1(),
+      ...(subresource === '' ? {} : { subresource }),
+    }));
+}
+
+/** One write of an object. */
+export interface Write {
+  readonly type: FieldType;
+  readonly identity: ManagerIdentity;
+  /** Time of the write, RFC 3339 in seconds; undefined leaves the entry without a time. */
+  readonly time: string | undefined;
+}
+
+/** Returns the managers after an update: the writer owns what the update added or modified. */
+export function afterUpdate(
+  managers: Managers,
+  before: Json | undefined,
+  after: Json,
+  write: Write,
+): Managers {
+  const { added, modified, removed } = compare(before, after, write.type);
+  const changed = added.union(modified).difference(SERVER_FIELDS);
+  const rest = new Map<string, Manager>();
+  for (const [key, manager] of managers) {
+    const fields = manager.fields.difference(changed).difference(removed);
+    if (!fields.isEmpty) rest.set(key, { ...manager, fields });
+  }
+  if (changed.isEmpty) return rest;
+  const key = keyOf(write.identity);
+  // What the writer owned before it keeps, unless the update removed it.
+  const previous = managers.get(key)?.fields.difference(removed) ?? NO_FIELDS;
+  return rest.set(key, { ...write.identity, time: write.time, fields: previous.union(changed) });
+}
+
+/** A field that the configuration would take from another manager. */
+export interface FieldConflict {
+  readonly manager: ManagerIdentity;
+  readonly fields: readonly string[];
+}
+
+export interface Applied {
+  readonly object: Json;
+  readonly managers: Managers;
+  /** Conflicts by manager; when there are some and they were not forced, nothing may be written. */
+  readonly conflicts: readonly FieldConflict[];
+}
+
+/** An apply, and what it cannot set: the status through the object, or everything else through the status. */
+export interface Apply extends Write {
+  readonly owned: (fields: FieldSet) => FieldSet;
+  readonly forced: boolean;
+}
+
+/** Applies a configuration to the live object, `{}` for an object that does not exist. */
+export function applyConfiguration(managers: Managers, live: Json, config: Json, apply: Apply): Applied {
+  const { type, identity, owned } = apply;
+  const key = keyOf(identity);
+  const last = managers.get(key);
+  const fields = owned(fieldsOf(config, type));
+  const all = new Map(managers).set(key, { ...identity, time: last?.time, fields });
+  const merged = merge(live, config, type) ?? {};
+  const object = last === undefined ? merged : pruned(merged, last.fields, all, type);
+  const { added, modified, removed } = compare(live, object, type);
+  const changed = owned(added.union(modified));
+  const conflicts: FieldConflict[] = [];
+  const after = new Map<string, Manager>();
+  for (const [each, manager] of all) {
+    if (each === key) continue;
+    const taken = manager.fields.intersection(changed);
+    if (!taken.isEmpty) conflicts.push({ manager, fields: taken.texts() });
+    const rest = manager.fields.difference(taken).difference(owned(removed));
+    if (!rest.isEmpty) after.set(each, { ...manager, fields: rest });
+  }
+  const mine = fields.difference(SERVER_FIELDS);
+  const isChanged = !(added.isEmpty && modified.isEmpty && removed.isEmpty);
+  const time = isChanged ? apply.time : last?.time;
+  if (!mine.isEmpty) after.set(key, { ...identity, time, fields: mine });
+  return { object, managers: after, conflicts: apply.forced ? [] : conflicts };
+}
+
+/** Removes what the manager applied last time, does not apply any more, and no other manager owns. */
+function pruned(merged: Json, last: FieldSet, managers: Managers, type: FieldType): Json {
+  const named = (fields: FieldSet): FieldSet => withNamedParents(fields, type);
+  const present = named(fieldsOf(merged, type));
+  const applied = named(last);
+  const owned = [...managers.values()].reduce((all, { fields }) => all.union(fields), NO_FIELDS);
+  const rest = without(merged, applied, type) ?? {};
+  const kept = named(fieldsOf(rest, type)).union(named(owned));
+  const unowned = without(merged, present.difference(kept), type) ?? {};
+  const gone = present.difference(named(fieldsOf(unowned, type))).intersection(applied);
+  return without(merged, gone, type) ?? {};
+}
+
+/** Describes a manager as apimachinery does in the message of a conflict. */
+export function describeManager({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
+  const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
+  return `${JSON.stringify(manager)}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
+}

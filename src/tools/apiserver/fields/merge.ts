@@ -1,0 +1,265 @@
+/**
+ * Operations on typed values: the fields of a value, the difference of two values, the union of two values, and a value
+ * without some fields. Pure functions.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, memberOf, setMember } from '../store/json.ts';
+import type { Json, JsonObject } from '../store/json.ts';
+import { FieldSet } from './field-set.ts';
+import type { FieldPath } from './field-set.ts';
+import { UNTYPED, elementOfItem, formOf } from './schema-types.ts';
+import type { FieldType, ItemRule } from './schema-types.ts';
+
+export function fieldsOf(value: Json, type: FieldType): FieldSet {
+  const paths: FieldPath[] = [];
+  collect(value, type, [], paths);
+  return FieldSet.of(paths);
+}
+
+function collect(value: Json, type: FieldType, path: FieldPath, paths: FieldPath[]): void {
+  const form = formOf(type, value);
+  if (form === 'leaf') {
+    paths.push(path);
+  } else if (form === 'items') {
+    for (const [element, items] of grouped(type.items, value)) {
+      const inside = [...path, element];
+      paths.push(inside);
+      const [first = null] = items;
+      if (items.length === 1) collectItem(first, type.item, inside, paths);
+    }
+  } else {
+    for (const [name, member] of membersOf(value)) {
+      const inside = [...path, `f:${name}`];
+      collect(member, type.member(name) ?? UNTYPED, inside, paths);
+      const isEmpty = isJsonObject(member) && Object.keys(member).length === 0;
+      if (isEmpty || !type.names(name)) paths.push(inside);
+    }
+  }
+}
+
+/** An item is a member itself, so a leaf needs no second entry. */
+function collectItem(item: Json, type: FieldType, path: FieldPath, paths: FieldPath[]): void {
+  if (formOf(type, item) !== 'leaf') collect(item, type, path, paths);
+}
+
+function membersOf(value: Json | undefined): [string, Json][] {
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).filter((entry): entry is [string, Json] => entry[1] !== undefined);
+}
+
+/** Returns the items of a list by their element, in the order of the list. Items without their keys are left out. */
+function grouped(rule: ItemRule | undefined, list: Json | undefined): Map<string, Json[]> {
+  const groups = new Map<string, Json[]>();
+  if (rule === undefined || !Array.isArray(list)) return groups;
+  for (const item of list) {
+    const element = elementOfItem(rule, item);
+    if (element !== undefined) groups.set(element, [...(groups.get(element) ?? []), item]);
+  }
+  return groups;
+}
+
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+interface Findings {
+  readonly added: FieldPath[];
+  readonly modified: FieldPath[];
+  readonly removed: FieldPath[];
+}
+
+export function compare(before: Json | undefined, after: Json | undefined, type: FieldType): Comparison {
+  const found: Findings = { added: [], modified: [], removed: [] };
+  contrast(before, after, type, [], found);
+  return {
+    added: FieldSet.of(found.added),
+    modified: FieldSet.of(found.modified),
+    removed: FieldSet.of(found.removed),
+  };
+}
+
+function contrast(
+  given: Json | undefined,
+  wanted: Json | undefined,
+  type: FieldType,
+  path: FieldPath,
+  found: Findings,
+): void {
+  const before = given ?? (type.isAlwaysPresent ? {} : given);
+  const after = wanted ?? (type.isAlwaysPresent ? {} : wanted);
+  const forms = [before, after].filter((value) => value !== undefined).map((value) => formOf(type, value));
+  const isTree = forms.length > 0 && !forms.includes('leaf') && !(isHollow(before) && isHollow(after));
+  if (forms.includes('items')) contrastItems(before, after, type, path, found);
+  if (forms.includes('fields')) contrastMembers(before, after, type, path, found);
+  if (path.length === 0) return;
+  if (before === undefined && after !== undefined) found.added.push(path);
+  else if (after === undefined && before !== undefined) found.removed.push(path);
+  else if (!isTree && !isDeepStrictEqual(before, after)) found.modified.push(path);
+}
+
+function isHollow(value: Json | undefined): boolean {
+  return (
+    value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+  );
+}
+
+function contrastMembers(
+  before: Json | undefined,
+  after: Json | undefined,
+  type: FieldType,
+  path: FieldPath,
+  found: Findings,
+): void {
+  const names = new Set([...membersOf(before), ...membersOf(after)].map(([name]) => name));
+  for (const name of names) {
+    const member = type.member(name) ?? UNTYPED;
+    contrast(memberOf(before, name), memberOf(after, name), member, [...path, `f:${name}`], found);
+  }
+}
+
+function contrastItems(
+  before: Json | undefined,
+  after: Json | undefined,
+  type: FieldType,
+  path: FieldPath,
+  found: Findings,
+): void {
+  const [old, present] = [grouped(type.items, before), grouped(type.items, after)];
+  for (const element of new Set([...old.keys(), ...present.keys()])) {
+    const [one = [], other = []] = [old.get(element), present.get(element)];
+    const inside = [...path, element];
+    if (one.length < 2 && other.length < 2) contrast(one[0], other[0], type.item, inside, found);
+    else if (!isDeepStrictEqual(one, other)) found.modified.push(inside);
+  }
+}
+
+/** Returns the live value with everything that the configuration sets. */
+export function merge(live: Json | undefined, config: Json | undefined, type: FieldType): Json | undefined {
+  if (config === undefined) return live;
+  const form = formOf(type, config);
+  if (form === 'leaf' || formOf(type, live) !== form) return config;
+  if (form === 'items') return mergeItems(live, config, type);
+  const result: JsonObject = {};
+  for (const [name, value] of membersOf(live)) setMember(result, name, value);
+  for (const [name, value] of membersOf(config)) {
+    setMember(result, name, merge(memberOf(live, name), value, type.member(name) ?? UNTYPED));
+  }
+  return result;
+}
+
+/** Merges lists: shared items come in the order of the configuration, others stay behind the item that they followed. */
+function mergeItems(live: Json | undefined, config: Json, type: FieldType): Json {
+  const [old, wanted] = [grouped(type.items, live), grouped(type.items, config)];
+  const order = [...wanted.keys()];
+  const result: Json[] = [];
+  let position = 0;
+  const takeTo = (end: number): void => {
+    for (; position < end; position++) {
+      const element = order[position] ?? '';
+      const [present, ...others] = old.get(element) ?? [];
+      const base = others.length > 0 ? undefined : present;
+      result.push(merge(base, wanted.get(element)?.[0], type.item) ?? null);
+    }
+  };
+  for (const [element, items] of old) {
+    if (!wanted.has(element)) {
+      result.push(...items);
+      continue;
+    }
+    const nextShared = order.findIndex((each, index) => index >= position && old.has(each));
+    if (order[nextShared] === element) takeTo(nextShared + 1);
+  }
+  takeTo(order.length);
+  return result;
+}
+
+/** Returns the value without the fields of the set; undefined when none is left. */
+export function without(value: Json, fields: FieldSet, type: FieldType): Json | undefined {
+  if (fields.isEmpty || isHollow(value)) return value;
+  const form = formOf(type, value);
+  if (form === 'leaf') return value;
+  if (form === 'items') {
+    const rule = type.items;
+    const kept = (value as Json[]).flatMap((item): Json[] => {
+      const element = rule && elementOfItem(rule, item);
+      if (element === undefined) return [item];
+      if (fields.has(element)) return [];
+      const rest = without(item, fields.under(element), type.item);
+      return rest === undefined ? [] : [rest];
+    });
+    return kept.length === 0 ? undefined : kept;
+  }
+  const result: JsonObject = {};
+  for (const [name, member] of membersOf(value)) {
+    const element = `f:${name}`;
+    if (fields.has(element)) continue;
+    const rest = without(member, fields.under(element), type.member(name) ?? UNTYPED);
+    if (rest !== undefined) setMember(result, name, rest);
+  }
+  return Object.keys(result).length === 0 ? undefined : result;
+}
+
+/** Adds the named fields that contain members of the set: who owns `.spec.replicas` has a say in `.spec`. */
+export function withNamedParents(fields: FieldSet, type: FieldType): FieldSet {
+  return fields.withParents(type, isNamed, below);
+}
+
+function isNamed(type: FieldType, element: string): boolean {
+  return element.startsWith('f:') && type.names(element.slice(2));
+}
+
+function below(type: FieldType, element: string): FieldType {
+  return element.startsWith('f:') ? (type.member(element.slice(2)) ?? UNTYPED) : type.item;
+}
+
+/** Returns what makes the value no value of the type, in the words of structured-merge-diff. */
+export function typeErrors(value: Json, type: FieldType, path = ''): string[] {
+  if (value === null) return [];
+  const found = kindOf(value);
+  if (type.value !== undefined && type.value !== found) return [`${path}: ${expectation(type.value, value)}`];
+  if (Array.isArray(value)) return itemErrors(value, type, path);
+  return membersOf(value).flatMap(([name, member]) => {
+    const inside = `${path}.${name}`;
+    const memberType = type.member(name);
+    return memberType === undefined
+      ? [`${inside}: field not declared in schema`]
+      : typeErrors(member, memberType, inside);
+  });
+}
+
+function itemErrors(list: readonly Json[], type: FieldType, path: string): string[] {
+  const rule = type.items;
+  const seen = new Set<string>();
+  return list.flatMap((item, index) => {
+    const element = rule && elementOfItem(rule, item);
+    if (rule?.form === 'map' && element === undefined) {
+      const keys = `[${rule.keys.map((key) => JSON.stringify(key)).join(', ')}]`;
+      const why = `associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`;
+      return [`${path}: element ${index}: ${why}`];
+    }
+    const text =
+      element === undefined
+        ? `[${index}]`
+        : FieldSet.of([[element]])
+            .texts()
+            .join('');
+    if (element !== undefined && seen.has(element)) return [`${path}: duplicate entries for key ${text}`];
+    if (element !== undefined) seen.add(element);
+    return typeErrors(item, type.item, `${path}${text}`);
+  });
+}
+
+function kindOf(value: Json): FieldType['value'] {
+  if (Array.isArray(value)) return 'list';
+  if (isJsonObject(value)) return 'map';
+  if (typeof value === 'string') return 'string';
+  return typeof value === 'number' ? 'numeric' : 'boolean';
+}
+
+function expectation(wanted: NonNullable<FieldType['value']>, value: Json): string {
+  const found = Array.isArray(value) || isJsonObject(value) ? JSON.stringify(value) : kindOf(value);
+  return `expected ${wanted === 'numeric' ? 'numeric (int or float)' : wanted}, got ${found}`;
+}

@@ -1,0 +1,170 @@
+/**
+ * Ownership of fields in the writes of objects: creates, updates and patches own what they change, server-side apply
+ * owns what it names. An object that has no managers stays without them until the first apply.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import {
+  NO_MANAGERS,
+  afterUpdate,
+  applyConfiguration,
+  decodeManagers,
+  describeManager,
+  encodeManagers,
+} from '../fields/managers.ts';
+import type { FieldConflict, ManagerIdentity, Managers, Write } from '../fields/managers.ts';
+import { typeErrors } from '../fields/merge.ts';
+import { builtInType, schemaType } from '../fields/schema-types.ts';
+import type { FieldType } from '../fields/schema-types.ts';
+import type { FieldSet } from '../fields/field-set.ts';
+import type { KubeObject, ManagedFieldsEntry } from '../store/json.ts';
+import { apiVersionOf } from '../store/resources.ts';
+import type { ServedResource } from '../store/resources.ts';
+import { applyConflict, badRequest, bareFailure } from '../store/status.ts';
+import { unknownMetadata } from './metadata-shape.ts';
+import { timestamp } from './object-preparation.ts';
+
+/** The manager of a write, and the subresource that the write goes through ('' for the object itself). */
+export interface FieldWriter {
+  readonly manager: string;
+  readonly subresource: string;
+}
+
+/** The manager of everything that an object contained before the first apply. */
+const BEFORE_FIRST_APPLY = 'before-first-apply';
+const WITHOUT_SCHEMA = schemaType({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
+
+function typeOf({ schema, custom, kind }: ServedResource): FieldType {
+  return schema?.fieldType ?? (custom === true ? WITHOUT_SCHEMA : builtInType(kind));
+}
+
+/** Returns the updated object with its managers. `given` are the managers in the body of the request. */
+export function trackUpdate(
+  definition: ServedResource,
+  current: KubeObject | undefined,
+  updated: KubeObject,
+  given: readonly ManagedFieldsEntry[] | undefined,
+  writer: FieldWriter,
+): KubeObject {
+  const managers = managersOf(current, given, writer);
+  const isTracked = managers.size > 0 || current === undefined;
+  const before = current === undefined ? {} : withoutManagers(current);
+  const after = withoutManagers(updated);
+  if (!isTracked) return after;
+  const write = writeOf(definition, 'Update', writer);
+  return withManagers(after, afterUpdate(managers, before, after, write));
+}
+
+function managersOf(
+  current: KubeObject | undefined,
+  given: readonly ManagedFieldsEntry[] | undefined,
+  { subresource }: FieldWriter,
+): Managers {
+  const live = decodeManagers(current?.metadata.managedFields ?? []) ?? NO_MANAGERS;
+  if (given === undefined || subresource !== '') return live;
+  const [first] = given;
+  const isReset = first === undefined || (given.length === 1 && Object.keys(first).length === 0);
+  if (isReset) return NO_MANAGERS;
+  return decodeManagers(given) ?? live;
+}
+
+function writeOf(
+  definition: ServedResource,
+  operation: ManagerIdentity['operation'],
+  writer: FieldWriter,
+): Write {
+  const { manager, subresource } = writer;
+  return {
+    type: typeOf(definition),
+    identity: { manager, operation, apiVersion: apiVersionOf(definition), subresource },
+    time: subresource === 'scale' ? undefined : timestamp(),
+  };
+}
+
+/** Returns the live object with the configuration applied. @throws StatusError 409 for conflicts, 500 for other types */
+export function applied(
+  definition: ServedResource,
+  live: KubeObject | undefined,
+  config: KubeObject,
+  writer: FieldWriter,
+  isForced: boolean,
+): KubeObject {
+  const write = writeOf(definition, 'Apply', writer);
+  checkTypes(definition, config, write.type);
+  const before = live === undefined ? {} : withoutManagers(live);
+  let managers = decodeManagers(live?.metadata.managedFields ?? []) ?? NO_MANAGERS;
+  if (managers.size === 0 && live !== undefined) {
+    const first = { ...writer, manager: BEFORE_FIRST_APPLY };
+    managers = afterUpdate(managers, {}, before, writeOf(definition, 'Update', first));
+  }
+  const owned = ownedThrough(definition, writer);
+  const result = applyConfiguration(managers, before, config, { ...write, owned, forced: isForced });
+  if (result.conflicts.length > 0) throw conflictOf(result.conflicts);
+  return withManagers(result.object as KubeObject, result.managers);
+}
+
+/** The status is written through its subresource only, and nothing else through it. */
+function ownedThrough(
+  { status }: ServedResource,
+  { subresource }: FieldWriter,
+): (fields: FieldSet) => FieldSet {
+  if (subresource === 'status') return (fields) => fields.only('f:status');
+  return (fields) => (status === true ? fields.without('f:status') : fields);
+}
+
+function checkTypes(definition: ServedResource, config: KubeObject, type: FieldType): void {
+  if (config.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+  const unknown = unknownMetadata(definition, config.metadata);
+  const errors = [
+    ...unknown.map((path) => `.${path}: field not declared in schema`),
+    ...typeErrors(config, type),
+  ];
+  if (errors.length === 0) return;
+  const { name = '', namespace = '' } = config.metadata;
+  const what = `${namespace}/${name}; ${groupVersionKind(apiVersionOf(definition), definition.kind)}`;
+  const why =
+    errors.length === 1 ? errors.join('') : `errors:\n${errors.map((each) => `  ${each}`).join('\n')}`;
+  throw bareFailure(`failed to create typed patch object (${what}): ${why}`);
+}
+
+/** Writes a kind as Go prints it: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`. */
+export function groupVersionKind(apiVersion: string, kind: string): string {
+  return `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`;
+}
+
+function conflictOf(conflicts: readonly FieldConflict[]): Error {
+  const groups = conflicts
+    .map(({ manager, fields }) => ({ who: describeManager(manager), fields }))
+    .toSorted((one, other) => (one.who < other.who ? -1 : 1));
+  const causes = groups.flatMap(({ who, fields }) =>
+    fields.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${who}`, field })),
+  );
+  if (causes.length === 1) {
+    const [{ message, field } = { message: '', field: '' }] = causes;
+    return applyConflict(`Apply failed with 1 conflict: ${message}: ${field}`, causes);
+  }
+  const lines = groups.flatMap(({ who, fields }) => [
+    `conflicts with ${who}:`,
+    ...fields.map((field) => `- ${field}`),
+  ]);
+  return applyConflict(`Apply failed with ${causes.length} conflicts: ${lines.join('\n')}`, causes);
+}
+
+function withoutManagers(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+function withManagers(object: KubeObject, managers: Managers): KubeObject {
+  const { metadata } = withoutManagers(object);
+  return managers.size === 0
+    ? { ...object, metadata }
+    : { ...object, metadata: { ...metadata, managedFields: encodeManagers(managers) } };
+}
+
+/** True when two lists of managers differ at most in their times: a write that changes nothing else is no write. */
+export function differOnlyInTime(one: ManagedFieldsEntry[] = [], other: ManagedFieldsEntry[] = []): boolean {
+  const timeless = (entries: ManagedFieldsEntry[]): object =>
+    entries.map((entry) => ({ ...entry, time: '' }));
+  return isDeepStrictEqual(timeless(one), timeless(other));
+}

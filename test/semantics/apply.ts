@@ -1,0 +1,266 @@
+/** Server-side apply, and the ownership of fields in every other write. */
+
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { Applier, causesOf, entriesOf, ownersOf } from './applier.ts';
+import { customOwnershipSemantics } from './apply-kinds.ts';
+import { Fixture, ok } from './fixture.ts';
+import type { Target } from './target.ts';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+export function applySemantics(target: () => Promise<Target>): void {
+  ownershipSemantics(target);
+  conflictSemantics(target);
+  refusalSemantics(target);
+  updateOwnershipSemantics(target);
+  customOwnershipSemantics(target);
+}
+
+function ownershipSemantics(target: () => Promise<Target>): void {
+  describe('server-side apply', () => {
+    const fixture = Fixture.use(target, 'together');
+    const applier = new Applier(fixture);
+
+    it('creates an object, whose manager owns what it applied', async () => {
+      const answer = await applier.send('new', 'one', { metadata: { labels: { x: '1' } }, data: { a: '1' } });
+      assert.equal(answer.status, 201);
+      const [entry] = entriesOf(answer.body);
+      assert.deepEqual(Object.keys(entry ?? {}), [
+        'manager',
+        'operation',
+        'apiVersion',
+        'time',
+        'fieldsType',
+        'fieldsV1',
+      ]);
+      assert.match(entry?.time ?? '', TIME);
+      const fieldsV1 = { 'f:data': { 'f:a': {} }, 'f:metadata': { 'f:labels': { 'f:x': {} } } };
+      assert.deepEqual(ownersOf(answer.body), { 'Apply one': fieldsV1 });
+      assert.deepEqual([entry?.apiVersion, entry?.fieldsType], ['v1', 'FieldsV1']);
+    });
+
+    it('of the same configuration changes nothing, not even the resourceVersion', async () => {
+      const first = await applier.apply('same', 'one', { data: { a: '1' } });
+      const again = await applier.apply('same', 'one', { data: { a: '1' } });
+      assert.equal(again.metadata.resourceVersion, first.metadata.resourceVersion);
+    });
+
+    it('removes what the manager applies no longer, unless another manager owns it', async () => {
+      await applier.apply('shared', 'one', { data: { a: '1', b: '1' } });
+      await applier.apply('shared', 'two', { data: { a: '1', c: '1' } });
+      const dropped = await applier.apply('shared', 'one', { metadata: { labels: { y: '1' } } });
+      assert.deepEqual(dropped.data, { a: '1', c: '1' });
+      const gone = await applier.apply('shared', 'two', {});
+      assert.equal(gone.data, undefined);
+      assert.deepEqual(ownersOf(gone), { 'Apply one': { 'f:metadata': { 'f:labels': { 'f:y': {} } } } });
+    });
+
+    it('merges finalizers as a set and owners by uid', async () => {
+      const owner = (uid: string): object => ({
+        apiVersion: 'example.com/v1',
+        kind: 'Absent',
+        name: uid,
+        uid,
+      });
+      const parts = (number: number): object => ({
+        metadata: { finalizers: [`example.com/${number}`], ownerReferences: [owner(`u${number}`)] },
+      });
+      await applier.apply('lists', 'one', parts(1));
+      const both = await applier.apply('lists', 'two', parts(2));
+      assert.deepEqual(both.metadata.finalizers, ['example.com/1', 'example.com/2']);
+      assert.deepEqual(ownersOf(both)['Apply two'], {
+        'f:metadata': {
+          'f:finalizers': { 'v:"example.com/2"': {} },
+          'f:ownerReferences': { 'k:{"uid":"u2"}': {} },
+        },
+      });
+      const one = await applier.apply('lists', 'one', {});
+      assert.deepEqual(one.metadata.finalizers, ['example.com/2']);
+      await applier.apply('lists', 'two', {});
+    });
+
+    it('gives what an object contained before to the manager before-first-apply', async () => {
+      await fixture.create('before', {}, { a: '1', b: '1' });
+      ok(await fixture.client.mergePatch(fixture.configMap('before'), { metadata: { managedFields: [] } }));
+      const applied = await applier.apply('before', 'one', { data: { a: '1' } });
+      assert.deepEqual(ownersOf(applied), {
+        'Apply one': { 'f:data': { 'f:a': {} } },
+        'Update before-first-apply': { 'f:data': { '.': {}, 'f:a': {}, 'f:b': {} } },
+      });
+    });
+
+    it('reads YAML', async () => {
+      const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yaml\ndata:\n  a: "1"\n';
+      const answer = await applier.raw(`${fixture.configMap('yaml')}?fieldManager=one`, yaml);
+      assert.deepEqual(ok(answer).data, { a: '1' });
+    });
+
+    it('with dryRun stores nothing', async () => {
+      assert.equal((await applier.send('dry', 'one', { data: { a: '1' } }, '&dryRun=All')).status, 201);
+      assert.equal((await fixture.client.get(fixture.configMap('dry'))).status, 404);
+    });
+  });
+}
+
+function conflictSemantics(target: () => Promise<Target>): void {
+  describe('a conflict of server-side apply', () => {
+    const fixture = Fixture.use(target, 'together');
+    const applier = new Applier(fixture);
+
+    it('is 409 and names the field and its manager', async () => {
+      await applier.apply('one-field', 'one', { data: { a: '1' } });
+      const answer = await applier.send('one-field', 'two', { data: { a: '2' } });
+      assert.equal(answer.body.message, 'Apply failed with 1 conflict: conflict with "one": .data.a');
+      assert.deepEqual(causesOf(answer), [
+        { reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.data.a' },
+      ]);
+    });
+
+    it('with several managers lists the fields of each', async () => {
+      await fixture.create('several', {}, { z: '1' });
+      await applier.apply('several', 'one', { data: { a: '1', b: '1' } });
+      const answer = await applier.send('several', 'two', { data: { a: '2', b: '2', z: '2' } });
+      const lines = [
+        'Apply failed with 3 conflicts: conflicts with "kubeloom-semantics" using v1:',
+        '- .data.z',
+        'conflicts with "one":',
+        '- .data.a',
+        '- .data.b',
+      ];
+      assert.equal(answer.body.message, lines.join('\n'));
+      assert.equal(causesOf(answer).length, 3);
+    });
+
+    it('is overcome with force, which takes the field from its manager', async () => {
+      await applier.apply('forced', 'one', { data: { a: '1', b: '1' } });
+      const forced = await applier.apply('forced', 'two', { data: { a: '2' } }, '&force=true');
+      assert.deepEqual(forced.data, { a: '2', b: '1' });
+      assert.deepEqual(ownersOf(forced), {
+        'Apply one': { 'f:data': { 'f:b': {} } },
+        'Apply two': { 'f:data': { 'f:a': {} } },
+      });
+    });
+  });
+}
+
+function refusalSemantics(target: () => Promise<Target>): void {
+  describe('server-side apply refuses', () => {
+    const fixture = Fixture.use(target, 'together');
+    const applier = new Applier(fixture);
+    const message = async (query: string, body: unknown): Promise<string> => {
+      const { status, body: answer } = await applier.raw(`${fixture.configMap('a')}${query}`, body);
+      return `${status} ${answer.message}`;
+    };
+    const object = (parts: object = {}): object => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'a', ...parts },
+    });
+    before(() => applier.apply('a', 'one', { data: { a: '1' } }));
+
+    it('a request without a manager, and a force without an apply', async () => {
+      const options = '422 PatchOptions.meta.k8s.io "" is invalid:';
+      assert.equal(
+        await message('', object()),
+        `${options} fieldManager: Required value: is required for apply patch`,
+      );
+      const { body } = await fixture.client.mergePatch(`${fixture.configMap('a')}?force=true`, {});
+      assert.match(body.message ?? '', /force: Forbidden: may not be specified for non-apply patch$/);
+    });
+
+    it('an object of another kind, name or namespace, and no object', async () => {
+      const query = '?fieldManager=one';
+      assert.equal(await message(query, {}), '400 invalid object type: /, Kind=');
+      const secret = { ...object(), kind: 'Secret' };
+      assert.equal(await message(query, secret), '400 invalid object type: /v1, Kind=Secret');
+      assert.equal(
+        await message(query, object({ name: 'b' })),
+        '400 the name of the object (b) does not match the name on the URL (a)',
+      );
+      assert.match(
+        await message(query, object({ namespace: 'other' })),
+        /^400 the namespace of the provided object/,
+      );
+      assert.match(await message(query, '{'), /^400 error decoding YAML: /);
+      assert.match(await message(query, []), /^400 error decoding YAML: /);
+    });
+
+    it('managers in the configuration, a stale resourceVersion, and a uid of an object that is absent', async () => {
+      const query = '?fieldManager=one';
+      assert.equal(
+        await message(query, object({ managedFields: [] })),
+        '400 metadata.managedFields must be nil',
+      );
+      assert.match(
+        await message(query, object({ resourceVersion: '1' })),
+        /^409 Operation cannot be fulfilled/,
+      );
+      const absent = await applier.send('absent', 'one', { metadata: { uid: 'abc' } });
+      assert.match(
+        absent.body.message ?? '',
+        /uid mismatch: the provided object specified uid abc, and no existing/,
+      );
+    });
+
+    it('an item of a set twice, and metadata that does not exist', async () => {
+      const query = '?fieldManager=one';
+      const start = '500 failed to create typed patch object (/a; /v1, Kind=ConfigMap): ';
+      assert.equal(
+        await message(query, object({ finalizers: ['a.b/c', 'a.b/c'] })),
+        `${start}.metadata.finalizers: duplicate entries for key [="a.b/c"]`,
+      );
+      assert.equal(
+        await message(query, object({ foo: 1 })),
+        `${start}.metadata.foo: field not declared in schema`,
+      );
+    });
+  });
+}
+
+function updateOwnershipSemantics(target: () => Promise<Target>): void {
+  describe('a write without apply', () => {
+    const fixture = Fixture.use(target, 'together');
+
+    it('owns what it creates, maps and lists themselves included', async () => {
+      const metadata = { name: 'created', labels: { a: '1' }, finalizers: ['example.com/a'] };
+      const path = `${fixture.configMaps()}?fieldManager=creator`;
+      const created = ok(await fixture.client.post(path, { metadata, data: { a: '1' } }));
+      assert.deepEqual(ownersOf(created), {
+        'Update creator': {
+          'f:data': { '.': {}, 'f:a': {} },
+          'f:metadata': {
+            'f:finalizers': { '.': {}, 'v:"example.com/a"': {} },
+            'f:labels': { '.': {}, 'f:a': {} },
+          },
+        },
+      });
+      ok(await fixture.client.mergePatch(fixture.configMap('created'), { metadata: { finalizers: null } }));
+    });
+
+    it('takes what it changes, and is named by the user agent', async () => {
+      const applier = new Applier(fixture);
+      await applier.apply('taken', 'one', { data: { a: '1', b: '1' } });
+      const patched = ok(
+        await fixture.client.mergePatch(fixture.configMap('taken'), { data: { a: '2', b: '1' } }),
+      );
+      assert.deepEqual(ownersOf(patched), {
+        'Apply one': { 'f:data': { 'f:b': {} } },
+        'Update kubeloom-semantics': { 'f:data': { 'f:a': {} } },
+      });
+    });
+
+    it('keeps managers that the body leaves out, and forgets all for an empty list', async () => {
+      const { metadata } = await fixture.create('kept', {}, { a: '1' });
+      const { name } = metadata;
+      const put = ok(
+        await fixture.client.put(fixture.configMap('kept'), { metadata: { name }, data: { a: '1' } }),
+      );
+      assert.deepEqual(ownersOf(put), { 'Update kubeloom-semantics': { 'f:data': { '.': {}, 'f:a': {} } } });
+      for (const managedFields of [[], [{}]]) {
+        await fixture.client.mergePatch(fixture.configMap('kept'), { metadata: { managedFields } });
+        assert.deepEqual(entriesOf(ok(await fixture.client.get(fixture.configMap('kept')))), []);
+      }
+    });
+  });
+}
