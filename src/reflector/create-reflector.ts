@@ -3,11 +3,11 @@
  * that thread. Sockets drive it, so it never blocks. While it holds a backlog it polls for room in a ring or in the log.
  */
 import type { MessagePort } from 'node:worker_threads';
-import { backgroundClock, realClock } from '../base/clock.ts';
+import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import { LogWriter } from '../shared/log/log.ts';
 import { sequenceAt } from '../shared/record/delta.ts';
-import { ReadSleeper } from './read-window.ts';
+import type { ReflectorLoop } from './loop-turns.ts';
 import { ReflectorThread } from './reflector-thread.ts';
 import { Router } from './router.ts';
 import { BellWatch } from '../shared/ring/bell-watch.ts';
@@ -34,8 +34,8 @@ export interface ReflectorHostOptions {
   readonly onRing?: OnRing;
   /** Called when something found no room: call `doWork` when there may be room again. */
   readonly onBacklog: () => void;
-  /** Called after each turn that published records. */
-  readonly onRecords?: (records: number) => void;
+  /** Default: the loop runs other work as well. */
+  readonly loop?: ReflectorLoop;
   /** Upper bound of one read of a socket, in bytes. The default suits a thread that also does other work. */
   readonly readBytes?: number;
   readonly clock?: Clock;
@@ -64,7 +64,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
     router,
     port: feeds.port,
     onBacklog: options.onBacklog,
-    ...(options.onRecords ? { onRecords: options.onRecords } : {}),
+    loop: options.loop,
     clock,
     random: options.random ?? Math.random,
     transportFor: (connection) =>
@@ -108,12 +108,10 @@ export function runReflector(task: ReflectorTask): void {
   const { controlBell, reflectorBell, reflectorHeartbeat: heartbeat } = new PipelineWords(task.memory);
   const bell = new BellWatch(reflectorBell, backgroundClock, () => reflector.hasBacklog);
   const usage = new UsageWriter(task.memory.usage[0] as SharedArrayBuffer, realClock);
-  let isClosed = false;
   const port: ControlPort<ToReflectorThread, FromReflectorThread> = {
     post: (message) => {
       task.port.postMessage(message);
       if (message.type !== 'closed') return;
-      isClosed = true;
       backlog.close();
       task.port.close();
     },
@@ -131,21 +129,21 @@ export function runReflector(task: ReflectorTask): void {
   const onBacklog = (): void => backlog.begin();
   // It rings for every batch of records: its CPU time changes with these.
   const onRing = (): void => usage.publishCpuTime(true);
-  const { memory } = task;
+  const { memory, readWindowMs } = task;
+  const loop: ReflectorLoop = {
+    readWindowMs,
+    atEndOfTurn: realTimers.setImmediate,
+    sleep: (windowMs) => controlBell.pause(windowMs),
+  };
   const reflector = createReflector({
     memory,
     port,
     onRing,
     onBacklog,
-    onRecords: (records) => sleeper.read(records),
+    loop,
     readBytes: READ_BYTES,
   });
   const backlog = new BacklogWatch(reflector, bell);
-  const sleeper = new ReadSleeper(
-    task.readWindowMs,
-    controlBell,
-    () => !isClosed && !reflector.hasBacklog && !reflector.isListing,
-  );
 
   // The event loop receives the main thread's message, so a blocked thread does not answer.
   const beat = (): void => {

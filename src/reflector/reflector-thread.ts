@@ -17,6 +17,8 @@ import { Inbox } from './session-response.ts';
 import { ReflectorSession } from './reflector-session.ts';
 import type { ReflectorHost } from './reflector-session.ts';
 import type { Router } from './router.ts';
+import { LoopTurns } from './loop-turns.ts';
+import type { ReflectorLoop } from './loop-turns.ts';
 import { TransportPool } from '../http/transport-pool.ts';
 
 export interface ReflectorThreadOptions {
@@ -27,8 +29,8 @@ export interface ReflectorThreadOptions {
   readonly transportFor: (connection: ConnectionOptions) => HttpTransport;
   /** Called when something found no room: call `doWork` when there may be room again. */
   readonly onBacklog?: () => void;
-  /** Called after each turn that published records. */
-  readonly onRecords?: (records: number) => void;
+  /** An event loop that runs this reflector alone. Default: each input is committed at once, and no window follows. */
+  readonly loop?: ReflectorLoop | undefined;
 }
 
 /** The time after which a pause is reported. Shorter pauses come by the thousand under full load. */
@@ -40,12 +42,12 @@ export class ReflectorThread implements ReflectorHost {
   readonly random: Random;
   readonly transports: TransportPool;
   isPaused = false;
-  readonly inbox: Inbox = new Inbox(() => this.#endTurn());
+  readonly inbox: Inbox = new Inbox(() => this.#endInput());
   readonly #port: ControlPort<ToReflector, FromReflector>;
   readonly #onBacklog: () => void;
-  readonly #onRecords: (records: number) => void;
-  /** Sequence of the last turn. */
-  #published: number;
+  readonly #turns: LoopTurns | undefined;
+  /** Sequence of the last input that wrote records. */
+  #written: number;
   readonly #reflectors = new Map<number, ReflectorSession>();
   #requests = 0;
   /** Times without room in the log, and in a ring. */
@@ -64,8 +66,8 @@ export class ReflectorThread implements ReflectorHost {
     this.transports = new TransportPool(options.transportFor);
     this.#port = options.port;
     this.#onBacklog = options.onBacklog ?? (() => undefined);
-    this.#onRecords = options.onRecords ?? (() => undefined);
-    this.#published = options.router.sequence;
+    this.#turns = options.loop && new LoopTurns(options.loop, this);
+    this.#written = options.router.sequence;
     options.port.onMessage((message) => this.#handle(message));
   }
 
@@ -74,7 +76,7 @@ export class ReflectorThread implements ReflectorHost {
     if (this.inbox.length === 0) return 0;
     const sequence = this.router.sequence;
     const completed = this.inbox.drain();
-    this.#endTurn();
+    this.#endInput();
     return completed + ((this.router.sequence - sequence) >>> 0);
   }
 
@@ -82,10 +84,11 @@ export class ReflectorThread implements ReflectorHost {
     return this.inbox.length > 0;
   }
 
-  /** True while a list is wanted or read, also one in the form of a watch. */
-  get isListing(): boolean {
-    for (const reflector of this.#reflectors.values()) if (reflector.isListing) return true;
-    return false;
+  /** False while there is a backlog, and while a list is wanted or read, also one in the form of a watch. */
+  get maySleep(): boolean {
+    if (this.#isClosed || this.hasBacklog) return false;
+    for (const reflector of this.#reflectors.values()) if (reflector.isListing) return false;
+    return true;
   }
 
   /** Sets the counters of the reflector's waits and of its log. */
@@ -148,14 +151,17 @@ export class ReflectorThread implements ReflectorHost {
     else reflector.start();
   }
 
-  /** Publishes the records of this turn, and reads sockets only without a backlog. */
-  #endTurn(): void {
+  /** Makes all written records visible. */
+  commit(): void {
     this.router.commit();
-    const records = (this.router.sequence - this.#published) >>> 0;
-    if (records > 0) {
-      this.#published = this.router.sequence;
-      this.#onRecords(records);
-    }
+  }
+
+  /** Commits the records of an input or leaves them to the end of the turn. Reads sockets only without a backlog. */
+  #endInput(): void {
+    const { sequence } = this.router;
+    const records = (sequence - this.#written) >>> 0;
+    this.#written = sequence;
+    if (records > 0 && this.#turns?.defer(records) !== true) this.commit();
     const mustPause = this.inbox.length > 0;
     if (mustPause || this.isPaused) {
       this.#logPaused.run(mustPause && this.router.refusedBy === 'log');

@@ -12,6 +12,12 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/reflector/read-window.ts': {
     C320: ['windowMs * this.#ratePerMs >= EVENTS_MIN', 'windowMs * this.#ratePerMs < EVENTS_MIN'],
   },
+  'src/reflector/loop-turns.ts': {
+    C324: ['return this.#records <= RECORDS_DEFERRED_MAX;', 'return false;'],
+  },
+  'src/reflector/reflector-thread.ts': {
+    C325: ['if (reflector.isListing) return false;', 'void reflector;'],
+  },
   'src/replica/store/replica.ts': {
     C1: ['isDeleted ? NO_ROW :', '!isDeleted ? NO_ROW :'],
     C2: [

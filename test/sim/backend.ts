@@ -35,6 +35,8 @@ export interface BackendOptions {
   readonly requestRun: () => void;
   readonly clock: Clock;
   readonly random: Random;
+  /** Longest time between two reads of the sockets, by the virtual clock; 0: none. */
+  readonly readWindowMs: number;
   readonly transport: () => HttpTransport;
   readonly applied: (record: AppliedRecord) => void;
 }
@@ -42,6 +44,7 @@ export interface BackendOptions {
 interface SimulatedReflector {
   readonly port: Port<ToReflectorThread, FromReflectorThread>;
   readonly thread: ReflectorThread;
+  readonly sleep: Sleep;
 }
 
 interface SimulatedShard {
@@ -73,6 +76,11 @@ export class SimulatedBackend implements Backend {
 
   get reflector(): ReflectorThread | undefined {
     return this.#reflector?.thread;
+  }
+
+  /** True while the reflector's thread sleeps through a window: it reads no socket. */
+  get isReflectorAsleep(): boolean {
+    return this.#reflector?.sleep.isAsleep === true;
   }
 
   /** Shards by number; undefined while a shard is dead. */
@@ -129,6 +137,7 @@ export class SimulatedBackend implements Backend {
 
   toReflector(message: ToReflectorThread): void {
     this.#reflector?.port.send(message);
+    this.#reflector?.sleep.end();
   }
 
   toShard(shard: number, message: ToShard): void {
@@ -156,21 +165,27 @@ export class SimulatedBackend implements Backend {
   }
 
   #startReflector(): SimulatedReflector {
-    const { memory, events, requestRun, clock, random, transport } = this.#options;
+    const { memory, events, requestRun, clock, random, transport, readWindowMs } = this.#options;
     const port = new Port<ToReflectorThread, FromReflectorThread>((message) => {
       if (message.type === 'closed') this.#closed?.();
       else events.fromReflector(message);
     });
+    const sleep = new Sleep(clock);
     const thread = createReflector({
       memory,
       port,
+      loop: {
+        readWindowMs,
+        atEndOfTurn: (callback) => port.inward.push(() => this.inReflector(callback)),
+        sleep: (windowMs) => sleep.begin(windowMs),
+      },
       onRing: requestRun,
       onBacklog: requestRun,
       clock,
       random,
       transportFor: transport,
     });
-    return { port, thread };
+    return { port, thread, sleep };
   }
 
   #startShard(index: number, isSuccessor: boolean): SimulatedShard {
@@ -181,6 +196,27 @@ export class SimulatedBackend implements Backend {
     if (!output) throw new RangeError(`no ring of shard ${index}`);
     const looker = new RingConsumer(new RingMemory(output));
     return { port, shard, looker, incarnation: ++this.#incarnations };
+  }
+}
+
+/** The sleep of the reflector's thread. Its timers go on, as if each had woken the thread in time. */
+class Sleep {
+  isAsleep = false;
+  readonly #clock: Clock;
+  #cancel: () => void = () => undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  begin(windowMs: number): void {
+    this.isAsleep = true;
+    this.#cancel = this.#clock.schedule(windowMs, () => this.end());
+  }
+
+  end(): void {
+    this.isAsleep = false;
+    this.#cancel();
   }
 }
 

@@ -27,6 +27,8 @@ const NEAR_WRAP = 2 ** 32 - 256;
 const DENSE_REST_MS = 1000;
 const DENSE_SLAB_BYTES = 2048;
 
+const READ_WINDOWS_MS = [0, 5, 50] as const;
+
 const INDICES: IndexValues = {
   namespace: ({ namespace }) => [namespace],
   app: ({ labels }) => (labels['app'] === undefined ? [] : [labels['app']]),
@@ -99,6 +101,7 @@ export class Fixtures {
       ...given,
       clock: this.clock,
       random: this.chance.random,
+      readWindowMs: this.chance.pick(READ_WINDOWS_MS),
       transport: () => this.#transport(),
       applied: (record) => this.recorder.histories.applied.push(record),
     });

@@ -162,7 +162,7 @@ export class Steps {
     }
     for (const connection of connections) {
       if (!connection.isOpen) connections.delete(connection);
-      if (!connection.isReady) continue;
+      if (!connection.isReady || backend?.isReflectorAsleep === true) continue;
       const bytes = Math.ceil(chance.random() * this.#chunkMax);
       steps.push({
         weight: paces.network,

@@ -32,8 +32,8 @@ export interface ThreadsOptions {
   readonly objectBytesMax?: number;
   /**
    * Longest time between two reads of the sockets while events come singly: the reflector's thread sleeps after a read and takes
-   * what came meanwhile together, so that each wake-up of the three threads serves several events. The window is long
-   * enough for about eight events, so it is shorter at higher rates. The first event after silence, lists and first
+   * what came meanwhile together, so that each wake-up of the three threads serves several events. The window is
+   * shorter above 4,500 events a second: 1 ms at 10,000, none above 20,000. The first event after silence, lists and first
    * states never wait. 0: no window. At most 50. Default 5 ms. Without effect if `indexerThreads` is 0.
    */
   readonly readWindowMs?: number;

@@ -77,6 +77,14 @@ export class Bell {
     this.#bell.wait(this.#bell.load(), timeoutMs);
   }
 
+  /** Consumer: pauses until the bell rings or the time has passed. A ring since the last pause counts. */
+  pause(timeoutMs: number): void {
+    this.#parked.store(1);
+    this.#bell.wait(this.#seen, timeoutMs);
+    this.#parked.store(0);
+    this.#seen = this.#bell.load();
+  }
+
   /** Consumer: true when the bell rang since the consumer last began to park. */
   get hasRung(): boolean {
     return this.#bell.load() !== this.#seen;

@@ -66,7 +66,8 @@ describe('the suites', () => {
     const kinds = distinct(tiny);
     const named = (text: string): string[] =>
       kinds.flatMap(({ suite, name }) => (name.includes(text) ? [`${suite}: ${name}`] : []));
-    assert.deepEqual(named('events/s'), ['latency: 10,000 events/s', 'rest: 10 events/s']);
+    const paced = ['latency: 10,000 events/s', 'rest: 10 events/s', 'rest: 20 informers, 50 events/s each'];
+    assert.deepEqual(named('events/s'), paced);
     assert.deepEqual(named('late handler'), ['sync: late handler, 110,000 pods']);
     assert.deepEqual(named('grid'), ['readers: grid']);
     for (const text of [

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { allocateActivity } from '../../../src/shared/activity.ts';
 import type { Activity } from '../../../src/shared/activity.ts';
 import { CounterReader } from '../../../src/shared/counters.ts';
+import type { ReflectorLoop } from '../../../src/reflector/loop-turns.ts';
 import { ReflectorThread } from '../../../src/reflector/reflector-thread.ts';
 import type { ControlPort, FromReflector, ReflectorSpec, ToReflector } from '../../../src/shared/protocol.ts';
 import type { ConnectionOptions } from '../../../src/kube/connection-options.ts';
@@ -18,6 +19,8 @@ import { Twin } from './twin.ts';
 import type { Seen, TwinOptions } from './twin.ts';
 
 export interface HarnessOptions extends TwinOptions {
+  /** An event loop of the reflector alone. */
+  readonly loop?: ReflectorLoop;
   readonly onRequest?: (exchange: FakeExchange) => void;
   /** Uniform in [0, 1); 0 by default: no jitter, and the shortest watches. */
   readonly random?: () => number;
@@ -76,6 +79,7 @@ export class Harness {
         return transport;
       },
       onBacklog: () => this.backlogs++,
+      loop: options.loop,
     });
   }
 

@@ -141,6 +141,21 @@ describe('work found without a wake-up', () => {
   }
 });
 
+describe('a pause', () => {
+  test('C325 does not begin when the bell rang since the pause before it', (t) => {
+    const wait = t.mock.method(Atomics, 'wait');
+    const bell = new Bell(new Int32Array(allocateWords(FIRST_LINE + BELL_LINES)), FIRST_LINE);
+    const MINUTE_MS = 60_000;
+    bell.ring();
+    bell.pause(MINUTE_MS);
+    bell.pause(0);
+    bell.ring();
+    bell.pause(MINUTE_MS);
+    const results = wait.mock.calls.map(({ result }) => result);
+    assert.deepEqual(results, ['not-equal', 'timed-out', 'not-equal']);
+  });
+});
+
 describe('a producer publishes and rings exactly as the model does', () => {
   for (const parked of [1, 0]) {
     test(`when parked is ${parked}`, (t) => {
