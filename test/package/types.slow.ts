@@ -4,10 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { programText } from '../unit/tools/cli/types/examples.ts';
+import { ROOT } from '../unit/docs/documents.ts';
 import { FIXTURES, install, pack, run } from './installation.ts';
 
 /** Versions of TypeScript, by the names of their folders. */
@@ -18,12 +20,14 @@ const COMPILERS: Readonly<Record<string, string>> = {
   '6': '6',
   '7': '7',
 };
-const PROGRAMS = ['consumer.mts', 'consumer.cts', 'consumer.ts'] as const;
+const CONSUMERS = ['consumer.mts', 'consumer.cts', 'consumer.ts'] as const;
+/** The output of `kubeloom types`, and a program with it. */
+const CUSTOM_RESOURCES = 'custom-resources.mts';
 
 interface Project {
   readonly typescript: string;
   readonly options: string;
-  readonly programs: readonly (typeof PROGRAMS)[number][];
+  readonly programs: readonly ((typeof CONSUMERS)[number] | typeof CUSTOM_RESOURCES)[];
 }
 
 const NODENEXT = '--module nodenext';
@@ -32,16 +36,16 @@ const NODE10 = '--module commonjs --moduleResolution node --esModuleInterop';
 
 /** The projects that docs/bundling.md promises. A .cts file is CommonJS; so is the .ts file with NODE10. */
 const PROJECTS: readonly Project[] = [
-  { typescript: '5.0', options: NODENEXT, programs: ['consumer.mts'] },
+  { typescript: '5.0', options: NODENEXT, programs: ['consumer.mts', CUSTOM_RESOURCES] },
   { typescript: '5.0', options: BUNDLER, programs: ['consumer.ts'] },
   { typescript: '5.0', options: NODE10, programs: ['consumer.ts'] },
-  { typescript: '5.4', options: NODENEXT, programs: ['consumer.mts'] },
-  { typescript: '5.9', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts'] },
+  { typescript: '5.4', options: NODENEXT, programs: ['consumer.mts', CUSTOM_RESOURCES] },
+  { typescript: '5.9', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES] },
   { typescript: '5.9', options: BUNDLER, programs: ['consumer.ts'] },
   { typescript: '5.9', options: NODE10, programs: ['consumer.ts'] },
-  { typescript: '6', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts'] },
+  { typescript: '6', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES] },
   { typescript: '6', options: `${NODE10} --ignoreDeprecations 6.0`, programs: ['consumer.ts'] },
-  { typescript: '7', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts'] },
+  { typescript: '7', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES] },
   { typescript: '7', options: BUNDLER, programs: ['consumer.ts'] },
 ];
 
@@ -57,7 +61,11 @@ describe('the types of the installed package', () => {
     const types = ['@types/node@20', '@types/ws@8'];
     const tools = ['publint@0.3', '@arethetypeswrong/cli@0.18'];
     await install(folder, [tarball, ...compilers, ...peers, ...types, ...tools]);
-    for (const name of PROGRAMS) await copyFile(join(FIXTURES, 'consumer.ts'), join(folder, name));
+    for (const name of CONSUMERS) await copyFile(join(FIXTURES, 'consumer.ts'), join(folder, name));
+    const definitions = join(ROOT, 'test/unit/tools/cli/types/definitions');
+    const { stdout } = await run('npx', ['kubeloom', 'types', definitions], { cwd: folder });
+    await writeFile(join(folder, 'generated.mts'), stdout);
+    await writeFile(join(folder, CUSTOM_RESOURCES), programText('./generated.mjs'));
   });
 
   after(() => rm(folder, { recursive: true, force: true }));

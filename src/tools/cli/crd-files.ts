@@ -22,13 +22,7 @@ export async function readDefinitions(file: string): Promise<Definition[]> {
     throw refused(file, messageOf(cause), { cause });
   });
   const definitions: Definition[] = [];
-  for (const [index, document] of documentsOf(text, file).entries()) {
-    const place = `${file}, document ${index + 1}`;
-    const [broken] = document.errors;
-    if (broken !== undefined) throw refused(place, broken.message);
-    const object = contentOf(document, (reason) => refused(place, reason));
-    // A file may end with a separator.
-    if (object === null) continue;
+  for (const { place, content: object } of contentsOf(text, file, refused)) {
     const { apiVersion, kind } = Object(object) as { apiVersion?: unknown; kind?: unknown };
     if (apiVersion !== API_VERSION || kind !== KIND) {
       throw refused(place, `it is ${String(apiVersion)} ${String(kind)}, not ${API_VERSION} ${KIND}`);
@@ -39,12 +33,40 @@ export async function readDefinitions(file: string): Promise<Definition[]> {
   return definitions;
 }
 
-function documentsOf(text: string, file: string): readonly Document[] {
+export interface DocumentContent {
+  readonly place: string;
+  readonly content: unknown;
+}
+
+/**
+ * Returns the documents of a file as plain data, without the empty ones: a file may end with a separator.
+ *
+ * @param refuse makes the error for a place in the file
+ */
+export function contentsOf(
+  text: string,
+  file: string,
+  refuse: (place: string, reason: string) => Error,
+): DocumentContent[] {
+  return documentsOf(text, file, refuse).flatMap((document, index) => {
+    const place = `${file}, document ${index + 1}`;
+    const [broken] = document.errors;
+    if (broken !== undefined) throw refuse(place, firstLineOf(broken));
+    const content = contentOf(document, (reason) => refuse(place, reason));
+    return content === null ? [] : [{ place, content }];
+  });
+}
+
+function documentsOf(
+  text: string,
+  file: string,
+  refuse: (place: string, reason: string) => Error,
+): readonly Document[] {
   try {
     return parseAllDocuments(text);
   } catch (error) {
     // Nested so deep that the stack of the parser ends.
-    throw refused(file, firstLineOf(error));
+    throw refuse(file, firstLineOf(error));
   }
 }
 

@@ -7,6 +7,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   top: ['kubeloom top pods nodes', 'kubeloom top --port 9464'],
   partitions: ['kubeloom partitions pod-labels -n default', 'kubeloom partitions pod-labels --json'],
+  types: [
+    'kubeloom types config/crd',
+    'kubeloom types backup-crd.yaml --check src/backup.ts',
+    'kubeloom types --context kind-kind backups.example.com',
+  ],
   apiserver: [
     'kubeloom apiserver --kubeconfig-out kubeconfig',
     'kubeloom apiserver --kubeconfig-out kubeconfig --pods 1000 --rate 100',

@@ -7,6 +7,7 @@ import { loadTestCommand } from './commands/loadtest.ts';
 import { packageVersion } from './package-version.ts';
 import { partitionsCommand } from './commands/partitions.ts';
 import { topCommand } from './commands/top.ts';
+import { typesCommand } from './commands/types.ts';
 import { watchCommand } from './commands/watch.ts';
 
 /** Commands that need all others, and a library: it is loaded for them only, because every start pays for it. */
@@ -21,6 +22,7 @@ export async function program(word: string | undefined): Promise<Command> {
     .addCommand(watchCommand(async (...given) => (await import('./watch.ts')).watch(...given)))
     .addCommand(topCommand(async (...given) => (await import('./top/top.ts')).top(...given)))
     .addCommand(partitionsCommand(async (...given) => (await import('./partitions.ts')).partitions(...given)))
+    .addCommand(typesCommand(async (...given) => (await import('./types/types.ts')).types(...given)))
     .addCommand(apiserverCommand(async (...given) => (await import('./apiserver.ts')).serve(...given)))
     .addCommand(
       loadTestCommand(async (...given) => (await import('./loadtest/loadtest.ts')).loadTest(...given)),

@@ -1,0 +1,70 @@
+/** The file that `kubeloom types` writes: for each served version of each definition its interfaces and its resource. */
+import { KubeloomError } from '../../../base/errors.ts';
+import { escapeControls } from '../../../base/printable.ts';
+import type { TypedDefinition, TypedVersion } from './definition.ts';
+import { Identifiers, literal, memberName, pascal, pluralName } from './identifiers.ts';
+import { METADATA_TYPE, SchemaTypes } from './schema-types.ts';
+
+const HEADER = `/* eslint-disable */
+// Written by \`kubeloom types\` from CustomResourceDefinitions: run it again, and leave this file as it is.
+import type { KubeObject, ResourceOf } from 'kubeloom';
+`;
+
+/**
+ * Returns the text of the module. A kind has plain names, `Backup` and `backups`. Several served versions add their names,
+ * `BackupV1`, and a kind that two groups have gets the name of its group in front.
+ *
+ * @throws ERR_KUBELOOM_USAGE when two places define one resource, or none has a served version
+ */
+export function moduleText(definitions: readonly TypedDefinition[]): string {
+  const sorted = definitions.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  for (const [index, one] of sorted.entries()) {
+    const next = sorted[index + 1];
+    if (!next || keyOf(next) !== keyOf(one)) continue;
+    const message = `${one.place} and ${next.place} both define ${one.plural}.${one.group}: leave one out`;
+    throw new KubeloomError('ERR_KUBELOOM_USAGE', message);
+  }
+  const names = new Identifiers('KubeObject', 'ResourceOf', 'NonNullable');
+  const blocks = sorted.flatMap((definition) => {
+    const isShared = sorted.filter(({ kind }) => kind === definition.kind).length > 1;
+    return definition.versions.flatMap((version) => blocksOf(definition, version, isShared, names));
+  });
+  if (blocks.length === 0)
+    throw new KubeloomError('ERR_KUBELOOM_USAGE', 'no version of the definitions is served');
+  const text = `${HEADER}\n${blocks.join('\n\n')}\n`;
+  // The text passes through a terminal unchanged, so that it equals the file that is made from it.
+  return text.split('\n').map(escapeControls).join('\n');
+}
+
+function keyOf({ group, plural }: TypedDefinition): string {
+  return `${group}/${plural}`;
+}
+
+function blocksOf(
+  { group, kind, plural, isNamespaced, versions }: TypedDefinition,
+  { name: version, schema }: TypedVersion,
+  isShared: boolean,
+  names: Identifiers,
+): string[] {
+  const suffix = versions.length > 1 ? pascal(version) : '';
+  const prefix = isShared ? pascal(group) : '';
+  const types = new SchemaTypes(names);
+  const fixed = new Map([
+    ['apiVersion', literal(`${group}/${version}`)],
+    ['kind', literal(kind)],
+    ['metadata', METADATA_TYPE],
+  ]);
+  const typeName = types.interfaceOf(schema, `${prefix}${pascal(kind)}${suffix}`, fixed);
+  const plain = pluralName(kind, plural);
+  const shared = `${prefix.slice(0, 1).toLowerCase()}${prefix.slice(1)}${pascal(plain)}`;
+  const constant = names.take(`${isShared ? shared : plain}${suffix}`);
+  const members = { group, version, resource: plural, kind };
+  const lines = Object.entries(members).map(([name, value]) => `  ${memberName(name)}: ${literal(value)},`);
+  const resource = [
+    `export const ${constant}: ResourceOf<${typeName}> = {`,
+    ...lines,
+    `  isNamespaced: ${isNamespaced},`,
+    '};',
+  ];
+  return [...types.interfaces, resource.join('\n')];
+}

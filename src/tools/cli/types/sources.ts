@@ -1,0 +1,102 @@
+/** Reads CustomResourceDefinitions from files, folders, the standard input, or a cluster. */
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadKubeConfig } from '../../../index.ts';
+import { KubeloomError, firstLineOf } from '../../../base/errors.ts';
+import { resources } from '../../../kube/built-in.ts';
+import { resourcePath } from '../../../kube/resource.ts';
+import { ApiClient } from '../../../http/api-client.ts';
+import { isJsonObject } from '../../apiserver/store/json.ts';
+import type { Json, JsonObject } from '../../apiserver/store/json.ts';
+import { contentsOf } from '../crd-files.ts';
+import { definitionsIn } from './definition.ts';
+import type { TypedDefinition } from './definition.ts';
+
+export interface ClusterChoice {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+const MANIFEST = /\.(?:ya?ml|json)$/;
+const NONE = 'it has no CustomResourceDefinition';
+/** A page of definitions stays far below the limit of a body, also for the largest ones. */
+const PAGE_ITEMS = 20;
+
+/** @param paths files, folders, and `-` for the standard input @throws ERR_KUBELOOM_USAGE, naming the file */
+export async function readPaths(paths: readonly string[]): Promise<TypedDefinition[]> {
+  const found: TypedDefinition[] = [];
+  for (const path of paths) {
+    const definitions = await readPath(path);
+    if (definitions.length === 0) throw refused(path, NONE);
+    found.push(...definitions);
+  }
+  return found;
+}
+
+async function readPath(path: string): Promise<TypedDefinition[]> {
+  if (path === '-') return definitionsOf(await readStdin(), 'standard input');
+  const found = await stat(path).catch((cause: unknown) => {
+    throw refused(path, firstLineOf(cause), cause);
+  });
+  if (!found.isDirectory()) return definitionsOf(await readText(path), path);
+  const names = await readdir(path, { recursive: true });
+  const definitions: TypedDefinition[] = [];
+  for (const name of names.filter((each) => MANIFEST.test(each)).toSorted()) {
+    const file = join(path, name);
+    definitions.push(...definitionsOf(await readText(file), file));
+  }
+  return definitions;
+}
+
+async function readText(file: string): Promise<string> {
+  return await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw refused(file, firstLineOf(cause), cause);
+  });
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks).toString();
+}
+
+function definitionsOf(text: string, file: string): TypedDefinition[] {
+  return contentsOf(text, file, refused).flatMap(({ place, content }) =>
+    definitionsIn(content as Json, place),
+  );
+}
+
+/** @param names of the definitions; empty for all of the cluster */
+export async function readCluster(
+  names: readonly string[],
+  { kubeconfig, context }: ClusterChoice,
+  signal: AbortSignal,
+): Promise<TypedDefinition[]> {
+  const client = new ApiClient(
+    loadKubeConfig({
+      ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
+      ...(context === undefined ? {} : { context }),
+    }),
+  );
+  const path = resourcePath(resources.apiextensions.v1.customResourceDefinitions);
+  const found: TypedDefinition[] = [];
+  for (const name of names) {
+    const object = await client.getJson(`${path}/${encodeURIComponent(name)}`, signal);
+    found.push(...definitionsIn(object as Json, `the cluster's ${name}`));
+  }
+  if (names.length > 0) return found;
+  let next: string | undefined = '';
+  while (next !== undefined) {
+    const query = new URLSearchParams({ limit: String(PAGE_ITEMS), ...(next ? { continue: next } : {}) });
+    const list = (await client.getJson(`${path}?${query.toString()}`, signal)) as JsonObject;
+    found.push(...definitionsIn(list, 'the cluster'));
+    const token = isJsonObject(list['metadata']) ? list['metadata']['continue'] : undefined;
+    next = typeof token === 'string' && token !== '' ? token : undefined;
+  }
+  if (found.length === 0) throw refused('the cluster', NONE);
+  return found;
+}
+
+function refused(place: string, reason: string, cause?: unknown): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_USAGE', `${place}: ${reason}`, cause === undefined ? {} : { cause });
+}
