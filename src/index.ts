@@ -103,4 +103,4 @@ export type { BuiltInInformers } from './informer/factory/shared-informer-factor
 
 export { KubeloomError } from './base/errors.ts';
 export type { ErrorCode } from './base/error-codes/error-table.ts';
-export type { Log } from './base/log.ts';
+export type { Logger } from './base/logger.ts';

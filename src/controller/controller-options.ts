@@ -13,8 +13,8 @@ import {
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { Clock } from '../base/clock.ts';
-import { aLog } from '../base/log.ts';
-import type { Log } from '../base/log.ts';
+import { aLogger } from '../base/logger.ts';
+import type { Logger } from '../base/logger.ts';
 import { HEALTH_CHECKS } from '../metrics/serve-health.ts';
 import type { ServeHealthOptions } from '../metrics/serve-health.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
@@ -58,7 +58,7 @@ export interface ManagerOptions {
    * Receives the lines of the manager, its controllers and its caches: pino, `console`, or their shape. Each line about a
    * reconciliation has the fields `controller`, `key` and `reconcileID`. Default: failures are process warnings.
    */
-  readonly log?: Log;
+  readonly log?: Logger;
   /** Serves `/healthz`, `/readyz` and `/metrics` while the manager runs. Default: no server. */
   readonly health?: ManagerHealthOptions;
   /** Clock of time limits and work queues. Default: the real one. */
@@ -77,7 +77,7 @@ export const MANAGER_CHECKS: OptionChecks<ManagerOptions> = {
   cacheSyncTimeoutMs: integer(1),
   shutdownTimeoutMs: integer(0),
   onReady: callback,
-  log: aLog,
+  log: aLogger,
   health: checkHealth,
   clock,
 };
@@ -149,7 +149,7 @@ export interface ReconcileContext {
   /** Identifies this reconciliation in all lines about it. */
   readonly reconcileID: string;
   /** The manager's log, or the console, with the fields `controller`, `key` and `reconcileID` in each line. */
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /**

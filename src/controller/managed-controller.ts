@@ -1,6 +1,6 @@
 /** A controller in its manager: fills its caches, then turns changes into keys and reconciles them. */
 import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
+import type { Logger } from '../base/logger.ts';
 import { KubeloomError, assert } from '../base/errors.ts';
 import { callback, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
@@ -46,7 +46,7 @@ export interface ControllerParts {
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly clock: Clock;
-  readonly log?: Log | undefined;
+  readonly log?: Logger | undefined;
   /** The partition whose keys are reconciled. Default: all keys. */
   readonly filter?: ShardFilter;
   /** Called once for a controller, with the first key that leads to another partition. */

@@ -6,8 +6,8 @@ import { callGuarded } from '../base/callbacks.ts';
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { logWith } from '../base/log.ts';
-import type { Log } from '../base/log.ts';
+import { loggerWith } from '../base/logger.ts';
+import type { Logger } from '../base/logger.ts';
 import { signal as aSignal, checkOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
@@ -29,7 +29,7 @@ export class Manager {
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly #options: ManagerOptions;
-  readonly #log: Log | undefined;
+  readonly #log: Logger | undefined;
   readonly #set: ControllerSet;
   #isFilled = false;
 
@@ -38,7 +38,7 @@ export class Manager {
     checkOptions('options of a manager', options, MANAGER_CHECKS);
     const { clock = realClock, log } = options;
     this.#options = options;
-    this.#log = log && logWith(log, {});
+    this.#log = log && loggerWith(log, {});
     this.client = new ObjectClient(source, options.client);
     this.cache = new InformersMap(source, { ...(log ? { log } : {}), ...options.cache });
     this.#set = new ControllerSet({ cache: this.cache, client: this.client, clock, log });

@@ -5,27 +5,27 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
-import { logWith } from '../base/log.ts';
-import type { Log } from '../base/log.ts';
+import { loggerWith } from '../base/logger.ts';
+import type { Logger } from '../base/logger.ts';
 import { escapeControls } from '../base/printable.ts';
 
 /** @internal A reconciliation in progress. */
 export interface LoggedReconciliation {
   readonly reconcileID: string;
   /** The log of the context. */
-  readonly log: Log;
+  readonly log: Logger;
   readonly startMs: number;
 }
 
 /** @internal */
 export class ReconcileLog {
   readonly #controller: string;
-  readonly #log: Log | undefined;
+  readonly #log: Logger | undefined;
   readonly #clock: Clock;
   readonly #inProgress: Map<string, LoggedReconciliation> = new Map();
 
   /** @param log undefined: the manager writes no line, and the log of a context is the console */
-  constructor(controller: string, log: Log | undefined, clock: Clock) {
+  constructor(controller: string, log: Logger | undefined, clock: Clock) {
     this.#controller = controller;
     this.#log = log;
     this.#clock = clock;
@@ -38,12 +38,12 @@ export class ReconcileLog {
 
   /** Writes a line about the controller. */
   controller(message: string, fields: object = {}): void {
-    if (this.#log) logWith(this.#log, { controller: this.#controller }).info(fields, message);
+    if (this.#log) loggerWith(this.#log, { controller: this.#controller }).info(fields, message);
   }
 
   begin(key: string): LoggedReconciliation {
     const reconcileID = randomUUID();
-    const log = logWith(this.#log ?? console, { controller: this.#controller, key, reconcileID });
+    const log = loggerWith(this.#log ?? console, { controller: this.#controller, key, reconcileID });
     const begun = { reconcileID, log, startMs: this.#clock.now() };
     this.#inProgress.set(key, begun);
     if (this.#log) log.debug('reconciling');
@@ -57,7 +57,8 @@ export class ReconcileLog {
   /** Writes the line of a failure. @param retries number of earlier failures of the key */
   failed(error: unknown, key: string, retries: number): void {
     if (!this.#log) return;
-    const log = this.#inProgress.get(key)?.log ?? logWith(this.#log, { controller: this.#controller, key });
+    const log =
+      this.#inProgress.get(key)?.log ?? loggerWith(this.#log, { controller: this.#controller, key });
     const code = error instanceof KubeloomError ? { code: error.code } : {};
     log.error({ retries, ...code, err: error }, `reconciling failed: ${escapeControls(firstLineOf(error))}`);
   }

@@ -5,8 +5,8 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf, messageOf } from '../base/errors.ts';
-import { logWith } from '../base/log.ts';
-import type { Log } from '../base/log.ts';
+import { loggerWith } from '../base/logger.ts';
+import type { Logger } from '../base/logger.ts';
 import { LabelledCounter } from '../metrics/labelled-counter.ts';
 import { rememberError } from '../metrics/snapshot.ts';
 import { LimitedWarnings } from '../base/limited-warnings.ts';
@@ -53,7 +53,7 @@ export class ErrorReporter {
   readonly #onError: ErrorListener | undefined;
   readonly #onMutation: MutationListener | undefined;
   readonly #warnings: LimitedWarnings;
-  readonly #log: Log | undefined;
+  readonly #log: Logger | undefined;
   /** Handler that was set last before start. */
   watchErrorHandler: WatchErrorHandler | undefined;
   /** Last error of LIST, WATCH or decoding. */
@@ -68,13 +68,13 @@ export class ErrorReporter {
     onError: ErrorListener | undefined,
     clock: Clock,
     onMutation?: MutationListener,
-    log?: Log,
+    log?: Logger,
   ) {
     this.#informer = informer;
     this.#onError = onError;
     this.#warnings = new LimitedWarnings(clock);
     this.#onMutation = onMutation;
-    this.#log = log && logWith(log, { informer });
+    this.#log = log && loggerWith(log, { informer });
   }
 
   /** Reports an error of the informer as a whole. */

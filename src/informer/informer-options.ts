@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { aLog } from '../base/log.ts';
-import type { Log } from '../base/log.ts';
+import { aLogger } from '../base/logger.ts';
+import type { Logger } from '../base/logger.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import type { Codec, ThreadsOptions } from './threads/threads-options.ts';
 import type { RetainChecks } from '../replica/store/entry-owner.ts';
@@ -83,7 +83,7 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly threads?: InformerThreads | ThreadsOptions;
   readonly onError?: ErrorListener;
   /** Receives a line for each error, at most one a second for each code, in place of process warnings. Default: none. */
-  readonly log?: Log;
+  readonly log?: Logger;
   /** Clock for resync periods, the age of backlogs and the rate of warnings. Default: the real clock. */
   readonly clock?: Clock;
   /** Streaming list of Kubernetes 1.35. `auto` (default) uses LIST when the server does not support it. */
@@ -244,7 +244,7 @@ export const INFORMER_CHECKS: OptionChecks<InformerOptions<unknown>> = {
   retainChecks: oneOf('strict', 'off'),
   threads: checkThreads,
   onError: callback,
-  log: aLog,
+  log: aLogger,
   clock,
   watchList: oneOf('auto', 'off'),
   initialList: oneOf('any', 'latest'),

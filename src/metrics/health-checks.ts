@@ -5,7 +5,7 @@
 import { warn } from '../base/callbacks.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
+import type { Logger } from '../base/logger.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { Answer } from './http-server.ts';
@@ -22,7 +22,7 @@ export class NotReadyYet extends Error {}
 export interface CheckParts {
   readonly limitMs: number;
   readonly clock: Clock;
-  readonly log: Log | undefined;
+  readonly log: Logger | undefined;
   /** Aborted when the server is closed. */
   readonly closed: AbortSignal;
 }

@@ -7,8 +7,8 @@ import { backgroundClock, scheduleEvery } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { warn } from '../base/callbacks.ts';
 import { KubeloomError, firstLineOf, withCode } from '../base/errors.ts';
-import { aLog } from '../base/log.ts';
-import type { Log } from '../base/log.ts';
+import { aLogger } from '../base/logger.ts';
+import type { Logger } from '../base/logger.ts';
 import {
   callback,
   clock as aClock,
@@ -57,7 +57,7 @@ export interface ServeHealthOptions {
   /** Returns the text of `/metrics`. Default: `prometheusText`. */
   readonly metrics?: () => string | Promise<string>;
   /** Receives why checks fail, when that changes. Default: a check that throws is a process warning. */
-  readonly log?: Log;
+  readonly log?: Logger;
   /** Clock of time limits. Default: the real clock. */
   readonly clock?: Clock;
 }
@@ -82,7 +82,7 @@ export const HEALTH_CHECKS: OptionChecks<ServeHealthOptions> = {
   readyz: checkChecks,
   checkTimeoutMs: integer(1, 2 ** 31 - 1),
   metrics: callback,
-  log: aLog,
+  log: aLogger,
   clock: aClock,
 };
 
@@ -150,7 +150,10 @@ function answersOf(
   };
 }
 
-async function metricsAnswer(metrics: () => string | Promise<string>, log: Log | undefined): Promise<Answer> {
+async function metricsAnswer(
+  metrics: () => string | Promise<string>,
+  log: Logger | undefined,
+): Promise<Answer> {
   try {
     return { status: 200, contentType: PROMETHEUS_CONTENT_TYPE, body: await metrics() };
   } catch (cause) {
@@ -228,11 +231,11 @@ async function secureServer(files: TlsFiles, onRequest: RequestListener): Promis
   };
 }
 
-async function reload(server: SecureServer, log: Log | undefined): Promise<void> {
+async function reload(server: SecureServer, log: Logger | undefined): Promise<void> {
   await server.reload().catch((error: unknown) => report(withCode(error), log));
 }
 
-function report(error: KubeloomError, log: Log | undefined): void {
+function report(error: KubeloomError, log: Logger | undefined): void {
   if (log) log.warn({ code: error.code, err: error }, error.message);
   else warn(error);
 }

@@ -5,8 +5,8 @@
  */
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { aLog } from '../base/log.ts';
-import type { Log } from '../base/log.ts';
+import { aLogger } from '../base/logger.ts';
+import type { Logger } from '../base/logger.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { anything, callback, integer, oneOf, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
@@ -59,7 +59,7 @@ export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, '
   /** Options of the caches of all kinds. */
   readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'initialList'>;
   /** Receives the lines of the controllers and caches, as the `log` of a `Manager`. Default: failures are process warnings. */
-  readonly log?: Log;
+  readonly log?: Logger;
   /** Time for filling the caches of a partition, after which the partition is given back. Default: 120,000. */
   readonly cacheSyncTimeoutMs?: number;
 }
@@ -72,7 +72,7 @@ const CHECKS: OptionChecks<PartitionedManagerOptions> = {
   // The ObjectClient checks them.
   client: anything,
   cache: checkCacheOptions,
-  log: aLog,
+  log: aLogger,
   cacheSyncTimeoutMs: integer(1),
 };
 

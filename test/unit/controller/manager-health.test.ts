@@ -5,13 +5,13 @@ import type { TestContext } from 'node:test';
 import { Manager } from '../../../src/controller/index.ts';
 import type { ManagerOptions } from '../../../src/controller/index.ts';
 import { resources } from '../../../src/index.ts';
-import { RecordingLog } from '../../kit/recording-log.ts';
+import { RecordingLogger } from '../../kit/recording-logger.ts';
 import { failRequests } from '../tools/apiserver/fail-requests.ts';
 import { Gate, Reconciliations, Scene, managerOf, object, rejection, turns } from './scene.ts';
 
 const { deployments } = resources.apps.v1;
 
-async function statuses(log: RecordingLog, ...paths: string[]): Promise<string[]> {
+async function statuses(log: RecordingLogger, ...paths: string[]): Promise<string[]> {
   const { address } = log.fields[log.lines.indexOf('info serving health checks and metrics')] ?? {};
   return await Promise.all(
     paths.map(async (path) => {
@@ -35,7 +35,7 @@ describe('the health server of a manager', () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'));
     await failRequests(scene.server, 403, 10_000, { resource: 'deployments' });
-    const log = new RecordingLog();
+    const log = new RecordingLogger();
     using gate = new Gate();
     let isLeading = true;
     const leaderElector: NonNullable<ManagerOptions['leaderElector']> = {
@@ -94,7 +94,7 @@ describe('the log of a manager', () => {
     const warned = warnings(context);
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'));
-    const log = new RecordingLog();
+    const log = new RecordingLogger();
     const ids: string[] = [];
     let failures = 0;
     const done = new Reconciliations((_key, { log: own, reconcileID }) => {
@@ -140,7 +140,7 @@ describe('the log of a manager', () => {
     const warned = warnings(context);
     await using scene = await Scene.start();
     await failRequests(scene.server, 403, 4, { resource: 'deployments' });
-    const log = new RecordingLog();
+    const log = new RecordingLogger();
     await using running = managerOf(scene, { log });
     running.manager.controllerFor(deployments).reconcile(() => undefined);
     const run = running.run();

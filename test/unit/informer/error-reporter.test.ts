@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../../src/base/error-codes/error-table.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { ErrorReporter } from '../../../src/informer/error-reporter.ts';
 import { MutationError } from '../../../src/informer/mutation/cache-mutation-detector.ts';
-import { RecordingLog } from '../../kit/recording-log.ts';
+import { RecordingLogger } from '../../kit/recording-logger.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
 
 const PODS = 'pods (all namespaces)';
@@ -61,7 +61,7 @@ describe('with a log', () => {
   test('each error is a line with its context and code, once a second, and none becomes a warning', (context) => {
     const warned = warnings(context);
     const clock = new FakeClock();
-    const log = new RecordingLog();
+    const log = new RecordingLogger();
     const heard: string[] = [];
     const reports = new ErrorReporter(PODS, ({ message }) => heard.push(message), clock, undefined, log);
     const error = new KubeloomError('ERR_KUBELOOM_STALLED', 'one');

@@ -13,7 +13,7 @@ import type { TestContext } from 'node:test';
 import { serveHealth } from '../../../src/metrics/index.ts';
 import { createCertificates } from '../../../src/tools/apiserver/wire/certificates.ts';
 import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
-import { RecordingLog } from '../../kit/recording-log.ts';
+import { RecordingLogger } from '../../kit/recording-logger.ts';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
 
 interface Asked {
@@ -59,7 +59,7 @@ describe('serveHealth', () => {
   test('is ready when all informers have synced, and unhealthy when one of them has ended', async () => {
     const pods = informer('pods (all namespaces)');
     const informers = [pods].slice(1);
-    const log = new RecordingLog();
+    const log = new RecordingLogger();
     await using server = await serveHealth({ port: 0, informers: { informers }, log });
     assert.match(server.address, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.deepEqual(await ask(server.address, '/healthz'), { status: 200, body: 'ok' });
@@ -142,7 +142,7 @@ describe('serveHealth', () => {
 
   test('ends a check after its time, and calls a check that hangs only once', async () => {
     const clock = new FakeClock();
-    const log = new RecordingLog();
+    const log = new RecordingLogger();
     const signals: AbortSignal[] = [];
     let end = (): void => undefined;
     const hung = (signal: AbortSignal): Promise<void> => {
@@ -173,7 +173,7 @@ describe('serveHealth', () => {
   });
 
   test('serves the metrics of kubeloom, or the text of the program, whose fault is reported', async () => {
-    const log = new RecordingLog();
+    const log = new RecordingLogger();
     let metrics = (): string => 'mine 1\n';
     await using own = await serveHealth({ port: 0, metrics: () => metrics(), log });
     await using server = await serveHealth({ port: 0 });
@@ -192,7 +192,7 @@ describe('serveHealth', () => {
 
   test('serves HTTPS with files that it reads again, and keeps the last pair that fits', async () => {
     const clock = new FakeClock();
-    const log = new RecordingLog();
+    const log = new RecordingLogger();
     const [one, two] = [createCertificates('127.0.0.1'), createCertificates('127.0.0.1')];
     await using folder = new TemporaryFolder();
     const write = (name: string, content: string): string => {
@@ -274,7 +274,7 @@ describe('serveHealth', () => {
       [{ port: 0, readyz: { a: true } }, /^readyz\.a must be a function/],
       [{ port: 0, readyz: { 'a/b': () => true } }, /^name of a check of readyz must be/],
       [{ port: 0, healthz: { ping: () => true } }, /must be none of ping/],
-      [{ port: 0, log: { info: () => undefined } }, /^log must be a log/],
+      [{ port: 0, log: { info: () => undefined } }, /^log must be a logger/],
     ];
     for (const [options, message] of wrong)
       await assert.rejects(serveHealth(options as never), { code: 'ERR_KUBELOOM_OPTION', message });

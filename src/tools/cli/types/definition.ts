@@ -28,8 +28,8 @@ const LISTS: readonly unknown[] = ['List', 'CustomResourceDefinitionList'];
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
 
 /**
- * Returns the definitions of a document: of a CustomResourceDefinition, and of a List of objects. Objects of other kinds have
- * none.
+ * Returns the definitions of a document: of a CustomResourceDefinition, and of a List of objects. Objects of other kinds
+ * count as empty.
  *
  * @throws ERR_KUBELOOM_USAGE, naming the place, for a definition that no server would accept
  */

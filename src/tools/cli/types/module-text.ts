@@ -12,7 +12,7 @@ import type { KubeObject, ResourceOf } from 'kubeloom';
 
 /**
  * Returns the text of the module. A kind has plain names, `Backup` and `backups`. Several served versions add their names,
- * `BackupV1`, and a kind that two groups have gets the name of its group in front.
+ * `BackupV1`, and a kind of two groups gets the group's name in front.
  *
  * @throws ERR_KUBELOOM_USAGE when two places define one resource, or none has a served version
  */

@@ -36,7 +36,7 @@ export class SchemaTypes {
     for (const [member, value] of Object.entries(isJsonObject(properties) ? properties : {})) {
       if (fixed.has(member)) continue;
       const own = isJsonObject(value) ? value : {};
-      // The member has the comment; its interface needs no second one.
+      // The comment stands at the member, and not a second time at the interface.
       const { description: _description, default: _default, ...shape } = own;
       const type = this.typeOf(shape, `${name}${pascal(member)}`);
       const optional = names.has(member) ? '' : '?';

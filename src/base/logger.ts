@@ -1,5 +1,5 @@
 /**
- * The log of a program, in the shape that pino and the console share: fields first, then the message. pino merges the
+ * The logger of a program, in the shape that pino and the console share: fields first, then the message. pino merges the
  * fields into the line; the console prints them before the message.
  */
 import { callGuarded } from './callbacks.ts';
@@ -7,7 +7,7 @@ import { having } from './option-checks.ts';
 import type { OptionCheck } from './option-checks.ts';
 
 /** A logger of pino, or `console`. */
-export interface Log {
+export interface Logger {
   debug(fields: object, message?: string): void;
   debug(message: string): void;
   info(fields: object, message?: string): void;
@@ -22,13 +22,13 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
 
 const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
 
-export const aLog: OptionCheck = having('a log with debug(), info(), warn() and error()', ...LEVELS);
+export const aLogger: OptionCheck = having('a logger with debug(), info(), warn() and error()', ...LEVELS);
 
 /**
- * Returns a log that adds fields to each line. An error as the first argument becomes the field `err`, which pino prints with
- * its stack. An error that the program's log throws becomes a process warning.
+ * Returns a logger that adds fields to each line. An error as the first argument becomes the field `err`, which pino prints with
+ * its stack. An error that the program's logger throws becomes a process warning.
  */
-export function logWith(log: Log, bound: object): Log {
+export function loggerWith(log: Logger, bound: object): Logger {
   const at =
     (level: Level) =>
     (first: object | string, message?: string): void => {

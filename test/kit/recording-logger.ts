@@ -1,7 +1,7 @@
 /** A log that keeps its lines and their fields. */
-import type { Log } from '../../src/base/log.ts';
+import type { Logger } from '../../src/base/logger.ts';
 
-export class RecordingLog implements Log {
+export class RecordingLogger implements Logger {
   /** Level and message of each line. */
   readonly lines: string[] = [];
   /** The fields of each line. */
