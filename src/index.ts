@@ -61,7 +61,7 @@ export type {
   PlainIndexFunction,
 } from './replica/store/index-functions.ts';
 
-export { DeletedFinalStateUnknown } from './replica/store/entry.ts';
+export { DeletedFinalStateUnknown } from './replica/store/deleted-final-state-unknown.ts';
 export type {
   Borrowed,
   CachedObject,

@@ -1,6 +1,6 @@
 /** client-go's ready-made handlers: handlers made of single functions, and a filtering handler. */
 import type { ResourceEventHandler } from '../replica/deliver/handler.ts';
-import { DeletedFinalStateUnknown } from '../replica/store/entry.ts';
+import { DeletedFinalStateUnknown } from '../replica/store/deleted-final-state-unknown.ts';
 import type { Borrowed } from '../replica/store/cached-object.ts';
 import type { Identity } from '../replica/store/extracted-fields.ts';
 import { deletionHandlingObjectToName } from '../kube/keys.ts';

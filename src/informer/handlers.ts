@@ -21,11 +21,11 @@ import { Histogram } from '../metrics/histogram.ts';
 import type { HistogramData } from '../metrics/histogram.ts';
 import type { MetricLabels } from '../metrics/metrics-table.ts';
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
+import type { CacheWriter, ListenerOptions } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
 import type { ResolvedInformerOptions } from './informer-options.ts';
 import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Replica } from '../replica/store/replica.ts';
-import { CacheExport } from '../replica/share/cache-export.ts';
 import type { Drain } from '../replica/merge/drain.ts';
 import { abortable } from '../base/on-abort.ts';
 import { SettableDoneChecker } from './wait-for.ts';
@@ -134,7 +134,12 @@ export class Handlers {
     });
   }
 
-  add(handler: ResourceEventHandler<never>, options: HandlerOptions): HandlerRegistration {
+  /** @param writer the cache of another thread, which needs no resync: it has the unchanged objects of every relist */
+  add(
+    handler: ResourceEventHandler<never>,
+    options: HandlerOptions,
+    writer?: CacheWriter,
+  ): HandlerRegistration {
     checkHandler(handler, options);
     const { replica, processor, syncName } = this.#options;
     const name = options.name ?? nameForHandler(handler);
@@ -145,7 +150,7 @@ export class Handlers {
     });
     const label = this.#uniqueName(name);
     const durations = options.measureDuration ? this.#newDurations(label) : undefined;
-    const listener = this.#newListener(handler, name, durations, checker, (failure) => {
+    const listener = this.#newListener({ handler, writer, durations }, name, checker, (failure) => {
       registration.failure = failure;
       checker.fail(failure);
       this.#end(listener, false, failure);
@@ -157,8 +162,7 @@ export class Handlers {
       this.#threads?.drain.remove(listener);
       this.#coalescedBefore += listener.coalesced;
     });
-    // The cache of another thread needs the unchanged objects of every relist, and no others twice.
-    if (!(handler instanceof CacheExport)) this.#resync.add(listener, options.resyncPeriodMs);
+    if (!writer) this.#resync.add(listener, options.resyncPeriodMs);
     processor.add(listener, replica);
     this.#threads?.drain.add(listener);
     this.#threads?.requestRun();
@@ -253,23 +257,20 @@ export class Handlers {
   }
 
   #newListener(
-    handler: ResourceEventHandler<never>,
+    given: Pick<ListenerOptions, 'handler' | 'writer' | 'durations'>,
     name: string,
-    durations: Histogram | undefined,
     checker: SettableDoneChecker,
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
     const { resolved, clock, reports, activity, onProgress } = this.#options;
     const isStrict = resolved.retainChecks === 'strict';
     const listener = new ProcessorListener({
-      handler,
+      ...given,
       origin: () => ({ ...activity.labels, handler: name }),
       table: this.#options.replica.table,
       registeredAt: isStrict ? registrationStack(OWN_FRAMES) : '',
       clock,
       slowLimits: resolved,
-      durations,
-      writer: handler instanceof CacheExport ? handler : undefined,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
       onSlow: (callMs) => {
         reports.slowHandler(name, callMs, listener.backlog);

@@ -34,6 +34,8 @@ import { ErrorReporter } from './error-reporter.ts';
 import type { WatchErrorHandler } from './error-reporter.ts';
 import type { Transform } from './transform.ts';
 
+const NOT_ADDED = 'handler was not added to shared informer because it has stopped already';
+
 /** The part of client-go's Controller that a shared informer exposes. */
 export interface InformerController {
   /** Does nothing: call `run` of the informer. */
@@ -148,9 +150,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
    * @throws ERR_KUBELOOM_STOPPED after the informer stopped
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
-    this.#lifecycle.checkNotStopped(
-      'handler was not added to shared informer because it has stopped already',
-    );
+    this.#lifecycle.checkNotStopped(NOT_ADDED);
     return this.#handlers.add(handler, options);
   }
 
@@ -350,7 +350,8 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
 
   /** @internal */
   attachReader(link: ReaderLink, informer: number): ExportedCache {
-    return attachReader(link, informer, this.#pipeline, this);
+    this.#lifecycle.checkNotStopped(NOT_ADDED);
+    return attachReader(link, informer, this.#pipeline, this.#handlers);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -79,7 +79,7 @@ export class ReflectorSession implements ResponseOwner {
   readonly #activity: ActivityReports;
   readonly #reports: ErrorRateLimit;
   #state: State;
-  readonly #effects: Effect[] = [];
+  readonly effects: Effect[] = [];
   #request: Request | undefined;
   #connection: ConnectionOptions | undefined;
   /** Cancels the deadline of the credentials, or the wait before the next request. */
@@ -131,7 +131,7 @@ export class ReflectorSession implements ResponseOwner {
 
   /** Releases everything; sends no records or messages. */
   dispose(): void {
-    this.#effects.length = 0;
+    this.effects.length = 0;
     this.#close();
     this.#disconnect();
   }
@@ -161,9 +161,9 @@ export class ReflectorSession implements ResponseOwner {
   }
 
   flush(): boolean {
-    for (let effect = this.#effects[0]; effect; effect = this.#effects[0]) {
+    for (let effect = this.effects[0]; effect; effect = this.effects[0]) {
       if (!this.#perform(effect)) return false;
-      this.#effects.shift();
+      this.effects.shift();
     }
     return true;
   }
@@ -173,7 +173,7 @@ export class ReflectorSession implements ResponseOwner {
     const before = this.#state;
     const next = step(before, event, now);
     this.#state = next.state;
-    this.#effects.push(...next.effects);
+    this.effects.push(...next.effects);
     this.#activity.stepped(before, event, next, now);
     this.#hasStepped = true;
   }

@@ -13,7 +13,7 @@ import type { BodyReader, HttpExchange, HttpTransport, ResponseSink } from '../h
 import type { ObjectWriter } from './object-writer.ts';
 import type { ListMeter } from './reports.ts';
 import type { Router } from './router.ts';
-import type { Failure, Progress, ReflectorEvent } from './rules/state.ts';
+import type { Effect, Failure, Progress, ReflectorEvent } from './rules/state.ts';
 import { Watchdog } from '../http/watchdog.ts';
 
 /** The reader of a response, chosen by status and verb. */
@@ -36,6 +36,8 @@ export interface ResponseOwner {
   /** Counters of the reflector, by `ActivityCounter`. */
   readonly counts: Float64Array;
   readonly router: Pick<Router, 'readMs'>;
+  /** Effects of earlier inputs that `flush` has not carried out. */
+  readonly effects: readonly Effect[];
   /** Carries out the effects of earlier inputs. @returns false when an effect found no room */
   flush(): boolean;
   begin(exchange: SessionResponse, status: number, headers: Readonly<Record<string, string>>): Body;

@@ -129,7 +129,7 @@ export class WatchBody implements Body, FrameSink {
 
   frame(bytes: Buffer, start: number, end: number): boolean {
     // Effects of an earlier line of this chunk come first; they may have ended this watch.
-    if (!this.#owner.flush()) return false;
+    if (this.#owner.effects.length > 0 && !this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
     const event = this.#event;
     if (!scanWatchEvent(bytes, start, end, event)) return this.#fail('not a watch event', bytes, start, end);

@@ -51,7 +51,7 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
     C149: ['watched.copy = snapshotOf(object);', ''],
   },
   'src/replica/store/scan.ts': {
-    C204: ['entry.owner.endBorrow(entry, BORROWER);', ''],
+    C204: ['entry.owner.table.endBorrow(entry, BORROWER);', ''],
   },
   'src/informer/lister.ts': {
     C155: [

@@ -39,8 +39,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   'src/replica/store/entry-owner.ts': {
     C20: ['this.#isStrict ? entry.borrows === 0', 'this.#isStrict ? entry.borrows < 0'],
     C65: [
-      'if (entry && entry.flags & EntryFlag.Retained)',
-      'if (entry && entry.flags & EntryFlag.Malformed)',
+      'if (entry.flags & EntryFlag.Retained)\n            entry.privateCopy',
+      'if (entry.flags & EntryFlag.Malformed)\n            entry.privateCopy',
     ],
     C67: ['return refuseClone();', 'return undefined;'],
     C71: ['if (value === undefined)\n            throw malformedError(entry);', ''],
@@ -52,7 +52,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     ],
   },
   'src/replica/store/entry-table.ts': {
-    C66: ['words[at + USES] = ((words[at + USES] ?? 0) + 1) | 0;', ''],
+    C66: ['words[at + GENERATION] = ((words[at + GENERATION] ?? 0) + 1) | 0;', ''],
   },
   'src/replica/deliver/processor-listener.ts': {
     C21: ['this.#bytes.count(oldBytes, newBytes, 1);', 'void 0;'],

@@ -9,8 +9,8 @@ import { contractFiles, layerFiles, numbersIn } from './layers.ts';
 import { MUTANTS } from './mutants.ts';
 
 const DIST = join(import.meta.dirname, '../..');
-const CLAUSES = readClauses();
-const NUMBERS = CLAUSES.map(({ number }) => number);
+const CLAGENERATION = readClauses();
+const NUMBERS = CLAGENERATION.map(({ number }) => number);
 
 test('every clause of the contract has a unique number', () => {
   assert.ok(NUMBERS.length >= 60);
@@ -27,7 +27,7 @@ test('every clause is cited where it must be proved, and titles cite only existi
   const ofLayers = new Set(layerFiles(DIST).flatMap(numbersIn));
   const isMissing = ({ number, isOfLayer }: Clause): boolean =>
     !(isOfLayer ? ofLayers : ofContract).has(number);
-  assert.deepEqual(CLAUSES.filter(isMissing), []);
+  assert.deepEqual(CLAGENERATION.filter(isMissing), []);
   const unknown = [...ofContract, ...ofLayers].filter((number) => !NUMBERS.includes(number));
   assert.deepEqual(unknown, []);
 });

@@ -16,7 +16,7 @@ import type {
   HandlerRegistration,
   ResourceEventHandler,
 } from '../../replica/deliver/handler.ts';
-import { DeletedFinalStateUnknown } from '../../replica/store/entry.ts';
+import { DeletedFinalStateUnknown } from '../../replica/store/deleted-final-state-unknown.ts';
 import type { Borrowed, CachedObject } from '../../replica/store/cached-object.ts';
 
 export type Informer = SharedIndexInformer<KubeObject>;

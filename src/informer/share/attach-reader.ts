@@ -1,20 +1,14 @@
 /** Connects one informer with the link to one thread. */
 import { assert } from '../../base/errors.ts';
-import type { HandlerRegistration } from '../../replica/deliver/handler.ts';
 import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
 import { CacheExport } from '../../replica/share/cache-export.ts';
 import type { ReaderLink } from '../../replica/share/reader-link.ts';
-import type { HandlerOptions, RemovalOptions } from '../handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import type { InformerPipeline } from '../pipeline.ts';
 import type { ExportedCache, SharedInformerSpec } from './shared-cache.ts';
 
 /** Share of `backlogBytesMax` that a thread may hold in old states before changes wait as a backlog. */
 const HELD_SHARE: number = 1 / 8;
-
-interface HandlerCalls {
-  addEventHandler(cacheExport: CacheExport, options: HandlerOptions): HandlerRegistration;
-  removeEventHandler(registration: HandlerRegistration, options: RemovalOptions): void;
-}
 
 type ExportedPipeline = Pick<
   InformerPipeline<never>,
@@ -41,16 +35,12 @@ export function sharedInformerSpec(
   };
 }
 
-/**
- * Delivers to the thread from now on.
- *
- * @throws ERR_KUBELOOM_STOPPED when the informer has stopped
- */
+/** Delivers to the thread from now on. */
 export function attachReader(
   link: ReaderLink,
   informer: number,
   pipeline: ExportedPipeline,
-  handlers: HandlerCalls,
+  handlers: Pick<Handlers, 'add' | 'remove'>,
 ): ExportedCache {
   const { replica, cacheExports, threads } = pipeline;
   assert(threads !== undefined, 'a cache of an informer that was not started');
@@ -64,15 +54,14 @@ export function attachReader(
     replica,
     heldBytesMax: options.backlogBytesMax * HELD_SHARE,
     isIdle: () => registration.backlog.notifications === 0,
-    remove: () => handlers.removeEventHandler(registration, {}),
+    remove: () => handlers.remove(registration, {}),
   });
-  // It throws for an informer that has stopped. Before it the cache export is in no list.
-  const registration = handlers.addEventHandler(cacheExport, { name: `a thread's cache` });
+  const registration = handlers.add(cacheExport, { name: `a thread's cache` }, cacheExport);
   link.add(informer, cacheExport);
   cacheExports.add(cacheExport);
   drain.addMaintenance(link.runOnce);
   return {
-    leave: () => handlers.removeEventHandler(registration, { drain: true }),
+    leave: () => handlers.remove(registration, { drain: true }),
     end: () => {
       drain.removeMaintenance(link.runOnce);
       cacheExports.remove(cacheExport);

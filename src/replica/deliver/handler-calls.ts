@@ -10,7 +10,7 @@ import type { Histogram } from '../../metrics/histogram.ts';
 import { notificationChannel } from '../../metrics/trace-channels.ts';
 import type { HandlerOrigin, NotificationMessage } from '../../metrics/trace-channels.ts';
 import type { Delivery } from '../store/deliveries.ts';
-import { DeletedFinalStateUnknown } from '../store/entry.ts';
+import { DeletedFinalStateUnknown } from '../store/deleted-final-state-unknown.ts';
 import type { Entry } from '../store/entry.ts';
 import type { ResourceEventHandler } from './handler.ts';
 
@@ -77,8 +77,8 @@ export class HandlerCalls {
   call(delivery: Delivery, isBehind: boolean): void {
     const { oldEntry, newEntry } = delivery;
     const { handler, origin, clock, durations } = this.#options;
-    oldEntry?.owner.borrow(oldEntry);
-    newEntry?.owner.borrow(newEntry);
+    oldEntry?.owner.table.borrow(oldEntry);
+    newEntry?.owner.table.borrow(newEntry);
     if (oldEntry) newEntry?.follow(oldEntry);
     this.#isBehind = isBehind;
     const startMs = isBehind || durations ? clock.now() : -1;
@@ -118,8 +118,8 @@ export class HandlerCalls {
     const { registeredAt } = this.#options;
     if (startMs >= 0) this.#timed(startMs);
     this.#call = 'none';
-    oldEntry?.owner.endBorrow(oldEntry, registeredAt);
-    newEntry?.owner.endBorrow(newEntry, registeredAt);
+    oldEntry?.owner.table.endBorrow(oldEntry, registeredAt);
+    newEntry?.owner.table.endBorrow(newEntry, registeredAt);
     oldEntry?.dropReference();
     newEntry?.dropReference();
   }

@@ -4,7 +4,7 @@
  */
 import type { DoneChecker } from '../../base/done-checker.ts';
 import type { KubeloomError } from '../../base/errors.ts';
-import type { DeletedFinalStateUnknown } from '../store/entry.ts';
+import type { DeletedFinalStateUnknown } from '../store/deleted-final-state-unknown.ts';
 import type { Borrowed } from '../store/cached-object.ts';
 
 export interface ResourceEventHandler<T> {

@@ -91,7 +91,8 @@ export class InformerMerge {
       }
     }
     const row = owner.table.add(facts, version, flags, decoder);
-    owner.put(row, object);
+    owner.table.setLength(row, object.length);
+    owner.slabs.put(row, object.bytes, object.start, object.length);
     if (record.kind === DeltaKind.Deleted) replica.remove(row);
     else replica.upsert(shard, record.id, row);
   }

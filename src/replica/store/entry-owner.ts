@@ -67,6 +67,7 @@ export class EntryOwner implements EntryStorage {
   readonly decodedCache: DecodedCache;
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly table: EntryTable;
+  readonly stored: EntryStorage['stored'];
   /** Other threads that read the bytes of rows. */
   readers: BytesReaders | undefined;
   readonly #isStrict: boolean;
@@ -89,6 +90,7 @@ export class EntryOwner implements EntryStorage {
       memory: options.slabMemory,
       readers,
     });
+    this.stored = options.foreign ? undefined : { loose: this.slabs, packed: this.packed };
     this.decodedCache = options.decodedCache;
     this.#options = options;
     this.#members = {
@@ -97,11 +99,6 @@ export class EntryOwner implements EntryStorage {
       walk: new MemberWalk(),
       kept: (facts, bytes) => this.decodedCache.rememberShared(facts, bytes * HEAP_BYTES_PER_JSON_BYTE),
     };
-  }
-
-  put(row: number, { bytes, start, length }: Readonly<ObjectBytes>): void {
-    this.table.setLength(row, length);
-    this.slabs.put(row, bytes, start, length);
   }
 
   /** Returns whether the row has this object (JSON without a decoder): its bytes, or its content in other msgpack. */
@@ -122,26 +119,6 @@ export class EntryOwner implements EntryStorage {
     if (this.#isStrict ? entry.borrows === 0 : !this.table.isCurrent(entry)) throw expiredError(entry);
   }
 
-  addReference(row: number): void {
-    this.table.addReference(row);
-  }
-
-  dropReference(row: number): void {
-    this.table.dropReference(row);
-  }
-
-  borrow(entry: Entry): void {
-    entry.borrows++;
-  }
-
-  /** @param borrower the caller that borrowed it, for the message about a late read */
-  endBorrow(entry: Entry, borrower: string): void {
-    entry.borrows--;
-    if (entry.borrows === 0) entry.before = entry.after = undefined;
-    entry.lastBorrower = borrower;
-    this.closeEntry(entry);
-  }
-
   /** Makes the entry readable for good. */
   keep(entry: Entry): void {
     entry.flags |= EntryFlag.Retained;
@@ -149,21 +126,9 @@ export class EntryOwner implements EntryStorage {
     if (!entry.privateCopy && !this.table.isKnown(entry)) entry.privateCopy = this.#copyOf(entry.row);
   }
 
-  /** Called after each handler call: keeps the entry if it must stay readable or was partly parsed. */
-  closeEntry(entry: Entry): void {
-    if (entry.borrows > 0) return;
-    const { decoded, decodedMetadata, decodedMembers } = entry;
-    const isParsed = (decoded ?? decodedMetadata ?? decodedMembers) !== undefined;
-    this.table.close(entry, isParsed || (entry.flags & EntryFlag.Retained) !== 0);
-  }
-
-  /** Returns the bytes of a row without references to the slabs, after a copy if a caller may still read it. */
-  endRow(row: number, flags: number, entry: Entry | undefined): void {
-    if (entry && entry.flags & EntryFlag.Retained) entry.privateCopy = this.#copyOf(row);
-    else entry?.forgetDecoded();
-    if (this.#options.foreign) return;
-    if (flags & EntryFlag.Packed) this.packed.release(row);
-    else this.slabs.release(row);
+  endEntry(entry: Entry): void {
+    if (entry.flags & EntryFlag.Retained) entry.privateCopy = this.#copyOf(entry.row);
+    else entry.forgetDecoded();
   }
 
   decode(entry: Entry): unknown {

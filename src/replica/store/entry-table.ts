@@ -11,7 +11,7 @@ import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NO_ROW, NumberColumns, ObjectColumn } from './columns.ts';
 import { Batch } from './batch.ts';
 import { Entry, EntryFlag } from './entry.ts';
-import type { EntryStorage } from './entry.ts';
+import type { EntryRows, EntryStorage } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
 
 // Columns of a row. They are constants of this module, because V8 folds those, and every event passes here.
@@ -31,16 +31,16 @@ const DICTIONARY = 8;
 /** Number of the decoder with the tables of the shard that wrote the bytes. 0: JSON. */
 const DECODER = 9;
 /** Number of states that had this row before. An `Entry` of one of them reads nothing here. */
-const USES = 10;
+const GENERATION = 10;
 const COLUMNS = 11;
 
 const TWO_POW_32 = 2 ** 32;
-const { HasEntry, VersionText, Exported, Moved, Retained } = EntryFlag;
+const { HasEntry, VersionText, Exported, Moved, Packed, Retained } = EntryFlag;
 
 /** Entries in a batch: as many stay at most for one that a caller holds. */
 const ENTRIES_PER_BATCH = 8;
 
-export class EntryTable {
+export class EntryTable implements EntryRows {
   readonly #numbers: NumberColumns = new NumberColumns(COLUMNS);
   readonly #facts: ObjectColumn<ObjectFacts> = new ObjectColumn();
   /** Entries that a call borrows or that were made just now: few. */
@@ -152,12 +152,12 @@ export class EntryTable {
     if (left > 0) return;
     assert(left === 0, 'a reference was dropped twice');
     const flags = words[at + FLAGS] ?? 0;
-    const entry = flags & HasEntry ? this.#find(row) : undefined;
-    this.#storage?.endRow(row, flags, entry);
-    if (entry) this.#forget(entry);
-    if (flags & HasEntry) this.#remembered.delete(row);
+    if (flags & HasEntry) this.#endEntry(row);
+    const stored = this.#storage?.stored;
+    if (flags & Packed) stored?.packed.release(row);
+    else stored?.loose.release(row);
     if (flags & VersionText) this.#versionTexts.delete(row);
-    words[at + USES] = ((words[at + USES] ?? 0) + 1) | 0;
+    words[at + GENERATION] = ((words[at + GENERATION] ?? 0) + 1) | 0;
     this.#facts.set(row, undefined);
     this.#free.push(row);
   }
@@ -171,9 +171,9 @@ export class EntryTable {
     if (known) return known;
     const version = flags & VersionText ? this.versionOf(row) : numberOf(words, at);
     assert(this.#storage !== undefined, 'a table without storage');
-    const uses = words[at + USES] ?? 0;
+    const rowGeneration = words[at + GENERATION] ?? 0;
     const length = words[at + LENGTH] ?? 0;
-    const entry = new Entry(this.#storage, { row, uses, version, flags, length }, this.factsOf(row));
+    const entry = new Entry(this.#storage, { row, rowGeneration, version, flags, length }, this.factsOf(row));
     words[at + FLAGS] = flags | HasEntry;
     this.#borrowed.push(entry);
     return entry;
@@ -189,15 +189,35 @@ export class EntryTable {
     return this.isCurrent(entry) && this.hasFlag(entry.row, HasEntry) && this.#find(entry.row) === entry;
   }
 
+  borrow(entry: Entry): void {
+    entry.borrows++;
+  }
+
+  /** @param borrower the caller that borrowed it, for the message about a late read */
+  endBorrow(entry: Entry, borrower: string): void {
+    entry.borrows--;
+    if (entry.borrows === 0) entry.before = entry.after = undefined;
+    entry.lastBorrower = borrower;
+    this.closeEntry(entry);
+  }
+
+  /** Called after each call that borrows: keeps the entry if it must stay readable or was partly parsed. */
+  closeEntry(entry: Entry): void {
+    if (entry.borrows > 0) return;
+    const { decoded, decodedMetadata, decodedMembers } = entry;
+    const isParsed = (decoded ?? decodedMetadata ?? decodedMembers) !== undefined;
+    this.close(entry, isParsed || (entry.flags & Retained) !== 0);
+  }
+
   /** Ends the time of calls that borrow the entry. @param isRemembered true to know it as long as the row lasts */
   close(entry: Entry, isRemembered: boolean): void {
     const { row } = entry;
     const words = this.#numbers.words;
     const at = row * COLUMNS;
-    if (words[at + USES] !== entry.uses) return;
+    if (words[at + GENERATION] !== entry.rowGeneration) return;
     const flags = words[at + FLAGS] ?? 0;
     const hasEntry = (flags & HasEntry) !== 0;
-    const wasBorrowed = hasEntry && this.#endBorrow(entry);
+    const wasBorrowed = hasEntry && this.#removeBorrowed(entry);
     if (hasEntry && !wasBorrowed && this.#find(row) !== entry) return;
     if (isRemembered) this.#remember(row, entry);
     else if (!wasBorrowed) this.#remembered.delete(row);
@@ -205,8 +225,8 @@ export class EntryTable {
   }
 
   /** Returns whether the entry's state still has its row, and so its bytes. */
-  isCurrent({ row, uses }: Entry): boolean {
-    return this.#numbers.get(row, USES) === uses;
+  isCurrent({ row, rowGeneration }: Entry): boolean {
+    return this.#numbers.get(row, GENERATION) === rowGeneration;
   }
 
   factsOf(row: number): ObjectFacts {
@@ -307,14 +327,19 @@ export class EntryTable {
     this.#remembered.set(row, reference);
   }
 
-  #forget(entry: Entry): void {
-    this.#endBorrow(entry);
-    entry.batch?.remove(entry);
-    entry.batch = undefined;
+  #endEntry(row: number): void {
+    const entry = this.#find(row);
+    if (entry) {
+      this.#storage?.endEntry(entry);
+      this.#removeBorrowed(entry);
+      entry.batch?.remove(entry);
+      entry.batch = undefined;
+    }
+    this.#remembered.delete(row);
   }
 
   /** Removes the entry from the borrowed entries; returns false if it was not borrowed. */
-  #endBorrow(entry: Entry): boolean {
+  #removeBorrowed(entry: Entry): boolean {
     const borrowed = this.#borrowed;
     const last = borrowed.length - 1;
     for (let at = last; at >= 0; at--) {

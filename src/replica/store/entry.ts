@@ -10,9 +10,9 @@
  * asks, and the table remembers it while a caller may compare it with another one. When the row ends, an entry that a
  * lister has returned takes a private copy of the bytes first.
  */
-import type { SpecOf, StatusOf, Mutable, ObjectIdentity, Borrowed, CachedObject } from './cached-object.ts';
-import { inspect } from 'node:util';
+import type { SpecOf, StatusOf, Mutable, CachedObject } from './cached-object.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { inspectAs } from '../../base/inspect-as.ts';
 import { Mark, mark } from '../../kube/meta-shape.ts';
 import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { DecodedCache } from './decoded-cache.ts';
@@ -40,19 +40,32 @@ export interface ForeignBytes {
   read(row: number): Readonly<ObjectBytes>;
 }
 
-/** @internal The storage and the decoder of entries: `EntryOwner`, one for each informer. */
-export interface EntryStorage {
-  readonly kind: string;
-  readonly decodedCache: DecodedCache;
-  checkReadable(entry: Entry): void;
-  addReference(row: number): void;
+/** @internal */
+export interface RowBytes {
+  /** Frees the bytes of a row. */
+  release(row: number): void;
+}
+
+/** @internal The rows of entries: `EntryTable`. */
+export interface EntryRows {
+  addReference(row: number): number;
   dropReference(row: number): void;
   borrow(entry: Entry): void;
   endBorrow(entry: Entry, borrower: string): void;
-  keep(entry: Entry): void;
-  /** @param entry the one that callers may hold */
-  endRow(row: number, flags: number, entry: Entry | undefined): void;
   closeEntry(entry: Entry): void;
+}
+
+/** @internal The storage and the decoder of entries: `EntryOwner`, one for each informer. */
+export interface EntryStorage {
+  readonly kind: string;
+  readonly table: EntryRows;
+  /** Storage of the bytes of rows, as received and packed; undefined when another thread stores them. */
+  readonly stored: { readonly loose: RowBytes; readonly packed: RowBytes } | undefined;
+  readonly decodedCache: DecodedCache;
+  checkReadable(entry: Entry): void;
+  keep(entry: Entry): void;
+  /** Called before the row of an entry ends that callers may hold: keeps the bytes if the entry must stay readable. */
+  endEntry(entry: Entry): void;
   decode(entry: Entry): unknown;
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;
@@ -100,7 +113,7 @@ interface DecodedMember {
 /** @internal The numbers of a row that an entry keeps. */
 export interface EntryRow {
   readonly row: number;
-  readonly uses: number;
+  readonly rowGeneration: number;
   readonly version: number | string;
   readonly flags: number;
   readonly length: number;
@@ -112,7 +125,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
   readonly owner: EntryStorage;
   /** The row of its state, which has another state when the table has counted another use. */
   readonly row: number;
-  readonly uses: number;
+  readonly rowGeneration: number;
   readonly facts: ObjectFacts;
   readonly version: number | string;
   /** Flags of the state when the entry was made. */
@@ -136,10 +149,14 @@ export class Entry<T = unknown> implements CachedObject<T> {
   /** The batch with which the table knows it, once a lister or `retain()` has returned it. */
   batch: Batch<Entry> | undefined = undefined;
 
-  constructor(owner: EntryStorage, { row, uses, version, flags, length }: EntryRow, facts: ObjectFacts) {
+  constructor(
+    owner: EntryStorage,
+    { row, rowGeneration, version, flags, length }: EntryRow,
+    facts: ObjectFacts,
+  ) {
     this.owner = owner;
     this.row = row;
-    this.uses = uses;
+    this.rowGeneration = rowGeneration;
     this.version = version;
     this.flags = flags;
     this.length = length;
@@ -265,107 +282,15 @@ export class Entry<T = unknown> implements CachedObject<T> {
     this.decodedMetadata = undefined;
     this.decodedMembers = undefined;
     this.forgottenAtKiB = this.owner.decodedCache.parsedKiB;
-    this.owner.closeEntry(this);
+    this.owner.table.closeEntry(this);
   }
 
   addReference(): void {
-    this.owner.addReference(this.row);
+    this.owner.table.addReference(this.row);
   }
 
   dropReference(): void {
-    this.owner.dropReference(this.row);
-  }
-}
-
-/**
- * The object of a deletion that no watch event reported: a relist found the object missing. It answers like the last
- * known state, so a handler that reads identity, labels, fields, metadata or object treats both the same.
- */
-export class DeletedFinalStateUnknown<T> implements ObjectIdentity {
-  /**
-   * The last known state; the object may have changed since. Readable until the handler's call has ended, like any
-   * borrowed entry.
-   */
-  readonly last: Borrowed<T>;
-
-  constructor(last: Borrowed<T>) {
-    this.last = last;
-  }
-
-  get finalStateUnknown(): true {
-    return true;
-  }
-
-  get key(): string {
-    return this.last.key;
-  }
-
-  get namespace(): string {
-    return this.last.namespace;
-  }
-
-  get name(): string {
-    return this.last.name;
-  }
-
-  get uid(): string {
-    return this.last.uid;
-  }
-
-  get resourceVersion(): string {
-    return this.last.resourceVersion;
-  }
-
-  get generation(): number | undefined {
-    return this.last.generation;
-  }
-
-  get deletionTimestamp(): string | undefined {
-    return this.last.deletionTimestamp;
-  }
-
-  get controllerUid(): string | undefined {
-    return this.last.controllerUid;
-  }
-
-  get labels(): Labels {
-    return this.last.labels;
-  }
-
-  get fields(): Readonly<Record<string, unknown>> {
-    return this.last.fields;
-  }
-
-  /** The last known metadata. */
-  get metadata(): MetadataOf<T> {
-    return this.last.metadata;
-  }
-
-  /** The last known `spec`, alone. */
-  get spec(): SpecOf<T> {
-    return this.last.spec;
-  }
-
-  /** The last known `status`, alone. */
-  get status(): StatusOf<T> {
-    return this.last.status;
-  }
-
-  /** A member of the last known object, alone. */
-  member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
-  member(name: string): unknown;
-  member(name: string): unknown {
-    return this.last.member(name);
-  }
-
-  /** The last known object. */
-  get object(): T {
-    return this.last.object;
-  }
-
-  static {
-    mark(this.prototype, Mark.Tombstone);
-    inspectAs(this.prototype, ({ last }) => `DeletedFinalStateUnknown ${inspect(last)}`);
+    this.owner.table.dropReference(this.row);
   }
 }
 
@@ -388,13 +313,4 @@ function borrowerOf(lastBorrower: string): { borrower: string; cause?: Error } {
   const cause = new Error('the handler was registered here');
   cause.stack = `${String(cause)}\n${lastBorrower}`;
   return { borrower: ` It was borrowed by the handler registered ${first}`, cause };
-}
-
-/** Defines the text that `console.log` prints. (`isolatedDeclarations` allows no method with a computed name.) */
-function inspectAs<T extends object>(prototype: T, describe: (instance: T) => string): void {
-  Object.defineProperty(prototype, inspect.custom, {
-    value(this: T): string {
-      return describe(this);
-    },
-  });
 }

@@ -28,7 +28,7 @@ import { NO_ROW } from './columns.ts';
 /** Numbers of a state in the table of entries. */
 interface StateNumbers {
   readonly row: number;
-  readonly uses: number;
+  readonly rowGeneration: number;
 }
 
 /** Place of the JSON of a state. */
@@ -58,15 +58,15 @@ export class WalkedMember {
 
 /** The end of the next member's value is not known yet. */
 const NOT_BEGUN = -2;
-const NO_STATE: StateNumbers = { row: NO_ROW, uses: 0 };
+const NO_STATE: StateNumbers = { row: NO_ROW, rowGeneration: 0 };
 
 const keys: Map<string, Buffer> = new Map();
 
 export class MemberWalk {
   #row: number = NO_ROW;
-  #uses = 0;
+  #rowGeneration = 0;
   #beforeRow: number = NO_ROW;
-  #beforeUses = 0;
+  #beforeGeneration = 0;
   /** The last members first: `#count` of this state, followed by members of the state before, up to `#countBefore`. */
   readonly #members: WalkedMember[] = [];
   #count = 0;
@@ -74,22 +74,22 @@ export class MemberWalk {
   /** End of the next member's value, or one of the codes. */
   #nextEnd = NOT_BEGUN;
 
-  isAt({ row, uses }: StateNumbers): boolean {
-    return this.#row === row && this.#uses === uses;
+  isAt({ row, rowGeneration }: StateNumbers): boolean {
+    return this.#row === row && this.#rowGeneration === rowGeneration;
   }
 
   /** Returns whether the state before this one is `entry`. */
-  isAfter({ row, uses }: StateNumbers): boolean {
-    return this.#beforeRow === row && this.#beforeUses === uses;
+  isAfter({ row, rowGeneration }: StateNumbers): boolean {
+    return this.#beforeRow === row && this.#beforeGeneration === rowGeneration;
   }
 
   /** Begins with another state. @param before the state before, whose members the walk may have */
-  begin({ row, uses }: StateNumbers, before: StateNumbers = NO_STATE): void {
+  begin({ row, rowGeneration }: StateNumbers, before: StateNumbers = NO_STATE): void {
     this.#countBefore = this.isAt(before) ? this.#count : 0;
     this.#beforeRow = before.row;
-    this.#beforeUses = before.uses;
+    this.#beforeGeneration = before.rowGeneration;
     this.#row = row;
-    this.#uses = uses;
+    this.#rowGeneration = rowGeneration;
     this.#count = 0;
     this.#nextEnd = NOT_BEGUN;
   }

@@ -310,7 +310,7 @@ export class IndexSet {
   valuesIn(indexName: string, entry: Entry): readonly string[] {
     const indexer = this.#indexers.get(indexName) ?? namespaceIndex();
     const values = this.#valuesOf(indexName, indexer, entry);
-    entry.owner.closeEntry(entry);
+    entry.owner.table.closeEntry(entry);
     return values;
   }
 
@@ -323,7 +323,7 @@ export class IndexSet {
       this.#indexers,
       ([name, indexer], at) => known(at, indexer) ?? this.#valuesOf(name, indexer, entry),
     );
-    entry.owner.closeEntry(entry);
+    entry.owner.table.closeEntry(entry);
     return values;
   }
 
@@ -334,7 +334,7 @@ export class IndexSet {
   }
 
   #plainValues(name: string, indexer: (entry: Entry) => readonly string[], entry: Entry): readonly string[] {
-    entry.owner.borrow(entry);
+    entry.owner.table.borrow(entry);
     try {
       return [...new Set(checkTexts(indexer(entry)))];
     } catch (cause) {
@@ -342,7 +342,7 @@ export class IndexSet {
       this.#onError(new KubeloomError('ERR_KUBELOOM_INDEX_FUNCTION', message, { cause }), entry.key);
       return [];
     } finally {
-      entry.owner.endBorrow(entry, `index function ${name}`);
+      entry.owner.table.endBorrow(entry, `index function ${name}`);
     }
   }
 

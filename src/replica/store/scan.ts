@@ -29,11 +29,11 @@ export async function* scan(
   try {
     while (cursor.next(delivery)) {
       const entry = delivery.newEntry as Entry;
-      entry.owner.borrow(entry);
+      entry.owner.table.borrow(entry);
       try {
         if (matches(entry)) yield entry;
       } finally {
-        entry.owner.endBorrow(entry, BORROWER);
+        entry.owner.table.endBorrow(entry, BORROWER);
         entry.dropReference();
       }
       if (clock.now() < deadline) continue;

@@ -12,7 +12,7 @@ import {
 import { MutationCache } from '../../../../src/client-go/cache/mutation-cache.ts';
 import { isTombstone } from '../../../../src/kube/tombstone.ts';
 import { accessor } from '../../../../src/kube/meta.ts';
-import { DeletedFinalStateUnknown } from '../../../../src/replica/store/entry.ts';
+import { DeletedFinalStateUnknown } from '../../../../src/replica/store/deleted-final-state-unknown.ts';
 import type { CachedObject } from '../../../../src/replica/store/cached-object.ts';
 import { NAMESPACE_INDEX } from '../../../../src/replica/store/index-functions.ts';
 import { ScriptedReplica } from '../../replica/store/scripted-replica.ts';

@@ -22,7 +22,7 @@ import {
 } from '../../../../src/kube/keys.ts';
 import { isTombstone, tombstone } from '../../../../src/kube/tombstone.ts';
 import type { Tombstone } from '../../../../src/kube/tombstone.ts';
-import { DeletedFinalStateUnknown } from '../../../../src/replica/store/entry.ts';
+import { DeletedFinalStateUnknown } from '../../../../src/replica/store/deleted-final-state-unknown.ts';
 import type { Borrowed } from '../../../../src/replica/store/cached-object.ts';
 import { Seeded } from '../../kube/json/seeded.ts';
 import { FakeEntry, pod } from './objects.ts';

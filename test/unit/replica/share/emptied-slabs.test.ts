@@ -59,7 +59,7 @@ class Scene {
     const entry = newEntry(owner, { ...at(name, 1), spec: { text } });
     const { row } = entry;
     entry.addReference();
-    owner.closeEntry(entry);
+    owner.table.closeEntry(entry);
     owner.slabs.slabOf(row).isShared = true;
     this.#texts.set(row, this.read(row));
     return row;

@@ -221,7 +221,7 @@ export class StoreModel {
     });
     const { row } = entry;
     entry.addReference();
-    owner.closeEntry(entry);
+    owner.table.closeEntry(entry);
     this.#rowEnd = Math.max(this.#rowEnd, row + 1);
     this.#texts.set(row, this.#read(row));
     this.#cached.push(row);

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 
-import { DeletedFinalStateUnknown, EntryFlag } from '../../../../src/replica/store/entry.ts';
+import { DeletedFinalStateUnknown } from '../../../../src/replica/store/deleted-final-state-unknown.ts';
+import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { ObjectIdentity } from '../../../../src/replica/store/cached-object.ts';
 import type { RetainChecks } from '../../../../src/replica/store/entry-owner.ts';

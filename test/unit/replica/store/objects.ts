@@ -95,7 +95,8 @@ export function newEntry(owner: EntryOwner, spec: ObjectSpec, options: EntryOpti
   const { bytes = jsonOf(spec), flags = 0, decoder } = options;
   const { facts = factsOf(identityOf(spec), extractedText(spec)) } = options;
   const row = owner.table.add(facts, spec.version, flags, decoder);
-  owner.put(row, { bytes, start: 0, length: bytes.length });
+  owner.table.setLength(row, bytes.length);
+  owner.slabs.put(row, bytes, 0, bytes.length);
   return owner.table.open(row);
 }
 
@@ -110,11 +111,11 @@ export function tableOf(entry: Entry): EntryTable {
 
 /** Borrows the entry for the time of `call`, as a listener does it. */
 export function borrowed<T>(entry: Entry, borrower: string, call: () => T): T {
-  entry.owner.borrow(entry);
+  entry.owner.table.borrow(entry);
   try {
     return call();
   } finally {
-    entry.owner.endBorrow(entry, borrower);
+    entry.owner.table.endBorrow(entry, borrower);
   }
 }
 
