@@ -36,6 +36,26 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       assert.equal(brief(gone), 'DELETED ending');
     });
 
+    it('with options that do not exist, or that contradict each other, is 422', async () => {
+      await fixture.create('kept');
+      for (const [options, why] of [
+        [
+          { propagationPolicy: 'Frob' },
+          'propagationPolicy: Unsupported value: "Frob": supported values: "Foreground", "Background", "Orphan", "nil"',
+        ],
+        [
+          { propagationPolicy: 'Orphan', orphanDependents: true },
+          'propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set',
+        ],
+        [{ dryRun: ['Some'] }, 'dryRun: Unsupported value: ["Some"]: supported values: "All"'],
+      ] as const) {
+        const { status, body } = await fixture.client.delete(fixture.configMap('kept'), options);
+        assert.equal(status, 422);
+        assert.equal(body.message, `DeleteOptions.meta.k8s.io "" is invalid: ${why}`);
+      }
+      ok(await fixture.client.get(fixture.configMap('kept')));
+    });
+
     it('with a precondition that does not hold is 409 and deletes nothing', async () => {
       const { metadata } = await fixture.create('guarded');
       const byUid = await fixture.client.delete(fixture.configMap('guarded'), {

@@ -89,6 +89,83 @@ export function patchSemantics(target: () => Promise<Target>): void {
       );
     });
 
+    it('as JSON patch tests by value, counts from the end, and takes an absent member for null', async () => {
+      const annotations = { a: '1' };
+      await fixture.create('values', { b: '1', a: '1' });
+      const path = fixture.configMap('values');
+      ok(
+        await patch(path, JSON_PATCH, [
+          { op: 'test', path: '/metadata/labels', value: { a: '1', b: '1' } },
+          { op: 'test', path: '/metadata/annotations', value: null },
+          { op: 'add', path: '/metadata/annotations', value: annotations },
+          { op: 'add', path: '/metadata/finalizers', value: ['a.b/1', 'a.b/3'] },
+          { op: 'add', path: '/metadata/finalizers/1', value: 'a.b/2' },
+          { op: 'remove', path: '/metadata/finalizers/-1' },
+        ]),
+      );
+      const moved = ok(
+        await patch(path, JSON_PATCH, [
+          { op: 'move', from: '/metadata/finalizers/0', path: '/metadata/finalizers/1' },
+        ]),
+      );
+      assert.deepEqual(moved.metadata.finalizers, ['a.b/2', 'a.b/1']);
+      assert.deepEqual(moved.metadata.annotations, annotations);
+      ok(await patch(path, JSON_PATCH, [{ op: 'remove', path: '/metadata/finalizers' }]));
+    });
+
+    it('as JSON patch with a wrong index, an unknown operation or a path of no object is 422', async () => {
+      await fixture.create('wrong', {}, { a: '1' });
+      ok(
+        await fixture.client.mergePatch(fixture.configMap('wrong'), { metadata: { finalizers: ['a.b/1'] } }),
+      );
+      for (const operation of [
+        { op: 'add', path: '/metadata/finalizers/', value: 'a.b/c' },
+        { op: 'add', path: '/metadata/finalizers/9', value: 'a.b/c' },
+        { op: 'add', path: '/metadata/finalizers/x', value: 'a.b/c' },
+        { op: 'add', path: '/data/a/b', value: '1' },
+        { op: 'frob', path: '/data/a' },
+        { op: 'move', from: '/data/absent', path: '/data/b' },
+      ]) {
+        const { status } = await patch(fixture.configMap('wrong'), JSON_PATCH, [operation]);
+        assert.equal(status, 422, JSON.stringify(operation));
+      }
+      const text = await patch(fixture.configMap('wrong'), JSON_PATCH, ['x']);
+      assert.match(
+        text.body.message ?? '',
+        /cannot unmarshal string into Go value of type handlers\.jsonPatchOp$/,
+      );
+      ok(await fixture.client.mergePatch(fixture.configMap('wrong'), { metadata: { finalizers: null } }));
+    });
+
+    it('that renames the object is 400', async () => {
+      await fixture.create('renamed');
+      const { status, body } = await fixture.client.mergePatch(fixture.configMap('renamed'), {
+        metadata: { name: 'other' },
+      });
+      assert.equal(status, 400);
+      assert.equal(
+        body.message,
+        'the name of the object (other) does not match the name on the URL (renamed)',
+      );
+    });
+
+    it('as strategic merge patch follows its directives', async () => {
+      await fixture.create('directed', { a: '1' });
+      const path = fixture.configMap('directed');
+      const strategic = (metadata: object): Promise<Answer> => patch(path, STRATEGIC, { metadata });
+      ok(await strategic({ finalizers: ['a.b/1'] }));
+      const added = ok(await strategic({ finalizers: ['a.b/2'], labels: { b: '2' } }));
+      assert.deepEqual(added.metadata.finalizers, ['a.b/2', 'a.b/1'], 'new values come first');
+      assert.deepEqual(added.metadata.labels, { a: '1', b: '2' });
+      const replaced = ok(await strategic({ labels: { $patch: 'replace', c: '3' } }));
+      assert.deepEqual(replaced.metadata.labels, { c: '3' });
+      const gone = ok(await strategic({ '$deleteFromPrimitiveList/finalizers': ['a.b/1', 'a.b/2'] }));
+      assert.equal(gone.metadata.finalizers, undefined);
+      const unknown = await strategic({ labels: { $patch: 'frob' } });
+      assert.equal(unknown.status, 500);
+      assert.equal(unknown.body.message, 'unknown patch type: frob in map: map[$patch:frob]');
+    });
+
     it('as strategic merge patch merges containers by name', async () => {
       await fixture.createPod('strategic');
       const body = { spec: { containers: [{ name: 'main', image: 'example.com/app:2' }] } };

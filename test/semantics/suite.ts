@@ -14,7 +14,9 @@ import { listSemantics } from './list.ts';
 import { metadataSemantics } from './metadata.ts';
 import { paginationSemantics } from './pagination.ts';
 import { patchSemantics } from './patches.ts';
+import { podActionSemantics } from './pod-actions.ts';
 import { selectorSemantics } from './selectors.ts';
+import { schemaFieldSemantics } from './schema-fields.ts';
 import { schemaSemantics } from './schemas.ts';
 import type { Target } from './target.ts';
 import { watchListSemantics } from './watch-list.ts';
@@ -33,11 +35,13 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     metadataSemantics(target);
     patchSemantics(target);
     applySemantics(target);
+    podActionSemantics(target);
     deleteSemantics(target);
     errorSemantics(target);
     lifecycleSemantics(target);
     customResourceSemantics(target);
     schemaSemantics(target);
+    schemaFieldSemantics(target);
     // Last: on a real server it requires a restart.
     expirySemantics(target);
   });

@@ -136,10 +136,6 @@ const SCHEMAS: Checks = {
     const spec = { properties: { a: { type: 'integer' } }, 'x-kubernetes-validations': rules };
     assert.equal((await custom(spec, { a: 1 })).status, 201);
   },
-  '`x-kubernetes-list-type` makes items unique': async ({ custom }) => {
-    const list = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } };
-    assert.equal((await custom({ properties: { list } }, { list: ['a', 'a'] })).status, 201);
-  },
   'Patterns of schemas are those of Go': async ({ custom }) => {
     const a = { type: 'string', pattern: '^(?=b)' };
     assert.equal((await custom({ properties: { a } }, { a: 'b' })).status, 201, 'Go has no lookahead');
@@ -185,9 +181,9 @@ const PROTOCOL: Checks = {
     for (const accept of [...types, 'application/cbor'])
       assert.equal((await client.get(core('pods'), { accept })).status, 406, accept);
   },
-  'Subresources such as `log`, `exec`, `eviction` and `binding`': async ({ client, core, create }) => {
+  'Subresources such as `log`, `exec` and `ephemeralcontainers`': async ({ client, core, create }) => {
     await create(core('pods'), { metadata: { name: 'plain' } });
-    for (const name of ['log', 'exec', 'eviction', 'binding'])
+    for (const name of ['log', 'exec', 'ephemeralcontainers'])
       assert.equal((await client.get(core('pods', `/plain/${name}`))).status, 404);
   },
   'Events of both groups are the same objects': async ({ client, core, create }) => {

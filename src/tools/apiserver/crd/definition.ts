@@ -31,6 +31,7 @@ interface Version extends JsonObject {
   storage: boolean;
   schema?: { openAPIV3Schema?: SchemaNode };
   subresources?: { status?: JsonObject; scale?: JsonObject };
+  selectableFields?: { jsonPath: string }[];
 }
 
 export interface DefinitionSpec extends JsonObject {
@@ -72,9 +73,15 @@ export function versionsOf(definition: KubeObject): DefinedVersion[] {
       ...(shortNames === undefined ? {} : { shortNames }),
       ...(categories === undefined ? {} : { categories }),
       ...(scale === undefined ? {} : { scale: scalePathsOf(scale) }),
+      ...(version.selectableFields === undefined ? {} : { fields: fieldsOf(version.selectableFields) }),
     };
     return { resource, served: version.served, storage: version.storage };
   });
+}
+
+/** An absent field equals the empty text. */
+function fieldsOf(selectable: readonly { readonly jsonPath: string }[]): Record<string, string> {
+  return Object.fromEntries(selectable.map(({ jsonPath }) => [jsonPath.replace(/^\./, ''), '']));
 }
 
 function scalePathsOf(scale: JsonObject): ScalePaths {

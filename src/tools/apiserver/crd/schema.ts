@@ -12,6 +12,7 @@ import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { ResourceSchema } from '../store/resources.ts';
 import { EMBEDDED, PRESERVE } from './schema-node.ts';
 import type { SchemaNode } from './schema-node.ts';
+import { duplicateErrors } from './uniqueness.ts';
 import { validatorOf } from './validation.ts';
 
 /** Fields that every object has; the schema does not name them. */
@@ -39,7 +40,8 @@ export class StructuralSchema implements ResourceSchema {
   }
 
   validate(object: KubeObject): readonly FieldError[] {
-    return this.#validate(object);
+    const { metadata: _, ...content } = object;
+    return [...this.#validate(object), ...duplicateErrors(content, this.fieldType)];
   }
 }
 

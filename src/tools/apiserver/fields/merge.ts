@@ -88,6 +88,7 @@ function contrast(
   path: FieldPath,
   found: Findings,
 ): void {
+  if (given === wanted && typeof given !== 'object') return;
   const before = given ?? (type.isAlwaysPresent ? {} : given);
   const after = wanted ?? (type.isAlwaysPresent ? {} : wanted);
   const forms = [before, after].filter((value) => value !== undefined).map((value) => formOf(type, value));

@@ -3,7 +3,7 @@
  * with the object. The others are in `reads.ts`.
  */
 
-import { propagationOf } from '../write/deletion.ts';
+import { isDryDeletion, propagationOf } from '../write/deletion.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { FaultEngine } from '../faults/fault-rules.ts';
 import { contentType, jsonOf, readBody, requireJson, sendJson, sendPieces } from '../wire/http-io.ts';
@@ -25,11 +25,20 @@ import type { ReadServices } from './reads.ts';
 import type { Call } from '../wire/request-info.ts';
 import type { RequestLog } from '../wire/request-log.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
+import { POD_ACTIONS, bind, evict } from '../write/pod-subresources.ts';
 import { SCALES, scaleOf, withScale } from '../write/scale.ts';
 import { selectionOf } from './selection.ts';
 import { requestOptions } from './write-options.ts';
 import type { RequestOptions } from './write-options.ts';
-import { badRequest, methodNotAllowed, notFound, quote, success, unknownResource } from '../store/status.ts';
+import {
+  badRequest,
+  created,
+  methodNotAllowed,
+  notFound,
+  quote,
+  success,
+  unknownResource,
+} from '../store/status.ts';
 import { keyOf } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { StoredObjectWriter, WriteOptions } from '../write/writer.ts';
@@ -48,7 +57,9 @@ export interface Services extends ReadServices {
 export async function serveResource(services: Services, call: Call): Promise<void> {
   const { path, request } = call;
   const { definition } = call.collection;
+  const action = definition.resource === 'pods' ? POD_ACTIONS.get(path.subresource) : undefined;
   const served =
+    action !== undefined ||
     path.subresource === '' ||
     (path.subresource === 'status' && definition.status === true) ||
     (path.subresource === 'scale' && definition.scale !== undefined);
@@ -58,6 +69,7 @@ export async function serveResource(services: Services, call: Call): Promise<voi
     if (request.method !== 'POST' || named) throw methodNotAllowed();
     return sendJson(call.response, 201, definition.review(await readObject(services, call, optionsOf(call))));
   }
+  if (action !== undefined) return actOnPod(services, call);
   switch (request.method) {
     case 'GET':
       return serveRead(services, call);
@@ -84,6 +96,19 @@ async function create(services: Services, call: Call): Promise<void> {
   const options = optionsOf(call);
   const object = await readObject(services, call, options);
   answer(call, 201, services.writer.create(collection, path.namespace, object, writeOptions(call, options)));
+}
+
+/** Answers a Binding or an Eviction of a Pod. */
+async function actOnPod(services: Services, call: Call): Promise<void> {
+  const { path, request, collection } = call;
+  if (request.method !== 'POST' || path.name === '') throw methodNotAllowed();
+  const options = optionsOf(call);
+  const body = await readObject(services, call, options);
+  const { log, table, writer } = services;
+  const budgets = log.collection(table.named('poddisruptionbudgets.policy'));
+  const act = path.subresource === 'binding' ? bind : evict;
+  act({ writer, pods: collection, budgets }, path, body, writeOptions(call, options));
+  sendJson(call.response, 201, created());
 }
 
 async function update(services: Services, call: Call): Promise<void> {
@@ -116,11 +141,13 @@ async function patch(services: Services, call: Call): Promise<void> {
   requirePatchType(type, definition);
   if (type === APPLY_PATCH && !isScale(call)) return apply(services, call);
   const options = optionsOf(call);
-  const body = jsonOf(await readBody(call.request, services.options.requestBytesMax));
+  const body = await readBody(call.request, services.options.requestBytesMax);
   const current = collection.get(keyOf(path.namespace, path.name));
   if (current === undefined) throw notFound(definition, path.name);
   const target = isScale(call) ? scaleOf(definition, current.parse()) : current.parse();
-  write(services, call, current, accepted(call, applyPatch(type, target, body), options), options);
+  const patched = accepted(call, applyPatch(type, definition, target, body), options);
+  checkName(call, patched);
+  write(services, call, current, patched, options);
 }
 
 /** Server-side apply: the body is YAML, of which JSON is a part. */
@@ -243,11 +270,11 @@ async function deleteOptions(services: Services, call: Call): Promise<WriteOptio
   const body = await readBody(call.request, services.options.requestBytesMax);
   const parsed = body.length === 0 ? {} : jsonOf(body);
   const given: JsonObject = isJsonObject(parsed) ? parsed : {};
-  const { preconditions, dryRun } = given;
+  const { preconditions } = given;
   return {
     preconditions: isJsonObject(preconditions) ? preconditions : {},
     propagation: propagationOf(call.query, given),
-    dryRun: isDryRun(call) || (Array.isArray(dryRun) && dryRun.includes('All')),
+    dryRun: isDryDeletion(call.query, given),
   };
 }
 
@@ -257,11 +284,10 @@ async function readObject(services: Services, call: Call, options: RequestOption
   return accepted(call, parseJson(body.toString()) as Json | undefined, options);
 }
 
-/** Returns the kind of the bodies of a request: a scale has its own. */
+/** Returns the kind of the bodies of a request, which a subresource may have of its own. */
 function wireKind(call: Call): ServedResource {
-  return isScale(call) ? SCALES : call.collection.definition;
-}
-
-function isDryRun({ query }: Call): boolean {
-  return query.get('dryRun') === 'All';
+  if (isScale(call)) return SCALES;
+  const { collection, path } = call;
+  const action = collection.definition.resource === 'pods' ? POD_ACTIONS.get(path.subresource) : undefined;
+  return action ?? collection.definition;
 }

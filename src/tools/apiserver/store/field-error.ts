@@ -9,7 +9,8 @@ export interface FieldError {
     | 'FieldValueForbidden'
     | 'FieldValueNotSupported'
     | 'FieldValueTooLong'
-    | 'FieldValueTooMany';
+    | 'FieldValueTooMany'
+    | 'FieldValueDuplicate';
   readonly field: string;
   readonly body: string;
 }

@@ -204,6 +204,13 @@ export function methodNotAllowed(): StatusError {
   return failure(405, message, {});
 }
 
+/** An eviction that a disruption budget does not allow. */
+export function disruptionBudget(message: string, retryAfterSeconds: number): StatusError {
+  const causes = [{ reason: 'DisruptionBudget', message }];
+  const details = retryAfterSeconds === 0 ? { causes } : { causes, retryAfterSeconds };
+  return failure(429, "Cannot evict pod as it would violate the pod's disruption budget.", details);
+}
+
 /** A patch that is well-formed but does not apply. The real server gives no reason either. */
 export function unprocessable(): StatusError {
   const message = 'the server rejected our request due to an error in our request';
@@ -221,9 +228,14 @@ export function unsupportedMediaType(): StatusError {
   return failure(415, message);
 }
 
-export function unsupportedPatchType(): StatusError {
-  const message = '415: Unsupported Media Type';
-  return failure(415, message, {});
+export function unsupportedPatchType(isCustom: boolean): StatusError {
+  const strategic = isCustom ? [] : ['application/strategic-merge-patch+json'];
+  const accepted = ['json-patch+json', 'merge-patch+json', 'apply-patch+yaml'].map(
+    (type) => `application/${type}`,
+  );
+  const types = [...accepted, ...strategic].join(', ');
+  const message = `the body of the request was in an unknown format - accepted media types include: ${types}`;
+  return failure(415, message);
 }
 
 /** The real server quotes the body. */
@@ -277,6 +289,11 @@ export function internalError(message: string): StatusError {
 /** Any other failure, for injected ones. */
 export function failureOf(code: number, message: string, retryAfterSeconds?: number): StatusError {
   return failure(code, message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
+}
+
+/** The answer to a Binding or an Eviction. */
+export function created(): Status {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 }
 
 export function success(definition: ResourceDefinition, name: string, uid: string): Status {

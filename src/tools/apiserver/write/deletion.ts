@@ -3,7 +3,7 @@
 import { isJsonObject } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import { timestamp } from './object-preparation.ts';
-import { qualifiedName } from '../store/status.ts';
+import { invalid, qualifiedName } from '../store/status.ts';
 import type { ServedResource } from '../store/resources.ts';
 
 const PROPAGATIONS = ['Background', 'Foreground', 'Orphan'] as const;
@@ -15,12 +15,41 @@ export const ORPHAN = 'orphan';
 /** Keeps a CustomResourceDefinition until its objects are gone. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** Reads `propagationPolicy`, or its predecessor `orphanDependents`; undefined when there is neither. */
+/** Kind of the options of a DELETE in messages. */
+const OPTIONS = { kind: 'DeleteOptions', group: 'meta.k8s.io' };
+
+/**
+ * Reads `propagationPolicy`, or its predecessor `orphanDependents`; undefined when there is neither.
+ *
+ * @throws StatusError 422 for both, and for a policy that does not exist
+ */
 export function propagationOf(query: URLSearchParams, options: JsonObject): Propagation | undefined {
   const { propagationPolicy = query.get('propagationPolicy'), orphanDependents } = options;
+  const field = 'propagationPolicy';
+  const given = JSON.stringify(propagationPolicy);
+  if (propagationPolicy !== null && typeof orphanDependents === 'boolean') {
+    const body = `Invalid value: ${given}: orphanDependents and deletionPropagation cannot be both set`;
+    throw invalid(OPTIONS, '', [{ type: 'FieldValueInvalid', field, body }]);
+  }
+  if (propagationPolicy !== null && !PROPAGATIONS.some((known) => known === propagationPolicy)) {
+    const body = `Unsupported value: ${given}: supported values: "Foreground", "Background", "Orphan", "nil"`;
+    throw invalid(OPTIONS, '', [{ type: 'FieldValueNotSupported', field, body }]);
+  }
   if (orphanDependents === true) return 'Orphan';
   if (orphanDependents === false) return 'Background';
   return PROPAGATIONS.find((known) => known === propagationPolicy);
+}
+
+/** True when a deletion is a dry run. @throws StatusError 422 for another value than `All` */
+export function isDryDeletion(query: URLSearchParams, { dryRun }: JsonObject): boolean {
+  const given = [...query.getAll('dryRun'), ...(Array.isArray(dryRun) ? dryRun : [])].filter(
+    (value) => value !== '',
+  );
+  if (given.some((value) => value !== 'All')) {
+    const body = `Unsupported value: ${JSON.stringify(given)}: supported values: "All"`;
+    throw invalid(OPTIONS, '', [{ type: 'FieldValueNotSupported', field: 'dryRun', body }]);
+  }
+  return given.length > 0;
 }
 
 /** Returns everything that keeps a deleted object: its finalizers, and those in the spec of a namespace. */

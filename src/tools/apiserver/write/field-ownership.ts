@@ -34,7 +34,8 @@ export interface FieldWriter {
 const BEFORE_FIRST_APPLY = 'before-first-apply';
 const WITHOUT_SCHEMA = schemaType({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
 
-function typeOf({ schema, custom, kind }: ServedResource): FieldType {
+/** Returns the type by which managers own the fields of a resource. */
+export function fieldTypeOf({ schema, custom, kind }: ServedResource): FieldType {
   return schema?.fieldType ?? (custom === true ? WITHOUT_SCHEMA : builtInType(kind));
 }
 
@@ -75,7 +76,7 @@ function writeOf(
 ): Write {
   const { manager, subresource } = writer;
   return {
-    type: typeOf(definition),
+    type: fieldTypeOf(definition),
     identity: { manager, operation, apiVersion: apiVersionOf(definition), subresource },
     time: subresource === 'scale' ? undefined : timestamp(),
   };

@@ -1,90 +1,154 @@
 /**
- * Strategic merge patch, as far as kubectl and server-side apply of common kinds need it. Lists of objects merge by
- * their key. The directives `$patch`, `$deleteFromPrimitiveList` and `$setElementOrder` are supported. The real server
- * takes the merge keys from Go struct tags; this table finds them by the name of the field.
+ * Strategic merge patch of built-in kinds. Lists with keys merge by their first key, lists that are sets as sets, by the
+ * types that server-side apply uses. The directives are `$patch`, `$retainKeys`, `$setElementOrder` and
+ * `$deleteFromPrimitiveList`.
  */
 
-import { isJsonObject, memberOf, setMember } from '../store/json.ts';
+import { UNTYPED } from '../fields/schema-types.ts';
+import type { FieldType } from '../fields/schema-types.ts';
+import { isJsonObject, memberOf, setMember, textOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
+import { bareFailure } from '../store/status.ts';
 
-const MERGE_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['containers', ['name']],
-  ['initContainers', ['name']],
-  ['ephemeralContainers', ['name']],
-  ['volumes', ['name']],
-  ['env', ['name']],
-  ['imagePullSecrets', ['name']],
-  ['secrets', ['name']],
-  ['ports', ['containerPort', 'port']],
-  ['volumeMounts', ['mountPath']],
-  ['volumeDevices', ['devicePath']],
-  ['hostAliases', ['ip']],
-  ['conditions', ['type']],
-  ['addresses', ['type']],
-  ['ownerReferences', ['uid']],
-  ['topologySpreadConstraints', ['topologyKey']],
+const PATCH = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const DELETE_VALUES = '$deleteFromPrimitiveList/';
+const ORDER = '$setElementOrder/';
+
+/** Keys of lists that a patch merges although server-side apply owns them as a whole. */
+const MERGED_WHOLE: ReadonlyMap<string, string> = new Map([
+  ['conditions', 'type'],
+  ['imagePullSecrets', 'name'],
 ]);
 
-/** Lists of plain values that merge as sets. */
-const SETS = new Set(['finalizers']);
-const DELETE_VALUES = '$deleteFromPrimitiveList/';
-
-export function strategicMerge(target: JsonObject, patch: JsonObject): JsonObject {
-  if (patch['$patch'] === 'replace') return withoutDirectives(patch);
-  const result: JsonObject = { ...target };
+/** @throws StatusError 500 for an unknown directive, and for an item without its key */
+export function strategicMerge(target: JsonObject, patch: JsonObject, type: FieldType): JsonObject {
+  const directive = patch[PATCH];
+  if (directive === 'replace') return withoutDirectives(patch);
+  if (directive === 'delete') return {};
+  if (directive !== undefined && directive !== 'merge') {
+    throw bareFailure(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
+  }
+  const retained = patch[RETAIN_KEYS];
+  const kept = Object.entries(target).filter(([name]) => !Array.isArray(retained) || retained.includes(name));
+  const result: JsonObject = Object.fromEntries(kept);
   for (const [name, value] of Object.entries(patch)) {
-    if (name.startsWith(DELETE_VALUES)) {
-      const field = name.slice(DELETE_VALUES.length);
-      const dead = new Set(Array.isArray(value) ? value : []);
-      const present = memberOf(result, field);
-      setMember(result, field, Array.isArray(present) ? present.filter((entry) => !dead.has(entry)) : []);
-    } else if (name.startsWith('$')) {
-      continue;
-    } else if (value === null) {
-      delete result[name];
-    } else {
-      setMember(result, name, mergeField(name, memberOf(result, name), value));
-    }
+    if (name.startsWith('$')) continue;
+    if (value === null) delete result[name];
+    else
+      setMember(result, name, mergeField(name, memberOf(result, name), value, type.member(name) ?? UNTYPED));
+  }
+  for (const [name, value] of Object.entries(patch)) {
+    if (name.startsWith(DELETE_VALUES)) deleteValues(result, name.slice(DELETE_VALUES.length), value);
+    if (name.startsWith(ORDER)) setOrder(result, target, name.slice(ORDER.length), value, type);
   }
   return result;
 }
 
-function mergeField(name: string, target: Json | undefined, patch: Json | undefined): Json | undefined {
-  if (isJsonObject(patch)) return strategicMerge(isJsonObject(target) ? target : {}, patch);
+function mergeField(
+  name: string,
+  target: Json | undefined,
+  patch: Json | undefined,
+  type: FieldType,
+): Json | undefined {
+  if (isJsonObject(patch)) return strategicMerge(isJsonObject(target) ? target : {}, patch, type);
   if (!Array.isArray(patch)) return patch;
   const present = Array.isArray(target) ? target : [];
-  if (SETS.has(name)) return [...new Set([...present, ...patch])];
-  const key = mergeKey(name, [...present, ...patch]);
-  return key === undefined ? patch : mergeList(key, present, patch);
+  if (type.items?.form === 'set')
+    return ordered([...new Set([...present, ...patch])], patch, present, textOf);
+  const key = keyOf(name, type);
+  return key === undefined ? patch : mergeItems(key, present, patch, type.item);
 }
 
-/** Returns the first candidate that all entries have, except directives. */
-function mergeKey(name: string, entries: readonly Json[]): string | undefined {
-  const objects = entries.filter((entry) => isJsonObject(entry));
-  if (objects.length !== entries.length) return undefined;
-  const keyed = objects.filter((entry) => entry['$patch'] !== 'replace');
-  return MERGE_KEYS.get(name)?.find((key) => keyed.every((entry) => entry[key] !== undefined));
+function keyOf(name: string, { items }: FieldType): string | undefined {
+  return items?.form === 'map' ? items.keys[0] : MERGED_WHOLE.get(name);
 }
 
-function mergeList(key: string, target: readonly Json[], patch: readonly Json[]): Json[] {
+function mergeItems(key: string, target: readonly Json[], patch: readonly Json[], type: FieldType): Json[] {
   const entries = patch.filter((entry) => isJsonObject(entry));
-  if (entries.some((entry) => entry['$patch'] === 'replace')) {
-    return entries.filter((entry) => entry['$patch'] !== 'replace');
+  if (entries.some((entry) => entry[PATCH] === 'replace' && entry[key] === undefined)) {
+    return entries.filter((entry) => entry[PATCH] === undefined).map(withoutDirectives);
   }
   const result = target.filter((entry) => isJsonObject(entry));
   for (const entry of entries) {
+    if (entry[key] === undefined) {
+      throw bareFailure(`map: ${goText(entry)} does not contain declared merge key: ${key}`);
+    }
     const index = result.findIndex((candidate) => candidate[key] === entry[key]);
-    if (entry['$patch'] === 'delete') {
+    if (entry[PATCH] === 'delete') {
       if (index >= 0) result.splice(index, 1);
     } else if (index >= 0) {
-      result[index] = strategicMerge(result[index] ?? {}, entry);
+      result[index] = strategicMerge(result[index] ?? {}, entry, type);
     } else {
-      result.push(withoutDirectives(entry));
+      result.push(strategicMerge({}, entry, type));
     }
   }
-  return result;
+  return ordered(result, entries, target, (item) => textOf(memberOf(item, key)));
+}
+
+/**
+ * Orders the items of a merged list: those of the patch in the order of the patch, others as they were. An item that is
+ * new stands before the items that the patch does not name.
+ */
+function ordered(
+  merged: readonly Json[],
+  patch: readonly Json[],
+  before: readonly Json[],
+  nameOf: (item: Json) => string,
+): Json[] {
+  const [wanted, present] = [patch.map(nameOf), before.map(nameOf)];
+  const rank = (names: readonly string[], item: Json): number => names.indexOf(nameOf(item));
+  const patched = merged.filter((item) => rank(wanted, item) >= 0);
+  patched.sort((one, other) => rank(wanted, one) - rank(wanted, other));
+  const result: Json[] = [];
+  for (const item of merged.filter((each) => rank(wanted, each) < 0)) {
+    for (
+      let next = patched[0];
+      next !== undefined && rank(present, next) < rank(present, item);
+      next = patched[0]
+    ) {
+      result.push(next);
+      patched.shift();
+    }
+    result.push(item);
+  }
+  return [...result, ...patched];
+}
+
+function deleteValues(result: JsonObject, field: string, values: Json | undefined): void {
+  const present = memberOf(result, field);
+  if (!Array.isArray(present)) return;
+  const dead = new Set(Array.isArray(values) ? values : []);
+  setMember(
+    result,
+    field,
+    present.filter((entry) => !dead.has(entry)),
+  );
+}
+
+function setOrder(
+  result: JsonObject,
+  target: JsonObject,
+  field: string,
+  order: Json | undefined,
+  type: FieldType,
+): void {
+  const present = memberOf(result, field);
+  if (!Array.isArray(present) || !Array.isArray(order)) return;
+  const key = keyOf(field, type.member(field) ?? UNTYPED);
+  const before = memberOf(target, field);
+  const nameOf = (item: Json): string => textOf(key === undefined ? item : memberOf(item, key));
+  setMember(result, field, ordered(present, order, Array.isArray(before) ? before : [], nameOf));
 }
 
 function withoutDirectives(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !name.startsWith('$')));
+}
+
+/** Writes a value as Go's %v does. */
+function goText(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (!isJsonObject(value)) return value === null || value === undefined ? '<nil>' : String(value);
+  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return `map[${members.map(([name, member]) => `${name}:${goText(member)}`).join(' ')}]`;
 }

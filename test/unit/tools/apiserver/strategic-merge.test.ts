@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/tools/apiserver/store/json.ts';
+import { builtInType } from '../../../../src/tools/apiserver/fields/schema-types.ts';
 import { strategicMerge } from '../../../../src/tools/apiserver/write/strategic-merge.ts';
 
 const ONE = { name: 'one', image: 'i:1', ports: [{ containerPort: 80, name: 'http' }] };
@@ -44,7 +45,7 @@ const CASES: ReadonlyArray<readonly [what: string, patch: JsonObject, expected: 
         labels: { x: null, y: '2' },
       },
     },
-    { metadata: { finalizers: ['b', 'c'], labels: { y: '2' } } },
+    { metadata: { finalizers: ['c', 'b'], labels: { y: '2' } } },
   ],
   [
     'merges ports inside a container by their own key',
@@ -61,6 +62,21 @@ const CASES: ReadonlyArray<readonly [what: string, patch: JsonObject, expected: 
     },
   ],
   [
+    'sets the order of a list, new items first, and keeps only the given members of an object',
+    {
+      spec: {
+        '$setElementOrder/containers': [{ name: 'three' }, { name: 'two' }],
+        containers: [{ name: 'three' }, { name: 'two', $retainKeys: ['name', 'tty'], tty: true }],
+      },
+    },
+    {
+      spec: {
+        containers: [{ name: 'three' }, ONE, { name: 'two', tty: true }],
+        tolerations: TOLERATIONS,
+      },
+    },
+  ],
+  [
     'replaces an object by directive',
     { spec: { $patch: 'replace', nodeName: 'n' } },
     { spec: { nodeName: 'n' } },
@@ -71,8 +87,20 @@ describe('strategic merge patch', () => {
   for (const [what, patch, expected] of CASES) {
     it(what, () => {
       const before = structuredClone(POD);
-      assert.deepEqual(strategicMerge(POD, patch), { ...POD, ...expected });
+      assert.deepEqual(strategicMerge(POD, patch, builtInType('Pod')), { ...POD, ...expected });
       assert.deepEqual(POD, before, 'the original stays as it was');
     });
   }
+
+  it('refuses an unknown directive, and an item without its key, in the words of Go', () => {
+    const merge = (patch: JsonObject): unknown => strategicMerge(POD, patch, builtInType('Pod'));
+    assert.throws(
+      () => merge({ spec: { $patch: 'frob' } }),
+      /unknown patch type: frob in map: map\[\$patch:frob\]/,
+    );
+    assert.throws(
+      () => merge({ spec: { containers: [{ image: 'x' }] } }),
+      /map: map\[image:x\] does not contain declared merge key: name/,
+    );
+  });
 });

@@ -1,0 +1,35 @@
+/** Lists whose type makes their items unique: sets, and lists with keys. */
+
+import type { FieldError } from '../store/field-error.ts';
+import { isJsonObject, memberOf } from '../store/json.ts';
+import type { Json } from '../store/json.ts';
+import { UNTYPED, elementOfItem } from '../fields/schema-types.ts';
+import type { FieldType, ItemRule } from '../fields/schema-types.ts';
+
+/** Returns an error for each item that repeats an item before it. */
+export function duplicateErrors(value: Json | undefined, type: FieldType, path = ''): FieldError[] {
+  if (Array.isArray(value)) {
+    const seen = new Set<string>();
+    return value.flatMap((item, index) => {
+      const place = `${path}[${index}]`;
+      const inside = duplicateErrors(item, type.item, place);
+      const element = type.items && elementOfItem(type.items, item);
+      if (type.items === undefined || element === undefined || !seen.has(element)) {
+        if (element !== undefined) seen.add(element);
+        return inside;
+      }
+      const body = `Duplicate value: ${JSON.stringify(identityOf(type.items, item))}`;
+      return [{ type: 'FieldValueDuplicate', field: place, body } as const, ...inside];
+    });
+  }
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    duplicateErrors(member, type.member(name) ?? UNTYPED, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+function identityOf(rule: ItemRule, item: Json): Json {
+  if (rule.form === 'set') return item;
+  const keys = rule.keys.map((key) => [key, memberOf(item, key)] as const);
+  return Object.fromEntries(keys.filter(([, value]) => value !== undefined));
+}

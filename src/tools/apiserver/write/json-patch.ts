@@ -1,0 +1,109 @@
+/** JSON patch (RFC 6902), as a cluster applies it: negative indexes count from the end, and `replace` may add a member. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, memberOf, setMember } from '../store/json.ts';
+import type { Json, JsonObject } from '../store/json.ts';
+import { badRequest, unprocessable } from '../store/status.ts';
+
+interface Operation {
+  readonly op?: string;
+  readonly path?: string;
+  readonly from?: string;
+  readonly value?: Json;
+}
+
+/** A value in which the document is the member '': the path '' and the path '/a' begin with that name. */
+type Holder = JsonObject;
+
+/** Applies a patch to a copy. @throws StatusError 400 for what is no patch, 422 for a patch that does not apply */
+export function jsonPatch(target: JsonObject, patch: Json): JsonObject {
+  if (!Array.isArray(patch)) throw noOperations(isJsonObject(patch) ? 'object' : typeof patch, '[]');
+  const other = patch.find((entry) => !isJsonObject(entry));
+  if (other !== undefined) throw noOperations(Array.isArray(other) ? 'array' : typeof other, '');
+  const holder: Holder = { '': structuredClone(target) };
+  for (const entry of patch) applyOperation(holder, entry as Operation);
+  const root = holder[''];
+  if (!isJsonObject(root)) throw unprocessable();
+  return root;
+}
+
+function noOperations(found: string, list: '[]' | ''): Error {
+  return badRequest(
+    `error decoding patch: json: cannot unmarshal ${found} into Go value of type ${list}handlers.jsonPatchOp`,
+  );
+}
+
+function applyOperation(holder: Holder, operation: Operation): void {
+  const { op = '', path = '', from = '', value = null } = operation;
+  switch (op) {
+    case 'add':
+      return add(placeOf(holder, path), value);
+    case 'replace':
+      return replace(placeOf(holder, path), value);
+    case 'remove':
+      return remove(placeOf(holder, path));
+    case 'copy':
+      return add(placeOf(holder, path), structuredClone(read(placeOf(holder, from)) ?? null));
+    case 'move': {
+      const source = placeOf(holder, from);
+      const moved = read(source);
+      remove(source);
+      return add(placeOf(holder, path), moved ?? null);
+    }
+    case 'test':
+      // An absent member equals null.
+      if (isDeepStrictEqual(read(placeOf(holder, path)) ?? null, value)) return;
+      throw unprocessable();
+    default:
+      throw unprocessable();
+  }
+}
+
+interface Place {
+  readonly parent: Json[] | JsonObject;
+  readonly name: string;
+}
+
+function placeOf(holder: Holder, path: string): Place {
+  const parts = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (parts[0] !== '') throw unprocessable();
+  const name = parts.pop() ?? '';
+  let parent: Json | undefined = holder;
+  for (const part of parts) parent = parent && read(containerOf(parent, part));
+  return containerOf(parent, name);
+}
+
+function containerOf(parent: Json | undefined, name: string): Place {
+  if (!Array.isArray(parent) && !isJsonObject(parent)) throw unprocessable();
+  return { parent, name };
+}
+
+/** Returns the position of an index in a list of this length. @throws StatusError 422 outside the list */
+function positionOf(index: string, length: number): number {
+  if (!/^-?\d+$/.test(index)) throw unprocessable();
+  const number = Number(index);
+  const position = number < 0 ? number + length : number;
+  if (position < 0 || position >= length) throw unprocessable();
+  return position;
+}
+
+function read({ parent, name }: Place): Json | undefined {
+  return Array.isArray(parent) ? parent[positionOf(name, parent.length)] : memberOf(parent, name);
+}
+
+function add({ parent, name }: Place, value: Json): void {
+  if (!Array.isArray(parent)) setMember(parent, name, value);
+  else if (name === '-') parent.push(value);
+  else parent.splice(positionOf(name, parent.length + 1), 0, value);
+}
+
+function replace({ parent, name }: Place, value: Json): void {
+  if (Array.isArray(parent)) parent[positionOf(name, parent.length)] = value;
+  else setMember(parent, name, value);
+}
+
+function remove({ parent, name }: Place): void {
+  if (Array.isArray(parent)) parent.splice(positionOf(name, parent.length), 1);
+  else if (memberOf(parent, name) === undefined) throw unprocessable();
+  else delete parent[name];
+}

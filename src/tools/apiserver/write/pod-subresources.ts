@@ -1,0 +1,171 @@
+/** The subresources of a Pod that act on it: `binding`, by which a scheduler assigns a node, and `eviction`. */
+
+import { labelSelectorAsSelector } from '../../../kube/label-selector.ts';
+import type { LabelSelectorObject } from '../../../kube/label-selector.ts';
+import type { Collection } from '../store/event-log.ts';
+import { isJsonObject, memberOf } from '../store/json.ts';
+import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import type { ServedResource } from '../store/resources.ts';
+import {
+  badRequest,
+  bareFailure,
+  conflict,
+  disruptionBudget,
+  internalError,
+  notFound,
+} from '../store/status.ts';
+import { keyOf } from '../store/stored-object.ts';
+import { timestamp } from './object-preparation.ts';
+import type { StoredObjectWriter, WriteOptions } from './writer.ts';
+
+/** The kinds of the bodies, by the name of the subresource. */
+export const POD_ACTIONS: ReadonlyMap<string, ServedResource> = new Map([
+  ['binding', { group: '', version: 'v1', resource: 'bindings', kind: 'Binding', namespaced: true }],
+  ['eviction', { group: 'policy', version: 'v1', resource: 'evictions', kind: 'Eviction', namespaced: true }],
+]);
+
+interface Parts {
+  readonly writer: StoredObjectWriter;
+  readonly pods: Collection;
+  readonly budgets: Collection;
+}
+
+interface Target {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Assigns the Pod to the node of a Binding. @throws StatusError */
+export function bind({ writer, pods }: Parts, target: Target, body: KubeObject, options: WriteOptions): void {
+  const pod = podOf(pods, target);
+  checkBodyName(target, body, 'Binding');
+  const node = memberOf(body['target'], 'name');
+  if (typeof node !== 'string' || node === '') throw bareFailure('target.name: Required value');
+  const { name } = target;
+  const spec = isJsonObject(pod['spec']) ? pod['spec'] : {};
+  const assigned = spec['nodeName'];
+  if (typeof assigned === 'string' && assigned !== '') {
+    const why = `pod ${name} is already assigned to node ${JSON.stringify(assigned)}`;
+    throw conflict({ ...pods.definition, resource: 'pods/binding' }, name, why);
+  }
+  const { metadata } = pod;
+  const annotations = { ...metadata.annotations, ...body.metadata.annotations };
+  const status = isJsonObject(pod['status']) ? pod['status'] : {};
+  const bound = {
+    ...pod,
+    metadata: { ...metadata, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) },
+    spec: { ...spec, nodeName: node },
+    status: { ...status, conditions: withScheduled(status['conditions']) },
+  };
+  writer.update(pods, keyOf(target.namespace, name), bound, 'everything', options);
+}
+
+function withScheduled(conditions: Json | undefined): Json[] {
+  const others = Array.isArray(conditions)
+    ? conditions.filter((each) => memberOf(each, 'type') !== 'PodScheduled')
+    : [];
+  const scheduled = {
+    type: 'PodScheduled',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: timestamp(),
+  };
+  return [...others, scheduled];
+}
+
+/** Deletes the Pod when its disruption budget allows it. @throws StatusError 429 when the budget does not */
+export function evict(
+  { writer, pods, budgets }: Parts,
+  target: Target,
+  body: KubeObject,
+  options: WriteOptions,
+): void {
+  const pod = podOf(pods, target);
+  checkBodyName(target, body, 'Eviction');
+  const [budget, ...others] = needsBudget(pod) ? budgetsOf(budgets, target.namespace, pod) : [];
+  if (others.length > 0) {
+    const why =
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+    throw internalError(why);
+  }
+  if (budget !== undefined) spend(writer, budgets, budget, pod, options);
+  writer.delete(pods, keyOf(target.namespace, target.name), target.name, options);
+}
+
+function podOf(pods: Collection, { namespace, name }: Target): KubeObject {
+  const stored = pods.get(keyOf(namespace, name));
+  if (stored === undefined) throw notFound(pods.definition, name);
+  return stored.parse();
+}
+
+function checkBodyName({ name }: Target, body: KubeObject, kind: string): void {
+  if (body.metadata.name !== name) throw badRequest(`name in URL does not match name in ${kind} object`);
+}
+
+/** A Pod that does not run, or that is being deleted already, disrupts nothing. */
+function needsBudget({ metadata, status }: KubeObject): boolean {
+  const phase = memberOf(status, 'phase');
+  return (
+    metadata.deletionTimestamp === undefined &&
+    phase !== 'Pending' &&
+    phase !== 'Succeeded' &&
+    phase !== 'Failed'
+  );
+}
+
+function budgetsOf(budgets: Collection, namespace: string, { metadata }: KubeObject): KubeObject[] {
+  return budgets
+    .keys()
+    .flatMap((key) => budgets.get(key)?.parse() ?? [])
+    .filter((budget) => budget.metadata.namespace === namespace)
+    .filter(({ spec }) => labelSelectorAsSelector(selectorOf(spec as Json)).matches(metadata.labels ?? {}));
+}
+
+function selectorOf(spec: Json | undefined): LabelSelectorObject | undefined {
+  const selector = memberOf(spec, 'selector');
+  return isJsonObject(selector) ? selector : undefined;
+}
+
+function numberOf(status: JsonObject, name: string): number {
+  const value = status[name];
+  return typeof value === 'number' ? value : 0;
+}
+
+function spend(
+  writer: StoredObjectWriter,
+  budgets: Collection,
+  budget: KubeObject,
+  pod: KubeObject,
+  options: WriteOptions,
+): void {
+  const { name = '', namespace = '', generation = 0 } = budget.metadata;
+  const status = isJsonObject(budget['status']) ? budget['status'] : {};
+  const [healthy, desired] = [numberOf(status, 'currentHealthy'), numberOf(status, 'desiredHealthy')];
+  if (!isReady(pod)) {
+    const policy = memberOf(budget['spec'], 'unhealthyPodEvictionPolicy');
+    if (policy === 'AlwaysAllow' || (desired > 0 && healthy >= desired)) return;
+  }
+  if (numberOf(status, 'observedGeneration') < generation) {
+    throw disruptionBudget(`The disruption budget ${name} is still being processed by the server.`, 10);
+  }
+  const allowed = numberOf(status, 'disruptionsAllowed');
+  if (allowed <= 0) {
+    throw disruptionBudget(
+      `The disruption budget ${name} needs ${desired} healthy pods and has ${healthy} currently`,
+      0,
+    );
+  }
+  const disrupted = isJsonObject(status['disruptedPods']) ? status['disruptedPods'] : {};
+  const spent = {
+    ...status,
+    disruptionsAllowed: allowed - 1,
+    disruptedPods: { ...disrupted, [pod.metadata.name ?? '']: timestamp() },
+  };
+  writer.update(budgets, keyOf(namespace, name), { ...budget, status: spent }, 'status', options);
+}
+
+function isReady({ status }: KubeObject): boolean {
+  const conditions = memberOf(status, 'conditions');
+  if (!Array.isArray(conditions)) return false;
+  return conditions.some((each) => memberOf(each, 'type') === 'Ready' && memberOf(each, 'status') === 'True');
+}

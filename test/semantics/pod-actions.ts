@@ -1,0 +1,105 @@
+/** The subresources `binding` and `eviction` of a Pod. */
+
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import type { Answer } from './client.ts';
+import { Fixture, ok } from './fixture.ts';
+import type { Target } from './target.ts';
+
+export function podActionSemantics(target: () => Promise<Target>): void {
+  describe('a Binding', () => {
+    const fixture = Fixture.use(target, 'together');
+    const bind = (name: string, rest: object): Promise<Answer> =>
+      fixture.client.post(`${fixture.pod(name)}/binding`, {
+        apiVersion: 'v1',
+        kind: 'Binding',
+        metadata: { name },
+        ...rest,
+      });
+
+    it('assigns a Pod to a node, once', async () => {
+      await fixture.createPod('bound');
+      const to = { target: { kind: 'Node', name: 'node-1' } };
+      const answer = await bind('bound', to);
+      assert.equal(answer.status, 201);
+      assert.equal(answer.body.kind, 'Status');
+      const { spec, status } = ok(await fixture.client.get(fixture.pod('bound')));
+      assert.equal(spec?.['nodeName'], 'node-1');
+      const { conditions } = status as { readonly conditions: readonly { type: string; status: string }[] };
+      assert.ok(conditions.some((each) => each.type === 'PodScheduled' && each.status === 'True'));
+      const again = await bind('bound', to);
+      assert.equal(again.status, 409);
+      assert.equal(
+        again.body.message,
+        'Operation cannot be fulfilled on pods/binding "bound": pod bound is already assigned to node "node-1"',
+      );
+    });
+
+    it('of an absent Pod is 404, and of another name 400', async () => {
+      assert.equal((await bind('absent', { target: { name: 'n' } })).status, 404);
+      await fixture.createPod('named');
+      const other = await bind('named', { metadata: { name: 'other' }, target: { name: 'n' } });
+      assert.equal(other.body.message, 'name in URL does not match name in Binding object');
+    });
+  });
+
+  describe('an Eviction', () => {
+    const fixture = Fixture.use(target, 'together');
+    const evict = (name: string, query = ''): Promise<Answer> =>
+      fixture.client.post(`${fixture.pod(name)}/eviction${query}`, {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name },
+      });
+    const budget = (): string =>
+      `/apis/policy/v1/namespaces/${fixture.namespace}/poddisruptionbudgets/budget`;
+    const setBudget = (status: object): Promise<Answer> =>
+      fixture.client.mergePatch(`${budget()}/status`, { status });
+    before(async () => {
+      const spec = { minAvailable: 1, selector: { matchLabels: { app: 'guarded' } } };
+      ok(
+        await fixture.client.post(budget().replace(/\/budget$/, ''), { metadata: { name: 'budget' }, spec }),
+      );
+      await fixture.createPod('guarded', { app: 'guarded' });
+      const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+      ok(await fixture.client.mergePatch(`${fixture.pod('guarded')}/status`, { status }));
+    });
+
+    it('deletes a Pod that no budget protects', async () => {
+      await fixture.createPod('free');
+      assert.equal((await evict('free', '?dryRun=All')).status, 201);
+      assert.equal((await fixture.client.get(fixture.pod('free'))).status, 200);
+      const answer = await evict('free');
+      assert.equal(answer.status, 201);
+      assert.equal((await evict('absent')).body.message, 'pods "absent" not found');
+    });
+
+    it('of a protected Pod is 429 until the budget allows a disruption, which it uses up', async () => {
+      const early = await evict('guarded');
+      assert.equal(early.status, 429);
+      assert.equal(early.body.message, "Cannot evict pod as it would violate the pod's disruption budget.");
+      assert.equal(early.headers['retry-after'], '10');
+      const healthy = { observedGeneration: 1, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
+      ok(await setBudget({ ...healthy, disruptionsAllowed: 0 }));
+      const refused = await evict('guarded');
+      assert.equal(refused.status, 429);
+      assert.deepEqual(refused.body.details?.['causes'], [
+        {
+          reason: 'DisruptionBudget',
+          message: 'The disruption budget budget needs 1 healthy pods and has 1 currently',
+        },
+      ]);
+      ok(await setBudget({ disruptionsAllowed: 1 }));
+      assert.equal((await evict('guarded')).status, 201);
+      const { status } = ok(await fixture.client.get(budget()));
+      const { disruptionsAllowed, disruptedPods } = status as Record<string, object | number>;
+      assert.equal(disruptionsAllowed, 0);
+      assert.deepEqual(Object.keys(Object(disruptedPods) as object), ['guarded']);
+    });
+
+    it('is only created', async () => {
+      await fixture.createPod('read');
+      assert.equal((await fixture.client.get(`${fixture.pod('read')}/eviction`)).status, 405);
+    });
+  });
+}
