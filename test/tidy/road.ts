@@ -1,6 +1,6 @@
 /**
- * The roads of an event and of a list item: the files of `src` with a function that V8's precise coverage sees run at
- * least once for each, on an informer whose whole pipeline runs on this thread. The apiserver runs in another.
+ * The roads of an event, of a batch of events and of a list item: the files of `src` with a function that V8's precise coverage
+ * sees run at least once for each, on an informer whose whole pipeline runs on this thread. The apiserver runs in another.
  */
 import assert from 'node:assert/strict';
 import { Session } from 'node:inspector/promises';
@@ -11,14 +11,18 @@ import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.
 import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer, resources } from '../../src/index.ts';
 
-/** Events come one at a time; items come in one list. No timer fires as often meanwhile. */
-const EVENTS = 20;
+/** Batches of one event, then bursts of many; items come in one list. No timer fires as often. */
+const BATCHES = 20;
+const BURST = 2000;
 const ITEMS = 500;
 const COMPILED = fileURLToPath(new URL('../../src/', import.meta.url));
 
 export interface Roads {
   /** Files such as `src/reflector/router.ts`, sorted. */
-  readonly modified: readonly string[];
+  /** For each MODIFIED event. */
+  readonly event: readonly string[];
+  /** For each batch of events, and not for each event in it. */
+  readonly batch: readonly string[];
   readonly listed: readonly string[];
 }
 
@@ -40,13 +44,17 @@ export async function measureRoads(): Promise<Roads> {
     void informer.run();
     await added.until(ITEMS);
   });
-  const modified = await filesRun(EVENTS, async () => {
-    for (let event = 1; event <= EVENTS; event++) {
+  const alone = await filesRun(BATCHES, async () => {
+    for (let event = 1; event <= BATCHES; event++) {
       await change(server, event);
       await updates.until(event);
     }
   });
-  return { modified, listed };
+  const event = await filesRun(BURST, async () => {
+    await server.load({ rate: 'max', durationMs: 60_000, eventsMax: BURST });
+    await updates.until(BATCHES + BURST);
+  });
+  return { event, batch: alone.filter((file) => !event.includes(file)), listed };
 }
 
 /** Counts calls of a handler. */
