@@ -27,7 +27,8 @@ import { NamespaceDeletion } from '../write/namespace-deletion.ts';
 import { resolveOptions } from '../store/server-options.ts';
 import type { ApiServerOptions } from '../store/server-options.ts';
 import { RequestLog } from '../wire/request-log.ts';
-import type { RequestRecord } from '../wire/request-log.ts';
+import type { RequestRecord } from '../wire/request-info.ts';
+import type { RbacOptions } from '../wire/rights.ts';
 import { ResourceTable } from '../store/resources.ts';
 import type { ResourceDefinition } from '../store/resources.ts';
 import { handleRequest } from '../serve/router.ts';
@@ -148,6 +149,7 @@ export class ApiServer {
     openFaultPort: (): Promise<FaultPortAddress> => this.#faultPort.open(),
     requests: (): RequestRecord[] => this.#services.requests.all(),
     clearRequests: (): void => this.#services.requests.clear(),
+    rbac: (options: RbacOptions): string => this.#services.requests.rights.yaml(options),
     close: async (): Promise<void> => {
       this.#load?.stop();
       this.#services.engine.heal();

@@ -13,6 +13,7 @@ import type { OptionCheck, OptionChecks } from '../../../base/option-checks.ts';
 import type { FaultAction, FaultScenario, ScenarioMatch, ScenarioRule } from '../faults/fault-rules.ts';
 import type { LoadOptions, PopulateOptions } from '../load/load.ts';
 import type { DropMode } from '../serve/watches.ts';
+import type { RbacOptions } from '../wire/rights.ts';
 import type { ResourceDefinition } from '../store/resources.ts';
 import type { Change } from './api-server.ts';
 
@@ -122,6 +123,8 @@ const RESTART: Shape<{ readonly downMs?: number }> = shape<{ readonly downMs?: n
   downMs: number(0),
 });
 
+const RBAC: Shape<RbacOptions> = shape<RbacOptions>({ name: text, namespaces: listOf('texts', text) });
+
 type WriteType = Exclude<Change['type'], 'delete'>;
 const WRITE: Shape<{ type: WriteType; resource: string; object: object }> = shape(
   { type: anything, resource: text, object: plainObject },
@@ -218,7 +221,7 @@ const CHANGES: OptionCheck = listOf('changes', (name, value) => {
   else check(name, value, WRITE);
 });
 
-type Argument = 'resource' | 'populate' | 'load' | 'drop' | 'restart' | 'scenario' | 'changes';
+type Argument = 'resource' | 'populate' | 'load' | 'drop' | 'restart' | 'rbac' | 'scenario' | 'changes';
 
 /** The checks of the control API's arguments. Each throws ERR_KUBELOOM_OPTION and returns nothing. */
 export const CONTROL_ARGUMENTS: Readonly<Record<Argument, (value: unknown) => void>> = {
@@ -227,6 +230,7 @@ export const CONTROL_ARGUMENTS: Readonly<Record<Argument, (value: unknown) => vo
   load: (value) => check('options of load', value, LOAD),
   drop: (value) => check('options of dropWatches', value, DROP),
   restart: (value) => check('options of restart', value, RESTART),
+  rbac: (value) => check('options of rbac', value, RBAC),
   scenario: (value) => check('scenario', value, SCENARIO),
   changes: (value) => CHANGES('changes', value),
 };

@@ -15,7 +15,8 @@ import { connectionOf, kubeConfigOf, kubeConfigYaml } from '../wire/kubeconfig.t
 import type { Endpoint, KubeConfigObject } from '../wire/kubeconfig.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from '../load/load.ts';
 import type { RemoteCall } from './remote.ts';
-import type { RequestRecord } from '../wire/request-log.ts';
+import type { RbacOptions } from '../wire/rights.ts';
+import type { RequestRecord } from '../wire/request-info.ts';
 import type { ResourceDefinition } from '../store/resources.ts';
 import type { DropMode, WatchInfo } from '../serve/watches.ts';
 
@@ -182,8 +183,18 @@ export class EmbeddedApiServer implements AsyncDisposable {
     return this.#call('requests');
   }
 
+  /** Forgets the requests, and the rights that they need. */
   clearRequests(): Promise<void> {
     return this.#call('clearRequests');
+  }
+
+  /**
+   * Returns the ClusterRole and the Roles that the requests so far need, as YAML, sorted: a test compares it with a file. Requests of
+   * no namespace, such as the watch of a kind in all namespaces, need the ClusterRole. Empty without requests of resources.
+   */
+  async rbac(options: RbacOptions = {}): Promise<string> {
+    CONTROL_ARGUMENTS.rbac(options);
+    return this.#call('rbac', options);
   }
 
   close(): Promise<void> {

@@ -7,9 +7,9 @@ import { documentAt } from './discovery.ts';
 import { applyFaults } from '../faults/fault-answers.ts';
 import type { FaultVerb, RequestFacts } from '../faults/fault-rules.ts';
 import { sendStatus } from '../wire/http-io.ts';
-import { flag, parseResourcePath } from '../wire/request-info.ts';
+import { authorizedVerbOf, flag, parseResourcePath } from '../wire/request-info.ts';
 import type { ResourcePath } from '../wire/request-info.ts';
-import type { RequestRecord } from '../wire/request-log.ts';
+import type { RequestRecord } from '../wire/request-info.ts';
 import {
   forbidden,
   internalError,
@@ -44,7 +44,7 @@ async function serve(services: Services, request: IncomingMessage, response: Ser
   }
   const path = parseResourcePath(url.pathname);
   if (options.token === '') refuseWebPages(options, request);
-  authenticate(options.token, request, path, url);
+  authenticate(options.token, request, record, path, url);
   const query = url.searchParams;
   const facts: RequestFacts = {
     verb: verbOf(record, path),
@@ -85,13 +85,6 @@ function recordOf(request: IncomingMessage, url: URL): RequestRecord {
   return { method: request.method ?? 'GET', path: url.pathname, query, watch };
 }
 
-const VERBS: Readonly<Record<string, string>> = {
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
-
 /**
  * Checks the bearer token; a request with the right token may do everything. A wrong token is answered with
  * 401. A request without a token is anonymous and may read only health and version.
@@ -99,6 +92,7 @@ const VERBS: Readonly<Record<string, string>> = {
 function authenticate(
   token: string,
   request: IncomingMessage,
+  record: RequestRecord,
   path: ResourcePath | undefined,
   url: URL,
 ): void {
@@ -106,7 +100,8 @@ function authenticate(
   if (token === '' || authorization === `Bearer ${token}`) return;
   if (authorization !== undefined) throw unauthorized();
   if (url.pathname === '/version') return;
-  throw anonymousForbidden(authorizedVerbOf(request, path, url), path, url.pathname);
+  const verb = path ? authorizedVerbOf(record, path) : record.method.toLowerCase();
+  throw anonymousForbidden(verb, path, url.pathname);
 }
 
 /**
@@ -119,17 +114,6 @@ function refuseWebPages({ allowRemote }: ResolvedOptions, { headers }: IncomingM
     throw forbidden(`requests to ${quote(host)} are refused, as this server has no token`, {});
   if ((length !== '0' || encoding !== undefined) && headers['content-type'] === undefined)
     throw unsupportedMediaType();
-}
-
-/** The verb of the request in the wording of authorization. */
-function authorizedVerbOf(request: IncomingMessage, path: ResourcePath | undefined, url: URL): string {
-  const method = request.method ?? 'GET';
-  if (path === undefined) return method.toLowerCase();
-  if (method !== 'GET') {
-    return method === 'DELETE' && path.name === '' ? 'deletecollection' : (VERBS[method] ?? 'get');
-  }
-  if (path.name !== '') return 'get';
-  return flag(url.searchParams, 'watch') ? 'watch' : 'list';
 }
 
 function anonymousForbidden(verb: string, path: ResourcePath | undefined, url: string): StatusError {

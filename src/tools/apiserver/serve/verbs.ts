@@ -172,6 +172,7 @@ async function apply(services: Services, call: Call): Promise<void> {
   warn(call, finalizerWarnings(definition, named.metadata));
   const request = { namespace: path.namespace, force: options.force, scope: scopeOf(call) };
   const { stored } = services.writer.apply(collection, key, named, request, writeOptions(call, options));
+  if (isNew) services.requests.created(call.record);
   answer(call, isNew ? 201 : 200, stored);
 }
 

@@ -3,8 +3,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Collection } from '../store/event-log.ts';
 import type { RequestFaults } from '../faults/fault-answers.ts';
-import type { RequestRecord } from './request-log.ts';
 import { badRequest, quote } from '../store/status.ts';
+
+export interface RequestRecord {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly watch: boolean;
+  /** The revision of a list, or of the state with which a streaming list began. */
+  listedRevision?: number;
+}
 
 export interface ResourcePath {
   readonly group: string;
@@ -44,6 +52,22 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
     return { group, version, resource: first, namespace: '', name: second, subresource };
   }
   return { group, version, resource: third, namespace: second, name: fourth, subresource: rest.join('/') };
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/** Returns the verb of a request in the wording of authorization. */
+export function authorizedVerbOf({ method, watch }: RequestRecord, { name }: ResourcePath): string {
+  if (method === 'DELETE' && name === '') return 'deletecollection';
+  const written = VERBS[method];
+  if (written !== undefined) return written;
+  if (name !== '') return 'get';
+  return watch ? 'watch' : 'list';
 }
 
 function decode(part: string): string {
