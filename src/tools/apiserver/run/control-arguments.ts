@@ -1,46 +1,13 @@
 /** The arguments of the control API as tables: a wrong one is refused before anything is sent to the server. */
-import {
-  anything,
-  flag,
-  integer,
-  number,
-  oneOf,
-  invalidOption,
-  text,
-  checkOptions,
-} from '../../../base/option-checks.ts';
-import type { OptionCheck, OptionChecks } from '../../../base/option-checks.ts';
+import { anything, flag, integer, number, oneOf, text } from '../../../base/option-checks.ts';
+import type { OptionCheck } from '../../../base/option-checks.ts';
 import type { FaultAction, FaultScenario, ScenarioMatch, ScenarioRule } from '../faults/fault-rules.ts';
 import type { LoadOptions, PopulateOptions } from '../load/load.ts';
 import type { DropMode } from '../serve/watches.ts';
 import type { RbacOptions } from '../wire/rights.ts';
-import type { ResourceDefinition } from '../store/resources.ts';
+import { RESOURCE, checkShape, listOf, plainObject, shape } from '../store/argument-shapes.ts';
+import type { Shape } from '../store/argument-shapes.ts';
 import type { Change } from './api-server.ts';
-
-/** Checks of an argument's members, and the members that it must have. */
-interface Shape<Argument> {
-  readonly checks: OptionChecks<Argument>;
-  readonly required: readonly (keyof Argument & string)[];
-}
-
-function shape<Argument>(
-  checks: OptionChecks<Argument>,
-  ...required: readonly (keyof Argument & string)[]
-): Shape<Argument> {
-  return { checks, required };
-}
-
-function check<Argument>(what: string, value: unknown, { checks, required }: Shape<Argument>): void {
-  checkOptions(what, value, checks, `${what}: `);
-  for (const name of required)
-    if (Reflect.get(value as object, name) === undefined)
-      invalidOption(`${what}: ${name}`, undefined, 'given');
-}
-
-function plainObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    invalidOption(name, value, 'an object');
-}
 
 function either(...checks: readonly OptionCheck[]): OptionCheck {
   return (name, value) => {
@@ -55,39 +22,6 @@ function either(...checks: readonly OptionCheck[]): OptionCheck {
     if (errors.length === checks.length) throw errors[0];
   };
 }
-
-function listOf(what: string, item: (name: string, value: unknown) => void): OptionCheck {
-  return (name, value) => {
-    if (!Array.isArray(value)) invalidOption(name, value, `an array of ${what}`);
-    for (const [index, each] of value.entries()) item(`${name}[${index}]`, each);
-  };
-}
-
-const RESOURCE: Shape<ResourceDefinition> = shape<ResourceDefinition>(
-  {
-    group: text,
-    version: text,
-    resource: text,
-    kind: text,
-    namespaced: flag,
-    shortNames: listOf('texts', text),
-    status: flag,
-    fields: plainObject,
-    graceful: flag,
-    returnsDeleted: flag,
-    custom: flag,
-  },
-  'group',
-  'version',
-  'resource',
-  'kind',
-  'namespaced',
-);
-
-/** Checks the option `resources` of the server. */
-export const RESOURCE_DEFINITIONS: OptionCheck = listOf('resources', (name, value) =>
-  check(name, value, RESOURCE),
-);
 
 const POPULATE: Shape<PopulateOptions> = shape<PopulateOptions>(
   {
@@ -194,13 +128,13 @@ function checkAction(name: string, value: unknown): void {
   plainObject(name, value);
   const { type, ...members } = value as { readonly type: FaultAction['type'] };
   oneOf(...Object.keys(ACTIONS))(`${name}: type`, type);
-  check(name, members, ACTIONS[type] as Shape<object>);
+  checkShape(name, members, ACTIONS[type] as Shape<object>);
 }
 
 const RULE: Shape<ScenarioRule> = shape<ScenarioRule>(
   {
     faultId: text,
-    match: (name, value) => check(name, value, MATCH),
+    match: (name, value) => checkShape(name, value, MATCH),
     times: either(integer(1), oneOf('always', 'always')),
     action: checkAction,
   },
@@ -209,7 +143,7 @@ const RULE: Shape<ScenarioRule> = shape<ScenarioRule>(
 );
 
 const SCENARIO: Shape<FaultScenario> = shape<FaultScenario>(
-  { seed: integer(0), rules: listOf('rules', (name, value) => check(name, value, RULE)) },
+  { seed: integer(0), rules: listOf('rules', (name, value) => checkShape(name, value, RULE)) },
   'rules',
 );
 
@@ -217,20 +151,20 @@ const CHANGES: OptionCheck = listOf('changes', (name, value) => {
   plainObject(name, value);
   const { type } = value as Change;
   CHANGE_TYPE(`${name}: type`, type);
-  if (type === 'delete') check(name, value, DELETE);
-  else check(name, value, WRITE);
+  if (type === 'delete') checkShape(name, value, DELETE);
+  else checkShape(name, value, WRITE);
 });
 
 type Argument = 'resource' | 'populate' | 'load' | 'drop' | 'restart' | 'rbac' | 'scenario' | 'changes';
 
 /** The checks of the control API's arguments. Each throws ERR_KUBELOOM_OPTION and returns nothing. */
 export const CONTROL_ARGUMENTS: Readonly<Record<Argument, (value: unknown) => void>> = {
-  resource: (value) => check('resource', value, RESOURCE),
-  populate: (value) => check('options of populate', value, POPULATE),
-  load: (value) => check('options of load', value, LOAD),
-  drop: (value) => check('options of dropWatches', value, DROP),
-  restart: (value) => check('options of restart', value, RESTART),
-  rbac: (value) => check('options of rbac', value, RBAC),
-  scenario: (value) => check('scenario', value, SCENARIO),
+  resource: (value) => checkShape('resource', value, RESOURCE),
+  populate: (value) => checkShape('options of populate', value, POPULATE),
+  load: (value) => checkShape('options of load', value, LOAD),
+  drop: (value) => checkShape('options of dropWatches', value, DROP),
+  restart: (value) => checkShape('options of restart', value, RESTART),
+  rbac: (value) => checkShape('options of rbac', value, RBAC),
+  scenario: (value) => checkShape('scenario', value, SCENARIO),
   changes: (value) => CHANGES('changes', value),
 };

@@ -7,7 +7,7 @@ import { KubeloomError } from '../../../base/errors.ts';
 import { isLoopbackHost } from '../../../base/loopback.ts';
 import { flag, integer, number, oneOf, text, checkOptions } from '../../../base/option-checks.ts';
 import type { OptionChecks } from '../../../base/option-checks.ts';
-import { RESOURCE_DEFINITIONS } from '../run/control-arguments.ts';
+import { RESOURCE_DEFINITIONS } from './argument-shapes.ts';
 import type { ResourceDefinition } from './resources.ts';
 
 export interface ApiServerOptions {
