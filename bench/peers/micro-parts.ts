@@ -1,5 +1,5 @@
 /** Parts that need no informer, in the order in which an event passes them. */
-import { MetadataFingerprints } from '../../src/indexer/last-states.ts';
+import { KeyStates } from '../../src/indexer/key-states.ts';
 import { MsgpackEncoder } from '../../src/indexer/msgpack-encoder.ts';
 import { ObjectTemplates } from '../source/object-templates.ts';
 import { dropPaths } from '../../src/kube/json/drop.ts';
@@ -77,7 +77,7 @@ function log(): MicroPart {
 }
 
 function heads(): MicroPart {
-  const hashes = new MetadataFingerprints();
+  const states = new KeyStates(() => {});
   const keys = new KeySpans();
   const spans = pods.map((pod) => {
     scanKey(pod, 0, pod.length, keys);
@@ -87,12 +87,12 @@ function heads(): MicroPart {
       end: pod.length,
       versionStart,
       versionEnd,
-      prefixEnd: pod.indexOf('"managedFields":'),
+      headEnd: pod.indexOf('"managedFields":'),
     };
   });
   return batch('shard: head of a 5 KB pod hashed', (index) => {
     const span = spans[index];
-    if (span) hashes.set(index, podAt(index), span, span.prefixEnd);
+    if (span) states.keepHead(index, podAt(index), span, span.headEnd);
   });
 }
 

@@ -25,8 +25,8 @@ import {
 import type { NotificationText, PrefixRecord } from '../shared/record/notification.ts';
 import type { RingProducer } from '../shared/ring/ring.ts';
 import { NO_ID } from './key-table.ts';
-import { PASS_DONE, PASS_PAUSED } from './relist-marks.ts';
-import type { RelistMarks } from './relist-marks.ts';
+import { PASS_DONE, PASS_PAUSED } from './key-states.ts';
+import type { KeyStates } from './key-states.ts';
 
 /** A report about an object, e.g. a user's function that failed, for the factory's `onError`. */
 export interface Warning {
@@ -57,7 +57,7 @@ export class NotificationWriter {
   readonly prefixBytesMax: number;
   readonly #ring: RingProducer;
   #prefixes: PrefixRecord[] = [];
-  #marks: RelistMarks | undefined;
+  #states: KeyStates | undefined;
   /** Swept id whose record is not written yet. */
   #sweptId: number = NO_ID;
   #inline: Buffer = NO_BYTES;
@@ -128,9 +128,9 @@ export class NotificationWriter {
     this.#terminal = 'notification';
   }
 
-  /** Answers a control record, after the ids that `marks` sweeps for it. */
-  openControl(record: ControlRecord, marks?: RelistMarks): void {
-    this.#marks = marks;
+  /** Answers a control record, after the ids that a relist sweeps for it. */
+  openControl(record: ControlRecord, states?: KeyStates): void {
+    this.#states = states;
     this.#terminal = record;
   }
 
@@ -139,9 +139,9 @@ export class NotificationWriter {
     this.#neededBytes = 0;
     if (this.#prefixes.length > 0 && !this.#flushPrefixes()) return 'full';
     if (typeof this.#terminal === 'object') {
-      const swept = this.#marks ? this.#flushSwept(this.#marks, this.#terminal) : 'done';
+      const swept = this.#states ? this.#flushSwept(this.#states, this.#terminal) : 'done';
       if (swept !== 'done') return swept;
-      this.#marks = undefined;
+      this.#states = undefined;
       if (!this.#writeControl(this.#terminal)) return 'full';
     } else if (!this.#flushText() || !this.#flushParts() || !this.#writeNotification()) return 'full';
     this.#terminal = 'none';
@@ -155,10 +155,10 @@ export class NotificationWriter {
     return full < 0;
   }
 
-  #flushSwept(marks: RelistMarks, { sequence, informer }: ControlRecord): FlushResult {
+  #flushSwept(states: KeyStates, { sequence, informer }: ControlRecord): FlushResult {
     for (let idsLeft = PASS_IDS_PER_FLUSH; idsLeft > 0; idsLeft--) {
       if (this.#sweptId === NO_ID) {
-        const found = marks.next(idsLeft);
+        const found = states.next(idsLeft);
         if (found === PASS_DONE) return 'done';
         if (found === PASS_PAUSED) return 'paused';
         this.#sweptId = found;

@@ -10,12 +10,11 @@ import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
 import { encodeStructures } from './msgpack-encoder.ts';
 import { NotificationFlag, PrefixKind } from '../shared/record/notification.ts';
 import { KeyTable, NO_ID } from './key-table.ts';
-import { KeyVersions, MetadataFingerprints, canonicalDecimal } from './last-states.ts';
-import type { HeadSpan } from './last-states.ts';
+import { KeyStates, canonicalDecimal } from './key-states.ts';
+import type { HeadSpan } from './key-states.ts';
 import type { LoadedModules } from './modules.ts';
 import type { NotificationWriter, Warning } from './notification-writer.ts';
 import { ConvertedObject, ObjectConversion, identityJson, uidFields } from './object-conversion.ts';
-import { RelistMarks } from './relist-marks.ts';
 
 /** Words of one key in a `KeySeed`. */
 const SEED_WORDS = 4;
@@ -37,11 +36,8 @@ export class ShardInformer {
   /** Undefined when objects are passed on unchanged. */
   readonly #conversion: ObjectConversion | undefined;
   readonly #keys: KeyTable = new KeyTable();
-  readonly #versions: KeyVersions = new KeyVersions();
-  /** Fingerprints of the states that the main thread has or will receive. */
-  readonly #fingerprints: MetadataFingerprints = new MetadataFingerprints();
+  readonly #states: KeyStates = new KeyStates((id) => this.#keys.remove(id));
   #outOfOrder = 0;
-  readonly #marks: RelistMarks = new RelistMarks((id) => this.#keys.remove(id));
   readonly #object: ConvertedObject = new ConvertedObject();
   readonly #prefix: MetadataPrefix & HeadSpan = {
     start: 0,
@@ -65,17 +61,13 @@ export class ShardInformer {
    * @param epoch the open relist's
    */
   seed({ words, bytes, live, listed }: KeySeed, epoch: number | undefined): void {
-    if (epoch !== undefined && !this.#marks.isListing) {
-      this.#marks.begin(epoch);
-      this.#versions.begin();
-    }
+    if (epoch !== undefined && !this.#states.isListing) this.#states.begin(epoch);
     let offset = 0;
     for (let at = 0, key = 0; at < words.length; at += SEED_WORDS, key++) {
       const [id = 0, hash = 0, namespaceLength = 0, nameLength = 0] = words.subarray(at);
       const namespace = { hash, offset, namespaceOffset: 0, namespaceLength };
       this.#keys.restore(id, bytes, { ...namespace, nameOffset: namespaceLength, nameLength });
-      this.#marks.restore(id, live[key] !== undefined, listed[key] !== undefined);
-      this.#versions.restore(id, live[key], listed[key]);
+      this.#states.restore(id, live[key], listed[key]);
       offset += namespaceLength + nameLength;
     }
   }
@@ -89,7 +81,7 @@ export class ShardInformer {
     const { notification, text } = this.#output;
     this.#output.begin(delta);
     this.#identify(delta, this.#keys.find(this.#log, delta), this.#versionOf(delta));
-    this.#fingerprints.delete(notification.id);
+    this.#states.dropHead(notification.id);
     const json = identityJson(this.#log, delta);
     const fieldsStart = text.length;
     if (this.#conversion) this.#appendUid(delta);
@@ -140,27 +132,22 @@ export class ShardInformer {
   control(record: ControlRecord): void {
     switch (record.kind) {
       case DeltaKind.ReplaceBegin:
-        this.#marks.begin(record.epoch);
-        this.#versions.begin();
-        this.#fingerprints.clear();
+        this.#states.begin(record.epoch);
         break;
       case DeltaKind.ReplaceEnd:
-        this.#marks.end(record.epoch);
-        this.#versions.end();
+        this.#states.end(record.epoch);
         break;
       case DeltaKind.ReplaceAbort:
-        this.#marks.abort(record.epoch);
-        this.#versions.abort();
-        this.#fingerprints.clear();
+        this.#states.abort(record.epoch);
         break;
     }
-    this.#output.openControl(record, this.#marks);
+    this.#output.openControl(record, this.#states);
   }
 
   /** Compares heads for changes only: a listed object has no fingerprint. */
   #isHeadSame(delta: ObjectLocation, id: number): boolean {
     if (delta.kind !== DeltaKind.Modified || id === NO_ID || !this.#object.prefix) return false;
-    return this.#fingerprints.isSame(id, this.#log, this.#prefix);
+    return this.#states.isHeadSame(id, this.#log, this.#prefix);
   }
 
   /**
@@ -173,8 +160,8 @@ export class ShardInformer {
     const object = this.#object;
     const isKept = headEnd >= 0 && object.prefix && object.flags === 0 && object.warnings.length === 0;
     if (isKept && delta.kind === DeltaKind.Modified)
-      this.#fingerprints.set(id, this.#log, this.#prefix, headEnd);
-    else this.#fingerprints.delete(id);
+      this.#states.keepHead(id, this.#log, this.#prefix, headEnd);
+    else this.#states.dropHead(id);
   }
 
   /** Returns the object's version: a number below 2^53, or else its text. */
@@ -195,8 +182,8 @@ export class ShardInformer {
    * state's.
    */
   #isOld(delta: ObjectLocation, id: number, version: number | string): boolean {
-    if (id === NO_ID || delta.kind === DeltaKind.Replaced || this.#marks.isListing) return false;
-    const order = this.#versions.orderOf(id, version);
+    if (id === NO_ID || delta.kind === DeltaKind.Replaced || this.#states.isListing) return false;
+    const order = this.#states.orderOf(id, version);
     if (order === 'newer' || (order === 'same' && delta.kind === DeltaKind.Deleted)) return false;
     if (order === 'older') this.#warnOfOrder(delta, excerptOf(String(version)));
     return true;
@@ -226,9 +213,8 @@ export class ShardInformer {
       text.append(this.#log, offset + delta.nameOffset, nameLength);
     }
     // The id is free before the record is written, but no other record is read before that.
-    if (delta.kind !== DeltaKind.Deleted) this.#marks.mark(id);
-    else if (this.#marks.unmark(id)) this.#keys.remove(id);
-    this.#versions.set(id, version);
+    if (delta.kind !== DeltaKind.Deleted) this.#states.put(id, version);
+    else if (this.#states.delete(id, version)) this.#keys.remove(id);
     notification.resourceVersion = typeof version === 'number' ? version : 0;
     notification.resourceVersionTextLength = 0;
     if (typeof version === 'number') return;

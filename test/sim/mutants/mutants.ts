@@ -49,7 +49,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a state has the metadata of the one before, whatever changed',
-    file: 'src/indexer/last-states.ts',
+    file: 'src/indexer/key-states.ts',
     find: 'const isSame = chunk[at + LOW] === this.#hash.low && chunk[at + HIGH] === this.#hash.high;',
     replace: 'const isSame = true;',
   },
@@ -105,7 +105,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a relist deletes nothing from the cache',
-    file: 'src/indexer/relist-marks.ts',
+    file: 'src/indexer/key-states.ts',
     find: 'if (bits !== LIVE)',
     replace: 'if (true)',
   },

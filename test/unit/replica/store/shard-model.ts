@@ -2,7 +2,7 @@
  * The shards' numbering of keys: every key has a shard, and in it a dense id, which is reused when it is free. The
  * rules for when an id is free are the real ones.
  */
-import { PASS_DONE, RelistMarks } from '../../../../src/indexer/relist-marks.ts';
+import { KeyStates, PASS_DONE } from '../../../../src/indexer/key-states.ts';
 
 export interface NumberedKey {
   readonly shard: number;
@@ -13,7 +13,7 @@ export interface NumberedKey {
 interface Numbering {
   readonly ids: Map<string, number>;
   readonly free: number[];
-  readonly marks: RelistMarks;
+  readonly states: KeyStates;
 }
 
 export class ShardModel {
@@ -23,24 +23,24 @@ export class ShardModel {
     this.#shards = Array.from({ length: shards }, () => {
       const ids = new Map<string, number>();
       const free: number[] = [];
-      const marks = new RelistMarks((id) => {
+      const states = new KeyStates((id) => {
         for (const [key, other] of ids) if (other === id) ids.delete(key);
         free.push(id);
       });
-      return { ids, free, marks };
+      return { ids, free, states };
     });
   }
 
   /** Passes an object record of this key through its shard. */
   object(key: string, isDeletion: boolean): NumberedKey {
     const shard = Buffer.from(key).reduce((sum, byte) => sum + byte, 0) % this.#shards.length;
-    const { ids, free, marks } = this.#at(shard);
+    const { ids, free, states } = this.#at(shard);
     const known = ids.get(key);
     const id = known ?? free.pop() ?? ids.size + free.length;
     ids.set(key, id);
     if (!isDeletion) {
-      marks.mark(id);
-    } else if (marks.unmark(id)) {
+      states.put(id, 1);
+    } else if (states.delete(id, 1)) {
       ids.delete(key);
       free.push(id);
     }
@@ -48,23 +48,23 @@ export class ShardModel {
   }
 
   begin(epoch: number): void {
-    this.#pass((marks) => marks.begin(epoch));
+    this.#pass((states) => states.begin(epoch));
   }
 
   abort(epoch: number): void {
-    this.#pass((marks) => marks.abort(epoch));
+    this.#pass((states) => states.abort(epoch));
   }
 
   /** Returns the ids that each shard reports because the relist did not contain them. */
   end(epoch: number): readonly { readonly shard: number; readonly id: number }[] {
-    return this.#pass((marks) => marks.end(epoch));
+    return this.#pass((states) => states.end(epoch));
   }
 
-  #pass(start: (marks: RelistMarks) => void): { shard: number; id: number }[] {
+  #pass(start: (states: KeyStates) => void): { shard: number; id: number }[] {
     const swept: { shard: number; id: number }[] = [];
-    for (const [shard, { marks }] of this.#shards.entries()) {
-      start(marks);
-      for (let id = marks.next(1e9); id !== PASS_DONE; id = marks.next(1e9)) swept.push({ shard, id });
+    for (const [shard, { states }] of this.#shards.entries()) {
+      start(states);
+      for (let id = states.next(1e9); id !== PASS_DONE; id = states.next(1e9)) swept.push({ shard, id });
     }
     return swept;
   }

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { KeyVersions, MetadataFingerprints, canonicalDecimal } from '../../../src/indexer/last-states.ts';
-import type { HeadSpan } from '../../../src/indexer/last-states.ts';
+import { KeyStates, canonicalDecimal } from '../../../src/indexer/key-states.ts';
+import type { HeadSpan } from '../../../src/indexer/key-states.ts';
 
 it('reads a canonical decimal below 2^53 as a number, and nothing else', () => {
   const read = (text: string): number => canonicalDecimal(Buffer.from(`"${text}"`), 1, text.length);
@@ -33,10 +33,10 @@ describe('the versions of keys', () => {
   ] as const;
 
   it('are in order as numbers, as longer texts, and between the two; without an order they are the same or newer', () => {
-    const versions = new KeyVersions();
+    const states = newStates();
     for (const [known, next, order] of ORDERS) {
-      versions.set(200, encoded(known));
-      assert.equal(versions.orderOf(200, encoded(next)), order, `${next} after ${known}`);
+      states.put(200, encoded(known));
+      assert.equal(states.orderOf(200, encoded(next)), order, `${next} after ${known}`);
     }
   });
 
@@ -58,17 +58,17 @@ describe('the fingerprint of metadata', () => {
   }
 
   class Fingerprints {
-    readonly kept: MetadataFingerprints = new MetadataFingerprints();
+    readonly kept: KeyStates = newStates();
 
     keep(text: string, id = 7): this {
       const { bytes, span, headEnd } = at(text);
-      this.kept.set(id, bytes, span, headEnd);
+      this.kept.keepHead(id, bytes, span, headEnd);
       return this;
     }
 
     isSame(text: string, id = 7): boolean {
       const { bytes, span } = at(text, 5);
-      return this.kept.isSame(id, bytes, span);
+      return this.kept.isHeadSame(id, bytes, span);
     }
   }
 
@@ -95,18 +95,22 @@ describe('the fingerprint of metadata', () => {
   it('is never kept for another object', () => {
     const prints = new Fingerprints().keep(json, 1);
     assert.equal(prints.isSame(json.replace('"b"}', '"c"}'), 1), false);
-    prints.kept.delete(1);
+    prints.kept.dropHead(1);
     const other = json.replace('"b"}', '"d"}');
     assert.equal(prints.keep(other, 2).isSame(other, 2), true);
   });
 
   it('matches nothing after its id was deleted, or when it was never set', () => {
     const prints = new Fingerprints().keep(json).keep(json, 70_000);
-    prints.kept.delete(7);
-    prints.kept.delete(1_000_000);
+    prints.kept.dropHead(7);
+    prints.kept.dropHead(1_000_000);
     for (const id of [7, 8, 2_000_000]) assert.equal(prints.isSame(json, id), false);
     assert.equal(prints.isSame(json, 70_000), true);
-    prints.kept.clear();
+    prints.kept.begin(1);
     assert.equal(prints.isSame(json, 70_000), false);
   });
 });
+
+function newStates(): KeyStates {
+  return new KeyStates(() => assert.fail('no id is freed'));
+}

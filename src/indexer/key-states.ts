@@ -1,0 +1,321 @@
+/**
+ * The last state of each key of one informer in one shard, by id: whether the main thread has it, its version, and a fingerprint of its
+ * metadata. By the version the shard drops an event that a server repeats, or sends after a newer one; such an event would set the
+ * cache back. By the fingerprint it sees that a change did not touch the extracted fields.
+ *
+ * The main thread keeps two states during a relist: the live replica, and a shadow. ReplaceEnd replaces the replica by
+ * the shadow; ReplaceAbort or a newer ReplaceBegin drops the shadow. So an id has two bits here:
+ *
+ * | bit | meaning |
+ * |---|---|
+ * | LIVE | the live replica has this id |
+ * | LISTED | the shadow has this id: the open epoch has listed it |
+ *
+ * | record | without an epoch | inside an epoch |
+ * |---|---|---|
+ * | Added, Modified, Replaced | LIVE | LISTED |
+ * | Deleted | id freed | not LISTED; freed unless LIVE: the live replica still has it |
+ * | ReplaceEnd | – | LISTED becomes LIVE; LIVE alone is Swept and freed |
+ * | ReplaceAbort, newer ReplaceBegin | – | LISTED alone is freed without a record; the rest stays LIVE |
+ *
+ * Two rules follow. An id is not freed, and so not reused, while a state of the main thread has an object under it. An
+ * id whose key first occurred in an aborted epoch is freed without a record: only the shadow had it, and it is gone.
+ *
+ * A pass over the ids (after End, Abort, Begin) can be interrupted after any id: neither a million ids nor a full ring
+ * may hold up the thread.
+ */
+import { isOlderResourceVersion } from '../kube/resource-version.ts';
+import { HalfSipHash } from '../shared/record/key-hash.ts';
+import { STEADY, step } from './relist-phase.ts';
+import type { Phase, PhaseEvent } from './relist-phase.ts';
+
+const LIVE = 1;
+const LISTED = 2;
+
+/** Returned by `next` when the pass is done. */
+export const PASS_DONE = -1;
+/** Returned by `next` after `idsMax` ids: call it again. */
+export const PASS_PAUSED = -2;
+
+const IDS_MIN = 64;
+
+/** Digits of 2^53 - 1. */
+const DIGITS_MAX = 16;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+
+/**
+ * Returns the number with exactly this decimal text, or -1: digits without a leading zero, below 2^53. Any other version
+ * stays opaque text, as Kubernetes allows.
+ */
+export function canonicalDecimal(bytes: Uint8Array, start: number, length: number): number {
+  if (length === 0 || length > DIGITS_MAX) return -1;
+  if (length > 1 && bytes[start] === DIGIT_0) return -1;
+  let value = 0;
+  for (let at = start; at < start + length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < DIGIT_0 || byte > DIGIT_9) return -1;
+    value = value * 10 + (byte - DIGIT_0);
+  }
+  return value <= Number.MAX_SAFE_INTEGER ? value : -1;
+}
+
+export type VersionOrder = 'newer' | 'same' | 'older';
+
+/** Place of one object, and of its version's token, in a buffer. */
+export interface HeadSpan {
+  start: number;
+  end: number;
+  versionStart: number;
+  versionEnd: number;
+}
+
+export class KeyStates {
+  #phase: Phase = STEADY;
+  /** Bits by id; 0 is a free id. */
+  #bits: Uint8Array = new Uint8Array(IDS_MIN);
+  #idEnd = 0;
+  /** Next id of the pass. */
+  #nextId = 0;
+  /**
+   * Newest versions. Those of an open relist are kept apart, like the main thread's second state. When the relist is
+   * aborted, the watch may resume before it, and the events that follow are new.
+   */
+  #live: VersionTable = new VersionTable();
+  #listed: VersionTable | undefined;
+  /** Fingerprints of the states that the main thread has or will receive. */
+  readonly #fingerprints: MetadataFingerprints = new MetadataFingerprints();
+  readonly #free: (id: number) => void;
+
+  /** @param free frees an id; called from `next` only */
+  constructor(free: (id: number) => void) {
+    this.#free = free;
+  }
+
+  /**
+   * Restores the main thread's state of an id, in the successor of a shard. Ids may come in any order.
+   *
+   * @param live the version in the live replica; undefined when it has no such id @param listed the version in the shadow
+   */
+  restore(id: number, live: number | string | undefined, listed: number | string | undefined): void {
+    if (id >= this.#idEnd) this.#reach(id);
+    this.#bits[id] = (live === undefined ? 0 : LIVE) | (listed === undefined ? 0 : LISTED);
+    if (live !== undefined) this.#live.set(id, live);
+    if (listed !== undefined) this.#listed?.set(id, listed);
+  }
+
+  get isListing(): boolean {
+    return this.#phase.phase === 'listing';
+  }
+
+  /** Compares a version with the live one of the id. Counts an opaque version that differs as newer. */
+  orderOf(id: number, version: number | string): VersionOrder {
+    return this.#live.orderOf(id, version);
+  }
+
+  /** Marks the id of an object that is there. @param version a number below 2^53, or any other text */
+  put(id: number, version: number | string): void {
+    if (id >= this.#idEnd) this.#reach(id);
+    const bits = this.#bits[id] ?? 0;
+    this.#bits[id] = this.#phase.phase === 'listing' ? bits | LISTED : LIVE;
+    (this.#listed ?? this.#live).set(id, version);
+  }
+
+  /** Unmarks the id of a deleted object; returns true when the caller must free the id. */
+  delete(id: number, version: number | string): boolean {
+    if (id >= this.#idEnd) this.#reach(id);
+    const bits = this.#phase.phase === 'listing' ? (this.#bits[id] ?? 0) & LIVE : 0;
+    this.#bits[id] = bits;
+    (this.#listed ?? this.#live).set(id, version);
+    return bits === 0;
+  }
+
+  /** Returns whether the object's head equals the last one that was kept. */
+  isHeadSame(id: number, bytes: Uint8Array, span: HeadSpan): boolean {
+    return this.#fingerprints.isSame(id, bytes, span);
+  }
+
+  /**
+   * Keeps the head of a changed object. If `isHeadSame` was called, this must be the next call, for the same object.
+   *
+   * @param headEnd start of managedFields, or end of a metadata without them
+   */
+  keepHead(id: number, bytes: Uint8Array, span: HeadSpan, headEnd: number): void {
+    this.#fingerprints.set(id, bytes, span, headEnd);
+  }
+
+  /** Drops the head of an object, because the main thread has a different state of it. */
+  dropHead(id: number): void {
+    this.#fingerprints.delete(id);
+  }
+
+  /** Begins an epoch, and drops the listed versions of an open one. After it, call `next` until PASS_DONE. */
+  begin(epoch: number): void {
+    this.#enter({ type: 'begin', epoch });
+    this.#listed = new VersionTable();
+    this.#fingerprints.clear();
+  }
+
+  /** Makes the listed versions the live ones. */
+  end(epoch: number): void {
+    this.#enter({ type: 'end', epoch });
+    if (this.#listed) this.#live = this.#listed;
+    this.#listed = undefined;
+  }
+
+  abort(epoch: number): void {
+    this.#enter({ type: 'abort', epoch });
+    this.#listed = undefined;
+    this.#fingerprints.clear();
+  }
+
+  /** Continues the pass; returns the next swept id, PASS_PAUSED after `idsMax` ids, or PASS_DONE. */
+  next(idsMax: number): number {
+    const { phase } = this.#phase;
+    if (phase === 'steady' || phase === 'listing') return PASS_DONE;
+    const pauseAt = Math.min(this.#idEnd, this.#nextId + idsMax);
+    while (this.#nextId < pauseAt) {
+      const id = this.#nextId++;
+      const bits = this.#bits[id] ?? 0;
+      if (phase === 'sweeping') {
+        this.#bits[id] = bits & LISTED ? LIVE : 0;
+        if (bits !== LIVE) continue;
+        this.#free(id);
+        return id;
+      }
+      this.#bits[id] = bits & LIVE;
+      if (bits === LISTED) this.#free(id);
+    }
+    if (this.#nextId < this.#idEnd) return PASS_PAUSED;
+    this.#enter({ type: 'passed' });
+    return PASS_DONE;
+  }
+
+  #enter(event: PhaseEvent): void {
+    this.#phase = step(this.#phase, event);
+    this.#nextId = 0;
+  }
+
+  #reach(id: number): void {
+    this.#idEnd = id + 1;
+    if (id < this.#bits.length) return;
+    const bits = new Uint8Array(Math.max(this.#bits.length * 2, id + 1));
+    bits.set(this.#bits);
+    this.#bits = bits;
+  }
+}
+
+const NUMBERS_MIN = 64;
+
+/** Versions by id: a number (8 bytes a key), or text for versions from 2^53 on and opaque ones. */
+class VersionTable {
+  /** Versions by id; -1 for text. */
+  #numbers: Float64Array = new Float64Array(NUMBERS_MIN);
+  readonly #texts = new Map<number, string>();
+
+  set(id: number, version: number | string): void {
+    if (id >= this.#numbers.length) this.#grow(id);
+    this.#numbers[id] = typeof version === 'number' ? version : -1;
+    if (typeof version === 'string') this.#texts.set(id, version);
+    else if (this.#texts.size > 0) this.#texts.delete(id);
+  }
+
+  orderOf(id: number, version: number | string): VersionOrder {
+    const known = this.#numbers[id] ?? -1;
+    if (typeof version === 'number' && known >= 0) {
+      if (version === known) return 'same';
+      return version < known ? 'older' : 'newer';
+    }
+    const before = this.#texts.get(id) ?? String(known);
+    const now = String(version);
+    if (now === before) return 'same';
+    return isOlderResourceVersion(now, before) ? 'older' : 'newer';
+  }
+
+  #grow(id: number): void {
+    const numbers = new Float64Array(Math.max(id + 1, this.#numbers.length * 2));
+    numbers.set(this.#numbers);
+    this.#numbers = numbers;
+  }
+}
+
+const WORDS = 3;
+const LOW = 0;
+const HIGH = 1;
+const TAIL_LENGTH = 2;
+/** Small, because there may be hundreds of informers with a few objects each. */
+const CHUNK_SHIFT = 10;
+const CHUNK_IDS: number = 1 << CHUNK_SHIFT;
+
+/**
+ * Fingerprint of each object's head at its last change. The head is all metadata before managedFields, or all of it, without
+ * the version; most changes are of status and managedFields only.
+ *
+ * ```
+ *  {"metadata":{"name":"web-0","uid":"…","resourceVersion":"12345","creationTimestamp":…,"managedFields":[…
+ *  └──────────── front ───────────────────────────────────┘       └──────────── tail ─────────────────┘
+ * ```
+ *
+ * Each key takes 12 bytes: a hash of 64 bits and the length of the tail. A person who writes objects must not be able
+ * to construct two heads with one hash, because a change of a label would be missed. Therefore the hash is
+ * HalfSipHash-1-3 with a random key. By chance, one change in 2^64 is missed.
+ */
+class MetadataFingerprints {
+  readonly #hash: HalfSipHash = new HalfSipHash();
+  #chunks: Int32Array[] = [];
+  /** Tail length of the different head that `isSame` has just hashed; 0 when the hash is of no such head. */
+  #hashedTail = 0;
+
+  isSame(id: number, bytes: Uint8Array, span: HeadSpan): boolean {
+    this.#hashedTail = 0;
+    const chunk = this.#chunks[id >>> CHUNK_SHIFT];
+    const at = wordAt(id);
+    const tailLength = chunk?.[at + TAIL_LENGTH] ?? 0;
+    if (!chunk || tailLength === 0 || span.versionEnd + tailLength > span.end) return false;
+    this.#run(bytes, span, tailLength);
+    const isSame = chunk[at + LOW] === this.#hash.low && chunk[at + HIGH] === this.#hash.high;
+    if (!isSame) this.#hashedTail = tailLength;
+    return isSame;
+  }
+
+  /**
+   * Keeps the head of a changed object. If `isSame` was called, this must be the next call, for the same object.
+   *
+   * @param headEnd start of managedFields, or end of a metadata without them
+   */
+  set(id: number, bytes: Uint8Array, span: HeadSpan, headEnd: number): void {
+    const tailLength = headEnd - span.versionEnd;
+    if (this.#hashedTail !== tailLength) this.#run(bytes, span, tailLength);
+    const chunk = (this.#chunks[id >>> CHUNK_SHIFT] ??= new Int32Array(CHUNK_IDS * WORDS));
+    const at = wordAt(id);
+    chunk[at + LOW] = this.#hash.low;
+    chunk[at + HIGH] = this.#hash.high;
+    chunk[at + TAIL_LENGTH] = tailLength;
+    this.#hashedTail = 0;
+  }
+
+  /** Drops the head of an object, because the main thread has a different state of it. */
+  delete(id: number): void {
+    this.#hashedTail = 0;
+    const chunk = this.#chunks[id >>> CHUNK_SHIFT];
+    if (chunk) chunk[wordAt(id) + TAIL_LENGTH] = 0;
+  }
+
+  clear(): void {
+    this.#chunks = [];
+  }
+
+  #run(bytes: Uint8Array, span: HeadSpan, tailLength: number): void {
+    const hash = this.#hash;
+    hash.begin();
+    hash.word(span.versionStart - span.start);
+    hash.word(tailLength);
+    hash.span(bytes, span.start, span.versionStart);
+    hash.span(bytes, span.versionEnd, span.versionEnd + tailLength);
+    hash.end();
+  }
+}
+
+function wordAt(id: number): number {
+  return (id & (CHUNK_IDS - 1)) * WORDS;
+}
