@@ -20,9 +20,17 @@ export class KubeloomError extends Error {
    *   it are escaped, line ends too, and secrets of the connection are hidden. Longer text, like a stack, is for the cause.
    */
   constructor(code: ErrorCode, message: string, options: KubeloomErrorOptions = {}) {
-    super(escapeControls(hideSecrets(message)), 'cause' in options ? { cause: options.cause } : undefined);
+    // A constructor that fails on a value of another type would hide the error.
+    super(
+      escapeControls(hideSecrets(messageOf(message))),
+      hasCause(options) ? { cause: options.cause } : undefined,
+    );
     this.code = code;
   }
+}
+
+function hasCause(options: unknown): options is { readonly cause: unknown } {
+  return typeof options === 'object' && options !== null && 'cause' in options;
 }
 
 /** Returns any error as a KubeloomError; another value becomes the cause. */

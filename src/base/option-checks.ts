@@ -100,6 +100,22 @@ export function callback(name: string, value: unknown): void {
   if (typeof value !== 'function') invalidOption(name, value, 'a function');
 }
 
+export function anObject(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    invalidOption(name, value, 'an object');
+}
+
+export function anArray(name: string, value: unknown): void {
+  if (!Array.isArray(value)) invalidOption(name, value, 'an array');
+}
+
+export function anArrayOf(check: OptionCheck): OptionCheck {
+  return (name, value) => {
+    anArray(name, value);
+    for (const [index, item] of (value as readonly unknown[]).entries()) check(`${name}[${index}]`, item);
+  };
+}
+
 /** Checks for an object with these methods. */
 export function having(expected: string, ...methods: readonly string[]): OptionCheck {
   return (name, value) => {

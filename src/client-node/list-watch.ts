@@ -18,7 +18,7 @@ import type {
   UPDATE,
   Watch,
 } from '@kubernetes/client-node';
-import { anything, flag, having, checkOptions } from '../base/option-checks.ts';
+import { anything, flag, having, text, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { KubeloomError, SharedIndexInformer } from '../index.ts';
 import { toModel } from '../kube/model/converter.ts';
@@ -70,6 +70,8 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
   ) {
     having("client-node's Watch")('watch', watch);
     flag('autoStart', autoStart);
+    if (labelSelector !== undefined) text('labelSelector', labelSelector);
+    if (fieldSelector !== undefined) text('fieldSelector', fieldSelector);
     checkOptions('options of a ListWatch', options, CHECKS);
     const { resource, namespace, isBuiltIn, ...selectors } = parseWatchPath(path);
     const selection = {

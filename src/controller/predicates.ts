@@ -1,5 +1,6 @@
 /** Changes of objects, and functions that select the ones that matter: controller-runtime's predicates. */
 import type { Borrowed } from '../index.ts';
+import { anObject, having } from '../base/option-checks.ts';
 import { isSameMember } from '../informer/same-member.ts';
 
 /** A change of one object. `object` is its newest state; after a deletion, the last one that was received. */
@@ -16,7 +17,7 @@ export type Predicate<T = unknown> = (change: ObjectChange<T>) => boolean;
  * spec changes, and not when status, labels or annotations do.
  */
 export function generationChanged(change: ObjectChange): boolean {
-  return change.type !== 'update' || change.previous.generation !== change.object.generation;
+  return isChanged(change, (previous, object) => previous.generation !== object.generation);
 }
 
 /** Selects updates of the spec, additions and deletions. It compares bytes and parses nothing. */
@@ -31,18 +32,21 @@ export function statusChanged(change: ObjectChange): boolean {
 
 /** Selects updates of labels, additions and deletions. */
 export function labelsChanged(change: ObjectChange): boolean {
-  return change.type !== 'update' || !isSame(change.previous.labels, change.object.labels);
+  return isChanged(change, (previous, object) => !isSame(previous.labels, object.labels));
 }
 
 /** Selects updates of annotations, additions and deletions. */
 export function annotationsChanged(change: ObjectChange): boolean {
-  if (change.type !== 'update') return true;
-  return !isSame(change.previous.metadata.annotations, change.object.metadata.annotations);
+  return isChanged(change, (previous, object) => {
+    anObject('change.previous.metadata', previous.metadata);
+    anObject('change.object.metadata', object.metadata);
+    return !isSame(previous.metadata.annotations, object.metadata.annotations);
+  });
 }
 
 /** Selects updates by another write, additions and deletions: no resyncs and no objects that a relist found unchanged. */
 export function resourceVersionChanged(change: ObjectChange): boolean {
-  return change.type !== 'update' || change.previous.resourceVersion !== change.object.resourceVersion;
+  return isChanged(change, (previous, object) => previous.resourceVersion !== object.resourceVersion);
 }
 
 /** Selects what all of them select. */
@@ -60,8 +64,25 @@ export function not<T>(predicate: Predicate<T>): Predicate<T> {
   return (change) => !predicate(change);
 }
 
+type Entry = Borrowed<unknown>;
+
+/** Compares the two states of an update; an addition and a deletion are changes. @throws ERR_KUBELOOM_OPTION */
+function isChanged(change: ObjectChange, compare: (previous: Entry, object: Entry) => boolean): boolean {
+  anObject('change', change);
+  if (change.type !== 'update') return true;
+  anObject('change.previous', change.previous);
+  anObject('change.object', change.object);
+  return compare(change.previous, change.object);
+}
+
+const anEntry = having('an entry of a cache', 'member');
+
 function isMemberChanged(change: ObjectChange, name: string): boolean {
-  return change.type !== 'update' || !isSameMember(change.previous, change.object, name);
+  return isChanged(change, (previous, object) => {
+    anEntry('change.previous', previous);
+    anEntry('change.object', object);
+    return !isSameMember(previous, object, name);
+  });
 }
 
 type Texts = Readonly<Record<string, string>>;

@@ -3,6 +3,8 @@ import type { ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { DeletedFinalStateUnknown } from '../replica/store/deleted-final-state-unknown.ts';
 import type { Borrowed } from '../replica/store/cached-object.ts';
 import type { Identity } from '../replica/store/extracted-fields.ts';
+import { anObject, callback, checkOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
 import { deletionHandlingObjectToName } from '../kube/keys.ts';
 import { isTombstone } from '../kube/tombstone.ts';
 import type { Tombstone } from '../kube/tombstone.ts';
@@ -17,11 +19,19 @@ export interface HandlerDetailedFuncs<T> extends Omit<HandlerFuncs<T>, 'addFunc'
   readonly addFunc?: (added: Borrowed<T>, isInInitialList: boolean) => unknown;
 }
 
+const FUNCTIONS: OptionChecks<HandlerFuncs<unknown>> = {
+  addFunc: callback,
+  updateFunc: callback,
+  deleteFunc: callback,
+};
+
 /** Handler made of functions; each function may be missing. */
 export class ResourceEventHandlerFuncs<T = unknown> implements ResourceEventHandler<T> {
   readonly funcs: HandlerFuncs<T>;
 
+  /** @throws ERR_KUBELOOM_OPTION */
   constructor(funcs: HandlerFuncs<T>) {
+    checkOptions('functions of a handler', funcs, FUNCTIONS);
     this.funcs = funcs;
   }
 
@@ -42,7 +52,9 @@ export class ResourceEventHandlerFuncs<T = unknown> implements ResourceEventHand
 export class ResourceEventHandlerDetailedFuncs<T = unknown> implements ResourceEventHandler<T> {
   readonly funcs: HandlerDetailedFuncs<T>;
 
+  /** @throws ERR_KUBELOOM_OPTION */
   constructor(funcs: HandlerDetailedFuncs<T>) {
+    checkOptions('functions of a handler', funcs, FUNCTIONS);
     this.funcs = funcs;
   }
 
@@ -65,12 +77,19 @@ export interface FilteringOptions<T> {
   readonly handler: ResourceEventHandler<T>;
 }
 
+const FILTERING: OptionChecks<FilteringOptions<unknown>> = { filterFunc: callback, handler: anObject };
+
 /** Handler that delivers only objects that match the filter. An object that no longer matches is delivered as deleted. */
 export class FilteringResourceEventHandler<T = unknown> implements ResourceEventHandler<T> {
   readonly handler: ResourceEventHandler<T>;
   readonly #filter: (object: Borrowed<T>) => boolean;
 
-  constructor({ filterFunc, handler }: FilteringOptions<T>) {
+  /** @throws ERR_KUBELOOM_OPTION */
+  constructor(options: FilteringOptions<T>) {
+    checkOptions('options of a filtering handler', options, FILTERING);
+    const { filterFunc, handler } = options;
+    FILTERING.filterFunc('filterFunc', filterFunc);
+    FILTERING.handler('handler', handler);
     this.handler = handler;
     this.#filter = filterFunc;
   }
@@ -104,6 +123,7 @@ function lastOf<T>(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): Borrowed
  * functions that are named after their callback; `handler` when none is left.
  */
 export function nameForHandler(handler: ResourceEventHandler<never>): string {
+  anObject('handler', handler);
   if (handler instanceof FilteringResourceEventHandler) return nameForHandler(handler.handler);
   if (handler instanceof ResourceEventHandlerFuncs || handler instanceof ResourceEventHandlerDetailedFuncs) {
     return nameForFunctions(handler.funcs, ['addFunc', 'updateFunc', 'deleteFunc']);

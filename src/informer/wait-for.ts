@@ -6,10 +6,20 @@
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { DoneChecker, DoneProgress } from '../base/done-checker.ts';
-import { KubeloomError } from '../base/errors.ts';
+import { KubeloomError, messageOf } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { callback, clock as aClock, number, signal as aSignal, checkOptions } from '../base/option-checks.ts';
-import type { OptionChecks } from '../base/option-checks.ts';
+import {
+  anArray,
+  anObject,
+  callback,
+  clock as aClock,
+  having,
+  number,
+  signal as aSignal,
+  text,
+  checkOptions,
+} from '../base/option-checks.ts';
+import type { OptionCheck, OptionChecks } from '../base/option-checks.ts';
 
 export interface WaitOptions {
   /** Ends the wait. A checker that is done by then counts, even if the signal was aborted before the call. */
@@ -51,8 +61,10 @@ export class NotSyncedError extends KubeloomError {
 
   /** @param what name of the wait; '' when it has none */
   constructor(what: string, checkers: readonly DoneState[], cause: unknown) {
+    anArray('checkers', checkers);
+    for (const checker of checkers) anObject('a checker', checker);
     const missing = missingOf(checkers);
-    const about = what === '' ? '' : `${what}: `;
+    const about = what === '' ? '' : `${messageOf(what)}: `;
     super('ERR_KUBELOOM_NOT_SYNCED', `${about}not synced: ${missing.map(describe).join('; ')}`, { cause });
     this.synced = doneOf(checkers);
     this.missing = missing;
@@ -81,7 +93,9 @@ export async function waitFor(
   options: WaitOptions,
   ...checkers: readonly DoneChecker[]
 ): Promise<void> {
+  text('what', what);
   checkOptions('options of a wait', options, WAIT_CHECKS);
+  for (const checker of checkers) anObject('a checker', checker);
   const { signal, onProgress, intervalMs = INTERVAL_MS, clock = realClock } = options;
   const areDone = (): boolean => checkers.every(({ isDone }) => isDone);
   if (areDone()) return;
@@ -216,6 +230,11 @@ export interface Syncable {
   waitForSync(signal?: AbortSignal): Promise<void>;
 }
 
+const SYNCABLE: OptionCheck = having(
+  'an informer with hasSynced() and waitForSync()',
+  ...(['hasSynced', 'waitForSync'] satisfies (keyof Syncable)[]),
+);
+
 /**
  * Resolves when all informers have synced. When `signal` is aborted first, or one informer stops, rejects with one error
  * that names every informer that has not synced, and its last error.
@@ -236,6 +255,9 @@ export async function waitForNamedCacheSync(
   signal: AbortSignal | undefined,
   ...informers: readonly Syncable[]
 ): Promise<void> {
+  text('controller', controller);
+  if (signal !== undefined) aSignal('signal', signal);
+  for (const informer of informers) SYNCABLE('an informer', informer);
   const ending = new AbortController();
   const anySignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
   const failure = await Promise.all(informers.map((informer) => informer.waitForSync(anySignal))).then(

@@ -4,6 +4,7 @@
  * checks it.
  */
 import { KubeloomError } from '../base/errors.ts';
+import { shown } from '../base/option-checks.ts';
 
 /** A term. All terms of a selector must hold. */
 export interface FieldRequirement {
@@ -15,7 +16,7 @@ export interface FieldRequirement {
 
 /** Parses a selector; an empty selector matches everything. @throws ERR_KUBELOOM_SELECTOR */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
-  if (typeof text !== 'string') throw selectorError(`a field selector must be a string, got ${String(text)}`);
+  if (typeof text !== 'string') throw selectorError(`a field selector must be a string, got ${shown(text)}`);
   return termsOf(text).map((term) => requirementOf(term, text));
 }
 

@@ -6,6 +6,7 @@
  * Unlike client-go, an object without a name has no key: all such objects would share it.
  */
 import { KubeloomError, messageOf } from '../base/errors.ts';
+import { shown } from '../base/option-checks.ts';
 import { Mark, isExplicitKey, isRecord, mark, metadataAtHand } from './meta-shape.ts';
 import type { KeyFunction } from './store.ts';
 import { isTombstone } from './tombstone.ts';
@@ -62,6 +63,8 @@ export class ObjectName {
 
 /** @throws ERR_KUBELOOM_KEY for a key with more than one slash */
 export function parseObjectName(key: string): ObjectName {
+  if (typeof key !== 'string')
+    throw new KubeloomError('ERR_KUBELOOM_KEY', `a key is text, got ${shown(key)}`);
   const slash = key.indexOf('/');
   if (slash < 0) return new ObjectName('', key);
   if (key.includes('/', slash + 1)) {
@@ -81,7 +84,7 @@ export function metaObjectToName(metadata: {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
 }): ObjectName {
-  const { namespace = '', name } = metadata;
+  const { namespace = '', name } = Object(metadata) as typeof metadata;
   if (typeof name !== 'string' || name === '') throw new KeyError(metadata, 'it has no name');
   if (typeof namespace !== 'string') throw new KeyError(metadata, 'its namespace is not a string');
   return new ObjectName(namespace, name);

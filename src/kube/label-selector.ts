@@ -3,6 +3,7 @@
  * (a,b),!legacy,weight>3`. A single pass over the text without backtracking: linear time.
  */
 import { KubeloomError } from '../base/errors.ts';
+import { shown } from '../base/option-checks.ts';
 
 export type LabelSet = Readonly<Record<string, string>>;
 
@@ -31,7 +32,10 @@ export class LabelSelector {
   readonly requirements: readonly Requirement[];
   readonly #matchers: readonly Matcher[];
 
+  /** @throws ERR_KUBELOOM_SELECTOR */
   constructor(requirements: readonly Requirement[]) {
+    if (!Array.isArray(requirements) || !requirements.every(isRequirement))
+      throw selectorError('a label selector takes an array of requirements { key, operator, values }');
     this.requirements = requirements;
     this.#matchers = requirements.map(matcherOf);
   }
@@ -50,7 +54,7 @@ export class LabelSelector {
 /** Parses a selector. @throws ERR_KUBELOOM_SELECTOR, with the expected token and the place of the error */
 export function parseLabelSelector(text: string): LabelSelector {
   // Any other value lacks a length, and would select everything.
-  if (typeof text !== 'string') throw selectorError(`a label selector must be a string, got ${String(text)}`);
+  if (typeof text !== 'string') throw selectorError(`a label selector must be a string, got ${shown(text)}`);
   return new LabelSelector(new Parser(text).parse());
 }
 
@@ -60,6 +64,10 @@ export function parseLabelSelector(text: string): LabelSelector {
  */
 export function labelSelectorAsSelector(selector: LabelSelectorObject | undefined): LabelSelector {
   if (!selector) return new LabelSelector([{ key: '', operator: 'In', values: [] }]);
+  if (!isSelectorObject(selector))
+    throw selectorError(
+      'a label selector is { matchLabels, matchExpressions: [{ key, operator, values }] }, all of texts',
+    );
   const equalities = Object.entries(selector.matchLabels ?? {}).map(([key, value]) =>
     checked({ key, operator: 'In', values: [value] }),
   );
@@ -73,6 +81,30 @@ export function labelSelectorAsSelector(selector: LabelSelectorObject | undefine
     return checked({ key, operator, values });
   });
   return new LabelSelector([...equalities, ...expressions]);
+}
+
+function isRequirement(value: unknown): value is Requirement {
+  const { key, operator, values } = Object(value) as Partial<Requirement>;
+  return typeof key === 'string' && typeof operator === 'string' && areTexts(values);
+}
+
+function isSelectorObject(selector: unknown): selector is LabelSelectorObject {
+  const { matchLabels, matchExpressions } = Object(selector) as LabelSelectorObject;
+  return (
+    areTexts(Object.values(matchLabels ?? {})) &&
+    (matchExpressions === undefined ||
+      matchExpressions === null ||
+      (Array.isArray(matchExpressions) && matchExpressions.every(isExpression)))
+  );
+}
+
+function isExpression(value: unknown): boolean {
+  const { key, operator, values } = Object(value) as Partial<Requirement>;
+  return isRequirement({ key, operator, values: values ?? [] });
+}
+
+function areTexts(values: unknown): values is readonly string[] {
+  return Array.isArray(values) && values.every((value) => typeof value === 'string');
 }
 
 function isSetOperator(operator: string): operator is SelectorOperator {

@@ -4,6 +4,8 @@
  */
 import { inspect } from 'node:util';
 import type { Context, KubeConfig, User } from '@kubernetes/client-node';
+import { anArray, text, checkOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
 import { clientNode as installedClientNode } from './client-node.ts';
 import type { ClientNode } from './client-node.ts';
 import { hasOwnCredentials } from './confirm-usable.ts';
@@ -32,6 +34,13 @@ type Shared =
   | 'getCurrentUser'
   | 'makeApiClient';
 
+const MEMBERS: OptionChecks<KubeConfigData> = {
+  clusters: anArray,
+  users: anArray,
+  contexts: anArray,
+  currentContext: text,
+};
+
 /** Clusters, users and contexts, and the context in use: what `loadKubeConfig` returns. */
 export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
   clusters: KubeConfigCluster[];
@@ -41,7 +50,10 @@ export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
   /** Makes an API object of client-node: `makeApiClient(CoreV1Api)`. */
   readonly makeApiClient: KubeConfig['makeApiClient'] = (type) => this.toClientNode().makeApiClient(type);
 
-  constructor({ clusters, users, contexts, currentContext }: KubeConfigData) {
+  /** @throws ERR_KUBELOOM_OPTION */
+  constructor(data: KubeConfigData) {
+    checkOptions('members of a kubeconfig', data, MEMBERS);
+    const { clusters, users, contexts, currentContext } = data;
     this.clusters = clusters;
     this.users = users;
     this.contexts = contexts;

@@ -6,6 +6,7 @@
  * timestamps and remainingItemCount are undefined. Writing a zero value removes the field, as `omitempty` does.
  */
 import { KubeloomError } from '../base/errors.ts';
+import { callback } from '../base/option-checks.ts';
 import { isEntry, isFinalStateUnknown, isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
 
@@ -164,6 +165,7 @@ export function eachListItem<T extends object>(
 ): void;
 export function eachListItem(list: unknown, visit: (item: object) => void): void;
 export function eachListItem(list: unknown, visit: (item: object) => void): void {
+  callback('visit', visit);
   const items = itemsOf(list);
   if (!items) throw notAList();
   const { kind, apiVersion } = list as Fields;
@@ -209,7 +211,7 @@ function recordSource(fields: Fields, parent?: Fields): Source {
 }
 
 function entrySource(entry: Fields): Source {
-  const refuse = (field: string): never => {
+  const invalidOption = (field: string): never => {
     throw new KubeloomError(
       'ERR_KUBELOOM_READ_ONLY',
       `metadata.${field} of a cached object cannot be written, because it is shared: write to a copy()`,
@@ -221,8 +223,8 @@ function entrySource(entry: Fields): Source {
       const metadata = entry['metadata'];
       return isRecord(metadata) ? metadata[field] : undefined;
     },
-    write: refuse,
-    remove: refuse,
+    write: invalidOption,
+    remove: invalidOption,
   };
 }
 

@@ -6,6 +6,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, normalize } from 'node:path';
 import type { KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError } from '../base/errors.ts';
+import { anObject } from '../base/option-checks.ts';
 
 export type CredentialPluginPolicy =
   | { readonly policyType: 'AllowAll' | 'DenyAll' }
@@ -26,9 +27,13 @@ export function restrictCredentialPlugins(
   kubeConfig: KubeConfig | Pick<KubeConfig, 'users' | 'getCurrentUser'>,
   policy: CredentialPluginPolicy,
 ): void {
+  anObject('kubeConfig', kubeConfig);
+  anObject('policy', policy);
   const isKnown = ['AllowAll', 'DenyAll', 'Allowlist'].includes(policy.policyType);
   const names = policy.policyType === 'Allowlist' ? policy.allowlist : [];
-  const hasNames = Array.isArray(names) && names.every(({ name }) => isCommandName(name));
+  const hasNames =
+    Array.isArray(names) &&
+    names.every((entry: unknown) => isCommandName((Object(entry) as { name?: unknown }).name));
   if (!isKnown || !hasNames || (policy.policyType === 'Allowlist' && names.length === 0)) {
     throw new KubeloomError(
       'ERR_KUBELOOM_OPTION',

@@ -4,6 +4,7 @@
  * would lose the last digits of long versions, and as strings `'9' < '10'` is false.
  */
 import { KubeloomError } from '../base/errors.ts';
+import { shown } from '../base/option-checks.ts';
 
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 
@@ -42,7 +43,7 @@ export function checkComparable(resourceVersion: string): void {
   if (isComparableResourceVersion(resourceVersion)) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_RESOURCE_VERSION',
-    `"${resourceVersion}" cannot be compared: only decimal resourceVersions have an order, and the empty one ` +
+    `${shown(resourceVersion)} cannot be compared: only decimal resourceVersions have an order, and the empty one ` +
       'has none. Take metadata.resourceVersion from the response to a write',
   );
 }

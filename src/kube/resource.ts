@@ -1,6 +1,6 @@
 /** The names and the URL of a collection of an apiserver. */
 import { KubeloomError } from '../base/errors.ts';
-import { invalidOption } from '../base/option-checks.ts';
+import { invalidOption, shown, text } from '../base/option-checks.ts';
 
 export interface ResourceRef {
   /** Empty for the core group. */
@@ -43,9 +43,11 @@ export function resourcePath(
   ref: Pick<ResourceRef, 'group' | 'version' | 'resource' | 'isNamespaced'>,
   namespace = '',
 ): string {
+  if (typeof ref !== 'object' || ref === null) invalidOption('resource', ref, REF);
   for (const name of [ref.group || 'core', ref.version, ref.resource]) {
-    if (!NAME.test(name)) refusePart(name, 'group, version or resource');
+    if (typeof name !== 'string' || !NAME.test(name)) refusePart(name, 'group, version or resource');
   }
+  text('namespace', namespace);
   // They are not encoded, and mean the path above and the path itself.
   if (namespace === '.' || namespace === '..') refusePart(namespace, 'namespace');
   const base = ref.group === '' ? `/api/${ref.version}` : `/apis/${ref.group}/${ref.version}`;
@@ -53,8 +55,8 @@ export function resourcePath(
   return `${base}${scope}/${ref.resource}`;
 }
 
-function refusePart(part: string, what: string): never {
-  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${JSON.stringify(part)} is no ${what}`);
+function refusePart(part: unknown, what: string): never {
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${shown(part)} is no ${what}`);
 }
 
 const REF = '{ group, version, resource, kind, isNamespaced }, such as resources.core.v1.pods';

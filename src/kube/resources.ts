@@ -6,6 +6,7 @@
  *
  * The types of a factory are derived from this table: `factory.apps.v1.deployments`.
  */
+import { anObject } from '../base/option-checks.ts';
 import type { ResourceRef } from './resource.ts';
 
 export const BUILT_IN_GROUPS = {
@@ -309,6 +310,7 @@ export function builtInResources(): readonly ResourceRef[] {
 export function findBuiltIn(
   wanted: Pick<ResourceRef, 'group' | 'version' | 'resource'>,
 ): ResourceRef | undefined {
+  anObject('wanted', wanted);
   return builtInResources().find(
     ({ group, version, resource }) =>
       group === wanted.group && version === wanted.version && resource === wanted.resource,

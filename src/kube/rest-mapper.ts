@@ -9,7 +9,8 @@
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { checkNumber } from '../base/option-checks.ts';
+import { callback, clock as aClock, number, checkOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
 import { discover } from './discovery.ts';
 import type { ApiResource, Discovery, DiscoveryDocument, GetJson, GroupVersion } from './discovery.ts';
 import type { ResourceRef } from './resource.ts';
@@ -43,6 +44,12 @@ export interface RestMapperOptions {
   readonly clock?: Clock;
 }
 
+const CHECKS: OptionChecks<RestMapperOptions> = {
+  getJson: callback,
+  refreshIntervalMs: number(0, Infinity),
+  clock: aClock,
+};
+
 interface KindQuery {
   readonly text: string;
   readonly group: string | undefined;
@@ -67,8 +74,10 @@ export class RestMapper {
   #refreshedAtMs: number = Number.NEGATIVE_INFINITY;
   #refreshing: Promise<void> | undefined;
 
-  constructor({ getJson, refreshIntervalMs = REFRESH_INTERVAL_MS, clock = realClock }: RestMapperOptions) {
-    checkNumber('refreshIntervalMs', refreshIntervalMs, 0, Number.POSITIVE_INFINITY);
+  constructor(options: RestMapperOptions) {
+    checkOptions('options of a RestMapper', options, CHECKS);
+    const { getJson, refreshIntervalMs = REFRESH_INTERVAL_MS, clock = realClock } = options;
+    callback('getJson', getJson);
     this.#getJson = getJson;
     this.#refreshIntervalMs = refreshIntervalMs;
     this.#clock = clock;

@@ -4,6 +4,7 @@
  * `||` joins ranges.
  */
 import { KubeloomError } from '../base/errors.ts';
+import { anArray, shown } from '../base/option-checks.ts';
 
 /** A range of hashes, as the server writes them: `start` belongs to it, `end` does not. */
 export interface ShardRange {
@@ -43,12 +44,13 @@ export function partitionRanges(
 ): ShardSelector {
   if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX) {
     throw selectorError(
-      `the number of partitions must be an integer from 1 to ${PARTITIONS_MAX}, got ${count}`,
+      `the number of partitions must be an integer from 1 to ${PARTITIONS_MAX}, got ${shown(count)}`,
     );
   }
+  anArray('partitions', partitions);
   const ranges = partitions.map((partition) => {
     if (!Number.isInteger(partition) || partition < 0 || partition >= count) {
-      throw selectorError(`a partition must be an integer from 0 to ${count - 1}, got ${partition}`);
+      throw selectorError(`a partition must be an integer from 0 to ${count - 1}, got ${shown(partition)}`);
     }
     return { start: boundOfPartition(partition, count), end: boundOfPartition(partition + 1, count) };
   });
@@ -57,8 +59,10 @@ export function partitionRanges(
   return selector;
 }
 
-/** Returns the selector as the server reads it. */
-export function shardSelectorText({ key, ranges }: ShardSelector): string {
+/** Returns the selector as the server reads it. @throws ERR_KUBELOOM_SELECTOR */
+export function shardSelectorText(selector: ShardSelector): string {
+  checkShardSelector(selector);
+  const { key, ranges } = selector;
   return ranges
     .map(({ start, end }) => `shardRange(object.metadata.${key}, '${start}', '${end}')`)
     .join(' || ');
@@ -66,7 +70,7 @@ export function shardSelectorText({ key, ranges }: ShardSelector): string {
 
 /** Parses the server's text. @throws ERR_KUBELOOM_SELECTOR when it is malformed, or its ranges are of two keys */
 export function parseShardSelector(text: string): ShardSelector {
-  if (typeof text !== 'string') throw selectorError(`a shard selector must be a string, got ${String(text)}`);
+  if (typeof text !== 'string') throw selectorError(`a shard selector must be a string, got ${shown(text)}`);
   const terms = text.split('||').map((term) => {
     const [, key, start, end] = RANGE.exec(term) ?? [];
     if ((key === 'uid' || key === 'namespace') && start !== undefined && end !== undefined) {
@@ -89,7 +93,7 @@ export function parseShardSelector(text: string): ShardSelector {
 export function checkShardSelector(selector: unknown): asserts selector is ShardSelector {
   const { key, ranges } = (selector ?? {}) as Partial<Record<keyof ShardSelector, unknown>>;
   if (key !== 'uid' && key !== 'namespace') {
-    throw selectorError(`the key of a shard selector must be 'uid' or 'namespace', got ${String(key)}`);
+    throw selectorError(`the key of a shard selector must be 'uid' or 'namespace', got ${shown(key)}`);
   }
   if (!Array.isArray(ranges) || ranges.length === 0) {
     throw selectorError('a shard selector must have at least one range: without one it selects nothing');
@@ -107,7 +111,7 @@ export function checkShardSelector(selector: unknown): asserts selector is Shard
 export function hashOfBound(bound: unknown): bigint {
   if (typeof bound === 'string' && BOUND.test(bound)) return BigInt(bound);
   throw selectorError(
-    `a bound of a shard selector must be '0x' and 16 digits 0-9a-f, or '0x10000000000000000', got ${String(bound)}`,
+    `a bound of a shard selector must be '0x' and 16 digits 0-9a-f, or '0x10000000000000000', got ${shown(bound)}`,
   );
 }
 

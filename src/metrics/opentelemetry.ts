@@ -4,6 +4,7 @@
  * histogram that can be read.
  */
 import type { Histogram, Meter, Observable } from '@opentelemetry/api';
+import { having } from '../base/option-checks.ts';
 import { collectMetrics } from './collect.ts';
 import { onObservation } from './histogram.ts';
 import { METRIC_DEFINITIONS } from './metrics-table.ts';
@@ -11,8 +12,18 @@ import type { MetricName } from './metrics-table.ts';
 
 export { startTracing } from './opentelemetry-traces.ts';
 
+const aMeter = having(
+  "OpenTelemetry's Meter",
+  'createObservableCounter',
+  'createObservableGauge',
+  'createHistogram',
+  'addBatchObservableCallback',
+  'removeBatchObservableCallback',
+);
+
 /** Adds every metric of kubeloom to the meter. Returns a function that ends it. */
 export function instrument(meter: Meter): () => void {
+  aMeter('meter', meter);
   const observables = new Map<MetricName, Observable>();
   const histograms = new Map<MetricName, Histogram>();
   for (const { name, type, help } of METRIC_DEFINITIONS) {

@@ -1,4 +1,5 @@
 /** Metrics in Prometheus' text format 0.0.4, which every scraper reads. */
+import { anArray, anArrayOf, anObject } from '../base/option-checks.ts';
 import { collectMetrics } from './collect.ts';
 import type { MetricFamily } from './collect.ts';
 import type { HistogramData } from './histogram.ts';
@@ -7,8 +8,14 @@ import type { MetricLabels } from './metrics-table.ts';
 /** Content type of `prometheusText()`. */
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
+function aFamily(name: string, value: unknown): void {
+  anObject(name, value);
+  anArray(`${name}.samples`, (value as MetricFamily).samples);
+}
+
 /** Returns the metrics as the body of a response to a scrape. */
 export function prometheusText(families: readonly MetricFamily[] = collectMetrics()): string {
+  anArrayOf(aFamily)('families', families);
   return families.map(familyText).join('');
 }
 

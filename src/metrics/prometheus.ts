@@ -3,6 +3,7 @@
  * of the registry reads them.
  */
 import type { Metric, Registry } from 'prom-client';
+import { having } from '../base/option-checks.ts';
 import { collectMetrics } from './collect.ts';
 import type { MetricFamily, MetricSample } from './collect.ts';
 import type { MetricLabels } from './metrics-table.ts';
@@ -16,12 +17,15 @@ interface ScrapedValue {
   readonly metricName?: string;
 }
 
+const aRegistry = having("prom-client's Registry", 'registerMetric', 'removeSingleMetric');
+
 /**
  * Registers every metric of kubeloom. Returns a function that removes them again.
  *
- * @throws when the registry contains another metric of any of the names
+ * @throws when the registry contains another metric of any of the names; ERR_KUBELOOM_OPTION
  */
 export function register(registry: Registry): () => void {
+  aRegistry('registry', registry);
   const scrape = new Scrape();
   for (const definition of METRIC_DEFINITIONS)
     registry.registerMetric(scraped(definition, scrape) as unknown as Metric);

@@ -1,11 +1,14 @@
 /** A bounded parallel for: client-go's ParallelizeUntil. */
-import { KubeloomError } from '../base/errors.ts';
+import { callback, number, signal as aSignal, checkNumber, checkOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
 
 export interface ParallelizeOptions {
   readonly signal?: AbortSignal;
   /** Pieces that a worker takes at a time. Default: 1. */
   readonly chunkSize?: number;
 }
+
+const CHECKS: OptionChecks<ParallelizeOptions> = { signal: aSignal, chunkSize: number(1) };
 
 /**
  * Calls `work` once for each of 0 … pieces - 1, at most `workers` at a time. After the signal is aborted, no new piece
@@ -15,12 +18,13 @@ export async function parallelizeUntil(
   workers: number,
   pieces: number,
   work: (piece: number) => Promise<void> | void,
-  { signal, chunkSize = 1 }: ParallelizeOptions = {},
+  options: ParallelizeOptions = {},
 ): Promise<void> {
-  for (const [name, value] of Object.entries({ workers, chunkSize })) {
-    if (value >= 1) continue;
-    throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} must be at least 1, not ${value}`);
-  }
+  checkNumber('workers', workers, 1, Infinity);
+  checkNumber('pieces', pieces, -Infinity, Infinity);
+  callback('work', work);
+  checkOptions('options of parallelizeUntil', options, CHECKS);
+  const { signal, chunkSize = 1 } = options;
   const failures: unknown[] = [];
   let begun = 0;
   const run = async (): Promise<void> => {

@@ -10,7 +10,7 @@
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
-import { invalidOption, checkFinite } from '../base/option-checks.ts';
+import { invalidOption, checkFinite, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { RATE_LIMITING_QUEUE_CHECKS, RateLimitingQueue } from './rate-limiting-queue.ts';
 import type { RateLimitingQueueOptions } from './rate-limiting-queue.ts';
@@ -103,8 +103,9 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
   readonly #aging: AgingOrder;
 
   constructor(options: PriorityQueueOptions<T> = {}) {
-    const agingMs = options.agingMs ?? AGING_MS;
-    const aging = new AgingOrder(options.clock ?? realClock, agingMs);
+    checkOptions('options of a work queue', options, PRIORITY_QUEUE_CHECKS);
+    const { agingMs = AGING_MS, clock = realClock } = options;
+    const aging = new AgingOrder(clock, agingMs);
     super({ ...options, order: aging }, PRIORITY_QUEUE_CHECKS);
     this.#aging = aging;
   }

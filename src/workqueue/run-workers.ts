@@ -11,6 +11,7 @@ import { isAbortOf } from '../base/on-abort.ts';
 import {
   callback,
   clock as aClock,
+  having,
   number,
   signal as aSignal,
   checkInteger,
@@ -54,6 +55,10 @@ export interface ItemReconciler<T> {
   reconcile(item: T, signal: AbortSignal | undefined): Promise<ReconcileResult>;
 }
 
+const aQueue = having('a RateLimitingQueue', 'get', 'done', 'addRateLimited', 'forget');
+
+const aPool = having('a pool with reconcile()', 'reconcile');
+
 /** The options of one call of `runWorkers`, and the warnings of its failures. */
 type Run<T> = RunWorkersOptions<T> & { readonly warnings: LimitedWarnings };
 
@@ -84,6 +89,8 @@ export async function runWorkers<T>(
   second: Reconcile<T> | RunWorkersOptions<T> = {},
   third: RunWorkersOptions<T> = {},
 ): Promise<void> {
+  aQueue('queue', queue);
+  if (typeof workers === 'object') aPool('pool', workers);
   const isPool = typeof workers === 'object';
   const count = isPool ? workers.threads : workers;
   const reconcile = isPool ? workers.reconcile.bind(workers) : (second as Reconcile<T>);

@@ -48,7 +48,10 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
     C270: ['hidden.replaceAll(secret, HIDDEN)', 'hidden'],
   },
   'src/base/errors.ts': {
-    C189: ['super(escapeControls(hideSecrets(message)),', 'super(hideSecrets(message),'],
+    C189: [
+      'super(escapeControls(hideSecrets(messageOf(message))),',
+      'super(hideSecrets(messageOf(message)),',
+    ],
   },
   'src/http/http1-connection.ts': {
     C191: ["encoding === 'identity'", 'true'],

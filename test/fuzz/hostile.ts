@@ -85,6 +85,12 @@ const OBJECTS: readonly (() => unknown)[] = [
   () => HostileError,
 ];
 
+/** One value of each kind, made for each use. */
+export const HOSTILE_VALUES: readonly (() => unknown)[] = [
+  ...OBJECTS,
+  ...['', 'x', '\0', 7, -1, 0.5, NaN, Infinity].map((value) => () => value),
+];
+
 /** Returns a value of any type. */
 export function hostileValue(chance: Chance): unknown {
   if (chance.happens(0.35)) return chance.pick(NUMBERS);

@@ -2,6 +2,7 @@
  * client-go's Store and Indexer: a store whose keys come from the items. It stores the objects
  * themselves, not copies. A write that throws changes nothing.
  */
+import { callback } from '../../base/option-checks.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { keyOf } from '../../kube/keys.ts';
 import type { IndexValuesFunctions, Indexer, KeyFunction, Store } from '../../kube/store.ts';
@@ -45,6 +46,8 @@ class IndexedStore<Item> extends IndexedItems<Item> implements Indexer<Item>, Tr
     options: StoreOptions<Item>,
   ) {
     super(indexers, options);
+    callback('keyFunction', keyFunction);
+    if (options.transformer !== undefined) callback('transformer', options.transformer);
     this.#keyFunction = keyFunction;
     this.#transformer = options.transformer;
   }

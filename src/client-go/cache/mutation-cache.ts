@@ -10,6 +10,8 @@
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { clock as aClock, flag, having, integer, number, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
 import { accessor } from '../../kube/meta.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { metaNamespaceKeyFunc } from '../../kube/keys.ts';
@@ -43,13 +45,24 @@ type Overlay<Item> =
 const TTL_MS = 5 * 60 * 1000;
 const SIZE_MAX = 100;
 
+const CHECKS: OptionChecks<MutationCacheOptions<unknown>> = {
+  indexer: having('an indexer', 'indexKeys', 'getByKey', 'getIndexers'),
+  ttlMs: number(0),
+  includeAdds: flag,
+  sizeMax: integer(1),
+  clock: aClock,
+};
+
 export class MutationCache<Item> {
   readonly #store: Pick<StoreReader<Item>, 'getByKey'>;
   readonly #indexer: MutationCacheOptions<Item>['indexer'];
   readonly #includeAdds: boolean;
   readonly #overlays: ExpiringLru<Overlay<Item>>;
 
+  /** @throws ERR_KUBELOOM_OPTION */
   constructor(store: Pick<StoreReader<Item>, 'getByKey'>, options: MutationCacheOptions<Item> = {}) {
+    having('a store with getByKey()', 'getByKey')('store', store);
+    checkOptions('options of a mutation cache', options, CHECKS);
     const { indexer, ttlMs = TTL_MS, includeAdds = false, sizeMax = SIZE_MAX, clock = realClock } = options;
     this.#store = store;
     this.#indexer = indexer;

@@ -7,7 +7,8 @@
  * index unchanged. (client-go panics with the item stored and some indices updated.) Items are listed in the
  * order in which their keys were added.
  */
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { anArray, anObject, checkFinite } from '../../base/option-checks.ts';
 import { resourceVersionOf } from '../../kube/meta-shape.ts';
 import { Indices } from './indices.ts';
 import type { ItemValues } from './indices.ts';
@@ -52,8 +53,11 @@ export class TransactionError extends KubeloomError {
   readonly errors: readonly Error[];
 
   constructor(successfulIndices: readonly number[], totalTransactions: number, errors: readonly Error[]) {
+    anArray('successfulIndices', successfulIndices);
+    checkFinite('totalTransactions', totalTransactions);
+    anArray('errors', errors);
     const failed = `${totalTransactions - successfulIndices.length}/${totalTransactions}`;
-    const reasons = [...new Set(errors.map(({ message }) => message))].join('; ');
+    const reasons = [...new Set(errors.map(messageOf))].join('; ');
     super('ERR_KUBELOOM_TRANSACTION', `failed to execute (${failed}) transactions: ${reasons}`, {
       cause: errors[0],
     });
@@ -78,6 +82,8 @@ export abstract class IndexedItems<Item> {
   readonly #metrics: StoreMetrics | undefined;
 
   constructor(indexers: IndexValuesFunctions<Item> = {}, options: ThreadSafeStoreOptions = {}) {
+    anObject('indexers', indexers);
+    anObject('options of a store', options);
     this.#indices = new Indices(indexers);
     this.#metrics = options.metrics;
   }

@@ -11,8 +11,11 @@ import { ErrRequeue } from '../queue/queue.ts';
 import type { PopProcess, Queue } from '../queue/queue.ts';
 import { WarningReporter } from './warning-reporter.ts';
 import { isAbortOf, onAbort } from '../../base/on-abort.ts';
-import { Reflector, timesOf } from './reflector.ts';
+import { callback, flag, having, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { REFLECTOR_CHECKS, Reflector, aListerWatcher, timesOf } from './reflector.ts';
 import type { ReflectorOptions } from './reflector.ts';
+import { anExpectedType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 
 /** Duration of consecutive pops before timers and sockets get a turn. */
@@ -38,6 +41,18 @@ export interface ControllerConfig<Item, Popped> extends Omit<ReflectorOptions, '
   readonly retryOnError?: boolean;
 }
 
+const { resyncPeriodMs: aPeriod, ...SHARED_CHECKS } = REFLECTOR_CHECKS;
+const CONTROLLER_CHECKS: OptionChecks<ControllerConfig<unknown, unknown>> = {
+  ...SHARED_CHECKS,
+  queue: having('a queue with pop() and hasSynced()', 'pop', 'hasSynced'),
+  listerWatcher: aListerWatcher,
+  process: callback,
+  processBatch: callback,
+  objectType: anExpectedType,
+  fullResyncPeriodMs: aPeriod,
+  retryOnError: flag,
+};
+
 /** @throws ERR_KUBELOOM_OPTION for a queue that does not support the options */
 export function newController<Item, Popped>(
   config: ControllerConfig<Item, Popped>,
@@ -50,7 +65,11 @@ export class Controller<Item, Popped> {
   readonly #reports: WarningReporter;
   #reflector: Reflector<Item> | undefined;
 
+  /** @throws ERR_KUBELOOM_OPTION */
   constructor(config: ControllerConfig<Item, Popped>) {
+    checkOptions('options of a controller', config, CONTROLLER_CHECKS);
+    for (const name of ['queue', 'listerWatcher', 'process'] as const)
+      CONTROLLER_CHECKS[name](name, config[name]);
     if (config.retryOnError === true && !('addIfNotPresent' in config.queue)) {
       const message = 'retryOnError needs a queue that takes changes back: FIFO or DeltaFIFO';
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
@@ -69,7 +88,8 @@ export class Controller<Item, Popped> {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#reflector)
       throw new KubeloomError('ERR_KUBELOOM_STARTED', 'the controller has already started');
-    const { queue, listerWatcher, objectType, shouldResync, fullResyncPeriodMs, ...others } = this.#config;
+    const { queue, listerWatcher, objectType, shouldResync, fullResyncPeriodMs, ...own } = this.#config;
+    const { process: _process, processBatch: _batch, retryOnError: _retry, ...others } = own;
     const reflector = new Reflector(listerWatcher, objectType, queue, {
       ...others,
       ...(shouldResync ? { shouldResync } : {}),

@@ -1,4 +1,6 @@
 /** Checks of objects of unknown shape: their type, and the end of a streaming list. */
+import { nested, invalidOption, text } from '../../base/option-checks.ts';
+import type { OptionCheck } from '../../base/option-checks.ts';
 import { isRecord, metadataAtHand } from '../../kube/meta-shape.ts';
 
 export interface ExpectedType {
@@ -6,6 +8,11 @@ export interface ExpectedType {
   /** `v1` or `apps/v1`; undefined: any. */
   readonly apiVersion?: string;
 }
+
+export const anExpectedType: OptionCheck = (name, value) => {
+  nested<ExpectedType>({ kind: text, apiVersion: text })(name, value);
+  if ((value as ExpectedType).kind === undefined) invalidOption(`${name}.kind`, undefined, 'text');
+};
 
 /** Returns whether it is the bookmark after the last object of a streaming list. */
 export function isInitialEventsEnd(object: unknown): boolean {

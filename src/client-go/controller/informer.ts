@@ -12,10 +12,13 @@ import { RealFIFO } from '../queue/real-fifo.ts';
 import { newController } from './controller.ts';
 import type { Controller } from './controller.ts';
 import { WarningReporter } from './warning-reporter.ts';
-import { processDeltas, processDeltasInBatch } from './process-deltas.ts';
+import { anEventHandler, processDeltas, processDeltasInBatch } from './process-deltas.ts';
 import type { ObjectEventHandler } from './process-deltas.ts';
-import { Reflector, timesOf } from './reflector.ts';
+import { anObject, callback, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { REFLECTOR_CHECKS, Reflector, aListerWatcher, timesOf } from './reflector.ts';
 import type { ReflectorOptions } from './reflector.ts';
+import { anExpectedType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 
@@ -34,7 +37,10 @@ export interface PlainInformer<Item> {
   readonly controller: Controller<Item, Deltas<Item>>;
 }
 
+/** @throws ERR_KUBELOOM_OPTION */
 export function newInformerWithOptions<Item>(options: PlainInformerOptions<Item>): PlainInformer<Item> {
+  checkOptions('options of an informer', options, PLAIN_INFORMER_CHECKS);
+  for (const name of ['listerWatcher', 'handler'] as const) PLAIN_INFORMER_CHECKS[name](name, options[name]);
   const { listerWatcher, objectType, handler, indexers, transform, resyncPeriodMs, ...others } = options;
   const keyFunction = deletionHandlingMetaNamespaceKeyFunc;
   const store = newIndexer<Item>(keyFunction, indexers ?? {});
@@ -59,6 +65,14 @@ export function newInformerWithOptions<Item>(options: PlainInformerOptions<Item>
   });
   return { store, controller };
 }
+const PLAIN_INFORMER_CHECKS: OptionChecks<PlainInformerOptions<unknown>> = {
+  ...REFLECTOR_CHECKS,
+  listerWatcher: aListerWatcher,
+  objectType: anExpectedType,
+  handler: anEventHandler,
+  indexers: anObject,
+  transform: callback,
+};
 
 /** @param objectType undefined: objects of any type */
 export function newInformer<Item>(

@@ -4,7 +4,9 @@ import { KubeloomError } from '../../base/errors.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/lister-watcher.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
-import { apiVersionOf, resourcePath } from '../../kube/resource.ts';
+import { callback, flag, text, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { apiVersionOf, resourcePath, checkResource } from '../../kube/resource.ts';
 import type { ResourceOf } from '../../kube/resource.ts';
 import { ApiClient } from '../../http/api-client.ts';
 import type { ResponseReader } from '../../http/api-client.ts';
@@ -34,12 +36,21 @@ export interface ListWatchFunctions<T> {
   readonly disableChunking?: boolean;
 }
 
+const CHECKS: OptionChecks<ListWatchFunctions<unknown>> = {
+  list: callback,
+  watch: callback,
+  isWatchListUnsupported: flag,
+  disableChunking: flag,
+};
+
 export class ListWatch<T> implements ListerWatcher<T> {
   readonly isWatchListUnsupported: boolean;
   readonly disableChunking: boolean;
   readonly #functions: ListWatchFunctions<T>;
 
+  /** @throws ERR_KUBELOOM_OPTION */
   constructor(functions: ListWatchFunctions<T>) {
+    checkOptions('functions of a ListWatch', functions, CHECKS as OptionChecks<ListWatchFunctions<T>>);
     this.#functions = functions;
     this.isWatchListUnsupported = functions.isWatchListUnsupported ?? false;
     this.disableChunking = functions.disableChunking ?? false;
@@ -67,6 +78,7 @@ export function newListWatchFromClient<T>(
   namespace = '',
   fieldSelector = '',
 ): ListWatch<T> {
+  text('fieldSelector', fieldSelector);
   return newFilteredListWatchFromClient(source, resource, namespace, (options) =>
     fieldSelector === '' ? options : { ...options, fieldSelector },
   );
@@ -78,6 +90,8 @@ export function newFilteredListWatchFromClient<T>(
   namespace: string,
   optionsModifier: OptionsModifier,
 ): ListWatch<T> {
+  checkResource(resource);
+  callback('optionsModifier', optionsModifier);
   const client = new ApiClient(source);
   const base = resourcePath(resource, namespace);
   const type = { kind: resource.kind, apiVersion: apiVersionOf(resource) };

@@ -3,6 +3,8 @@
  * by themselves; a reflector pages by its own rules.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { callback, flag, integer, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
 import type { KubeList, ListOptions } from '../../kube/lister-watcher.ts';
 import { itemsOf } from '../../kube/meta.ts';
 import type { ListFunction } from './list-watch.ts';
@@ -20,6 +22,12 @@ export interface ListPagerOptions {
   readonly pageBufferSize?: number;
 }
 
+const CHECKS: OptionChecks<ListPagerOptions> = {
+  pageSize: integer(0),
+  fullListIfExpired: flag,
+  pageBufferSize: integer(0),
+};
+
 export class ListPager<T> {
   readonly #page: ListFunction<T>;
   readonly #pageSize: number;
@@ -28,11 +36,9 @@ export class ListPager<T> {
 
   /** @throws ERR_KUBELOOM_OPTION for a negative buffer */
   constructor(page: ListFunction<T>, options: ListPagerOptions = {}) {
+    callback('page', page);
+    checkOptions('options of a pager', options, CHECKS);
     const { pageSize = PAGE_SIZE, fullListIfExpired = true, pageBufferSize = PAGE_BUFFER_SIZE } = options;
-    if (!(pageBufferSize >= 0)) {
-      const message = `pageBufferSize must not be negative: ${pageBufferSize}`;
-      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
-    }
     this.#page = page;
     this.#pageSize = pageSize;
     this.#fullListIfExpired = fullListIfExpired;

@@ -7,6 +7,8 @@ import { deletionHandlingMetaNamespaceKeyFunc } from '../../kube/keys.ts';
 import type { KeyFunction, StoreReader } from '../../kube/store.ts';
 import { tombstone } from '../../kube/tombstone.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { anArray, anObject, callback, having } from '../../base/option-checks.ts';
+import type { OptionCheck, OptionChecks } from '../../base/option-checks.ts';
 import { isObjectDelta } from '../queue/delta.ts';
 import type { Delta, Deltas, MaybeTombstone, ObjectDelta } from '../queue/delta.ts';
 import type { Transaction, TransactionError } from '../cache/thread-safe-store.ts';
@@ -17,6 +19,21 @@ export interface ObjectEventHandler<Item> {
   onUpdate?(oldObject: Item, newObject: Item): unknown;
   onDelete?(object: MaybeTombstone<Item>): unknown;
 }
+
+const HANDLER_CHECKS: OptionChecks<ObjectEventHandler<unknown>> = {
+  onAdd: callback,
+  onUpdate: callback,
+  onDelete: callback,
+};
+
+/** Checks for a handler: it may have other members. */
+export const anEventHandler: OptionCheck = (name, value) => {
+  anObject(name, value);
+  for (const [method, check] of Object.entries<OptionCheck>(HANDLER_CHECKS)) {
+    const member: unknown = Reflect.get(value as object, method);
+    if (member !== undefined) check(`${name}.${method}`, member);
+  }
+};
 
 /** The store that a process loop writes: any `newStore` or `newIndexer` whose key function takes tombstones. */
 export interface ClientState<Item> extends StoreReader<Item> {
@@ -41,8 +58,10 @@ export async function processDeltas<Item>(
   isInInitialList: boolean,
   keyFunction: KeyFunction<Item> = deletionHandlingMetaNamespaceKeyFunc,
 ): Promise<void> {
+  checkProcessing(handler, clientState, deltas);
   const processing = new Processing(handler, clientState, isInInitialList);
   for (const delta of deltas) {
+    anObject('delta', delta);
     switch (delta.type) {
       case 'ReplacedAll':
         await processing.replaceAll(delta, keyFunction);
@@ -74,6 +93,7 @@ export async function processDeltasInBatch<Item>(
   deltas: Deltas<Item>,
   isInInitialList: boolean,
 ): Promise<void> {
+  checkProcessing(handler, clientState, deltas);
   const changes = deltas.filter(isObjectDelta);
   if (changes.length < deltas.length) {
     const types = deltas.filter((delta) => !isObjectDelta(delta)).map(({ type }) => type);
@@ -95,6 +115,14 @@ export async function processDeltasInBatch<Item>(
     if (done.has(index)) await processing.guard(() => processing.notify(delta, olds[index]));
   }
   processing.rethrow();
+}
+
+const aClientState = having('a store with get() and list()', 'get', 'list');
+
+function checkProcessing(handler: unknown, clientState: unknown, deltas: unknown): void {
+  anEventHandler('handler', handler);
+  aClientState('clientState', clientState);
+  anArray('deltas', deltas);
 }
 
 /** Returns the stored object. The transaction reports an object without a key and leaves it out. */

@@ -17,8 +17,20 @@ import type { ReflectorErrorHandler } from './warning-reporter.ts';
 import { InlineReflector } from './inline-reflector.ts';
 import type { InlineReflectorOptions } from './inline-reflector.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { invalidOption } from '../../base/option-checks.ts';
-import { describeType } from './expected-type.ts';
+import {
+  anObject,
+  callback,
+  clock as aClock,
+  having,
+  integer,
+  nested,
+  number,
+  oneOf,
+  text,
+  checkOptions,
+} from '../../base/option-checks.ts';
+import type { OptionCheck, OptionChecks } from '../../base/option-checks.ts';
+import { anExpectedType, describeType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 
 export interface BackoffOptions {
@@ -56,6 +68,30 @@ export interface ReflectorOptions {
 
 const WATCH_TIMEOUT_MIN_SECONDS = 300;
 
+const BACKOFF_CHECKS: OptionChecks<BackoffOptions> = {
+  initialMs: number(0),
+  maxMs: number(0),
+  jitter: number(0),
+};
+
+/** Also the checks of the options that a controller and a plain informer pass on. */
+export const REFLECTOR_CHECKS: OptionChecks<ReflectorOptions> = {
+  name: text,
+  typeDescription: text,
+  resyncPeriodMs: number(0),
+  shouldResync: callback,
+  watchListPageSize: integer(0),
+  minWatchTimeoutMs: number(0),
+  backoff: nested(BACKOFF_CHECKS),
+  maxInternalErrorRetryDurationMs: number(0),
+  watchList: oneOf('auto', 'off'),
+  watchErrorHandler: callback,
+  clock: aClock,
+  random: callback,
+};
+
+export const aListerWatcher: OptionCheck = having('a ListerWatcher with list() and watch()', 'list', 'watch');
+
 export class Reflector<T> {
   readonly name: string;
   readonly typeDescription: string;
@@ -76,8 +112,10 @@ export class Reflector<T> {
     store: ReflectorStore<T> & Partial<ResourceVersionUpdater>,
     options: ReflectorOptions = {},
   ) {
-    if (typeof options !== 'object' || (options as unknown) === null)
-      invalidOption('options of a reflector', options, 'an object');
+    checkOptions('options of a reflector', options, REFLECTOR_CHECKS);
+    aListerWatcher('listerWatcher', listerWatcher);
+    if (expectedType !== undefined) anExpectedType('expectedType', expectedType);
+    anObject('store', store);
     const { watchErrorHandler, backoff } = options;
     const times = timesOf(options);
     this.#options = options;

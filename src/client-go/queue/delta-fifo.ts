@@ -11,8 +11,11 @@ import { KubeloomError } from '../../base/errors.ts';
 import { keyOfValue, newestDelta } from './delta.ts';
 import type { Deltas, MaybeTombstone, ObjectDelta, Transformer } from './delta.ts';
 import { KeyedQueue } from './keyed-queue.ts';
-import { missingObjects, resyncedObjects } from './known-objects.ts';
+import { aKnownObjects, missingObjects, resyncedObjects } from './known-objects.ts';
 import type { KnownObjects } from './known-objects.ts';
+import { callback, flag, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { FIFO_CHECKS } from './queue-base.ts';
 import type { FIFOOptions } from './queue-base.ts';
 import type { RequeueingQueue } from './queue.ts';
 
@@ -23,6 +26,13 @@ export interface DeltaFIFOOptions<Item> extends FIFOOptions<Item> {
   readonly emitDeltaTypeReplaced?: boolean;
   readonly transformer?: Transformer<Item>;
 }
+
+const CHECKS: OptionChecks<DeltaFIFOOptions<unknown>> = {
+  ...FIFO_CHECKS,
+  knownObjects: aKnownObjects,
+  emitDeltaTypeReplaced: flag,
+  transformer: callback,
+};
 
 type ObjectDeltas<Item> = readonly ObjectDelta<Item>[];
 
@@ -35,6 +45,7 @@ export class DeltaFIFO<Item>
   readonly #replaceType: 'Replaced' | 'Sync';
 
   constructor(options: DeltaFIFOOptions<Item> = {}) {
+    checkOptions('options of a DeltaFIFO', options, CHECKS as OptionChecks<DeltaFIFOOptions<Item>>);
     super('DeltaFIFO', options);
     this.transformer = options.transformer;
     this.#known = options.knownObjects;

@@ -2,6 +2,7 @@
  * One change on its way from a reflector to the cache, and the changes of one key. `Deleted` may carry a
  * tombstone; the last three kinds concern the whole collection and come only from an atomic RealFIFO.
  */
+import { anArray, anObject } from '../../base/option-checks.ts';
 import { KeyError, keyOf } from '../../kube/keys.ts';
 import type { KeyFunction } from '../../kube/store.ts';
 import { isTombstone, type Tombstone } from '../../kube/tombstone.ts';
@@ -30,14 +31,17 @@ export type Deltas<Item> = readonly Delta<Item>[];
 export type Transformer<Item> = (item: Item) => Item;
 
 export function isObjectDelta<Item>(delta: Delta<Item>): delta is ObjectDelta<Item> {
+  anObject('delta', delta);
   return delta.type !== 'ReplacedAll' && delta.type !== 'SyncAll' && delta.type !== 'Bookmark';
 }
 
 export function oldestDelta<D extends Delta<unknown>>(deltas: readonly D[]): D | undefined {
+  anArray('deltas', deltas);
   return deltas[0];
 }
 
 export function newestDelta<D extends Delta<unknown>>(deltas: readonly D[]): D | undefined {
+  anArray('deltas', deltas);
   return deltas.at(-1);
 }
 

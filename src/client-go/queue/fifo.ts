@@ -4,11 +4,15 @@
  */
 import type { MaybeTombstone } from './delta.ts';
 import { KeyedQueue } from './keyed-queue.ts';
+import { checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { FIFO_CHECKS } from './queue-base.ts';
 import type { FIFOOptions } from './queue-base.ts';
 import type { RequeueingQueue } from './queue.ts';
 
 export class FIFO<Item> extends KeyedQueue<Item, Item> implements RequeueingQueue<Item, Item> {
   constructor(options: FIFOOptions<Item> = {}) {
+    checkOptions('options of a FIFO', options, FIFO_CHECKS as OptionChecks<FIFOOptions<Item>>);
     super('FIFO', options);
   }
 

@@ -2,6 +2,8 @@
  * The objects that the consumer of a queue has processed, usually its store. Queues without atomic events compare
  * it with a new list to find deletions, and repeat its objects in a resync.
  */
+import { having } from '../../base/option-checks.ts';
+import type { OptionCheck } from '../../base/option-checks.ts';
 import { tombstone } from '../../kube/tombstone.ts';
 import type { Tombstone } from '../../kube/tombstone.ts';
 import type { ObjectDelta } from './delta.ts';
@@ -10,6 +12,11 @@ export interface KnownObjects<Item> {
   listKeys(): string[];
   getByKey(key: string): Item | undefined;
 }
+
+export const aKnownObjects: OptionCheck = having(
+  'a store with listKeys() and getByKey()',
+  ...(['listKeys', 'getByKey'] satisfies (keyof KnownObjects<unknown>)[]),
+);
 
 /**
  * Returns tombstones of the pending objects that a list does not contain, then of the known ones. A pending object whose

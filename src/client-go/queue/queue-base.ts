@@ -3,6 +3,8 @@
  * first list has been processed.
  */
 import type { DoneChecker } from '../../base/done-checker.ts';
+import { callback, text } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
 import { metaNamespaceKeyFunc } from '../../kube/keys.ts';
 import type { KeyFunction } from '../../kube/store.ts';
 import { ConsumerLine } from './consumer-line.ts';
@@ -15,6 +17,8 @@ export interface FIFOOptions<Item> {
   readonly keyFunction?: KeyFunction<Item>;
   readonly name?: string;
 }
+
+export const FIFO_CHECKS: OptionChecks<FIFOOptions<unknown>> = { keyFunction: callback, name: text };
 
 export abstract class QueueBase<Item> {
   protected readonly keyFunction: KeyFunction<Item>;

@@ -12,9 +12,11 @@ import { isTombstone } from '../../kube/tombstone.ts';
 import { isObjectDelta, keyOfValue } from './delta.ts';
 import type { Delta, Deltas, MaybeTombstone, ObjectDelta, Transformer } from './delta.ts';
 import { Deque } from '../../base/deque.ts';
-import { missingObjects, resyncedObjects } from './known-objects.ts';
+import { aKnownObjects, missingObjects, resyncedObjects } from './known-objects.ts';
 import type { KnownObjects } from './known-objects.ts';
-import { QueueBase } from './queue-base.ts';
+import { callback, flag, integer, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { FIFO_CHECKS, QueueBase } from './queue-base.ts';
 import type { FIFOOptions } from './queue-base.ts';
 import type { PopProcess, QueueWithBatch } from './queue.ts';
 
@@ -67,7 +69,7 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
 
   /** @throws ERR_KUBELOOM_OPTION for options that exclude each other */
   constructor(options: RealFIFOOptions<Item>) {
-    checkOptions(options);
+    checkRelations(options);
     super('RealFIFO', options);
     this.#options = options;
     this.transformer = options.transformer;
@@ -217,9 +219,21 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
   }
 }
 
+const CHECKS: OptionChecks<Record<keyof AtomicOptions<unknown>, unknown>> = {
+  ...FIFO_CHECKS,
+  transformer: callback,
+  batchSize: integer(1),
+  onDepth: callback,
+  onProcessed: callback,
+  atomicEvents: flag,
+  emitDeltaTypeBookmark: flag,
+  knownObjects: aKnownObjects,
+};
+
 /** Checks at run time what the type says. */
-function checkOptions(options: { readonly [name in keyof AtomicOptions<unknown>]?: unknown }): void {
-  const { atomicEvents = false, emitDeltaTypeBookmark = false, knownObjects, batchSize = 1 } = options;
+function checkRelations(options: { readonly [name in keyof AtomicOptions<unknown>]?: unknown }): void {
+  checkOptions('options of a RealFIFO', options, CHECKS);
+  const { atomicEvents = false, emitDeltaTypeBookmark = false, knownObjects } = options;
   if (atomicEvents && knownObjects !== undefined)
     invalidOption('knownObjects must not be given with atomicEvents: the consumer compares with its store');
   if (!atomicEvents && knownObjects === undefined)
@@ -230,8 +244,6 @@ function checkOptions(options: { readonly [name in keyof AtomicOptions<unknown>]
     invalidOption(
       'emitDeltaTypeBookmark needs atomicEvents: without it versions would be delivered out of order',
     );
-  if (!Number.isInteger(batchSize) || Number(batchSize) < 1)
-    invalidOption(`batchSize must be an integer of at least 1, got ${String(batchSize)}`);
 }
 
 function invalidOption(message: string): never {

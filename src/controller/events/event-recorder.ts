@@ -11,6 +11,7 @@ import { escapeControls } from '../../base/printable.ts';
 import {
   callback,
   clock as aClock,
+  having,
   oneOf,
   invalidOption,
   signal as aSignal,
@@ -107,6 +108,7 @@ export class EventRecorder {
   constructor(client: ObjectClient, options: EventRecorderOptions) {
     checkOptions('options of an event recorder', options, CHECKS);
     if (!options.component) invalidOption('component', options.component, 'the name of the program');
+    having('an ObjectClient', 'plain')('client', client);
     this.#client = client.plain();
     this.#options = options;
     this.#clock = options.clock ?? backgroundClock;

@@ -1,4 +1,5 @@
 /** Conditions in the status of an object: `metav1.Condition`. */
+import { anArrayOf, anObject, invalidOption } from '../../base/option-checks.ts';
 
 export interface Condition {
   readonly type: string;
@@ -21,6 +22,9 @@ export function setCondition(
   condition: Omit<Condition, 'lastTransitionTime'>,
   now: Date = new Date(),
 ): readonly Condition[] {
+  if (conditions !== undefined) anArrayOf(anObject)('conditions', conditions);
+  anObject('condition', condition);
+  if (!(now instanceof Date) || Number.isNaN(now.getTime())) invalidOption('now', now, 'a date');
   const present = conditions ?? [];
   const index = present.findIndex(({ type }) => type === condition.type);
   const before = present[index];

@@ -3,10 +3,13 @@
  * them. They are written as merge patches with the version that was read: another writer's change is a conflict.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { anArray, anObject, having, text } from '../../base/option-checks.ts';
 import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { RequestOptions } from '../requests/request-options.ts';
+
+const aClient = having('an ObjectClient', 'patch');
 
 /** An object, or an entry of a cache. */
 export interface Finalized {
@@ -18,8 +21,18 @@ export interface Finalized {
   };
 }
 
-export function hasFinalizer({ metadata }: Finalized, finalizer: string): boolean {
-  return metadata?.finalizers?.includes(finalizer) ?? false;
+/** @throws ERR_KUBELOOM_OPTION for a value that is no object, and for finalizers that are no array */
+export function hasFinalizer(object: Finalized, finalizer: string): boolean {
+  text('finalizer', finalizer);
+  return finalizersOf(object).includes(finalizer);
+}
+
+function finalizersOf(object: Finalized): readonly string[] {
+  anObject('object', object);
+  anObject('object.metadata', object.metadata ?? {});
+  const { finalizers } = object.metadata ?? {};
+  anArray('object.metadata.finalizers', finalizers ?? []);
+  return finalizers ?? [];
 }
 
 /**
@@ -34,8 +47,9 @@ export async function addFinalizer<T = KubeObject>(
   finalizer: string,
   options: RequestOptions = {},
 ): Promise<T | undefined> {
+  aClient('client', client);
   if (hasFinalizer(object, finalizer)) return undefined;
-  const finalizers = [...(object.metadata?.finalizers ?? []), finalizer];
+  const finalizers = [...finalizersOf(object), finalizer];
   return patchFinalizers(client, resource, object, finalizers, options);
 }
 
@@ -52,8 +66,9 @@ export async function removeFinalizer<T = KubeObject>(
   finalizer: string,
   options: RequestOptions = {},
 ): Promise<T | undefined> {
+  aClient('client', client);
   if (!hasFinalizer(object, finalizer)) return undefined;
-  const finalizers = object.metadata?.finalizers?.filter((name) => name !== finalizer) ?? [];
+  const finalizers = finalizersOf(object).filter((name) => name !== finalizer);
   try {
     return await patchFinalizers(client, resource, object, finalizers, options);
   } catch (error) {
@@ -65,10 +80,11 @@ export async function removeFinalizer<T = KubeObject>(
 async function patchFinalizers<T>(
   client: ObjectClient,
   resource: ResourceOf<T>,
-  { metadata: { name = '', namespace = '', resourceVersion = '' } = {} }: Finalized,
+  { metadata }: Finalized,
   finalizers: readonly string[],
   options: RequestOptions,
 ): Promise<T> {
+  const { name = '', namespace = '', resourceVersion = '' } = metadata ?? {};
   const patch = { metadata: { resourceVersion, finalizers } };
   const patched = await client.patch(resource as ResourceRef, { namespace, name }, patch, options);
   return patched as T;

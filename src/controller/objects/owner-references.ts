@@ -1,5 +1,6 @@
 /** The reference from an object to its owner, for the garbage collector and for `owns`. */
 import { KubeloomError } from '../../base/errors.ts';
+import { anObject, text } from '../../base/option-checks.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 
@@ -22,8 +23,14 @@ export interface ControllerReference {
  */
 export function controllerReference(
   resource: Pick<ResourceRef, 'group' | 'version' | 'kind'>,
-  { name = '', uid = '' }: { readonly name?: string; readonly uid?: string },
+  owner: { readonly name?: string; readonly uid?: string },
 ): ControllerReference {
+  anObject('resource', resource);
+  for (const name of ['group', 'version', 'kind'] as const) text(`resource.${name}`, resource[name]);
+  anObject('owner', owner);
+  const { name = '', uid = '' } = owner;
+  text('owner.name', name);
+  text('owner.uid', uid);
   if (name === '' || uid === '') {
     const message = `a ${resource.kind} without name and uid owns nothing: create it first, and use the server's answer`;
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message);

@@ -7,6 +7,8 @@ import { delimiter, dirname, join } from 'node:path';
 import type { KubeConfig, User } from '@kubernetes/client-node';
 import { YAMLException } from 'js-yaml';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { having, text, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
 import type { ClientNode } from '../../kube/client-node.ts';
 import { whyUnusable } from '../../kube/confirm-usable.ts';
 import type { KubeConfigUser, Target } from '../../kube/confirm-usable.ts';
@@ -29,6 +31,12 @@ export interface KubeConfigSource {
   readonly context?: string;
 }
 
+const CHECKS: OptionChecks<KubeConfigSource & { readonly clientNode?: ClientNode }> = {
+  path: text,
+  context: text,
+  clientNode: having('the module of client-node'),
+};
+
 function kubeConfigError(message: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_KUBECONFIG', message);
 }
@@ -38,15 +46,15 @@ function kubeConfigError(message: string): KubeloomError {
  * `oidc`.
  *
  * @param source with `clientNode`, the result of `await import('@kubernetes/client-node')`, the result is a KubeConfig of it
- * @throws ERR_KUBELOOM_KUBECONFIG
+ * @throws ERR_KUBELOOM_KUBECONFIG, ERR_KUBELOOM_OPTION
  */
 export function loadKubeConfig(source: KubeConfigSource & { readonly clientNode: ClientNode }): KubeConfig;
 export function loadKubeConfig(source?: KubeConfigSource): LoadedKubeConfig;
-export function loadKubeConfig({
-  path,
-  context,
-  clientNode,
-}: KubeConfigSource & { readonly clientNode?: ClientNode } = {}): AnyKubeConfig {
+export function loadKubeConfig(
+  source: KubeConfigSource & { readonly clientNode?: ClientNode } = {},
+): AnyKubeConfig {
+  checkOptions('options of loadKubeConfig', source, CHECKS);
+  const { path, context, clientNode } = source;
   const { data, origin } = path === undefined ? loadDefault() : loadFile(path);
   const kubeConfig = new LoadedKubeConfig(data);
   if (context !== undefined) useContext(kubeConfig, context, origin);

@@ -1,4 +1,5 @@
 /** Informers of any resource: built-in, custom, or of an aggregated server. The kind may be unknown. */
+import { having } from '../../base/option-checks.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import { findBuiltIn } from '../../kube/resources.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
@@ -45,6 +46,8 @@ export class MetadataInformerFactory extends InformerFactory<'metadata'> {
   }
 }
 
+const aFactory = having('a factory of informers', 'forResource', 'shutdown');
+
 /**
  * Informers for code that follows all resources, such as a garbage collector. Resources of the typed factory have whole
  * objects, because other code is likely to watch them anyway. All other resources have metadata only.
@@ -55,6 +58,8 @@ export class ObjectOrMetadataInformerFactory implements AsyncDisposable {
 
   /** Shares the informers of both factories, which the caller may still use directly. */
   constructor(typed: SharedInformerFactory, metadata: MetadataInformerFactory) {
+    aFactory('typed', typed);
+    aFactory('metadata', metadata);
     this.#typed = typed;
     this.#metadata = metadata;
   }

@@ -1,5 +1,5 @@
 /** One kind of an InformersMap: its namespaces, the subscriptions that keep it, and reads across its namespaces. */
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { groupResource } from '../factory/resource-query.ts';
 import { abortable } from '../../base/on-abort.ts';
 import { parseObjectName } from '../../kube/keys.ts';
@@ -47,7 +47,7 @@ export class NotCachedError extends KubeloomError {
 
   /** @param why reason in the message */
   constructor(kind: string, why: string) {
-    super('ERR_KUBELOOM_NOT_CACHED', `${kind} cannot be read from the cache: ${why}`);
+    super('ERR_KUBELOOM_NOT_CACHED', `${messageOf(kind)} cannot be read from the cache: ${messageOf(why)}`);
     this.kind = kind;
   }
 }

@@ -165,7 +165,8 @@ export class MutationError extends KubeloomError {
   readonly changes: readonly string[];
 
   /** Takes the stack of `cause`, which shows the line that wrote. */
-  constructor(message: string, { key, changes = [], cause }: MutationDetails) {
+  constructor(message: string, details: MutationDetails) {
+    const { key, changes = [], cause } = Object(details) as MutationDetails;
     super('ERR_KUBELOOM_MUTATION', message, cause ? { cause } : {});
     this.key = key;
     this.changes = changes;

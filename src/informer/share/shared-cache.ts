@@ -6,7 +6,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { realTimers } from '../../base/clock.ts';
 import { KubeloomError, withCode } from '../../base/errors.ts';
-import { invalidOption } from '../../base/option-checks.ts';
+import { anObject, invalidOption } from '../../base/option-checks.ts';
 import { PORT_VERSION, allocateLink } from '../../replica/share/messages.ts';
 import type { FromReader, LinkMemory } from '../../replica/share/messages.ts';
 import { ReaderLink } from '../../replica/share/reader-link.ts';
@@ -73,6 +73,7 @@ export class SharedCache {
 
   /** @param informers the informers by the names under which threads ask for them */
   constructor(informers: Readonly<Record<string, Shareable>>) {
+    anObject('the informers of a shared cache', informers);
     const entries = Object.entries(informers);
     if (entries.length === 0)
       invalidOption('the informers of a shared cache', informers, 'at least one, by its name');

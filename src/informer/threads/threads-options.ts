@@ -7,8 +7,15 @@ import { getHeapStatistics } from 'node:v8';
 import { coresOfControlGroup } from '../../base/control-group.ts';
 import { BLOCK_BYTES } from '../../shared/log/log-layout.ts';
 import { RING_BYTES_MIN } from '../../shared/record/limits.ts';
+import {
+  integer,
+  number,
+  invalidOption,
+  checkFinite,
+  checkInteger,
+  checkOptions,
+} from '../../base/option-checks.ts';
 import { CAPACITY_MAX_BYTES } from '../../shared/ring/ring-layout.ts';
-import { integer, number, invalidOption, checkInteger, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import type { RetainChecks } from '../../replica/store/entry-owner.ts';
 
@@ -91,6 +98,7 @@ export function availableCores(
 
 /** Returns the number of indexer threads for so many cores; the main thread and the reflector use the first two. */
 export function defaultIndexerThreads(cores: number = availableCores()): number {
+  checkFinite('cores', cores);
   return Math.min(8, Math.max(1, cores - 2));
 }
 

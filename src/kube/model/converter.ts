@@ -4,6 +4,8 @@
  * and silently leaves out all others. So an object passed on as the server sent it loses fields, and a replace
  * deletes them on the server.
  */
+import { anObject, oneOf, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { isEntry } from '../meta-shape.ts';
 import { isTombstone } from '../tombstone.ts';
@@ -71,16 +73,17 @@ export function createModelConverter(clientNode: object): ModelConverter {
   };
 }
 
+const CHECKS: OptionChecks<ModelOptions> = { onUnknownField: oneOf('error', 'ignore') };
+
 function convert(
   classes: ModelClasses,
   direction: Direction,
   object: JsonObject,
-  { onUnknownField = 'error' }: ModelOptions,
+  options: ModelOptions,
 ): Record<string, unknown> {
-  if (onUnknownField !== 'error' && onUnknownField !== 'ignore') {
-    const message = `onUnknownField must be 'error' or 'ignore', got ${String(onUnknownField)}`;
-    throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
-  }
+  anObject('a model', object);
+  checkOptions('options of a conversion', options, CHECKS);
+  const { onUnknownField = 'error' } = options;
   const model = modelOf(classes, object);
   const walk = new Walk(classes, direction);
   const converted = walkedWithin(() => walk.object(model, object), model);

@@ -65,8 +65,8 @@ export class ReconcilerPool implements ItemReconciler<string> {
     const { cache, threads = availableCores(), resourceLimits } = options;
     // Without a cache there is an error of the same kind as for a wrong one.
     CHECKS.cache('cache', cache);
-    const url =
-      typeof module === 'string' && isAbsolute(module) ? pathToFileURL(module).href : String(module);
+    const given = module instanceof URL ? module.href : module;
+    const url = typeof given === 'string' && isAbsolute(given) ? pathToFileURL(given).href : given;
     moduleUrl('module', url);
     this.threads = threads;
     this.#poolThreads = Array.from(

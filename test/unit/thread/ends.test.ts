@@ -17,7 +17,7 @@ test('C215 a cache is not shared before its informer runs, nor without an inform
   const informer = scene.informer();
   assert.throws(() => informer.share().port(), {
     code: 'ERR_KUBELOOM_NOT_STARTED',
-    message: /call run\(\) first/,
+    message: /was not started; call run\(\)/,
   });
   assert.throws(() => new SharedCache({}), { code: 'ERR_KUBELOOM_OPTION' });
   assert.throws(() => new SharedCache({ pods: {} as never }), {

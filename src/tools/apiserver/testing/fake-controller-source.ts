@@ -4,6 +4,8 @@
  * be reset: their position is then gone, and their clients list again. Objects are copied in and out. Lists
  * are in key order, events in the order of the changes, and the resourceVersion counts the changes.
  */
+import { flag, text, checkOptions } from '../../../base/option-checks.ts';
+import type { OptionChecks } from '../../../base/option-checks.ts';
 import type {
   KubeList,
   ListOptions,
@@ -31,6 +33,8 @@ export interface FakeControllerSourceOptions {
   /** Serves streaming lists (`sendInitialEvents`). Default false, as in client-go. */
   readonly watchList?: boolean;
 }
+
+const CHECKS: OptionChecks<FakeControllerSourceOptions> = { kind: text, apiVersion: text, watchList: flag };
 
 /** One call of `list` or `watch`. */
 export interface FakeRequest {
@@ -124,6 +128,7 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
   readonly #watches: Set<FakeWatch<T>> = new Set();
 
   constructor(options: FakeControllerSourceOptions = {}) {
+    checkOptions('options of a FakeControllerSource', options, CHECKS);
     this.#head = { kind: options.kind ?? 'List', apiVersion: options.apiVersion ?? 'v1' };
     this.isWatchListUnsupported = options.watchList !== true;
   }

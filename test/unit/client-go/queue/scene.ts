@@ -36,7 +36,8 @@ export function realFifo({ known: text = '', ...options }: Options = {}): RealFI
 }
 
 /** Returns a RealFIFO with atomic events and bookmarks. */
-export function atomicFifo(options: Omit<Options, 'known'> = {}): RealFIFO<TestObject> {
+export function atomicFifo({ keyFunction, transformer }: Options = {}): RealFIFO<TestObject> {
+  const options = { ...(keyFunction ? { keyFunction } : {}), ...(transformer ? { transformer } : {}) };
   return new RealFIFO<TestObject>({ ...options, atomicEvents: true, emitDeltaTypeBookmark: true });
 }
 
