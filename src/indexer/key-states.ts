@@ -113,7 +113,7 @@ export class KeyStates {
     return this.#live.orderOf(id, version);
   }
 
-  /** Marks the id of an object that is there. @param version a number below 2^53, or any other text */
+  /** Marks the id of an object of the collection. @param version a number below 2^53, or any other text */
   put(id: number, version: number | string): void {
     if (id >= this.#idEnd) this.#reach(id);
     const bits = this.#bits[id] ?? 0;

@@ -90,7 +90,7 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly watchList?: 'auto' | 'off';
   /**
    * State that the first list may have when it is not a streaming list. `any` (default): any, as client-go; the cheapest.
-   * `mostRecent`: none that is older than the request. A streaming list always is the most recent.
+   * `latest`: none that is older than the request. A streaming list always is the most recent.
    */
   readonly initialList?: 'any' | 'latest';
   /** Objects in a page of a LIST; 0 (default): client-go's rules. */

@@ -40,7 +40,7 @@ const KIND_WORD = 0;
 const ROW_WORD = 1;
 /** Row of the object's previous state, or `NOTHING`. */
 const PREVIOUS_ROW_WORD = 2;
-/** Number of the memory, offset in it, and length there. */
+/** Number of the memory, and the offset and the length in it. */
 const MEMORY_WORD = 3;
 const OFFSET_WORD = 4;
 const STORED_BYTES_WORD = 5;
