@@ -4,8 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
-
-export type ClientNode = typeof import('@kubernetes/client-node');
+import type { ClientNode } from './client-node-types.ts';
 
 const PACKAGE = '@kubernetes/client-node';
 /** The first Node that loads version 2. */

@@ -3,7 +3,7 @@
  * connections that are given directly. What is given must be usable; nothing of it is omitted in silence, because a request
  * with less would run with other rights.
  */
-import type { Cluster, User } from '@kubernetes/client-node';
+import type { Cluster, User } from './client-node-types.ts';
 import { isRecord } from './meta-shape.ts';
 
 /** A cluster of a kubeconfig, with the member that client-node's model lacks. */

@@ -3,11 +3,10 @@
  * whose models take a third of a second and 57 MB. Only `makeApiClient` and `toClientNode` load them.
  */
 import { inspect } from 'node:util';
-import type { Context, KubeConfig, User } from '@kubernetes/client-node';
 import { anArray, text, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { clientNode as installedClientNode } from './client-node.ts';
-import type { ClientNode } from './client-node.ts';
+import type { ClientNode, Context, KubeConfig, User } from './client-node-types.ts';
 import { hasOwnCredentials } from './confirm-usable.ts';
 import type { KubeConfigCluster, KubeConfigUser } from './confirm-usable.ts';
 import { pluginPolicyOf, restrictCredentialPlugins } from './plugin-policy.ts';

@@ -4,9 +4,9 @@
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, normalize } from 'node:path';
-import type { KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError } from '../base/errors.ts';
 import { anObject } from '../base/option-checks.ts';
+import type { KubeConfig, User } from './client-node-types.ts';
 
 export type CredentialPluginPolicy =
   | { readonly policyType: 'AllowAll' | 'DenyAll' }

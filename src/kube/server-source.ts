@@ -1,8 +1,8 @@
 /** The address of an apiserver and the credentials for it: a kubeconfig, or the same values directly. */
-import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../base/errors.ts';
 import { whyUnusable } from './confirm-usable.ts';
 import type { Target } from './confirm-usable.ts';
+import type { KubeConfig } from './client-node-types.ts';
 import type { LoadedKubeConfig } from './loaded-kube-config.ts';
 
 /** The connection to an apiserver, in the place of a KubeConfig. */

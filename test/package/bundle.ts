@@ -157,5 +157,10 @@ const [, metafile] = await Promise.all([buildLibrary(), buildTools()]);
 writePageParts();
 writeFileSync(
   join(ROOT, 'dist/THIRD-PARTY-LICENSES'),
-  licensesOf(ROOT, [...Object.keys(metafile.inputs), 'node_modules/uplot/package.json']),
+  licensesOf(ROOT, [
+    ...Object.keys(metafile.inputs),
+    'node_modules/uplot/package.json',
+    // The declarations of its models.
+    'node_modules/@kubernetes/client-node/package.json',
+  ]),
 );

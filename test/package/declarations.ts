@@ -1,10 +1,13 @@
 /**
- * Removes from `dist` the declaration files that no entry of the package needs; the last step of `npm run build`. What is
- * not there is in no completion, and the package is smaller.
+ * Completes the declaration files in `dist`; the last step of `npm run build`. The types of the built-in kinds are written out, so
+ * that no program needs client-node for its types; where client-node's own types are named, the compiler ignores that it is missing.
+ * The files that no entry of the package needs are removed: the package is smaller, and they are in no completion.
  */
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUILT_IN_GROUPS } from '../../src/kube/resources.ts';
+import { declarationsOf } from './models.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** `from './…'` and `import('./…')`; the compiler writes both with the extension of the source. */
@@ -29,6 +32,27 @@ function neededDeclarations(): ReadonlySet<string> {
   }
   return needed;
 }
+
+function rewrite(path: string, change: (text: string) => string): void {
+  const file = join(ROOT, path);
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
+}
+
+const models = declarationsOf(
+  join(ROOT, 'node_modules/@kubernetes/client-node/dist/gen/models'),
+  BUILT_IN_GROUPS,
+);
+rewrite('dist/src/kube/models.d.ts', () => models);
+rewrite('dist/src/kube/client-node-types.d.ts', (text) =>
+  text.replace(/^import type .*client-node';$/m, '// @ts-ignore -- an optional package\n$&'),
+);
+// The texts are in docs/errors.md.
+for (const name of readdirSync(join(ROOT, 'dist/src/base/error-codes')).filter((file) =>
+  file.endsWith('.d.ts'),
+))
+  rewrite(`dist/src/base/error-codes/${name}`, (text) =>
+    text.replace(/(readonly ERR_\w+): readonly \[readonly \[[\s\S]*?\];\n/g, '$1: unknown;\n'),
+  );
 
 const needed = neededDeclarations();
 for (const folder of ['dist/src', 'dist/workers']) {

@@ -8,7 +8,7 @@
  * providers and for authenticators that the caller added.
  */
 import type { RequestOptions } from 'node:https';
-import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
+import type { Cluster, KubeConfig, User } from '../../kube/client-node-types.ts';
 import { KubeloomError, firstLineOf } from '../../base/errors.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';
 import { escapeControls } from '../../base/printable.ts';

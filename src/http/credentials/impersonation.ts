@@ -5,7 +5,7 @@
  *
  * client-node reads and sends only `as`; loadKubeConfig adds the rest to the users under the names below.
  */
-import type { User } from '@kubernetes/client-node';
+import type { User } from '../../kube/client-node-types.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { Headers } from '../../kube/connection-options.ts';
 

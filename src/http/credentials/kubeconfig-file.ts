@@ -3,7 +3,7 @@
  * reads `tokenFile`, paths of plugins relative to the file, settings for plugins, and all of an impersonated identity.
  */
 import { resolve } from 'node:path';
-import type { Context } from '@kubernetes/client-node';
+import type { Context } from '../../kube/client-node-types.ts';
 import { CORE_SCHEMA, NOT_RESOLVED, defineScalarTag, loadAll, mergeTag } from 'js-yaml';
 import type { ScalarTagDefinition } from 'js-yaml';
 import type { KubeConfigCluster, KubeConfigUser } from '../../kube/confirm-usable.ts';

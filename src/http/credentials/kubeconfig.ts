@@ -4,12 +4,11 @@
  */
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import type { KubeConfig, User } from '@kubernetes/client-node';
 import { YAMLException } from 'js-yaml';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { having, text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
-import type { ClientNode } from '../../kube/client-node.ts';
+import type { ClientNode, KubeConfig, User } from '../../kube/client-node-types.ts';
 import { whyUnusable } from '../../kube/confirm-usable.ts';
 import type { KubeConfigUser, Target } from '../../kube/confirm-usable.ts';
 import { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';

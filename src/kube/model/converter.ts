@@ -9,7 +9,7 @@ import type { OptionChecks } from '../../base/option-checks.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { isEntry } from '../meta-shape.ts';
 import { isTombstone } from '../tombstone.ts';
-import type { Wire } from '../wire.ts';
+import type { Wire } from '../wire-form.ts';
 import { ModelClasses } from './model-classes.ts';
 import type { Attribute, Model, Shape, TimeClass } from './model-classes.ts';
 import { clientNode } from '../client-node.ts';

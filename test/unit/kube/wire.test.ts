@@ -9,7 +9,8 @@ import type {
 import { resources } from '../../../src/kube/built-in.ts';
 import type { ResourceOf } from '../../../src/kube/resource.ts';
 import { BUILT_IN_GROUPS, builtInResources, findBuiltIn } from '../../../src/kube/resources.ts';
-import type { BuiltInWire, KubeObject, Wire, WireOf } from '../../../src/kube/wire.ts';
+import type { BuiltInWire, KubeObject, WireOf } from '../../../src/kube/wire.ts';
+import type { Wire } from '../../../src/kube/wire-form.ts';
 
 type Equal<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type Has<T, Key> = Key extends keyof T ? true : false;
