@@ -2,7 +2,7 @@
  * Writes the declarations of the built-in kinds' types into the package, from the models of the installed client-node: in the form of
  * the wire, an interface a model, with the first sentence of Kubernetes' documentation. They take the place of
  * `src/kube/models.ts`, which derives the same types, so a program needs no client-node to compile
- * (docs/decisions/0044-types-without-client-node.md).
+ * (docs/decisions/0038-types-without-client-node.md).
  */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -93,6 +93,30 @@ describe('the types of the installed package', () => {
     });
   }
 
+  test('are no any without client-node, and a misspelt field is an error', async () => {
+    const bare = await mkdtemp(join(tmpdir(), 'kubeloom-bare-types-'));
+    try {
+      await install(bare, [tarball, 'typescript@7', 'typescript5@npm:typescript@~5.0', '@types/node@20']);
+      await copyFile(join(FIXTURES, 'without-client-node.ts'), join(bare, 'program.mts'));
+      for (const compiler of ['typescript', 'typescript5']) {
+        const tsc = join(bare, `node_modules/${compiler}/bin/tsc`);
+        const options = [
+          '--noEmit',
+          '--strict',
+          '--target',
+          'es2022',
+          '--types',
+          'node',
+          ...NODENEXT.split(' '),
+        ];
+        const { stdout } = await run(process.execPath, [tsc, ...options, 'program.mts'], { cwd: bare });
+        assert.equal(stdout, '');
+      }
+    } finally {
+      await rm(bare, { recursive: true, force: true });
+    }
+  });
+
   test('are refused in a CommonJS file under node16, which documents say', async () => {
     const project = { typescript: '5.9', options: '--module node16', programs: ['consumer.cts'] } as const;
     const [first = ''] = await errorsOf(project);
