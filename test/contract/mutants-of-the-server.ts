@@ -12,7 +12,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
       'await listener(error, context);',
       'await undefined; } finally { await listener(error, context); } try {',
     ],
-    C57: ['process.emitWarning(', 'void ('],
+    C57: ['this.#log || !this.#onError', 'this.#log'],
   },
   'src/http/http-errors.ts': {
     C54: ["['ECONNREFUSED',", "['REFUSED',"],
