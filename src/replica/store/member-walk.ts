@@ -15,6 +15,7 @@
  *
  * Places are counted from the start of the object, because rows are moved and packed.
  */
+import { parseJson } from '../../base/parse-json.ts';
 import {
   NO_MEMBER,
   UNREADABLE_MEMBERS,
@@ -24,6 +25,11 @@ import {
 } from '../../kube/json/member-from-end.ts';
 import { keyEquals } from '../../kube/json/read.ts';
 import { NO_ROW } from './columns.ts';
+
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
 
 /** Numbers of a state in the table of entries. */
 interface StateNumbers {
@@ -52,6 +58,10 @@ export class WalkedMember {
   endBefore = 0;
   /** The parsed value, if it is kept for the states that follow. */
   value: unknown = undefined;
+  /** Whether a caller has read the value, and not only its place. */
+  isRead = false;
+  /** The parsed value of this state alone, until a caller reads it. */
+  ahead: unknown = undefined;
   /** Whether the cache of parsed objects counts the value. */
   isCharged = false;
 }
@@ -133,6 +143,7 @@ export class MemberWalk {
 
   forgetValues(): void {
     for (const member of this.#members) {
+      member.ahead = undefined;
       member.value = undefined;
       member.isCharged = false;
     }
@@ -154,15 +165,12 @@ export class MemberWalk {
     const { bytes, start } = object;
     const at = this.#count;
     const member = (this.#members[at] ??= new WalkedMember());
-    const hasBefore = at < this.#countBefore;
-    if (
-      hasBefore &&
-      before &&
-      this.isAfter(before) &&
-      isSameBefore(member, this.#nextEnd, object, read(before))
-    ) {
-      moveTo(member, this.#nextEnd);
-    } else if (!walkTo(member, this.#nextEnd, object, hasBefore)) {
+    const isBefore = before !== undefined && at < this.#countBefore && this.isAfter(before);
+    const isFound = isBefore
+      ? stepFrom(member, this.#nextEnd, object, read(before), at === 0 && member.isRead)
+      : walkTo(member, this.#nextEnd, object);
+    member.isRead = false;
+    if (!isFound) {
       this.#nextEnd = UNREADABLE_MEMBERS;
       return undefined;
     }
@@ -170,6 +178,28 @@ export class MemberWalk {
     this.#count++;
     return member;
   }
+}
+
+/** Finds a member by way of the member in the state before. @param isExpected whether a caller will read the value */
+function stepFrom(
+  member: WalkedMember,
+  valueEnd: number,
+  object: StateBytes,
+  before: StateBytes,
+  isExpected: boolean,
+): boolean {
+  const { name, valueStart, valueEnd: valueEndBefore } = member;
+  if (isSameBefore(member, valueEnd, object, before)) {
+    moveTo(member, valueEnd);
+    return true;
+  }
+  if (!(isExpected && parseAhead(member, valueEnd, object, before)) && !walkTo(member, valueEnd, object))
+    return false;
+  if (name !== '' && isNamed(member, name, object)) {
+    member.startBefore = valueStart;
+    member.endBefore = valueEndBefore;
+  }
+  return true;
 }
 
 /** Compares from the byte before the key to the end of the value. */
@@ -193,30 +223,60 @@ function moveTo(member: WalkedMember, valueEnd: number): void {
   member.valueStart += distance;
   member.valueEnd = valueEnd;
   member.isSame = true;
+  member.endBefore = 0;
 }
 
-/** Finds the member that ends at `valueEnd`. @param hasBefore whether `member` is a member of the state before */
-function walkTo(
+/**
+ * Parses the last member where the state before has it: parsing takes the place of the walk. A caller has read the member of
+ * the state before, so it reads this one as well.
+ *
+ * A text that is the JSON of an object or array begins where a walk from its end does, so the member is the one that a walk
+ * finds.
+ *
+ * @param member the member of the state before, with another value
+ */
+function parseAhead(
   member: WalkedMember,
   valueEnd: number,
   { bytes, start }: StateBytes,
-  hasBefore: boolean,
+  before: StateBytes,
 ): boolean {
-  const { name, valueStart, valueEnd: valueEndBefore } = member;
-  member.name = '';
-  member.isSame = false;
-  member.value = undefined;
-  member.endBefore = 0;
+  const { name, keyStart, keyEnd, valueStart } = member;
+  const first = bytes[start + valueStart];
+  const isLikeBefore =
+    valueEnd > valueStart &&
+    valueStart === keyEnd + 1 &&
+    (first === OPEN_BRACE || first === OPEN_BRACKET) &&
+    bytes[start + keyEnd] === COLON &&
+    bytes[start + keyStart - 1] === COMMA &&
+    before.bytes[before.start + keyStart - 1] === COMMA &&
+    keyEquals(bytes, start + keyStart, start + keyEnd, keyOf(name));
+  const value = isLikeBefore
+    ? parseJson(bytes.toString('utf8', start + valueStart, start + valueEnd))
+    : undefined;
+  if (value === undefined) return false;
+  reset(member);
+  member.valueEnd = valueEnd;
+  member.ahead = value;
+  return true;
+}
+
+function walkTo(member: WalkedMember, valueEnd: number, { bytes, start }: StateBytes): boolean {
+  reset(member);
   if (!memberBefore(bytes, start, start + valueEnd, member)) return false;
   member.keyStart -= start;
   member.keyEnd -= start;
   member.valueStart -= start;
   member.valueEnd = valueEnd;
-  if (hasBefore && name !== '' && isNamed(member, name, { bytes, start })) {
-    member.startBefore = valueStart;
-    member.endBefore = valueEndBefore;
-  }
   return true;
+}
+
+function reset(member: WalkedMember): void {
+  member.name = '';
+  member.isSame = false;
+  member.value = undefined;
+  member.ahead = undefined;
+  member.endBefore = 0;
 }
 
 function isNamed(member: WalkedMember, name: string, { bytes, start }: Omit<StateBytes, 'length'>): boolean {

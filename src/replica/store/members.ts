@@ -45,7 +45,10 @@ export function readMember(entry: Entry, name: string, storage: MemberStorage): 
   const walk = walkOf(entry, storage);
   const member = walk.find(name, object, borrowedBefore(entry), storage.read);
   if (!member) return walk.isComplete ? undefined : NOT_ALONE;
-  if (member.value !== undefined) return member.value;
+  const { value: kept = member.ahead } = member;
+  member.isRead = true;
+  member.ahead = undefined;
+  if (kept !== undefined) return kept;
   const place = { start: member.valueStart, end: member.valueEnd };
   if (!storage.mayShare || !isPaired(entry)) return parsedValue(object, place);
   // The other state is read meanwhile, and the walk may go on with that state.
