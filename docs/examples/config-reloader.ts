@@ -30,27 +30,27 @@ manager
   // A change of a ConfigMap queues the Deployments that use it.
   .watches(configMaps, ({ namespace, name }, cache) => {
     const { items } = cache.list(deployments, { namespace });
-    return items.filter(({ object }) => configMapsOf(object).includes(name)).map(({ key }) => key);
+    return items.filter(({ spec }) => configMapsOf(spec).includes(name)).map(({ key }) => key);
   })
   .reconcile(async (key, { cache, client, signal }) => {
     const deployment = cache.get(deployments, key);
     if (!deployment) return;
-    const { namespace, object } = deployment;
-    const used = configMapsOf(object).map((name) => cache.get(configMaps, { namespace, name }));
+    const { namespace, spec } = deployment;
+    const used = configMapsOf(spec).map((name) => cache.get(configMaps, { namespace, name }));
     // A missing ConfigMap may be about to be replaced: its creation queues the Deployment again.
     if (used.length === 0 || used.includes(undefined)) return;
-    const data = used.map((configMap) => configMap?.object.data);
+    const data = used.map((configMap) => configMap?.member('data'));
     const hash = createHash('sha256').update(JSON.stringify(data)).digest('hex').slice(0, 8);
 
     // The hash is the whole memory of this controller: after a restart it does nothing twice.
-    if (object.spec?.template.metadata?.annotations?.[ANNOTATION] === hash) return;
+    if (spec?.template.metadata?.annotations?.[ANNOTATION] === hash) return;
     const template = { metadata: { annotations: { [ANNOTATION]: hash } } };
     await client.patch(deployments, key, { spec: { template } }, { signal });
     console.log(`${key}: restarted with ${JSON.stringify(data)}`);
   });
 
 /** Returns the names of the ConfigMaps that containers have as their environment. */
-function configMapsOf({ spec }: Deployment): string[] {
+function configMapsOf(spec: Deployment['spec']): string[] {
   const sources = spec?.template.spec?.containers.flatMap(({ envFrom = [] }) => envFrom) ?? [];
   return sources.flatMap(({ configMapRef }) => configMapRef?.name ?? []);
 }

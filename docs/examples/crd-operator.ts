@@ -62,7 +62,7 @@ manager
     }
     // Before there is any storage: otherwise an early deletion would leave it behind.
     const changed = await addFinalizer(client, buckets, cached, FINALIZER, { signal });
-    const { metadata, spec, status } = changed ?? cached.object;
+    const { metadata, spec, status } = changed ?? cached;
 
     const isReady = storage.ensure(key, spec.gibibytes);
     const conditions = setCondition(status?.conditions, {

@@ -83,7 +83,7 @@ async function complete(): Promise<void> {
     deployments
       .getIndexer()
       .list()
-      .every((deployment) => deployment.object.spec?.replicas === podsOf(deployment).length);
+      .every((deployment) => deployment.spec?.replicas === podsOf(deployment).length);
   await new Promise<void>((resolve) => {
     const look = (): void => {
       if (!isComplete()) return;

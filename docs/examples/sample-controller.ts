@@ -45,7 +45,7 @@ manager
     // The Foo is deleted; the garbage collector deletes its Deployment.
     if (!foo) return;
     const { namespace } = foo;
-    const { deploymentName: name = '', replicas = 1 } = foo.object.spec;
+    const { deploymentName: name = '', replicas = 1 } = foo.spec;
     // Another attempt would not help: only a change of the Foo does.
     if (name === '') throw new TerminalError('spec.deploymentName must be specified');
 
@@ -64,7 +64,7 @@ manager
     }
 
     const availableReplicas = deployment.status?.availableReplicas ?? 0;
-    if (foo.object.status?.availableReplicas === availableReplicas) return;
+    if (foo.status?.availableReplicas === availableReplicas) return;
     await client.updateStatus(foos, { ...foo.object, status: { availableReplicas } }, { signal });
     console.log(`${key}: ${availableReplicas} replicas available`);
   });

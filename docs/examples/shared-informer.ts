@@ -26,7 +26,7 @@ const informer = newSharedIndexInformerWithOptions<ConfigMap>(kubeConfig, resour
 const first = informer.addEventHandler({
   onAdd: ({ name }, isInInitialList) => console.log(`Added: ${name}${isInInitialList ? ', initially' : ''}`),
   // Objects are parsed when they are read: `object` parses all of it, `metadata` only the metadata.
-  onUpdate: (_before, after) => console.log(`Updated: ${after.name} to ${after.object.data?.['color']}`),
+  onUpdate: (_before, after) => console.log(`Updated: ${after.name} to ${after.member('data')?.['color']}`),
   onDelete: ({ key }) => console.log(`Deleted: ${key}`),
 });
 

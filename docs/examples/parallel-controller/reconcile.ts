@@ -18,7 +18,7 @@ export function plan(
   owned: readonly CachedObject<Pod>[],
 ): { readonly missing: readonly string[]; readonly superfluous: readonly CachedObject<Pod>[] } {
   pbkdf2Sync(deployment.key, 'a plan', 60_000, 64, 'sha256');
-  const { replicas = 1 } = deployment.object.spec ?? {};
+  const { replicas = 1 } = deployment.spec ?? {};
   const names = Array.from({ length: replicas }, (_, index) => `${deployment.name}-${index}`);
   return {
     missing: names.filter((name) => !owned.some((pod) => pod.name === name)),
@@ -38,7 +38,7 @@ const reconcile: ThreadReconcile<{ deployments: Deployment; pods: Pod }> = async
   for (const pod of superfluous) await client.delete(pods, pod, { gracePeriodSeconds: 0, signal });
   for (const name of missing) {
     const metadata = { namespace, name, labels: { ...labels }, ownerReferences };
-    const { spec } = deployment.object.spec?.template ?? {};
+    const { spec } = deployment.spec?.template ?? {};
     const created = await client.create(pods, { metadata, ...(spec && { spec }) }, { signal });
     // The next reconciliation of the key sees the Pod, in whatever thread it is.
     await informer.waitForResourceVersion(created.metadata?.resourceVersion ?? '', signal);

@@ -3,10 +3,10 @@ import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { Identity, Labels } from './extracted-fields.ts';
 
 /** The type of a kind's `spec`. */
-export type SpecOf<T> = T extends { readonly spec?: infer Spec } ? Spec | undefined : unknown;
+export type SpecOf<T> = T extends { readonly spec?: unknown } ? T['spec'] : unknown;
 
 /** The type of a kind's `status`. */
-export type StatusOf<T> = T extends { readonly status?: infer Status } ? Status | undefined : unknown;
+export type StatusOf<T> = T extends { readonly status?: unknown } ? T['status'] : unknown;
 
 /** `T` without the readonly of every level. */
 export type Mutable<T> = T extends (...args: never[]) => unknown
@@ -43,7 +43,7 @@ export interface Borrowed<T> extends ObjectIdentity {
    * A member of the object's top level alone, such as `data`. In `onUpdate` a member whose bytes have not changed has one
    * value in both states: `previous.spec === current.spec`.
    */
-  member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
+  member<Name extends keyof T & string>(name: Name): T[Name];
   member(name: string): unknown;
   /** The whole object as the server sent it. Read-only: all readers share it. */
   readonly object: T;

@@ -14,9 +14,7 @@ import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } from './entry.ts';
-import { NOT_ALONE, isMemberSame, memberOfObject, readMember } from './members.ts';
-import type { MemberStorage } from './members.ts';
-import { MemberWalk } from './member-walk.ts';
+import { HEAP_BYTES_PER_JSON_BYTE, Members } from './members.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
 import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
@@ -43,8 +41,6 @@ export interface EntryOwnerOptions {
   readonly foreign?: ForeignBytes;
 }
 
-/** Heap bytes of a parsed object for each byte of its JSON (docs/decisions/0005). */
-const HEAP_BYTES_PER_JSON_BYTE = 2.5;
 /** The same object is 2 to 3 times smaller in msgpack than in JSON. */
 const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
 /** Heap bytes of metadata shared with another state: the copy of its first level. */
@@ -72,7 +68,7 @@ export class EntryOwner implements EntryStorage {
   readers: BytesReaders | undefined;
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;
-  readonly #members: MemberStorage;
+  readonly #members: Members;
 
   /** @param table without rows: this becomes its storage */
   constructor(table: EntryTable, options: EntryOwnerOptions) {
@@ -93,12 +89,14 @@ export class EntryOwner implements EntryStorage {
     this.stored = options.foreign ? undefined : { loose: this.slabs, packed: this.packed };
     this.decodedCache = options.decodedCache;
     this.#options = options;
-    this.#members = {
+    this.#members = new Members({
+      table,
+      decodedCache: options.decodedCache,
       read: (entry) => this.#decodable(entry),
       mayShare: options.sharesMembers ?? true,
-      walk: new MemberWalk(),
-      kept: (facts, bytes) => this.decodedCache.rememberShared(facts, bytes * HEAP_BYTES_PER_JSON_BYTE),
-    };
+      guard: options.guard,
+      remember: (entry, costBytes) => this.#remember(entry, costBytes),
+    });
   }
 
   /** Returns whether the row has this object (JSON without a decoder): its bytes, or its content in other msgpack. */
@@ -160,22 +158,16 @@ export class EntryOwner implements EntryStorage {
     return metadata;
   }
 
-  /** Returns a member of the object, parsed alone unless the whole object is parsed or must be. */
   decodeMember(entry: Entry, name: string): unknown {
-    const { guard } = this.#options;
-    const value = readMember(entry, name, this.#members);
-    if (value === NOT_ALONE) return memberOfObject(entry.object, name);
-    this.decodedCache.misses++;
-    if (value !== undefined) guard?.(value, entry.key);
-    const isFirst = entry.decodedMembers === undefined;
-    entry.decodedMembers = { name, value, next: entry.decodedMembers };
-    // Members of one entry are forgotten together, and cost no more than the whole object.
-    if (isFirst) this.#remember(entry, costBytesOf(this.#span(entry)));
-    return value;
+    return this.#members.decode(entry, name);
   }
 
-  isMemberSame(a: Entry, b: Entry, name: string): boolean {
-    return isMemberSame(a, b, name, this.#members);
+  endMembers(entry: Entry): void {
+    this.#members.end(entry);
+  }
+
+  isMemberSame(before: Entry, entry: Entry, name: string): boolean {
+    return this.#members.isSame(before, entry, name);
   }
 
   /** Returns memory of its own for `bytes()`, so that it can be transferred to another thread. */

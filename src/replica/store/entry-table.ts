@@ -196,8 +196,11 @@ export class EntryTable implements EntryRows {
   /** @param borrower the caller that borrowed it, for the message about a late read */
   endBorrow(entry: Entry, borrower: string): void {
     entry.borrows--;
-    if (entry.borrows === 0) entry.before = entry.after = undefined;
     entry.lastBorrower = borrower;
+    if (entry.borrows === 0) {
+      entry.before = entry.after = undefined;
+      if (entry.decodedMembers) entry.owner.endMembers(entry);
+    }
     this.closeEntry(entry);
   }
 

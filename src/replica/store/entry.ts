@@ -70,6 +70,8 @@ export interface EntryStorage {
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;
   decodeMember(entry: Entry, name: string): unknown;
+  /** Ends the last call that borrows an entry of which a caller has read members. */
+  endMembers(entry: Entry): void;
   isMemberSame(a: Entry, b: Entry, name: string): boolean;
   jsonBytes(entry: Entry): Buffer;
   fieldsOf(fields: FieldValues): Readonly<Record<string, unknown>>;
@@ -233,7 +235,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
     return this.member('status') as StatusOf<T>;
   }
 
-  member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
+  member<Name extends keyof T & string>(name: Name): T[Name];
   member(name: string): unknown;
   member(name: string): unknown {
     this.owner.checkReadable(this);
@@ -280,7 +282,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
   forgetDecoded(): void {
     this.decoded = undefined;
     this.decodedMetadata = undefined;
-    this.decodedMembers = undefined;
+    if (this.borrows === 0) this.decodedMembers = undefined; // During a call, equal members have one value.
     this.forgottenAtKiB = this.owner.decodedCache.parsedKiB;
     this.owner.table.closeEntry(this);
   }

@@ -51,9 +51,13 @@ export class WalkedMember {
   keyEnd = 0;
   valueStart = 0;
   valueEnd = 0;
-  /** Whether the state before has the same bytes. */
+  /** Whether a caller has asked for the member of this state: it is the last one with its name. */
+  isFound = false;
+  /** Whether the state before has the same bytes here. */
   isSame = false;
-  /** Place of another value under the same key in the state before; `endBefore` is 0 without one. */
+  /** Whether the state before has the same bytes as its last member with this name. */
+  isSameMember = false;
+  /** Place of another value of the last member with this name in the state before; `endBefore` is 0 without one. */
   startBefore = 0;
   endBefore = 0;
   /** The parsed value, if it is kept for the states that follow. */
@@ -125,8 +129,12 @@ export class MemberWalk {
     const { bytes, start, length } = object;
     if (this.#nextEnd === NOT_BEGUN)
       this.#nextEnd = relative(lastMemberEnd(bytes, start, start + length), start);
+    if (this.#nextEnd <= 0) return undefined;
+    const hasBefore = before !== undefined && this.#count < this.#countBefore && this.isAfter(before);
+    // Read once: both objects are valid until the next read.
+    const objectBefore = hasBefore ? read(before) : undefined;
     while (this.#nextEnd > 0) {
-      const member = this.#step(object, before, read);
+      const member = this.#step(object, objectBefore);
       if (member && isNamed(member, name, object)) return member;
     }
     return undefined;
@@ -157,20 +165,17 @@ export class MemberWalk {
     return undefined;
   }
 
-  #step<State extends StateNumbers>(
-    object: StateBytes,
-    before: State | undefined,
-    read: (state: State) => StateBytes,
-  ): WalkedMember | undefined {
+  #step(object: StateBytes, before: StateBytes | undefined): WalkedMember | undefined {
     const { bytes, start } = object;
     const at = this.#count;
     const member = (this.#members[at] ??= new WalkedMember());
-    const isBefore = before !== undefined && at < this.#countBefore && this.isAfter(before);
-    const isFound = isBefore
-      ? stepFrom(member, this.#nextEnd, object, read(before), at === 0 && member.isRead)
-      : walkTo(member, this.#nextEnd, object);
+    const isReadable =
+      before && at < this.#countBefore
+        ? stepFrom(member, this.#nextEnd, object, before, at === 0 && member.isRead)
+        : walkTo(member, this.#nextEnd, object);
     member.isRead = false;
-    if (!isFound) {
+    member.isFound = false;
+    if (!isReadable) {
       this.#nextEnd = UNREADABLE_MEMBERS;
       return undefined;
     }
@@ -188,14 +193,14 @@ function stepFrom(
   before: StateBytes,
   isExpected: boolean,
 ): boolean {
-  const { name, valueStart, valueEnd: valueEndBefore } = member;
+  const { name, valueStart, valueEnd: valueEndBefore, isFound } = member;
   if (isSameBefore(member, valueEnd, object, before)) {
     moveTo(member, valueEnd);
     return true;
   }
   if (!(isExpected && parseAhead(member, valueEnd, object, before)) && !walkTo(member, valueEnd, object))
     return false;
-  if (name !== '' && isNamed(member, name, object)) {
+  if (isFound && isNamed(member, name, object)) {
     member.startBefore = valueStart;
     member.endBefore = valueEndBefore;
   }
@@ -223,6 +228,7 @@ function moveTo(member: WalkedMember, valueEnd: number): void {
   member.valueStart += distance;
   member.valueEnd = valueEnd;
   member.isSame = true;
+  member.isSameMember = member.isFound;
   member.endBefore = 0;
 }
 
@@ -274,16 +280,19 @@ function walkTo(member: WalkedMember, valueEnd: number, { bytes, start }: StateB
 function reset(member: WalkedMember): void {
   member.name = '';
   member.isSame = false;
+  member.isSameMember = false;
   member.value = undefined;
   member.ahead = undefined;
   member.endBefore = 0;
 }
 
 function isNamed(member: WalkedMember, name: string, { bytes, start }: Omit<StateBytes, 'length'>): boolean {
-  if (member.name !== '') return member.name === name;
-  if (!keyEquals(bytes, start + member.keyStart, start + member.keyEnd, keyOf(name))) return false;
-  member.name = name;
-  return true;
+  if (member.name === '') {
+    if (!keyEquals(bytes, start + member.keyStart, start + member.keyEnd, keyOf(name))) return false;
+    member.name = name;
+  }
+  member.isFound ||= member.name === name;
+  return member.name === name;
 }
 
 function keyOf(name: string): Buffer {

@@ -4,12 +4,14 @@
  * While a handler is called with a state and the state before it, a member with the same bytes in both has one value: an
  * update of the status parses the status alone, and `previous.spec === current.spec` says that nothing changed. The value is
  * kept for the next update only if the member has not changed, because a tree that lives from change to change costs more than
- * parsing it (docs/decisions/0013).
+ * parsing it (docs/decisions/0013). All other values end with the call.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../../base/parse-json.ts';
-import { UNREADABLE } from './entry.ts';
+import type { DecodedCache } from './decoded-cache.ts';
+import { EntryFlag, UNREADABLE } from './entry.ts';
 import type { EncodedObject, Entry } from './entry.ts';
+import type { EntryTable } from './entry-table.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
 import { MemberWalk } from './member-walk.ts';
 import type { WalkedMember } from './member-walk.ts';
@@ -23,108 +25,166 @@ interface ValuePlace {
 const NOWHERE: ValuePlace = { start: 0, end: 0 };
 
 /** Result for objects whose members are not read alone: msgpack, bytes that are no JSON, and parsed objects. */
-export const NOT_ALONE: unique symbol = Symbol('not alone');
+const NOT_ALONE: unique symbol = Symbol('not alone');
 
-/** The storage of entries, as their members use it. */
-export interface MemberStorage {
+/** Heap bytes of a parsed object for each byte of its JSON (docs/decisions/0005). */
+export const HEAP_BYTES_PER_JSON_BYTE = 2.5;
+/** References to the row of an entry with which one handler is called: the replica's and the call's. */
+const REFERENCES_OF_ONE_CALL = 2;
+
+export interface MembersOptions {
+  readonly table: EntryTable;
+  readonly decodedCache: DecodedCache;
   /** Returns the bytes of an entry, valid until the next call but one. @throws the error of the entry */
   readonly read: (entry: Entry) => EncodedObject;
   /** False when a mutation detector must see every tree. */
   readonly mayShare: boolean;
+  /** Receives each value before any caller does. */
+  readonly guard: ((tree: unknown, key: string) => void) | undefined;
+  /** Caches the parsed parts of an entry. */
+  readonly remember: (entry: Entry, costBytes: number) => void;
+}
+
+/** Reads the members of the entries of one informer. */
+export class Members {
+  readonly #options: MembersOptions;
   /** The walk of the state that was read last, of those without a state before. */
-  readonly walk: MemberWalk;
-  /** Called when the facts of a state begin to keep the value of a member of so many bytes. */
-  kept(facts: ObjectFacts, bytes: number): void;
-}
+  readonly #walk: MemberWalk = new MemberWalk();
 
-/** Parses a member of an entry, unless another state has its value. @returns undefined when it is absent, or NOT_ALONE */
-export function readMember(entry: Entry, name: string, storage: MemberStorage): unknown {
-  if (entry.decoded !== undefined && !isPaired(entry)) return NOT_ALONE;
-  const object = storage.read(entry);
-  if (object.decoder) return NOT_ALONE;
-  const walk = walkOf(entry, storage);
-  const member = walk.find(name, object, borrowedBefore(entry), storage.read);
-  if (!member) return walk.isComplete ? undefined : NOT_ALONE;
-  const { value: kept = member.ahead } = member;
-  member.isRead = true;
-  member.ahead = undefined;
-  if (kept !== undefined) return kept;
-  const place = { start: member.valueStart, end: member.valueEnd };
-  if (!storage.mayShare || !isPaired(entry)) return parsedValue(object, place);
-  // The other state is read meanwhile, and the walk may go on with that state.
-  const value = sharedValue(entry, name, storage) ?? ownValue(entry, name, place, storage);
-  const walked = walk.isAt(entry) ? walk.walked(name) : undefined;
-  if (walked?.isSame && value !== NOT_ALONE) keep(entry.facts, walked, value, storage);
-  return value;
-}
+  constructor(options: MembersOptions) {
+    this.#options = options;
+  }
 
-function ownValue(entry: Entry, name: string, place: ValuePlace, { read }: MemberStorage): unknown {
-  return entry.decoded === undefined ? parsedValue(read(entry), place) : memberOfObject(entry.decoded, name);
+  /** Returns a member of the object, parsed alone unless the whole object is parsed or must be. */
+  decode(entry: Entry, name: string): unknown {
+    const { decodedCache, guard } = this.#options;
+    const value = this.#read(entry, name);
+    if (value === NOT_ALONE) return memberOfObject(entry.object, name);
+    decodedCache.misses++;
+    if (value !== undefined) guard?.(value, entry.key);
+    const isFirst = entry.decodedMembers === undefined;
+    entry.decodedMembers = { name, value, next: entry.decodedMembers };
+    if (isFirst && entry.borrows === 0) this.#remember(entry);
+    return value;
+  }
+
+  /** Forgets the members that a call has parsed, unless another handler, or a caller who has retained the entry, may read them. */
+  end(entry: Entry): void {
+    const isRetained = (entry.flags & EntryFlag.Retained) !== 0;
+    if (isRetained || this.#options.table.referencesOf(entry.row) > REFERENCES_OF_ONE_CALL)
+      this.#remember(entry);
+    else entry.decodedMembers = undefined;
+  }
+
+  /** Returns whether two states of an object have the same bytes in a member, or both have none. */
+  isSame(before: Entry, entry: Entry, name: string): boolean {
+    // The caller then reads the new state, whose own error says why it cannot be read.
+    if ((before.flags | entry.flags) & UNREADABLE) return false;
+    const { read } = this.#options;
+    const object = read(entry);
+    const walk = this.#walkOf(entry);
+    const member = object.decoder ? undefined : walk.find(name, object, borrowedBefore(entry), read);
+    if (member?.isSameMember && walk.isAfter(before)) return true;
+    const isAbsent = !member && walk.isComplete;
+    const place: ValuePlace = member ? { start: member.valueStart, end: member.valueEnd } : NOWHERE;
+    if (member && member.endBefore > 0 && walk.isAfter(before))
+      return this.#hasSameValue(entry, place, before, { start: member.startBefore, end: member.endBefore });
+    const objectBefore = read(before);
+    if (object.decoder || objectBefore.decoder)
+      return isDeepStrictEqual(memberOfObject(before.object, name), memberOfObject(entry.object, name));
+    const walkBefore = this.#walkWithout(before);
+    const memberBefore = walkBefore.find(name, objectBefore, borrowedBefore(before), read);
+    if (!memberBefore) return isAbsent && walkBefore.isComplete;
+    const { valueStart: start, valueEnd: end } = memberBefore;
+    return member !== undefined && this.#hasSameValue(entry, place, before, { start, end });
+  }
+
+  /** Parses a member unless another state has its value. @returns undefined when the member is absent, or NOT_ALONE */
+  #read(entry: Entry, name: string): unknown {
+    if (entry.decoded !== undefined && !isPaired(entry)) return NOT_ALONE;
+    const { read, mayShare } = this.#options;
+    const object = read(entry);
+    if (object.decoder) return NOT_ALONE;
+    const walk = this.#walkOf(entry);
+    const member = walk.find(name, object, borrowedBefore(entry), read);
+    if (!member) return walk.isComplete ? undefined : NOT_ALONE;
+    const { value: parsed = member.ahead } = member;
+    const place = { start: member.valueStart, end: member.valueEnd };
+    member.isRead = true;
+    member.ahead = undefined;
+    if (!mayShare || !isPaired(entry)) return parsed ?? parsedValue(object, place);
+    // The other state is read meanwhile, and the walk may go on with that state.
+    const value = this.#sharedValue(entry, name) ?? parsed ?? this.#ownValue(entry, name, place);
+    const walked = walk.isAt(entry) ? walk.walked(name) : undefined;
+    if (walked?.isSame && value !== NOT_ALONE) this.#keep(entry.facts, walked, value);
+    return value;
+  }
+
+  /** Returns the value of the other state in the call, if that state has parsed the member, whose bytes are equal. */
+  #sharedValue(entry: Entry, name: string): unknown {
+    const before = borrowedBefore(entry);
+    const valueBefore = before && parsedMember(before, name);
+    if (before && valueBefore !== undefined && this.isSame(before, entry, name)) return valueBefore;
+    const after = borrowedAfter(entry);
+    const valueAfter = after && parsedMember(after, name);
+    return after && valueAfter !== undefined && this.isSame(entry, after, name) ? valueAfter : undefined;
+  }
+
+  #hasSameValue(entry: Entry, place: ValuePlace, before: Entry, placeBefore: ValuePlace): boolean {
+    if (place.end - place.start !== placeBefore.end - placeBefore.start) return false;
+    const { read } = this.#options;
+    // Both are read here: an earlier object is no longer valid.
+    const object = read(entry);
+    const objectBefore = read(before);
+    const [from, to] = [objectBefore.start + placeBefore.start, objectBefore.start + placeBefore.end];
+    const [start, end] = [object.start + place.start, object.start + place.end];
+    return object.bytes.compare(objectBefore.bytes, from, to, start, end) === 0;
+  }
+
+  #ownValue(entry: Entry, name: string, place: ValuePlace): unknown {
+    const { decoded } = entry;
+    return decoded === undefined
+      ? parsedValue(this.#options.read(entry), place)
+      : memberOfObject(decoded, name);
+  }
+
+  /** Keeps the value of a member that has not changed for the states that follow. */
+  #keep(facts: ObjectFacts, member: WalkedMember, value: unknown): void {
+    member.value = value;
+    if (member.isCharged) return;
+    member.isCharged = true;
+    const costBytes = (member.valueEnd - member.valueStart) * HEAP_BYTES_PER_JSON_BYTE;
+    this.#options.decodedCache.rememberShared(facts, costBytes);
+  }
+
+  /** Charges the whole object: members of one entry are forgotten together. */
+  #remember(entry: Entry): void {
+    this.#options.remember(entry, entry.length * HEAP_BYTES_PER_JSON_BYTE);
+  }
+
+  /** Returns the walk of an entry; in a call with the state before, the walk of the facts, which the next call continues. */
+  #walkOf(entry: Entry): MemberWalk {
+    const { facts } = entry;
+    const before = borrowedBefore(entry);
+    if (!before || !this.#options.mayShare) return this.#walkWithout(entry);
+    facts.walk ??= new MemberWalk();
+    if (!facts.walk.isAt(entry)) facts.walk.begin(entry, before);
+    return facts.walk;
+  }
+
+  /** Returns the walk of an entry, and leaves the walk of the facts at the state where it is. */
+  #walkWithout(entry: Entry): MemberWalk {
+    const { facts } = entry;
+    const walk = this.#walk;
+    if (facts.walk?.isAt(entry)) return facts.walk;
+    if (!walk.isAt(entry)) walk.begin(entry);
+    return walk;
+  }
 }
 
 function parsedValue({ bytes, start }: EncodedObject, place: ValuePlace): unknown {
   const value = parseJson(bytes.toString('utf8', start + place.start, start + place.end));
   return value === undefined ? NOT_ALONE : value;
-}
-
-/** Keeps the value of a member that has not changed for the states that follow. */
-function keep(facts: ObjectFacts, member: WalkedMember, value: unknown, storage: MemberStorage): void {
-  member.value = value;
-  if (member.isCharged) return;
-  member.isCharged = true;
-  storage.kept(facts, member.valueEnd - member.valueStart);
-}
-
-/** Returns whether two states of an object have the same bytes in a member, or both have none. */
-export function isMemberSame(before: Entry, entry: Entry, name: string, storage: MemberStorage): boolean {
-  // The caller then reads the new state, whose own error says why it cannot be read.
-  if ((before.flags | entry.flags) & UNREADABLE) return false;
-  const { read } = storage;
-  const object = read(entry);
-  const walk = walkOf(entry, storage);
-  const member = object.decoder ? undefined : walk.find(name, object, borrowedBefore(entry), read);
-  if (member?.isSame && walk.isAfter(before)) return true;
-  const isAbsent = !member && walk.isComplete;
-  const place: ValuePlace = member ? { start: member.valueStart, end: member.valueEnd } : NOWHERE;
-  const objectBefore = read(before);
-  if (member && member.endBefore > 0 && walk.isAfter(before))
-    return isSameValue(object, place, objectBefore, { start: member.startBefore, end: member.endBefore });
-  if (object.decoder || objectBefore.decoder)
-    return isDeepStrictEqual(memberOfObject(before.object, name), memberOfObject(entry.object, name));
-  const walkBefore = walkWithout(before, storage);
-  const memberBefore = walkBefore.find(name, objectBefore, borrowedBefore(before), read);
-  if (!memberBefore) return isAbsent && walkBefore.isComplete;
-  const { valueStart: start, valueEnd: end } = memberBefore;
-  return member !== undefined && isSameValue(read(entry), place, read(before), { start, end });
-}
-
-/** Returns the walk of an entry: with its facts during the call of a handler with the state before, because the next call continues it. */
-function walkOf(entry: Entry, storage: MemberStorage): MemberWalk {
-  const { facts } = entry;
-  const before = borrowedBefore(entry);
-  if (!before || !storage.mayShare) return walkWithout(entry, storage);
-  facts.walk ??= new MemberWalk();
-  if (!facts.walk.isAt(entry)) facts.walk.begin(entry, before);
-  return facts.walk;
-}
-
-/** Returns the walk of an entry, without that the walk of its facts moves to the entry's state. */
-function walkWithout(entry: Entry, { walk }: MemberStorage): MemberWalk {
-  const { facts } = entry;
-  if (facts.walk?.isAt(entry)) return facts.walk;
-  if (!walk.isAt(entry)) walk.begin(entry);
-  return walk;
-}
-
-/** Returns the value of the other state in the call, if that state has parsed the member, whose bytes are equal. */
-function sharedValue(entry: Entry, name: string, storage: MemberStorage): unknown {
-  const before = borrowedBefore(entry);
-  const valueBefore = before && parsedMember(before, name);
-  if (before && valueBefore !== undefined && isMemberSame(before, entry, name, storage)) return valueBefore;
-  const after = borrowedAfter(entry);
-  const valueAfter = after && parsedMember(after, name);
-  if (after && valueAfter !== undefined && isMemberSame(entry, after, name, storage)) return valueAfter;
-  return undefined;
 }
 
 /** Whether a call borrows the entry with another state. */
@@ -145,20 +205,6 @@ function parsedMember({ decodedMembers, decoded }: Entry, name: string): unknown
   for (let member = decodedMembers; member; member = member.next)
     if (member.name === name) return member.value;
   return memberOfObject(decoded, name);
-}
-
-function isSameValue(
-  object: EncodedObject,
-  place: ValuePlace,
-  before: EncodedObject,
-  placeBefore: ValuePlace,
-): boolean {
-  if (place.end - place.start !== placeBefore.end - placeBefore.start) return false;
-  const from = before.start + placeBefore.start;
-  const to = before.start + placeBefore.end;
-  return (
-    object.bytes.compare(before.bytes, from, to, object.start + place.start, object.start + place.end) === 0
-  );
 }
 
 /** Returns a member of a parsed object; undefined when it has none of its own. */

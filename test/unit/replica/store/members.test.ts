@@ -115,7 +115,7 @@ describe('in an update', () => {
     }
   });
 
-  test('an unchanged member is parsed once for all states that follow', () => {
+  test('an unchanged member is parsed once for all states after the second update', () => {
     const states = new States();
     let before = states.next({ spec: { a: 1 }, status: 0 });
     const seen = new Set<unknown>();
@@ -125,8 +125,65 @@ describe('in an update', () => {
       before.dropReference();
       before = after;
     }
-    // The first state did not keep it: nothing said that it would not change.
-    assert.equal(seen.size, 1);
+    // The first update finds the member, the second finds equal bytes and keeps the value.
+    assert.equal(seen.size, 2);
+  });
+
+  test('C331 one value is the value of the whole call, however little is cached, and of no later call', () => {
+    const owner = newOwner({ cacheBytes: 0 });
+    const facts = factsOf(identityOf(SPEC), extractedText(SPEC));
+    const [before, after] = [1, 2].map((version) => {
+      const bytes = Buffer.from(`{"spec":{"a":1},"status":${version}}`);
+      const entry = newEntry(owner, { ...SPEC, version }, { bytes, facts });
+      entry.addReference();
+      return entry;
+    }) as [Entry, Entry];
+    after.follow(before);
+    borrowed(before, '', () =>
+      borrowed(after, '', () => {
+        assert.equal(before.spec, after.spec);
+        assert.equal(after.spec, after.spec);
+        assert.deepEqual(after.object, { spec: { a: 1 }, status: 2 });
+        assert.equal(before.spec, after.spec);
+      }),
+    );
+    assert.deepEqual([before.decodedMembers, after.decodedMembers], [undefined, undefined]);
+  });
+
+  test('a state whose predecessor cannot be read is readable, and counts as changed', () => {
+    const states = new States();
+    for (const flags of [EntryFlag.TooLarge, EntryFlag.Malformed, EntryFlag.Quarantined]) {
+      const before = newEntry(states.owner, SPEC, { bytes: Buffer.from('{}'), flags });
+      before.addReference();
+      const after = states.next({ spec: { a: 1 }, status: 'y' });
+      states.update(before, after, () => {
+        assert.deepEqual([after.spec, after.status], [{ a: 1 }, 'y']);
+        const change = { type: 'update', previous: before, object: after } as const;
+        assert.deepEqual([specChanged(change), statusChanged(change)], [true, true]);
+      });
+    }
+  });
+
+  test('a member is the last with its name in each state, although its bytes are at one place', () => {
+    const states = new States();
+    const texts = ['{"spec":1,"data":0,"spec":2}', '{"spec":1,"data":0,"x":2}', '{"spec":1,"data":0,"x":2}'];
+    const facts = factsOf(identityOf(SPEC), extractedText(SPEC));
+    const entries = texts.map((text, at) => {
+      const entry = newEntry(states.owner, { ...SPEC, version: at }, { bytes: Buffer.from(text), facts });
+      entry.addReference();
+      return entry;
+    });
+    const read: unknown[] = [];
+    for (const [at, after] of entries.entries()) {
+      const before = entries[at - 1];
+      if (!before) continue;
+      states.update(before, after, () => {
+        read.push(before.spec, before.member('absent'), after.spec);
+        const change = { type: 'update', previous: before, object: after } as const;
+        read.push(specChanged(change));
+      });
+    }
+    assert.deepEqual(read, [2, undefined, 1, true, 1, undefined, 1, false]);
   });
 
   test('specChanged and statusChanged compare bytes, and parse nothing', () => {
