@@ -3,6 +3,7 @@
  * selectors, limits, timeouts and other options. The user may not change where a list begins or a watch continues:
  * such a change would make the cache wrong, and the error would show much later.
  */
+import { shown } from '../base/option-checks.ts';
 import { disown, isThenable } from '../base/thenable.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import { listOptionsOf, queryOf } from '../kube/lister-watcher.ts';
@@ -65,7 +66,7 @@ function call(tweak: TweakListOptions, query: Query): ListOptions {
   // A promise has no options: the request would list everything.
   if (typeof options === 'object' && options !== null && !isThenable(options)) return options;
   disown(options);
-  throw refusal(`tweakListOptions must return an options object, got ${String(options)}`);
+  throw refusal(`tweakListOptions must return an options object, got ${shown(options)}`);
 }
 
 function refusal(message: string, cause?: unknown): KubeloomError {

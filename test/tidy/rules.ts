@@ -116,6 +116,11 @@ const ONE_PLACE: readonly (readonly [RegExp, string, string])[] = [
     'src/base/clock.ts',
     'a delay that is no constant may exceed 31 bits: use a clock',
   ],
+  [
+    /\bString\((?:cause|error|thrown|reason)\)/g,
+    'src/base/errors.ts',
+    'a value without a text would throw again: use messageOf',
+  ],
   [/\bJSON\.parse\(/g, 'src/base/parse-json.ts', QUOTING],
   [
     /\bconsole\.(?:log|error)\(|\bprocess\.std(?:out|err)\.write\((?!\s*escapeControls\()/g,

@@ -313,6 +313,6 @@ function borrowerOf(lastBorrower: string): { borrower: string; cause?: Error } {
   if (first === '') return { borrower: '' };
   if (!first.startsWith('at ')) return { borrower: ` It was borrowed by ${first}` };
   const cause = new Error('the handler was registered here');
-  cause.stack = `${String(cause)}\n${lastBorrower}`;
+  cause.stack = `${cause.name}: ${cause.message}\n${lastBorrower}`;
   return { borrower: ` It was borrowed by the handler registered ${first}`, cause };
 }

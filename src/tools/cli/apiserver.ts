@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import type { ApiserverFlags } from './commands/apiserver.ts';
 import { define, readDefinitions } from './crd-files.ts';
@@ -64,7 +64,7 @@ export async function writeKubeConfig(path: string, yaml: string): Promise<void>
     await rename(temporary, path);
   } catch (cause) {
     await rm(temporary, { force: true });
-    throw refused(path, cause instanceof Error ? cause.message : String(cause), { cause });
+    throw refused(path, messageOf(cause), { cause });
   }
 }
 

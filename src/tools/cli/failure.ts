@@ -1,7 +1,7 @@
 /** Output for a failed command: one line with a code, and a stack only with `--verbose`. */
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { escapeControls, escapeStack } from '../../base/printable.ts';
 import { printText } from './terminal/output.ts';
 
@@ -13,7 +13,7 @@ const COMMANDER_ADVICE = /\n\(Did you mean (.*)\)$/;
 
 /** `error: message (CODE)`, and the stack with `--verbose`. */
 export function failureText(error: unknown, isVerbose: boolean): string {
-  const line = `error: ${escapeControls(messageOf(error))} (${codeOf(error)})`;
+  const line = `error: ${escapeControls(lineOf(error))} (${codeOf(error)})`;
   const stack = error instanceof Error ? error.stack : undefined;
   if (!isVerbose || stack === undefined) return line;
   return [line, textOf(error), ...causesOf(error)].join('\n');
@@ -30,8 +30,8 @@ export function report(error: unknown, isVerbose: boolean): number {
   return EXIT_FAILED;
 }
 
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+function lineOf(error: unknown): string {
+  const message = messageOf(error);
   return error instanceof CommanderError
     ? message.replace(COMMANDER_PREFIX, '').replace(COMMANDER_ADVICE, ': did you mean $1')
     : message;

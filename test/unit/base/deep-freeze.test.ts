@@ -36,6 +36,14 @@ const WRITES: readonly (readonly [string, (pod: Pod) => unknown])[] = [
   ['defineProperty of a member', (pod) => Object.defineProperty(pod.spec, 'containers', { value: 1 })],
 ];
 
+test('a value that is deeper than the stack is frozen', () => {
+  let root: unknown[] = [];
+  const leaf = root;
+  for (let depth = 0; depth < 100_000; depth++) root = [root];
+  deepFreeze(root);
+  assert.ok(Object.isFrozen(root) && Object.isFrozen(leaf));
+});
+
 describe('a write to a frozen object', () => {
   for (const [what, write] of WRITES) {
     test(`is refused and recognised: ${what}`, () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { KubeloomError, fromErrorMessage, toErrorMessage } from '../../../src/base/errors.ts';
+import { KubeloomError, fromErrorMessage, messageOf, toErrorMessage } from '../../../src/base/errors.ts';
 import { statusError } from '../../../src/kube/status.ts';
 
 function sent(error: unknown): KubeloomError {
@@ -27,6 +27,20 @@ test('an error of Node is unexpected, and its own code is errno', () => {
 test('a thrown value that is no error is unexpected, and its text is the message', () => {
   const { code, message } = sent('out of cheese');
   assert.deepEqual([code, message], ['ERR_KUBELOOM_UNEXPECTED', 'out of cheese']);
+});
+
+test('every thrown value has a message, and an error of kubeloom takes every value as its message', () => {
+  const throwing = {
+    toString(): string {
+      throw new Error('no text');
+    },
+  };
+  for (const value of [Object.create(null), throwing, Symbol('x'), null, undefined, 7n] as unknown[]) {
+    assert.equal(typeof messageOf(value), 'string');
+    const error = new KubeloomError('ERR_KUBELOOM_OPTION', value as string, null as never);
+    assert.equal(error.message, messageOf(value));
+    assert.equal('cause' in error, false);
+  }
 });
 
 test('a code that the table does not have is refused by the compiler', () => {

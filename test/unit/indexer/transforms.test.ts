@@ -127,7 +127,7 @@ test('an object loses only the values of an index whose function throws', async 
     { index: 'node', ...module('byNode') },
     { index: 'image', ...module('byImage') },
   ];
-  for (const nodeName of ['bad', 'number', undefined]) {
+  for (const nodeName of ['bad', 'number', 'text', 'promise', undefined]) {
     const spec = { nodeName, containers: [{ image: 'a' }] };
     const { extracted, flags, warnings } = await store({ indexModules }, pod('a', { spec }));
     assert.deepEqual((extracted as unknown[])[5], { image: ['a'] });

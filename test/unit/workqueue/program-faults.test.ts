@@ -59,6 +59,7 @@ describe('workers go on', () => {
     text: () => '10',
     nothing: () => undefined,
     'an error': throwing,
+    'a promise that rejects': () => Promise.reject(new TypeError('wrong')),
   };
   for (const [what, when] of Object.entries(DELAYS)) {
     test(`C281 when the rate limiter returns ${what}: the item comes again with doubled delays`, async () => {
@@ -105,6 +106,17 @@ describe('workers go on', () => {
       assert.deepEqual(codes, new Set(['ERR_KUBELOOM_RATE_LIMITER', undefined]));
     });
   }
+
+  test('C281 when forget of the rate limiter returns a promise that rejects', async () => {
+    const forget = (): unknown => Promise.reject(new TypeError('wrong'));
+    const queue = new RateLimitingQueue<string>({ rateLimiter: limiter({ forget }) });
+    queue.add('a');
+    const running = runWorkers(queue, 1, () => undefined);
+    queue.shutDown();
+    await running;
+    // The runner would report a rejection without a handler here.
+    await turn();
+  });
 
   test('C281 when the metrics of the program throw', async (context) => {
     const codes = warningsOf(context);

@@ -7,6 +7,7 @@
  *   GET    /faults            the faults that have struck, oldest first
  */
 
+import { messageOf } from '../../../base/errors.ts';
 import { timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -38,7 +39,7 @@ export class FaultPort {
     if (this.#server === undefined) {
       const server = createServer((request, response) => {
         this.#serve(request, response).catch((error: unknown) => {
-          sendStatus(response, (error instanceof StatusError ? error : badRequest(String(error))).status);
+          sendStatus(response, (error instanceof StatusError ? error : badRequest(messageOf(error))).status);
         });
       });
       this.#server = server;

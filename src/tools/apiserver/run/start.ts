@@ -1,5 +1,6 @@
 /** Starts an embedded apiserver in a worker thread (default), in a process of its own, or in the calling thread. */
 
+import { messageOf } from '../../../base/errors.ts';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { EventEmitter } from 'node:events';
@@ -58,7 +59,7 @@ async function startThere(
   stop: () => unknown,
 ): Promise<EmbeddedApiServer> {
   const remote = new RemoteControl({ post, onMessage: (listener) => host.on('message', listener) });
-  host.on('error', (error) => remote.disconnect(String(error)));
+  host.on('error', (error) => remote.disconnect(messageOf(error)));
   const exited = once(host, 'exit').then(([code, signal]) =>
     remote.disconnect(`its thread or process exited with ${signal ?? `code ${code}`}`),
   );

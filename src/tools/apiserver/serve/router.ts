@@ -1,5 +1,6 @@
 /** One request: authenticates it, applies its faults, and passes it to the verb or to the discovery documents. */
 
+import { messageOf } from '../../../base/errors.ts';
 import { isLoopbackHost } from '../../../base/loopback.ts';
 import type { ResolvedOptions } from '../store/server-options.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -76,7 +77,7 @@ function verbOf({ method, watch }: RequestRecord, path: ResourcePath | undefined
 function statusOf(error: unknown): Status {
   const refused = refusalOf(error);
   if (refused) return refused.status;
-  return internalError(String(error)).status;
+  return internalError(messageOf(error)).status;
 }
 
 function recordOf(request: IncomingMessage, url: URL): RequestRecord {

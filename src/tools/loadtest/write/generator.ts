@@ -1,4 +1,5 @@
 /** Writes objects: all of a kind at once, or at a rate in open loop. It keeps the times of every write. */
+import { messageOf } from '../../../base/errors.ts';
 import { sleep } from '../../../base/sleep.ts';
 import type { Random } from '../../../base/clock.ts';
 import { resourcePath } from '../../../kube/resource.ts';
@@ -162,7 +163,7 @@ export class Generator {
       this.#progress.failed++;
       if (error instanceof KubeStatusError) this.#failures.refused++;
       else this.#failures.unanswered++;
-      this.#failures.first ??= String(error);
+      this.#failures.first ??= messageOf(error);
     }
   }
 

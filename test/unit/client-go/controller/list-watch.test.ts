@@ -85,6 +85,9 @@ describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
     const source = newFilteredListWatchFromClient<Pod>(server.kubeConfig, PODS, '', promised);
     await assert.rejects(source.list({}, never()), { code: 'ERR_KUBELOOM_OPTION' });
     await assert.rejects(source.watch({}, never()), { code: 'ERR_KUBELOOM_OPTION' });
+    const rejected = (() => Promise.reject(new Error('no options'))) as unknown as OptionsModifier;
+    const broken = newFilteredListWatchFromClient<Pod>(server.kubeConfig, PODS, '', rejected);
+    await assert.rejects(broken.list({}, never()), { code: 'ERR_KUBELOOM_OPTION' });
     assert.deepEqual(server.requests, []);
   });
 

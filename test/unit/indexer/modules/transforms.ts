@@ -36,7 +36,7 @@ export function moody(pod: Pod): unknown {
   if (name === 'nothing') return undefined;
   if (name === 'text') return 'text';
   if (name === 'list') return [];
-  if (name === 'promise') return Promise.resolve(pod);
+  if (name === 'promise') return Promise.reject(new Error('bad mood'));
   if (name === 'circular') return { ...pod, self: pod, again: (pod['self'] = pod) };
   if (name === 'renames') pod.metadata.name = 'other';
   if (name === 'moves') pod.metadata['namespace'] = 'elsewhere';
@@ -61,6 +61,8 @@ export function byNode(pod: Pod): unknown {
   pod['damaged'] = true;
   if (node === 'bad') throw new Error('no such node');
   if (node === 'number') return [1];
+  if (node === 'text') return 'text';
+  if (node === 'promise') return Promise.reject(new Error('no such node'));
   return node === undefined ? node : [node, node];
 }
 

@@ -27,6 +27,12 @@ function valuesOf(fields: FieldValues): unknown[] {
 }
 
 describe('a extracted', () => {
+  test('has a field that is deeper than the stack, frozen', () => {
+    const depth = 50_000;
+    const { fields } = extractedOf(`["u",null,null,null,{},${'['.repeat(depth)}${']'.repeat(depth)}]`);
+    assert.ok(Object.isFrozen(fields.field(0)));
+  });
+
   test('has what the shard extracted', () => {
     const extracted = extractedFrom(
       {
