@@ -16,6 +16,7 @@ import { paginationSemantics } from './pagination.ts';
 import { patchSemantics } from './patches.ts';
 import { podActionSemantics } from './pod-actions.ts';
 import { selectorSemantics } from './selectors.ts';
+import { ruleSemantics } from './rules.ts';
 import { schemaFieldSemantics } from './schema-fields.ts';
 import { schemaSemantics } from './schemas.ts';
 import type { Target } from './target.ts';
@@ -42,6 +43,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     customResourceSemantics(target);
     schemaSemantics(target);
     schemaFieldSemantics(target);
+    ruleSemantics(target);
     // Last: on a real server it requires a restart.
     expirySemantics(target);
   });

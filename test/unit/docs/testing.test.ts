@@ -131,10 +131,20 @@ const CONTROLLERS: Checks = {
 };
 
 const SCHEMAS: Checks = {
-  '`x-kubernetes-validations` (CEL) are evaluated': async ({ custom }) => {
-    const rules = [{ rule: 'self.a > 10' }];
-    const spec = { properties: { a: { type: 'integer' } }, 'x-kubernetes-validations': rules };
-    assert.equal((await custom(spec, { a: 1 })).status, 201);
+  'Rules (CEL) have types, limits of cost, and functions for addresses and formats': async ({ custom }) => {
+    const schema = (rule: string): object => {
+      const set = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } };
+      return { properties: { a: set, b: set }, 'x-kubernetes-validations': [{ rule }] };
+    };
+    const typed = await custom(schema("!has(self.a) || self.a > 'x'"), {});
+    assert.equal(typed.status, 201, 'a cluster refuses the definition: a list is no text');
+    const nested = await custom(schema('self.a.all(x, self.b.all(y, self.a.all(z, z != y)))'), {
+      a: [],
+      b: [],
+    });
+    assert.equal(nested.status, 201, 'a cluster refuses the definition: the rule costs too much');
+    await assert.rejects(custom(schema("ip('::1').family() == 6"), {}), /compilation failed/);
+    assert.equal((await custom(schema('self.a == self.b'), { a: ['x', 'y'], b: ['y', 'x'] })).status, 422);
   },
   'Patterns of schemas are those of Go': async ({ custom }) => {
     const a = { type: 'string', pattern: '^(?=b)' };

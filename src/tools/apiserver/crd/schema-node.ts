@@ -17,3 +17,4 @@ export interface SchemaNode extends JsonObject {
 export const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 export const EMBEDDED = 'x-kubernetes-embedded-resource';
 export const INT_OR_STRING = 'x-kubernetes-int-or-string';
+export const RULES = 'x-kubernetes-validations';

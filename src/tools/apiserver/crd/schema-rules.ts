@@ -3,6 +3,7 @@
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { JsonObject } from '../store/json.ts';
+import { ruleErrors } from './cel-rules.ts';
 import { INT_OR_STRING, PRESERVE } from './schema-node.ts';
 
 const TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
@@ -16,7 +17,7 @@ export function schemaErrors(root: JsonObject, path: string): FieldError[] {
 
 function nodeErrors(node: JsonObject, path: string, isRoot: boolean): FieldError[] {
   const { type, properties, items, additionalProperties } = node;
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = ruleErrors(node, path);
   const hasType = node[INT_OR_STRING] === true || node[PRESERVE] === true;
   if (type === undefined && (isRoot || !hasType)) {
     const where = isRoot ? 'at the root' : 'for specified object fields';

@@ -10,6 +10,7 @@ import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf, setMember } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { ResourceSchema } from '../store/resources.ts';
+import { RuleNode } from './cel-rules.ts';
 import { EMBEDDED, PRESERVE } from './schema-node.ts';
 import type { SchemaNode } from './schema-node.ts';
 import { duplicateErrors } from './uniqueness.ts';
@@ -18,13 +19,29 @@ import { validatorOf } from './validation.ts';
 /** Fields that every object has; the schema does not name them. */
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
+/** Errors after which no rule is evaluated: the value has not the shape that the rules expect. */
+const BLOCKING: ReadonlySet<FieldError['type']> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+const UNCHECKED: FieldError = {
+  type: 'FieldValueInvalid',
+  field: '<nil>',
+  body: 'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+};
+
 export class StructuralSchema implements ResourceSchema {
   readonly fieldType: FieldType;
   readonly #root: SchemaNode;
+  readonly #rules: RuleNode;
   readonly #validate: (object: KubeObject) => readonly FieldError[];
 
   constructor(root: SchemaNode) {
     this.fieldType = schemaType(root);
+    this.#rules = new RuleNode(root, true);
     this.#root = { ...root, [EMBEDDED]: true };
     this.#validate = validatorOf(root);
   }
@@ -39,9 +56,12 @@ export class StructuralSchema implements ResourceSchema {
     return unknown;
   }
 
-  validate(object: KubeObject): readonly FieldError[] {
+  validate(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[] {
     const { metadata: _, ...content } = object;
-    return [...this.#validate(object), ...duplicateErrors(content, this.fieldType)];
+    const errors = [...this.#validate(object), ...duplicateErrors(content, this.fieldType)];
+    if (!this.#rules.isNeeded) return errors;
+    if (errors.some(({ type }) => BLOCKING.has(type))) return [...errors, UNCHECKED];
+    return [...errors, ...this.#rules.errors(object, previous, '')];
   }
 }
 

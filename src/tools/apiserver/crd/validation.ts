@@ -41,6 +41,8 @@ export function validatorOf(root: JsonObject): (object: KubeObject) => FieldErro
     verbose: true,
     unicodeRegExp: false,
     ownProperties: true,
+    // An unknown format is documented, not worth a line on the console.
+    logger: false,
   });
   for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, validate);
   for (const [name, limit] of Object.entries(RANGES)) {
