@@ -2,7 +2,8 @@
  * The logger of a program, in the shape that pino and the console share: fields first, then the message. pino merges the
  * fields into the line; the console prints them before the message.
  */
-import { callGuarded } from './callbacks.ts';
+import { callGuarded, warn } from './callbacks.ts';
+import type { KubeloomError } from './errors.ts';
 import { having } from './option-checks.ts';
 import type { OptionCheck } from './option-checks.ts';
 
@@ -38,4 +39,10 @@ export function loggerWith(log: Logger, bound: object): Logger {
       callGuarded('log', () => (text === undefined ? log[level](fields) : log[level](fields, text)));
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+/** Writes an error as a line with its code, or emits a process warning if there is no log. */
+export function warnIn(log: Logger | undefined, error: KubeloomError): void {
+  if (log) loggerWith(log, { code: error.code, err: error }).warn(error.message);
+  else warn(error);
 }

@@ -2,9 +2,9 @@
  * The checks behind one path of a health server, with the answers of Kubernetes' own: `ok`, or a line for each check. An
  * answer names the checks that fail and withholds the reasons, which are for the log.
  */
-import { warn } from '../base/callbacks.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
+import { warnIn } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { TimeLimit } from '../base/time-limit.ts';
@@ -134,7 +134,6 @@ class RunningCheck {
       cause: failure,
     });
     if (failure instanceof NotReadyYet) log?.info(error.message);
-    else if (log) log.warn({ code: error.code, err: error }, error.message);
-    else warn(error);
+    else warnIn(log, error);
   }
 }

@@ -5,9 +5,8 @@
 import type { RequestListener, Server } from 'node:http';
 import { backgroundClock, scheduleEvery } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import { warn } from '../base/callbacks.ts';
 import { KubeloomError, firstLineOf, withCode } from '../base/errors.ts';
-import { aLogger } from '../base/logger.ts';
+import { aLogger, warnIn } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
 import {
   callback,
@@ -158,7 +157,7 @@ async function metricsAnswer(
     return { status: 200, contentType: PROMETHEUS_CONTENT_TYPE, body: await metrics() };
   } catch (cause) {
     const message = `metrics threw: ${firstLineOf(cause)}`;
-    report(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }), log);
+    warnIn(log, new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }));
     return { status: 500, body: 'the metrics cannot be read: see the log of the program\n' };
   }
 }
@@ -232,12 +231,7 @@ async function secureServer(files: TlsFiles, onRequest: RequestListener): Promis
 }
 
 async function reload(server: SecureServer, log: Logger | undefined): Promise<void> {
-  await server.reload().catch((error: unknown) => report(withCode(error), log));
-}
-
-function report(error: KubeloomError, log: Logger | undefined): void {
-  if (log) log.warn({ code: error.code, err: error }, error.message);
-  else warn(error);
+  await server.reload().catch((error: unknown) => warnIn(log, withCode(error)));
 }
 
 function checkTls(name: string, value: unknown): void {

@@ -7,6 +7,8 @@ import { hostname } from 'node:os';
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
+import { aLogger } from '../base/logger.ts';
+import type { Logger } from '../base/logger.ts';
 import { registerMetrics } from '../metrics/collect.ts';
 import { onAbort } from '../base/on-abort.ts';
 import {
@@ -66,6 +68,8 @@ export interface PartitionGroupOptions extends ElectionTimes {
   readonly onReady?: () => void;
   /** Called with each partition that is lost and each failed request, which is tried again. Default: a process warning. */
   readonly onError?: (error: KubeloomError) => void;
+  /** Receives a line for each of these; of a `PartitionedManager`, also the lines of controllers and caches. Default: none. */
+  readonly log?: Logger;
   readonly clock?: Clock;
 }
 
@@ -81,6 +85,7 @@ export const PARTITION_GROUP_CHECKS: OptionChecks<PartitionGroupOptions> = {
   threads: anything,
   onReady: callback,
   onError: callback,
+  log: aLogger,
   clock: aClock,
 };
 
@@ -108,7 +113,7 @@ export class PartitionGroup {
     this.#options = options;
     this.#times = timesOf(options);
     this.#client = new ObjectClient(source);
-    this.#report = reporterOf(`group ${options.name}`, options.onError);
+    this.#report = reporterOf(`group ${options.name}`, options.onError, options.log);
     this.#division = `${division}-${partitions}`;
     this.identity = identity;
     this.partitions = partitions;

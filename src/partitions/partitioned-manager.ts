@@ -5,8 +5,6 @@
  */
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { aLogger } from '../base/logger.ts';
-import type { Logger } from '../base/logger.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { anything, callback, integer, oneOf, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
@@ -58,8 +56,6 @@ export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, '
   readonly client?: ObjectClientOptions;
   /** Options of the caches of all kinds. */
   readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'initialList'>;
-  /** Receives the lines of the controllers and caches, as the `log` of a `Manager`. Default: failures are process warnings. */
-  readonly log?: Logger;
   /** Time for filling the caches of a partition, after which the partition is given back. Default: 120,000. */
   readonly cacheSyncTimeoutMs?: number;
 }
@@ -72,7 +68,6 @@ const CHECKS: OptionChecks<PartitionedManagerOptions> = {
   // The ObjectClient checks them.
   client: anything,
   cache: checkCacheOptions,
-  log: aLogger,
   cacheSyncTimeoutMs: integer(1),
 };
 
@@ -96,7 +91,6 @@ export class PartitionedManager {
       client: _client,
       cache = {},
       cacheSyncTimeoutMs: _timeout,
-      log,
       ...ofGroup
     } = options;
     const { threads } = cache;
@@ -104,7 +98,7 @@ export class PartitionedManager {
     this.#group = new PartitionGroup(source, { ...ofGroup, ...(threads ? { threads } : {}) }, key);
     this.identity = this.#group.identity;
     this.#client = new ObjectClient(source, options.client);
-    const { namespace, clock = realClock } = options;
+    const { namespace, clock = realClock, log } = options;
     const ofCaches = { ...(log ? { log } : {}), ...cache, initialList: 'latest' } as const;
     this.#caches = new PartitionCaches(source, ofCaches, namespace, clock);
   }
@@ -157,7 +151,7 @@ export class PartitionedManager {
       const { cache } = caches;
       const client = this.#client.fenced(signal);
       const filter = new ShardFilter(selector);
-      const foreign = reporterOf(`group ${name}`, onError);
+      const foreign = reporterOf(`group ${name}`, onError, log);
       await using set = new ControllerSet(
         { cache, client, clock, log, filter, foreign },
         ` (partition ${partition})`,

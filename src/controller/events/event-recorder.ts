@@ -7,7 +7,8 @@ import { backgroundClock } from '../../base/clock.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { escapeControls } from '../../base/printable.ts';
+import { aLogger, warnIn } from '../../base/logger.ts';
+import type { Logger } from '../../base/logger.ts';
 import {
   callback,
   clock as aClock,
@@ -38,6 +39,8 @@ export interface EventRecorderOptions {
   readonly host?: string;
   /** Called for every event that is given up. Default: a process warning. */
   readonly onError?: (error: KubeloomError) => void;
+  /** Receives a line for every event that is given up. Default: none. */
+  readonly log?: Logger;
   /** Clock of intervals and delays. Default: the real one. */
   readonly clock?: Clock;
   /** Clock of timestamps. Default: the time of the machine. */
@@ -51,6 +54,7 @@ const CHECKS: OptionChecks<EventRecorderOptions> = {
   apiVersion: oneOf('v1', 'events.k8s.io/v1'),
   host: text,
   onError: callback,
+  log: aLogger,
   clock: aClock,
   wallNow: callback,
   random: callback,
@@ -214,16 +218,16 @@ export class EventRecorder {
   }
 
   #giveUp({ subject: { kind, namespace, name }, reason }: CountedEvent, why: string, cause?: unknown): void {
-    const { onError = warn } = this.#options;
+    const { onError, log } = this.#options;
     const message = `the event ${reason} of ${kind} ${namespace}/${name} is given up: ${why}`;
     const error = new KubeloomError('ERR_KUBELOOM_EVENT_DROPPED', message, { cause });
+    if (log || !onError) warnIn(log, error);
     try {
-      onError(error);
+      onError?.(error);
     } catch (thrown) {
       // A failure of the program's function must not end the writing of later events.
-      warn(
-        new KubeloomError(error.code, `onError threw: ${messageOf(thrown)}; ${message}`, { cause: thrown }),
-      );
+      const threw = `onError threw: ${messageOf(thrown)}; ${message}`;
+      warnIn(log, new KubeloomError(error.code, threw, { cause: thrown }));
     }
   }
 }
@@ -239,8 +243,4 @@ function subjectOf(resource: ResourceRef, { metadata = {} }: EventObject): Event
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
   if (name === '') invalidOption('the object of an event', metadata, 'one with a name');
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid, resourceVersion };
-}
-
-function warn({ message, code }: KubeloomError): void {
-  process.emitWarning(escapeControls(message), { type: 'KubeloomWarning', code });
 }

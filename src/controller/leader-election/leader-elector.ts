@@ -8,6 +8,8 @@ import { hostname } from 'node:os';
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { aLogger, loggerWith } from '../../base/logger.ts';
+import type { Logger } from '../../base/logger.ts';
 import { registerMetrics } from '../../metrics/collect.ts';
 import {
   callback,
@@ -39,6 +41,8 @@ export interface ElectionOptions extends ElectionTimes {
   readonly onNewLeader?: (identity: string) => void;
   /** Called with each failed request, which is tried again. Default: a process warning. */
   readonly onError?: (error: KubeloomError) => void;
+  /** Receives each failed request, and who leads. Default: none. */
+  readonly log?: Logger;
   readonly clock?: Clock;
 }
 
@@ -71,6 +75,7 @@ const CHECKS: OptionChecks<ElectionOptions & LeaseOptions & { readonly lock: Res
   releaseOnCancel: flag,
   onNewLeader: callback,
   onError: callback,
+  log: aLogger,
   clock: aClock,
 };
 
@@ -81,6 +86,7 @@ export class LeaderElector {
   readonly #options: LeaderElectorOptions;
   readonly #lock: ResourceLock;
   readonly #rules: ElectionRules;
+  readonly #log: Logger | undefined;
   #election: Election | undefined;
 
   /** @throws ERR_KUBELOOM_OPTION unless leaseDurationMs > renewDeadlineMs > 1.2 × retryPeriodMs, or for a wrong option */
@@ -90,6 +96,8 @@ export class LeaderElector {
     this.#lock = lockOf(options);
     nonEmpty('identity of the lock', this.#lock.identity);
     this.identity = this.#lock.identity;
+    const { log } = options;
+    this.#log = log && loggerWith(log, { lease: this.#lock.describe(), identity: this.identity });
     const { releaseOnCancel = true } = options;
     this.#rules = { ...timesOf(options), identity: this.identity, releaseOnCancel };
   }
@@ -120,8 +128,11 @@ export class LeaderElector {
       rules: this.#rules,
       clock,
       random: Math.random,
-      onNewLeader,
-      onError: reporterOf(`leader election of ${this.#lock.describe()}`, this.#options.onError),
+      onNewLeader: (leader: string) => {
+        this.#log?.info({ leader }, 'there is a new leader');
+        onNewLeader(leader);
+      },
+      onError: reporterOf(`leader election of ${this.#lock.describe()}`, this.#options.onError, this.#log),
       step,
     };
     this.#election = new Election(parts, (leading, fence) => this.#lead(onLeading, leading, fence));
@@ -156,6 +167,7 @@ export class LeaderElector {
   }
 
   #record(what: string): void {
+    this.#log?.info(what);
     const options = this.#options;
     if ('lock' in options || !options.recorder) return;
     const [namespace, name] = this.#lock.describe().split('/');

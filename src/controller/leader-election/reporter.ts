@@ -1,16 +1,24 @@
 /** The errors of elections and partitions on their way to the caller. */
-import { callGuarded, warn } from '../../base/callbacks.ts';
+import { callGuarded } from '../../base/callbacks.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { warnIn } from '../../base/logger.ts';
+import type { Logger } from '../../base/logger.ts';
 
 type OnError = (error: KubeloomError) => void;
 
 /**
- * Returns a function that calls `onError`, or emits a process warning without one. An error that `onError` throws becomes a
- * warning: it must not keep an election from its next steps.
+ * Returns a function that calls `onError` and writes a line of the log, or emits a process warning without both. An error that
+ * `onError` throws becomes a line or a warning: it must not keep an election from its next steps.
  *
- * @param what names the election in warnings
+ * @param what names the election in lines and warnings
  */
-export function reporterOf(what: string, onError: OnError | undefined): OnError {
-  const warned: OnError = ({ code, message }) => warn(new KubeloomError(code, `${what}: ${message}`));
-  return onError ? (error) => callGuarded('onError', () => onError(error), warned) : warned;
+export function reporterOf(what: string, onError: OnError | undefined, log: Logger | undefined): OnError {
+  const warned: OnError = (error) => {
+    const { code, message } = error;
+    warnIn(log, new KubeloomError(code, `${what}: ${message}`, { cause: error }));
+  };
+  return (error) => {
+    if (onError) callGuarded('onError', () => onError(error), warned);
+    if (log || !onError) warned(error);
+  };
 }

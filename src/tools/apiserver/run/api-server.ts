@@ -27,7 +27,8 @@ import { NamespaceDeletion } from '../write/namespace-deletion.ts';
 import { resolveOptions } from '../store/server-options.ts';
 import type { ApiServerOptions } from '../store/server-options.ts';
 import { RequestLog } from '../wire/request-log.ts';
-import type { RequestRecord } from '../wire/request-info.ts';
+import type { RequestRecord } from '../wire/request-log.ts';
+import { Rights } from '../wire/rights.ts';
 import type { RbacOptions } from '../wire/rights.ts';
 import { ResourceTable } from '../store/resources.ts';
 import type { ResourceDefinition } from '../store/resources.ts';
@@ -102,6 +103,7 @@ export class ApiServer {
       watches,
       engine: new FaultEngine(),
       requests: new RequestLog(),
+      rights: new Rights(),
     };
     this.#faultPort = new FaultPort(this.#services.engine);
     for (const definition of options.resources) table.register(definition);
@@ -148,8 +150,11 @@ export class ApiServer {
     landedFaults: (): LandedFault[] => this.#services.engine.landed,
     openFaultPort: (): Promise<FaultPortAddress> => this.#faultPort.open(),
     requests: (): RequestRecord[] => this.#services.requests.all(),
-    clearRequests: (): void => this.#services.requests.clear(),
-    rbac: (options: RbacOptions): string => this.#services.requests.rights.yaml(options),
+    clearRequests: (): void => {
+      this.#services.requests.clear();
+      this.#services.rights.clear();
+    },
+    rbac: (options: RbacOptions): string => this.#services.rights.yaml(options),
     close: async (): Promise<void> => {
       this.#load?.stop();
       this.#services.engine.heal();

@@ -16,7 +16,7 @@ import type { Endpoint, KubeConfigObject } from '../wire/kubeconfig.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from '../load/load.ts';
 import type { RemoteCall } from './remote.ts';
 import type { RbacOptions } from '../wire/rights.ts';
-import type { RequestRecord } from '../wire/request-info.ts';
+import type { RequestRecord } from '../wire/request-log.ts';
 import type { ResourceDefinition } from '../store/resources.ts';
 import type { DropMode, WatchInfo } from '../serve/watches.ts';
 

@@ -10,7 +10,8 @@ import type { FaultVerb, RequestFacts } from '../faults/fault-rules.ts';
 import { sendStatus } from '../wire/http-io.ts';
 import { authorizedVerbOf, flag, parseResourcePath } from '../wire/request-info.ts';
 import type { ResourcePath } from '../wire/request-info.ts';
-import type { RequestRecord } from '../wire/request-info.ts';
+import type { RequestRecord } from '../wire/request-log.ts';
+import type { Rights } from '../wire/rights.ts';
 import {
   forbidden,
   internalError,
@@ -44,6 +45,7 @@ async function serve(services: Services, request: IncomingMessage, response: Ser
     return;
   }
   const path = parseResourcePath(url.pathname);
+  if (path) addRights(services.rights, record, path);
   if (options.token === '') refuseWebPages(options, request);
   authenticate(options.token, request, record, path, url);
   const query = url.searchParams;
@@ -67,6 +69,12 @@ async function serve(services: Services, request: IncomingMessage, response: Ser
   if (path !== undefined && table.serves(path.group, path.version)) throw unknownResource();
   const { code, type, body } = documentAt(url.pathname, request.headers.accept ?? '', table);
   response.writeHead(code, { 'Content-Type': type }).end(body);
+}
+
+function addRights(rights: Rights, record: RequestRecord, path: ResourcePath): void {
+  rights.add(path, authorizedVerbOf(record, path));
+  // A client that lists in a watch lists without it on a server that cannot stream.
+  if (record.watch && record.query['sendInitialEvents'] === 'true') rights.add(path, 'list');
 }
 
 function verbOf({ method, watch }: RequestRecord, path: ResourcePath | undefined): FaultVerb {

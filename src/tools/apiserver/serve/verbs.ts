@@ -24,6 +24,7 @@ import { answer, isScale, serveRead } from './reads.ts';
 import type { ReadServices } from './reads.ts';
 import type { Call } from '../wire/request-info.ts';
 import type { RequestLog } from '../wire/request-log.ts';
+import type { Rights } from '../wire/rights.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
 import { POD_ACTIONS, bind, evict } from '../write/pod-subresources.ts';
 import { SCALES, scaleOf, withScale } from '../write/scale.ts';
@@ -52,6 +53,7 @@ export interface Services extends ReadServices {
   readonly listener: Listener;
   readonly engine: FaultEngine;
   readonly requests: RequestLog;
+  readonly rights: Rights;
 }
 
 export async function serveResource(services: Services, call: Call): Promise<void> {
@@ -172,7 +174,8 @@ async function apply(services: Services, call: Call): Promise<void> {
   warn(call, finalizerWarnings(definition, named.metadata));
   const request = { namespace: path.namespace, force: options.force, scope: scopeOf(call) };
   const { stored } = services.writer.apply(collection, key, named, request, writeOptions(call, options));
-  if (isNew) services.requests.created(call.record);
+  // An apply of a new object creates it.
+  if (isNew) services.rights.add(path, 'create');
   answer(call, isNew ? 201 : 200, stored);
 }
 

@@ -26,7 +26,7 @@ export type { LoadOptions, LoadReport, PopulateOptions } from '../load/load.ts';
 export { STAMP_ANNOTATION } from '../load/load-template.ts';
 export type { ApiServerOptions } from '../store/server-options.ts';
 export type { RbacOptions } from '../wire/rights.ts';
-export type { RequestRecord } from '../wire/request-info.ts';
+export type { RequestRecord } from '../wire/request-log.ts';
 export type { ResourceDefinition } from '../store/resources.ts';
 export type { DropMode, WatchInfo } from '../serve/watches.ts';
 

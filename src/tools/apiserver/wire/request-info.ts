@@ -3,16 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Collection } from '../store/event-log.ts';
 import type { RequestFaults } from '../faults/fault-answers.ts';
+import type { RequestRecord } from './request-log.ts';
 import { badRequest, quote } from '../store/status.ts';
-
-export interface RequestRecord {
-  readonly method: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly watch: boolean;
-  /** The revision of a list, or of the state with which a streaming list began. */
-  listedRevision?: number;
-}
 
 export interface ResourcePath {
   readonly group: string;

@@ -2,7 +2,6 @@
  * The rights that requests need, as Role and ClusterRole: `rbac()` of the control API. Rules name verbs as the authorizer of a
  * cluster does.
  */
-import type { ResourcePath } from './request-info.ts';
 
 export interface RbacOptions {
   /** Name of the roles. Default: `controller`. */
@@ -32,12 +31,22 @@ interface Right {
   readonly verb: string;
 }
 
+/** @internal The parts of a request's path that a right depends on. */
+export interface RequestedResource {
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** '' for all namespaces and for cluster-scoped resources. */
+  readonly namespace: string;
+}
+
 /** @internal */
 export class Rights {
   /** By namespace ('' for requests of no namespace) and text. */
   readonly #byNamespace: Map<string, Map<string, Right>> = new Map();
 
-  add({ group, resource, subresource, namespace }: ResourcePath, verb: string): void {
+  /** @param verb as the authorizer names it */
+  add({ group, resource, subresource, namespace }: RequestedResource, verb: string): void {
     if (OF_EVERY_USER.has(`${group} ${resource}`)) return;
     const right = { group, resource: subresource === '' ? resource : `${resource}/${subresource}`, verb };
     const rights = this.#byNamespace.get(namespace) ?? new Map<string, Right>();

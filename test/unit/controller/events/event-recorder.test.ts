@@ -7,6 +7,7 @@ import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/
 import { EventRecorder, ObjectClient } from '../../../../src/controller/index.ts';
 import type { EventRecorderOptions } from '../../../../src/controller/index.ts';
 import { resources } from '../../../../src/index.ts';
+import { RecordingLogger } from '../../../kit/recording-logger.ts';
 import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import { turns } from '../../informer/scene.ts';
 
@@ -114,13 +115,18 @@ describe('an event recorder', () => {
     const clock = new FakeClock();
     await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
     await failRequests(server, 403, 1);
-    const { recorder, codes } = sceneOf(server, { clock });
+    const log = new RecordingLogger();
+    const { recorder, codes } = sceneOf(server, { clock, log });
     recorder.event(pods, POD, EVENT);
     while (codes.length === 0) await turns(1);
     await failRequests(server, 'reset', 100);
     recorder.event(pods, POD, { ...EVENT, message: 'another' });
     await recorder.close();
     assert.deepEqual(codes, ['ERR_KUBELOOM_EVENT_DROPPED', 'ERR_KUBELOOM_EVENT_DROPPED']);
+    assert.deepEqual(
+      log.fields.map(({ code }) => code),
+      codes,
+    );
     assert.equal((await server.state('events')).size, 0);
   });
 

@@ -137,7 +137,7 @@ rules:
   it('remembers the rights of requests that are forgotten, and quotes what YAML would read otherwise', async () => {
     const rights = new Rights();
     for (const resource of ['a', 'true', 'x: y', "it's", '1'])
-      rights.add({ group: 'n', version: 'v1', resource, namespace: '', name: '', subresource: '' }, 'list');
+      rights.add({ group: 'n', resource, namespace: '', subresource: '' }, 'list');
     const [document] = parseAllDocuments(rights.yaml({ name: '123' }));
     const { metadata, rules } = (document?.toJS() ?? {}) as Role;
     assert.deepEqual(
