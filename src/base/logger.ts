@@ -27,7 +27,7 @@ export const aLogger: OptionCheck = having('a logger with debug(), info(), warn(
 
 /**
  * Returns a logger that adds fields to each line. An error as the first argument becomes the field `err`, which pino prints with
- * its stack. An error that the program's logger throws becomes a process warning.
+ * the stack. An error that the program's logger throws becomes a process warning.
  */
 export function loggerWith(log: Logger, bound: object): Logger {
   const at =
@@ -41,7 +41,7 @@ export function loggerWith(log: Logger, bound: object): Logger {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** Writes an error as a line with its code, or emits a process warning if there is no log. */
+/** Writes an error as a line with the code, or emits a process warning if there is no log. */
 export function warnIn(log: Logger | undefined, error: KubeloomError): void {
   if (log) loggerWith(log, { code: error.code, err: error }).warn(error.message);
   else warn(error);

@@ -5,7 +5,6 @@ import { describe, test } from 'node:test';
 import { KubeloomError } from '../../../../src/index.ts';
 import { collectMetrics } from '../../../../src/metrics/index.ts';
 import { LeaderElector } from '../../../../src/controller/index.ts';
-import { RecordingLogger } from '../../../kit/recording-logger.ts';
 import { MemoryLease, MemoryLock, conflict } from './memory-lock.ts';
 import { Scene, aborted, turn } from './scene.ts';
 
@@ -43,31 +42,6 @@ describe('the calls of an elector', () => {
     assert.equal(first?.renewTime, '1970-01-01T00:16:40.000000Z');
     assert.equal(scene.record?.renewTime, '1970-01-01T00:16:40.002000Z');
     scene.stop.abort();
-  });
-
-  test('have lines in a log: who leads, and each failed request, which goes to onError as well', async ({
-    mock,
-  }) => {
-    const warned = mock.method(process, 'emitWarning', () => undefined);
-    const log = new RecordingLogger();
-    const scene = new Scene('me', { log });
-    scene.lock.before = (operation, number) => {
-      if (operation === 'create' && number === 1) throw new Error('refused');
-    };
-    await scene.start();
-    await scene.advance(4000);
-    scene.stop.abort();
-    await scene.advance(1);
-    assert.deepEqual(log.lines.slice(0, 1), [`warn leader election of ${scene.lock.describe()}: refused`]);
-    assert.deepEqual(log.lines.slice(1).toSorted(), [
-      'info became leader',
-      'info stopped leading',
-      'info there is a new leader',
-    ]);
-    const { lease, identity } = log.fields[log.lines.indexOf('info became leader')] ?? {};
-    assert.deepEqual([lease, identity], [scene.lock.describe(), 'me']);
-    assert.equal(scene.errors.length, 1);
-    assert.equal(warned.mock.callCount(), 0);
   });
 
   test('are not made when the signal is aborted already', async () => {
