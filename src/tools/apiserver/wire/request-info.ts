@@ -16,7 +16,7 @@ export interface ResourcePath {
   readonly subresource: string;
 }
 
-/** One parsed request for a resource, as every verb receives it. */
+/** @internal One parsed request for a resource, as every verb receives it. */
 export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
