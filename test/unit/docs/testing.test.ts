@@ -185,8 +185,15 @@ const SCHEMAS: Checks = {
 const PROTOCOL: Checks = {
   'Bodies can be protobuf or CBOR, and answers tables': async ({ client, core }) => {
     const contentType = 'application/vnd.kubernetes.protobuf';
-    const sent = await client.request('POST', core('configmaps'), { body: 'k8s', contentType });
+    const body = 'k8s\0\n\n\n\u0002v1\u0012\u0004Node';
+    const sent = await client.request('POST', '/api/v1/nodes', { body, contentType });
     assert.equal(sent.status, 415);
+    assert.match(String(sent.body.message), /not the kind Node: send JSON/);
+    const cbor = await client.request('POST', core('configmaps'), {
+      body: '',
+      contentType: 'application/cbor',
+    });
+    assert.equal(cbor.status, 415);
     const types = ['application/json;as=Table;v=v1;g=meta.k8s.io', 'application/vnd.kubernetes.protobuf'];
     for (const accept of [...types, 'application/cbor'])
       assert.equal((await client.get(core('pods'), { accept })).status, 406, accept);

@@ -6,10 +6,9 @@
 import { isDryDeletion, propagationOf } from '../write/deletion.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { FaultEngine } from '../faults/fault-rules.ts';
-import { contentType, jsonOf, readBody, requireJson, sendJson, sendPieces } from '../wire/http-io.ts';
+import { contentType, jsonOf, parseBody, readBody, sendJson, sendPieces } from '../wire/http-io.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
-import { parseJson } from '../../../base/parse-json.ts';
 import { parseListOptions } from './list-options.ts';
 import { listPieces, readPage } from './list.ts';
 import type { Listener } from '../wire/listener.ts';
@@ -283,9 +282,8 @@ async function deleteOptions(services: Services, call: Call): Promise<WriteOptio
 }
 
 async function readObject(services: Services, call: Call, options: RequestOptions): Promise<KubeObject> {
-  requireJson(call.request);
   const body = await readBody(call.request, services.options.requestBytesMax);
-  return accepted(call, parseJson(body.toString()) as Json | undefined, options);
+  return accepted(call, parseBody(call.request, body), options);
 }
 
 /** Returns the kind of the bodies of a request, which a subresource may have of its own. */

@@ -238,6 +238,15 @@ export function unsupportedPatchType(isCustom: boolean): StatusError {
   return failure(415, message);
 }
 
+/** A protobuf body beyond the messages that this server reads. */
+export function unsupportedProtobuf(what: string): StatusError {
+  const advice = 'send JSON; `kubectl apply --validate=false -f` does';
+  return failure(
+    415,
+    `the embedded apiserver reads protobuf of \`kubectl create\` only, not ${what}: ${advice}`,
+  );
+}
+
 /** The real server quotes the body. */
 export function objectNotRecognized(definition: ResourceDefinition): StatusError {
   const cause = "couldn't get version/kind; json parse error: the body is not the JSON of an object";

@@ -8,6 +8,7 @@ import { parseJson } from '../../../base/parse-json.ts';
 import type { Json } from '../store/json.ts';
 import { badRequest, entityTooLarge, notAcceptable, unsupportedMediaType } from '../store/status.ts';
 import type { Status } from '../store/status.ts';
+import { PROTOBUF_TYPE, readProtobuf } from './protobuf.ts';
 
 const WRITE_BYTES = 256 * 1024;
 /** The smallest answer that is compressed, in bytes, as in the real server. */
@@ -42,9 +43,12 @@ export function contentType(request: IncomingMessage): string {
   return (request.headers['content-type'] ?? JSON_TYPE).split(';')[0]?.trim() ?? '';
 }
 
-/** Bodies are JSON. Recent versions of `kubectl create` send protobuf, which is refused. */
-export function requireJson(request: IncomingMessage): void {
-  if (contentType(request) !== JSON_TYPE) throw unsupportedMediaType();
+/** Parses a body of JSON, or of the protobuf that `kubectl create` sends; undefined when it is not JSON. @throws StatusError 415 */
+export function parseBody(request: IncomingMessage, body: Buffer): Json | undefined {
+  const type = contentType(request);
+  if (type === PROTOBUF_TYPE) return readProtobuf(body);
+  if (type !== JSON_TYPE) throw unsupportedMediaType();
+  return parseJson(body.toString()) as Json | undefined;
 }
 
 export function sendJson(response: ServerResponse, code: number, body: Buffer | object): void {

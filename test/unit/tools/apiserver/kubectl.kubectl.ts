@@ -56,7 +56,6 @@ spec:
           status: {type: object, properties: {size: {type: integer}}}
 `;
 
-/** Not `kubectl create configmap`: recent versions send that as protobuf, which the embedded server does not read. */
 function configMap(name: string): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {a: "1"}\n`;
 }
@@ -114,6 +113,27 @@ describe('kubectl', () => {
     assert.match(await apply(manifest, '--server-side'), /configmap\/ssa serverside-applied/);
     assert.match(await apply(manifest.replace('"1"', '"2"'), '--server-side'), /serverside-applied/);
     assert.equal(await kubectl('get', 'cm', 'ssa', '-o', 'jsonpath={.data.a}'), '2');
+  });
+
+  it('creates what it sends as protobuf, and asks for its rights', async () => {
+    const created = [
+      ['configmap', 'literal', '--from-literal=a=1'],
+      ['secret', 'generic', 'hidden', '--from-literal=a=1'],
+      ['deployment', 'made', '--image=example.com/made:1', '--replicas=2'],
+      ['service', 'clusterip', 'made', '--tcp=80:8080'],
+      ['job', 'made', '--image=example.com/made:1'],
+      ['serviceaccount', 'made'],
+      ['role', 'made', '--verb=get', '--resource=pods'],
+      ['rolebinding', 'made', '--role=made', '--serviceaccount=default:made'],
+    ];
+    for (const args of created) assert.match(await kubectl('create', ...args), / created$/m);
+    const containers = '{.spec.replicas} {.spec.template.spec.containers[*].image}';
+    assert.equal(
+      await kubectl('get', 'deploy', 'made', '-o', `jsonpath=${containers}`),
+      '2 example.com/made:1',
+    );
+    assert.equal(await kubectl('get', 'secret', 'hidden', '-o', 'jsonpath={.data.a}'), 'MQ==');
+    assert.equal((await kubectl('auth', 'can-i', 'get', 'pods')).trim(), 'yes');
   });
 
   it('defines a kind, applies an object of it, and deletes both', async () => {
