@@ -24,7 +24,7 @@ export function expectedOutput(name: string): Promise<string> {
   return readFile(join(FOLDER, `${name}${EXPECTED}`), 'utf8');
 }
 
-/** Reads a definition as `kubectl apply -f` would. @param name `foo` or `bucket` */
+/** Reads a definition as `kubectl apply -f` would. @param name `foo`, `bucket` or `backup` */
 export async function definition(name: string): Promise<V1CustomResourceDefinition> {
   return loadYaml<V1CustomResourceDefinition>(await readFile(join(FOLDER, `${name}-crd.yaml`), 'utf8'));
 }
@@ -33,7 +33,7 @@ export async function definition(name: string): Promise<V1CustomResourceDefiniti
 export async function startServer(): Promise<EmbeddedApiServer> {
   const server = await startEmbeddedApiServer();
   const resource = 'customresourcedefinitions.apiextensions.k8s.io';
-  for (const name of ['foo', 'bucket']) {
+  for (const name of ['foo', 'bucket', 'backup']) {
     await server.apply([{ type: 'create', resource, object: fromModel(await definition(name)) }]);
   }
   return server;

@@ -2,7 +2,10 @@
  * The changes that a user would make with kubectl while an example runs. Each waits for what the example prints about
  * the one before, so that the output is always the same. Examples that are not here make their changes themselves.
  */
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { backups } from '../../docs/examples/backup-operator/backup.ts';
 import { ObjectClient } from '../../src/controller/index.ts';
 import { resources } from '../../src/index.ts';
 import type { ResourceOf, WireOf } from '../../src/index.ts';
@@ -23,6 +26,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     play: (kubeConfig, program) => new SampleControllerScenario(kubeConfig, program).play(),
   },
   'crd-operator': { play: changeBuckets },
+  'backup-operator': { play: changeBackups },
   'config-reloader': { play: changeConfigMaps },
 };
 
@@ -43,6 +47,25 @@ async function changeBuckets(kubeConfig: KubeConfig, program: Program): Promise<
   await program.printed('default/photos: Ready is True, 20 GiB');
   await client.delete(buckets, key);
   await program.printed('default/photos: gone');
+}
+
+async function changeBackups(kubeConfig: KubeConfig, program: Program): Promise<void> {
+  const client = new ObjectClient(kubeConfig);
+  const { cronJobs } = resources.batch.v1;
+  const key = { namespace, name: 'photos' };
+  await program.printed('Waiting for Backups');
+  await client.create(backups, { metadata: key, spec: { schedule: '0 3 * * *', claimName: 'photos' } });
+  await until(async () => (await client.get(backups, key)).status?.conditions?.[0]?.status === 'True');
+  await client.patch(backups, key, { spec: { suspend: true } });
+  await until(async () => (await client.get(backups, key)).status?.conditions?.[0]?.status === 'False');
+  assert.equal((await client.get(cronJobs, key)).spec?.suspend, true);
+  await client.delete(backups, key);
+  await program.printed('default/photos: deleted its copies');
+}
+
+/** Asks until the answer is yes. A program that never gets there is killed at its deadline. */
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await delay(20);
 }
 
 async function changeConfigMaps(kubeConfig: KubeConfig, program: Program): Promise<void> {

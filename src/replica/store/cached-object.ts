@@ -2,7 +2,7 @@
 import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { Identity, Labels } from './extracted-fields.ts';
 
-/** The type of a kind's `spec`. */
+/** The type of a kind's `spec`: not undefined when the kind says that each object has one. */
 export type SpecOf<T> = T extends { readonly spec?: unknown } ? T['spec'] : unknown;
 
 /** The type of a kind's `status`. */
@@ -43,7 +43,7 @@ export interface Borrowed<T> extends ObjectIdentity {
    * A member of the object's top level alone, such as `data`. In `onUpdate` a member whose bytes have not changed has one
    * value in both states: `previous.spec === current.spec`.
    */
-  member<Name extends keyof T & string>(name: Name): T[Name];
+  member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
   member(name: string): unknown;
   /** The whole object as the server sent it. Read-only: all readers share it. */
   readonly object: T;
