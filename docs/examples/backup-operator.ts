@@ -5,7 +5,6 @@
  *
  * In Go: an operator of Kubebuilder.
  */
-import { Console } from 'node:console';
 import { loadKubeConfig } from 'kubeloom';
 import { EventRecorder, LeaderElector, ObjectClient } from 'kubeloom/controller';
 import { backupOperator } from './backup-operator/controller.ts';
@@ -25,7 +24,7 @@ const manager = backupOperator(
     leaderElector: new LeaderElector({ client, namespace: 'default', name: 'backup-operator' }),
     // The kubelet asks /healthz and /readyz, Prometheus asks /metrics.
     health: { port: Number(process.env['HEALTH_PORT'] ?? 0) },
-    log: new Console(process.stderr), // or pino()
+    log: new console.Console(process.stderr), // or pino()
     onReady: () => console.log('Waiting for Backups'),
   },
 );

@@ -48,7 +48,11 @@ describe('docs/examples', () => {
 
   test('has custom resources that the embedded apiserver serves', async () => {
     await using server = await startServer();
-    for (const resource of ['foos.samplecontroller.example.com', 'buckets.storage.example.com']) {
+    for (const resource of [
+      'foos.samplecontroller.example.com',
+      'buckets.storage.example.com',
+      'backups.example.com',
+    ]) {
       assert.deepEqual([...(await server.state(resource)).keys()], []);
     }
   });

@@ -33,7 +33,7 @@ export function backupOperator(
 
   manager
     .controllerFor(backups)
-    .owns(cronJobs) // a CronJob that somebody changes is applied again
+    .owns(cronJobs) // a CronJob that another program changes is applied again
     .reconcile(async (key, { cache, client, signal, log }) => {
       const backup = cache.get(backups, key);
       if (!backup) return;

@@ -20,9 +20,11 @@ export interface Snippet {
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const FENCED = /^( *)```(\w*)\n([^]*?)^ *```$/gm;
 /** Languages of other fences. A language that is missing here may be TypeScript under another name. */
-const OTHER_LANGUAGES: ReadonlySet<string> = new Set(['', 'sh', 'json', 'yaml', 'text']);
+const OTHER_LANGUAGES: ReadonlySet<string> = new Set(['', 'sh', 'json', 'yaml', 'text', 'dockerfile']);
 /** The first line of a file that a reader is to save. */
 const FILE = /^\/\/ [\w.-]+\.mjs\n/;
+/** The first line of an excerpt of a file that is compiled, and run, as it is. */
+const EXCERPT = /^(?:\/\/|#) (examples\/\S+)\n([^]*)$/;
 const LOOKS_LIKE_TYPESCRIPT = /^\s*(?:import|export|const|await|new) /m;
 
 /** `name: value` */
@@ -55,6 +57,7 @@ export function snippetsOf(document: string, text: string): Snippet[] {
     FENCED,
     (fence: string, _indent: string, language: string, code: string, index: number) => {
       const line = lineAt(index) + 1;
+      if (EXCERPT.test(code)) return blank(fence);
       if (language === 'ts') found.push({ document, line, kind: 'block', code });
       // A file of a recipe: test/package runs it.
       else if (language === 'js' && FILE.test(code)) return blank(fence);
@@ -74,6 +77,13 @@ export function snippetsOf(document: string, text: string): Snippet[] {
     else if (CALL.test(code)) found.push({ document, line, kind: 'call', code });
   }
   return found;
+}
+
+/** Returns the excerpts of a document: the path of the file in `docs`, and the lines that the file has. */
+export function excerptsOf(text: string): readonly (readonly [path: string, lines: string])[] {
+  return Array.from(text.matchAll(FENCED), ([, , , code = '']) => EXCERPT.exec(code)).flatMap((found) =>
+    found ? [[found[1] ?? '', found[2] ?? ''] as const] : [],
+  );
 }
 
 function repositoryRoot(folder: string): string {

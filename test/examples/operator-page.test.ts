@@ -1,0 +1,22 @@
+/** docs/operator.md shows lines of the files that run: each excerpt is a part of the file that it names. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { excerptsOf } from '../unit/docs/documents.ts';
+import { FOLDER } from './repository.ts';
+
+const DOCS = dirname(FOLDER);
+
+test('docs/operator.md has excerpts of the controller, the program, the test and the container file', async () => {
+  const excerpts = excerptsOf(await readFile(join(DOCS, 'operator.md'), 'utf8'));
+  const names = excerpts.map(([path]) => path.replace('examples/', ''));
+  assert.deepEqual(names, [
+    'backup-operator/controller.ts',
+    'backup-operator.ts',
+    'backup-operator/controller.test.ts',
+    'backup-operator/Dockerfile',
+  ]);
+  for (const [path, lines] of excerpts)
+    assert.ok((await readFile(join(DOCS, path), 'utf8')).includes(lines), path);
+});
