@@ -191,6 +191,15 @@ function builtInOwnershipSemantics(target: () => Promise<Target>): void {
         answer.body.message,
         'Apply failed with 1 conflict: conflict with "scaler" with subresource "scale" using apps/v1: .spec.replicas',
       );
+      const forced = await applier.raw(`${path()}/scale?fieldManager=other&force=true`, {
+        apiVersion: 'autoscaling/v1',
+        kind: 'Scale',
+        metadata: { name: 'web' },
+        spec: { replicas: 5 },
+      });
+      assert.equal(ok(forced).kind, 'Scale');
+      const { body: owned } = await fixture.client.get(path());
+      assert.deepEqual(ownersOf(owned)['Apply other scale'], { 'f:spec': { 'f:replicas': {} } });
       const calm = ok(await apply('one', { selector, ...pods([{ name: 'main', image: 'i:1' }]) }));
       assert.equal(calm.spec?.['replicas'], 5);
     });

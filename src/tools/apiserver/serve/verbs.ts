@@ -26,7 +26,7 @@ import type { RequestLog } from '../wire/request-log.ts';
 import type { Rights } from '../wire/rights.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
 import { POD_ACTIONS, bind, evict } from '../write/pod-subresources.ts';
-import { SCALES, scaleOf, withScale } from '../write/scale.ts';
+import { SCALES, scaleOf, scaledConfiguration, withScale } from '../write/scale.ts';
 import { selectionOf } from './selection.ts';
 import { requestOptions } from './write-options.ts';
 import type { RequestOptions } from './write-options.ts';
@@ -140,7 +140,7 @@ async function patch(services: Services, call: Call): Promise<void> {
   const { definition } = collection;
   const type = contentType(call.request);
   requirePatchType(type, definition);
-  if (type === APPLY_PATCH && !isScale(call)) return apply(services, call);
+  if (type === APPLY_PATCH) return apply(services, call);
   const options = optionsOf(call);
   const body = await readBody(call.request, services.options.requestBytesMax);
   const current = collection.get(keyOf(path.namespace, path.name));
@@ -156,7 +156,8 @@ async function apply(services: Services, call: Call): Promise<void> {
   const { collection, path } = call;
   const { definition } = collection;
   const options = requestOptions(call.request, call.query, true);
-  const config = configurationOf(definition, await readBody(call.request, services.options.requestBytesMax));
+  const body = await readBody(call.request, services.options.requestBytesMax);
+  const config = configurationOf(wireKind(call), body);
   const key = keyOf(path.namespace, path.name);
   const isNew = collection.get(key) === undefined;
   if (isNew && path.subresource !== '') throw notFound(definition, path.name);
@@ -170,9 +171,10 @@ async function apply(services: Services, call: Call): Promise<void> {
   }
   const named = { ...config, metadata: { ...config.metadata, ...(name === '' ? { name: path.name } : {}) } };
   checkName(call, named);
-  warn(call, finalizerWarnings(definition, named.metadata));
+  const applied = isScale(call) ? scaledConfiguration(definition, named) : named;
+  warn(call, finalizerWarnings(definition, applied.metadata));
   const request = { namespace: path.namespace, force: options.force, scope: scopeOf(call) };
-  const { stored } = services.writer.apply(collection, key, named, request, writeOptions(call, options));
+  const { stored } = services.writer.apply(collection, key, applied, request, writeOptions(call, options));
   // An apply of a new object creates it.
   if (isNew) services.rights.add(path, 'create');
   answer(call, isNew ? 201 : 200, stored);

@@ -87,9 +87,10 @@ export function prepareCreate(
   delete metadata.deletionTimestamp;
   delete metadata['deletionGracePeriodSeconds'];
   delete metadata['selfLink'];
-  metadata.uid = trusted && given.uid !== undefined ? given.uid : crypto.randomUUID();
-  metadata.creationTimestamp =
-    trusted && given.creationTimestamp !== undefined ? given.creationTimestamp : timestamp();
+  // Go's clients send a null for a time that is not set.
+  const kept: Partial<Record<'uid' | 'creationTimestamp', string | null>> = trusted ? given : {};
+  metadata.uid = kept.uid ?? crypto.randomUUID();
+  metadata.creationTimestamp = kept.creationTimestamp ?? timestamp();
   const counts =
     definition.custom === true || (isJsonObject(object['spec']) && !UNCOUNTED.has(qualifiedName(definition)));
   if (counts && !(trusted && given.generation !== undefined)) metadata.generation = 1;

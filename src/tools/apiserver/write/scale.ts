@@ -3,7 +3,7 @@
 import { isJsonObject, memberOf, textOf } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { ServedResource } from '../store/resources.ts';
-import { internalError, invalid, quote } from '../store/status.ts';
+import { bareFailure, internalError, invalid, quote } from '../store/status.ts';
 
 /** The kind of the bodies. */
 export const SCALES: ServedResource = {
@@ -39,11 +39,16 @@ export function scaleOf({ scale, custom }: ServedResource, object: KubeObject): 
 }
 
 /** Returns the object with the replicas of the scale. @throws StatusError when they are no number of replicas */
-export function withScale({ scale }: ServedResource, object: KubeObject, given: KubeObject): KubeObject {
+export function withScale(
+  { scale, custom }: ServedResource,
+  object: KubeObject,
+  given: KubeObject,
+): KubeObject {
   const { resourceVersion, uid, name = '' } = given.metadata;
   const replicas = (isJsonObject(given['spec']) ? given['spec']['replicas'] : undefined) ?? 0;
   if (typeof replicas !== 'number' || replicas < 0) {
-    const body = `Invalid value: ${JSON.stringify(replicas)}: should be a non-negative integer`;
+    const why = custom === true ? 'should be a non-negative integer' : 'must be greater than or equal to 0';
+    const body = `Invalid value: ${JSON.stringify(replicas)}: ${why}`;
     throw invalid(SCALES, name, [{ type: 'FieldValueInvalid', field: 'spec.replicas', body }]);
   }
   const metadata = {
@@ -52,6 +57,20 @@ export function withScale({ scale }: ServedResource, object: KubeObject, given: 
     ...(uid === undefined ? {} : { uid }),
   };
   return withValue({ ...object, metadata }, scale?.replicas ?? [], replicas) as KubeObject;
+}
+
+/** Returns the configuration of the object that the configuration of its scale stands for. @throws StatusError 500 */
+export function scaledConfiguration({ scale, custom }: ServedResource, given: KubeObject): KubeObject {
+  const { name = '', namespace = '', resourceVersion } = given.metadata;
+  if (custom === true) {
+    const why = 'request to convert CR to an invalid group/version: autoscaling/v1';
+    throw bareFailure(
+      `failed to convert new object (${namespace}/${name}; autoscaling/v1, Kind=Scale) to proper version: ${why}`,
+    );
+  }
+  const metadata = resourceVersion === undefined ? { name } : { name, resourceVersion };
+  const replicas = isJsonObject(given['spec']) ? (given['spec']['replicas'] ?? 0) : 0;
+  return withValue({ metadata }, scale?.replicas ?? [], replicas) as KubeObject;
 }
 
 function withValue(object: JsonObject, [name = '', ...rest]: readonly string[], value: Json): JsonObject {

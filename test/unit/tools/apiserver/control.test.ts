@@ -54,6 +54,29 @@ describe('the control API', () => {
     });
   });
 
+  it('gives an object a time in the place of a null, and no managers until a configuration is applied', async () => {
+    const object = { metadata: { name: 'null-time', creationTimestamp: null } };
+    await server.apply([{ type: 'create', resource: 'configmaps', object }]);
+    const { metadata } = (await call(url('/null-time'))).body as { metadata: Record<string, unknown> };
+    assert.match(String(metadata['creationTimestamp']), /^20\d\d-/);
+    assert.equal(metadata['managedFields'], undefined);
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'null-time' }, data: { a: '1' } };
+    const applied = await fetch(url('/null-time?fieldManager=test'), {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      body: JSON.stringify(body),
+    });
+    assert.equal(applied.status, 200);
+    await server.apply([configMap('null-time', { a: '2' })]);
+    const changed = (await call(url('/null-time'))).body['metadata'] as {
+      managedFields: { manager: string }[];
+    };
+    assert.deepEqual(
+      changed.managedFields.map(({ manager }) => manager),
+      ['kubeloom-testing'],
+    );
+  });
+
   it('creates the namespace of an object, so that HTTP requests can use it', async () => {
     const object = { metadata: { name: 'p', namespace: 'fresh' } };
     await server.apply([{ type: 'create', resource: 'pods', object }]);
