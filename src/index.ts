@@ -42,7 +42,7 @@ export type { Codec, ThreadsOptions } from './informer/threads/threads-options.t
 export type { RetainChecks } from './replica/store/entry-owner.ts';
 export { defaultIndexerThreads } from './informer/threads/threads-options.ts';
 export type { ReflectorPhase } from './shared/protocol.ts';
-export type { ShardFilterSupport } from './shared/activity.ts';
+export type { ManagedFieldsSupport, ShardFilterSupport } from './shared/activity.ts';
 
 export { drop, transformModule } from './informer/transform.ts';
 export type { Transform, DropTransform, ModuleTransform, PlainTransform } from './informer/transform.ts';

@@ -12,7 +12,7 @@ import type { MetricLabels, MetricName } from '../metrics/metrics-table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 import { ActivityCounter, allocateActivity } from '../shared/activity.ts';
-import type { Activity, ListMode, ShardFilterSupport } from '../shared/activity.ts';
+import type { Activity, ListMode, ManagedFieldsSupport, ShardFilterSupport } from '../shared/activity.ts';
 import { CounterReader } from '../shared/counters.ts';
 import { REQUEST_SECONDS, countRequest } from './request-metrics.ts';
 
@@ -60,6 +60,8 @@ export class InformerActivity {
   #isWatching = false;
   /** Treatment of the shard selector by the server; undefined until a list has shown it. */
   shardFilterSupport: ShardFilterSupport | undefined;
+  /** Treatment of managedFields by the server; undefined if the informer keeps them, and until an object has shown it. */
+  managedFieldsSupport: ManagedFieldsSupport | undefined;
   /** Samples of the counters; their labels are made once, because each scrape reads them. */
   #counted: readonly CountedSample[] = [];
   #watchDurations: Histogram | undefined;
@@ -95,6 +97,9 @@ export class InformerActivity {
         break;
       case 'shard-filtering':
         this.shardFilterSupport = activity.filtering;
+        break;
+      case 'managed-fields':
+        this.managedFieldsSupport = activity.support;
         break;
       default: {
         const { kind: _kind, ...request } = activity;

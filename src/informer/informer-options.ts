@@ -17,7 +17,7 @@ import { apiVersionOf, resourcePath, isNamespaceName } from '../kube/resource.ts
 import type { ResourceRef } from '../kube/resource.ts';
 import type { MutationError } from './mutation/cache-mutation-detector.ts';
 import type { ErrorListener } from './error-reporter.ts';
-import { splitTransform, checkTransform } from './transform.ts';
+import { MANAGED_FIELDS, splitTransform, checkTransform } from './transform.ts';
 import type { Transform } from './transform.ts';
 import type { TweakListOptions } from './tweak.ts';
 import { parseFieldSelector } from '../kube/field-selector.ts';
@@ -64,8 +64,9 @@ export interface InformerOptions<T, Name extends string = string> {
   /** Function that may change the options of every LIST and WATCH; see `TweakListOptions`. */
   readonly tweakListOptions?: TweakListOptions;
   /**
-   * `metadata`: the server sends only kind, apiVersion (of PartialObjectMetadata) and metadata. Objects of a
-   * ListerWatcher, or of a server without that support, are stored unchanged. Default: `object`.
+   * `metadata`: the server sends only kind, apiVersion (of PartialObjectMetadata) and metadata. Other members of objects of a
+   * ListerWatcher, or of a server without that support, are stored unchanged. Without a transform that is a function,
+   * `metadata.managedFields` is dropped. Default: `object`.
    */
   readonly view?: InformerView;
   /** Dotted paths whose values each entry has in `fields`, without parsing the object. */
@@ -138,10 +139,37 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly onMutation?: (mutation: MutationError) => unknown;
 }
 
-const PARTIAL = 'application/json;as=PartialObjectMetadata';
-const IN_META = ';g=meta.k8s.io;v=v1,application/json';
-/** Accept headers that request metadata only. Old servers send whole objects. */
-const ACCEPT_METADATA = { list: `${PARTIAL}List${IN_META}`, watch: `${PARTIAL}${IN_META}` };
+const JSON_TYPE = 'application/json';
+const PARTIAL = `${JSON_TYPE};as=PartialObjectMetadata`;
+const IN_META = ';g=meta.k8s.io;v=v1';
+/** Parameter of KEP-5958 (alpha in Kubernetes 1.37). Other servers ignore the parameter. */
+const WITHOUT_MANAGED_FIELDS = `;drop=${MANAGED_FIELDS}`;
+
+/**
+ * Returns the Accept headers of an informer, the best type first. Servers that offer no metadata alone send whole objects.
+ *
+ * @param drop paths that the shards remove in any case
+ * @internal
+ */
+export function acceptSpec(
+  view: InformerView,
+  drop: readonly string[],
+): Pick<ReflectorSpec, 'accept' | 'dropsManagedFields'> {
+  const dropsManagedFields = drop.includes(MANAGED_FIELDS);
+  if (view === 'object' && !dropsManagedFields) return {};
+  const header = (...types: readonly string[]): string =>
+    types
+      .flatMap((type) => (dropsManagedFields ? [`${type}${WITHOUT_MANAGED_FIELDS}`, type] : [type]))
+      .join();
+  const accept =
+    view === 'object'
+      ? { list: header(JSON_TYPE), watch: header(JSON_TYPE) }
+      : {
+          list: header(`${PARTIAL}List${IN_META}`, JSON_TYPE),
+          watch: header(`${PARTIAL}${IN_META}`, JSON_TYPE),
+        };
+  return { accept, dropsManagedFields };
+}
 
 /** client-go's defaults. */
 export const MIN_WATCH_TIMEOUT_MS = 300_000;
@@ -155,7 +183,7 @@ export function reflectorSpec<T>(
   ref: ResourceRef,
   options: InformerOptions<T>,
   source?: ServerSource | ListerWatcher<T>,
-): Omit<ReflectorSpec, 'objectBytesMax'> {
+): Omit<ReflectorSpec, 'objectBytesMax' | 'accept' | 'dropsManagedFields'> {
   if (options.namespace && !ref.isNamespaced) {
     throw new KubeloomError('ERR_KUBELOOM_OPTION', `${ref.resource} are cluster-scoped: leave namespace out`);
   }
@@ -176,7 +204,6 @@ export function reflectorSpec<T>(
     },
     ...(shardSelector ? { shardSelector } : {}),
     ...(options.initialList ? { initialList: options.initialList } : {}),
-    ...(options.view === 'metadata' ? { accept: ACCEPT_METADATA } : {}),
     kind: options.view === 'metadata' ? '' : ref.kind,
     apiVersion: apiVersionOf(ref),
     watchList: isWatchListUnsupported ? 'off' : (options.watchList ?? 'auto'),
@@ -197,8 +224,9 @@ export function shardSpec<T>(
   fields: readonly string[],
   indexers: Indexers<T>,
   transform: Transform<T> | undefined,
+  view: InformerView = 'object',
 ): ShardSpec {
-  const { drop, module, plain } = splitTransform(transform);
+  const { drop, module, plain } = splitTransform(transform, view);
   const indexModules = Object.entries(indexers).flatMap(([index, indexer]) =>
     typeof indexer === 'object' && indexer.index === 'module'
       ? [{ index, url: indexer.url, name: indexer.name }]

@@ -1,5 +1,5 @@
 /** Figures of one informer at one moment, as plain data: for its metrics, and for programs that look at one informer. */
-import type { ShardFilterSupport } from '../shared/activity.ts';
+import type { ManagedFieldsSupport, ShardFilterSupport } from '../shared/activity.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import type { HandlerStats, Handlers } from './handlers.ts';
@@ -23,6 +23,11 @@ export interface InformerStats {
   readonly errors: Readonly<Record<string, number>>;
   /** Treatment of the shard selector by the server; undefined without one, and until a list has shown it. */
   readonly shardFilterSupport: ShardFilterSupport | undefined;
+  /**
+   * Whether the server leaves managedFields out, or sends them and the informer drops them; undefined if the informer keeps
+   * them, and until an object has shown it. Kubernetes 1.37 leaves them out with the feature gate ManagedFieldsOptOut.
+   */
+  readonly managedFieldsSupport: ManagedFieldsSupport | undefined;
   /** Handlers in the order of registration. */
   readonly handlers: readonly HandlerStats[];
 }
@@ -34,7 +39,7 @@ export interface InformerStatsSource {
   readonly pipeline: Pick<InformerPipeline<never>, 'replica' | 'records' | 'storeBytes'>;
   readonly handlers: Pick<Handlers, 'stats'>;
   readonly reports: Pick<ErrorReporter, 'counts'>;
-  readonly activity: Pick<InformerActivity, 'shardFilterSupport'>;
+  readonly activity: Pick<InformerActivity, 'shardFilterSupport' | 'managedFieldsSupport'>;
 }
 
 /** @internal */
@@ -50,6 +55,7 @@ export function informerStats(source: InformerStatsSource): InformerStats {
     records,
     errors: reports.counts.sumsBy('code'),
     shardFilterSupport: activity.shardFilterSupport,
+    managedFieldsSupport: activity.managedFieldsSupport,
     handlers: handlers.stats,
   });
 }

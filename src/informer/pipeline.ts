@@ -28,7 +28,7 @@ import type { PipelineClient } from './threads/attachments.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
 import type { ReflectorPhase, ReflectorSpec, ShardSpec } from '../shared/protocol.ts';
 import { Credentials } from '../http/credentials/credentials.ts';
-import { shardSpec } from './informer-options.ts';
+import { acceptSpec, shardSpec } from './informer-options.ts';
 import type { InformerOptions, ResolvedInformerOptions } from './informer-options.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import { splitTransform, checkTransform } from './transform.ts';
@@ -45,7 +45,7 @@ export interface PipelineOptions<T> {
   readonly resource: ResourceRef;
   readonly options: InformerOptions<T>;
   readonly resolved: ResolvedInformerOptions;
-  readonly reflectorSpec: Omit<ReflectorSpec, 'objectBytesMax'>;
+  readonly reflectorSpec: Omit<ReflectorSpec, 'objectBytesMax' | 'accept' | 'dropsManagedFields'>;
   readonly shards: number;
   readonly drainBudgetMs: number;
   readonly listener: SharedProcessor;
@@ -226,7 +226,8 @@ export class InformerPipeline<T> {
     transform: Transform<T> | undefined = this.#transform,
     indexers: Indexers = this.#indexes.indexers,
   ): ShardSpec {
-    return shardSpec(this.#options.options.codec ?? 'json', this.#fields, indexers, transform);
+    const { codec = 'json', view } = this.#options.options;
+    return shardSpec(codec, this.#fields, indexers, transform, view);
   }
 
   #newOwner({ storeMemory, options }: InformerThreads): EntryOwner {
@@ -271,11 +272,13 @@ export class InformerPipeline<T> {
 
   #client({ threads, merge }: Attached, events: PipelineEvents): PipelineClient {
     const { reports, activity, source, options, reflectorSpec } = this.#options;
-    const { tweakListOptions } = options;
+    const { tweakListOptions, view = 'object' } = options;
+    const { objectBytesMax } = threads.options;
+    const shardSpec = this.#shardSpec();
     return {
       merge,
-      shardSpec: this.#shardSpec(),
-      reflectorSpec: { ...reflectorSpec, objectBytesMax: threads.options.objectBytesMax },
+      shardSpec,
+      reflectorSpec: { ...reflectorSpec, ...acceptSpec(view, shardSpec.drop), objectBytesMax },
       ...(isListerWatcher(source) ? { listerWatcher: source } : { connect: this.#connector(source) }),
       ...(tweakListOptions
         ? { tweak: tweaking(tweakListOptions, (error) => reports.report(error, 'request')) }

@@ -76,7 +76,20 @@ export interface SplitTransform {
   readonly plain?: PlainTransform<unknown>;
 }
 
-export function splitTransform<T>(transform: Transform<T> | undefined): SplitTransform {
+/** The field of an object's metadata that records who wrote which field; often half of a small object. */
+export const MANAGED_FIELDS = 'metadata.managedFields';
+
+/** @param view view of the informer: `metadata` drops managedFields as well, unless a function may read them */
+export function splitTransform<T>(
+  transform: Transform<T> | undefined,
+  view: 'object' | 'metadata' = 'object',
+): SplitTransform {
+  const split = splitOf(transform);
+  if (view === 'object' || split.module || split.plain || split.drop.includes(MANAGED_FIELDS)) return split;
+  return { drop: [...split.drop, MANAGED_FIELDS] };
+}
+
+function splitOf<T>(transform: Transform<T> | undefined): SplitTransform {
   if (transform === undefined) return { drop: [] };
   if (typeof transform === 'function') return { drop: [], plain: transform as PlainTransform<unknown> };
   if (transform.transform === 'drop') return { drop: transform.paths };

@@ -16,6 +16,7 @@ import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { ListHead } from '../http/list-skeleton.ts';
 import { typeMetaOf } from './router.ts';
 import type { ObjectTarget, Router } from './router.ts';
+import type { ManagedFieldsProbe } from './managed-fields-probe.ts';
 import type { ShardFilterGuard } from './shard-filter-guard.ts';
 
 /**
@@ -38,11 +39,19 @@ const ENVELOPE_BYTES = 1024;
 const LIST_SUFFIX = 'List';
 const EXCERPT_MEMBERS = ['type', 'kind', 'metadata.name', 'object.kind', 'object.metadata.name'];
 
+/** Those that look at every object: they judge what the server makes of a request. */
+export interface ObjectObservers {
+  readonly shardFilter?: ShardFilterGuard | undefined;
+  readonly managedFields?: ManagedFieldsProbe | undefined;
+}
+
 export class ObjectWriter {
   /** The positions in the object that was written last. */
   readonly spans: KeySpans = new KeySpans();
   /** The filter of an informer with a shard selector. */
   readonly shardFilter: ShardFilterGuard | undefined;
+  /** The probe of an informer that drops managedFields. */
+  readonly managedFields: ManagedFieldsProbe | undefined;
   readonly #router: Router;
   #target: ObjectTarget;
   readonly #report: (error: KubeloomError) => void;
@@ -57,13 +66,14 @@ export class ObjectWriter {
     informer: number,
     spec: ReflectorSpec,
     report: (error: KubeloomError) => void,
-    shardFilter?: ShardFilterGuard,
+    { shardFilter, managedFields }: ObjectObservers = {},
   ) {
     const { kind, apiVersion, objectBytesMax } = spec;
     this.#router = router;
     this.#target = { informer, objectBytesMax, kind, apiVersion, typeMeta: typeMetaOf(kind, apiVersion) };
     this.#report = report;
     this.shardFilter = shardFilter;
+    this.managedFields = managedFields;
     const kindMember = `"kind":${JSON.stringify(kind)}`;
     const versionMember = `"apiVersion":${JSON.stringify(apiVersion)}`;
     const beginnings = [`{${kindMember},${versionMember},`, `{${versionMember},${kindMember},`, '{'];
@@ -91,6 +101,7 @@ export class ObjectWriter {
     const fault = faultOf(bytes, spans);
     if (fault === 'malformed') return 'malformed';
     if (fault === 'ambiguous') return this.#refuseName(bytes, start, end);
+    this.managedFields?.object(bytes, start, end);
     if (this.shardFilter?.admits(bytes, spans) === false) return 'written';
     return this.#router.offerObject(this.#target, kind, bytes, start, end, spans) ? 'written' : 'no-room';
   }

@@ -21,6 +21,7 @@ import { ListBody } from './list-body.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { ErrorRateLimit, ListMeter } from './reports.ts';
 import type { Router } from './router.ts';
+import { ManagedFieldsProbe } from './managed-fields-probe.ts';
 import { ShardFilterGuard } from './shard-filter-guard.ts';
 import { initialState } from './rules/state.ts';
 import type { Effect, Failure, ReflectorEvent, State } from './rules/state.ts';
@@ -105,18 +106,16 @@ export class ReflectorSession implements ResponseOwner {
     this.meter = new ListMeter(host.clock, (progress) =>
       host.post({ type: 'progress', informer, ...progress }),
     );
-    const shardFilter =
-      spec.shardSelector &&
-      new ShardFilterGuard(spec.shardSelector, this.counts, (filtering) =>
-        this.#postActivity({ kind: 'shard-filtering', filtering }),
-      );
-    this.writer = new ObjectWriter(
-      this.router,
-      informer,
-      spec,
-      (error) => this.report('decode', error),
-      shardFilter,
-    );
+    this.writer = new ObjectWriter(this.router, informer, spec, (error) => this.report('decode', error), {
+      shardFilter:
+        spec.shardSelector &&
+        new ShardFilterGuard(spec.shardSelector, this.counts, (filtering) =>
+          this.#postActivity({ kind: 'shard-filtering', filtering }),
+        ),
+      managedFields: spec.dropsManagedFields
+        ? new ManagedFieldsProbe((support) => this.#postActivity({ kind: 'managed-fields', support }))
+        : undefined,
+    });
   }
 
   start(): void {
@@ -202,6 +201,7 @@ export class ReflectorSession implements ResponseOwner {
       return new ErrorBody((text) => this.fail(answeredWith(verb, status, text, retryAfter, where)));
     }
     const isStreamingList = this.#state.kind === 'streaming-list';
+    this.writer.managedFields?.beginResponse();
     this.dispatch({ type: 'opened' });
     if (verb === 'list') return new ListBody(this, exchange, where);
     return new WatchBody(this, exchange, where, query, isStreamingList);

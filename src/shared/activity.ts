@@ -63,6 +63,9 @@ export type WatchEnd = FailureReason | 'server' | 'short_watch' | 'torn' | 'stop
  */
 export type ShardFilterSupport = 'filtered' | 'filtered-without-echo' | 'ignored';
 
+/** Treatment of `drop=metadata.managedFields` in Accept headers by the server: it leaves them out, or sends them. */
+export type ManagedFieldsSupport = 'dropped' | 'sent';
+
 /** Mode of a list: a watch that begins with every object, or requests of pages. */
 export type ListMode = 'stream' | 'pages';
 
@@ -87,6 +90,8 @@ export type Activity =
     }
   /** The server proves to do something else with the shard selector than before. */
   | { readonly kind: 'shard-filtering'; readonly filtering: ShardFilterSupport }
+  /** The server proves to do something else with managedFields than before. */
+  | { readonly kind: 'managed-fields'; readonly support: ManagedFieldsSupport }
   /** A request was answered, or ended without an answer: the code is `<error>`, as in client-go. */
   | {
       readonly kind: 'request';

@@ -17,6 +17,8 @@ export interface ReflectorSpec {
   readonly shardSelector?: ShardSelector;
   /** The Accept headers of the requests. Default: application/json. */
   readonly accept?: { readonly list: string; readonly watch: string };
+  /** Whether the shards drop managedFields, so the server may leave them out; the reflector looks whether it does. */
+  readonly dropsManagedFields?: boolean;
   /**
    * Kind for list items, which the server sends without it. '' when the kind is unknown: then every object is
    * accepted, and items get the kind of their list.

@@ -17,7 +17,7 @@ export const MANY_MUTANTS: readonly Mutant[] = inFiles({
     C160: ['delete requested[name];', ''],
   },
   'src/informer/informer-options.ts': {
-    C161: ['watch: `${PARTIAL}${IN_META}`', "watch: 'application/json'"],
+    C161: ['watch: header(`${PARTIAL}${IN_META}`, JSON_TYPE)', "watch: 'application/json'"],
   },
   'src/informer/factory/shared-informer-factory.ts': {
     C162: ["kind !== '' && isNamespaced !== undefined", "kind !== ''"],

@@ -12,6 +12,12 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/reflector/read-window.ts': {
     C320: ['windowMs * this.#ratePerMs >= EVENTS_MIN', 'windowMs * this.#ratePerMs < EVENTS_MIN'],
   },
+  'src/reflector/managed-fields-probe.ts': {
+    C326: ["const support = isSent ? 'sent' : 'dropped';", "const support = 'dropped';"],
+  },
+  'src/informer/transform.ts': {
+    C327: ['return { drop: [...split.drop, MANAGED_FIELDS] };', 'return split;'],
+  },
   'src/reflector/loop-turns.ts': {
     C324: ['return this.#records <= RECORDS_DEFERRED_MAX;', 'return false;'],
   },

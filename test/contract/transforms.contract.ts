@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
 import { drop, label, transformModule } from '../../src/index.ts';
-import type { Transform } from '../../src/index.ts';
+import type { InformerOptions, Transform } from '../../src/index.ts';
+import { list, wirePod } from '../kit/scripted-server.ts';
 import { RecordingHandler, configurationWasUsed, pod, start, test } from './scene.ts';
 import { failOnBad, mark, rename } from './user-module.ts';
 
@@ -53,6 +54,67 @@ test('C16 dropped paths are in no object, no bytes and no deletion', async (scen
   await handler.count(2);
   await scene.until(() => deleted.length === 1);
   assert.deepEqual(deleted, [{ nodeName: 'node-1' }]);
+});
+
+const MANAGED = [
+  { manager: 'kubelet', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} },
+];
+
+function managed(name: string): V1Pod {
+  const object = pod(name);
+  return { ...object, metadata: { ...object.metadata, managedFields: MANAGED } };
+}
+
+const WITHOUT_MANAGED_FIELDS: readonly (readonly [string, InformerOptions<V1Pod>])[] = [
+  ['drop()', { transform: drop('metadata.managedFields', 'spec.containers') }],
+  ['the metadata view', { view: 'metadata' }],
+  ['the metadata view with drop()', { view: 'metadata', transform: drop('metadata.annotations') }],
+];
+
+for (const [what, options] of WITHOUT_MANAGED_FIELDS) {
+  for (const watchList of ['auto', 'off'] as const) {
+    test(`C326 C327 ${what} has no managedFields, which a server that can leaves out (watchList ${watchList})`, async (scene) => {
+      await scene.put(managed('listed'));
+      const { informer, handler } = await scene.watching({ ...options, watchList });
+      await scene.put(managed('watched'));
+      await handler.count(2);
+      for (const entry of informer.getStore().list())
+        assert.doesNotMatch(String(entry.bytes()), /managedFields/);
+      assert.equal(informer.stats().managedFieldsSupport, 'dropped');
+    });
+  }
+}
+
+for (const [what, options] of WITHOUT_MANAGED_FIELDS) {
+  test(`C326 C327 ${what} has no managedFields that a server sends nevertheless`, async (scene) => {
+    const sent = (name: string, version: string): object =>
+      Object.assign(wirePod(name, version), {
+        metadata: { name, namespace: 'default', resourceVersion: version, managedFields: MANAGED },
+      });
+    const { informer } = await scene.followed(
+      (request, number) => {
+        if (number === 0) request.answer(200, list('5', [sent('listed', '5')]));
+        if (number === 1) request.send({ type: 'ADDED', object: sent('watched', '6') });
+      },
+      { ...options, watchList: 'off' },
+    );
+    await scene.until(() => informer.lastSyncResourceVersion() === '6');
+    for (const entry of informer.getStore().list())
+      assert.doesNotMatch(String(entry.bytes()), /managedFields/);
+    assert.equal(informer.stats().managedFieldsSupport, 'sent');
+  });
+}
+
+test('C327 a function that transforms the metadata view receives managedFields', async (scene) => {
+  await scene.put(managed('listed'));
+  const managers: unknown[] = [];
+  const transform = (object: V1Pod): V1Pod => {
+    managers.push(object.metadata?.managedFields?.[0]?.manager);
+    return object;
+  };
+  const { informer } = await scene.watching({ view: 'metadata', transform });
+  assert.deepEqual(managers, ['kubelet']);
+  assert.equal(informer.stats().managedFieldsSupport, undefined);
 });
 
 const FAILING: readonly (readonly [string, Transform<V1Pod>])[] = [

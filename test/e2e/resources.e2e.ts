@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { MetadataInformerFactory, builtInResources } from '../../src/client-go/index.ts';
-import { SharedInformerFactory } from '../../src/index.ts';
+import { SharedInformerFactory, drop } from '../../src/index.ts';
 import type { ResourceRef } from '../../src/index.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';
@@ -127,7 +127,21 @@ for (const [title, apiServerFlags] of [
           assert.deepEqual(Object.keys(object).toSorted(), ['apiVersion', 'kind', 'metadata']);
           assert.equal(object.kind, 'PartialObjectMetadata');
           assert.ok(object.metadata.uid);
+          assert.equal(object.metadata.managedFields, undefined);
         }
+        assert.match(String(informer.stats().managedFieldsSupport), /^(dropped|sent)$/);
+      });
+
+      test(`takes drop=metadata.managedFields whether it knows the parameter or not, watchList ${watchList}`, async () => {
+        const { kubeConfig, threads } = cluster();
+        const transform = drop('metadata.managedFields');
+        await using factory = new SharedInformerFactory(kubeConfig, { threads, watchList, transform });
+        const { informer, lister } = factory.core.v1.namespaces;
+        factory.start();
+        await factory.waitForCacheSync(AbortSignal.timeout(SYNC_TIMEOUT_MS));
+        assert.equal(lister.get('default')?.object.status?.phase, 'Active');
+        assert.equal(lister.get('default')?.object.metadata?.managedFields, undefined);
+        assert.match(String(informer.stats().managedFieldsSupport), /^(dropped|sent)$/);
       });
     }
   });

@@ -170,7 +170,7 @@ export class SimulatedServer {
     const wanted = options.continueFrom?.revision ?? (options.at.kind === 'latest' ? 0 : options.at.revision);
     if (wanted > this.log.revision) throw tooLargeResourceVersion(wanted, this.log.revision);
     const page = await readPage(this.log, this.collection, options, selection, 0);
-    const bytes = Buffer.concat([...listPieces(this.collection, page, false)]);
+    const bytes = Buffer.concat([...listPieces(this.collection, page)]);
     connection.head(200, { 'content-type': 'application/json' });
     const listed: WireRecord = { what: 'listed', connection: connection.number, revision: page.revision };
     connection.send(bytes);

@@ -10,7 +10,9 @@ import type { ListOptions } from './list-options.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { Selection } from './selection.ts';
 import { expired, tooLargeResourceVersion } from '../store/status.ts';
+import { withoutManagedFields } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
+import type { Representation } from '../wire/http-io.ts';
 
 export interface Page {
   readonly revision: number;
@@ -88,14 +90,15 @@ function firstFrom(objects: readonly StoredObject[], startKey: string): number {
   return low;
 }
 
+const WHOLE: Representation = { isPartial: false, dropsManagedFields: false };
 const COMMA = Buffer.from(',');
 const END = Buffer.from(']}\n');
 
-/** The document, piece by piece; with `partial` a PartialObjectMetadataList. */
+/** The document, piece by piece. */
 export function* listPieces(
   collection: Collection,
   page: Page,
-  partial: boolean,
+  { isPartial, dropsManagedFields }: Representation = WHOLE,
   moreMetadata: JsonObject = {},
 ): Generator<Buffer> {
   const { definition } = collection;
@@ -105,7 +108,7 @@ export function* listPieces(
     ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
     ...moreMetadata,
   };
-  const head = partial
+  const head = isPartial
     ? { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata }
     : {
         kind: definition.listKind ?? `${definition.kind}List`,
@@ -117,7 +120,9 @@ export function* listPieces(
   for (const object of page.objects) {
     if (!first) yield COMMA;
     first = false;
-    yield* partial ? object.metadataOnly() : object.listItem(definition);
+    const pieces = isPartial ? object.metadataOnly() : object.listItem(definition);
+    if (dropsManagedFields) yield withoutManagedFields(pieces);
+    else yield* pieces;
   }
   yield END;
 }

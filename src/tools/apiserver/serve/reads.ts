@@ -1,6 +1,6 @@
 /** The verbs that change nothing: GET, LIST and WATCH. */
 
-import { acceptsPartial, sendJson, sendPieces } from '../wire/http-io.ts';
+import { representationFor, sendJson, sendPieces } from '../wire/http-io.ts';
 import type { JsonObject } from '../store/json.ts';
 import { parseGetOptions, parseListOptions } from './list-options.ts';
 import { listPieces, readPage, requireFresh } from './list.ts';
@@ -10,7 +10,7 @@ import type { Call } from '../wire/request-info.ts';
 import { scaleOf } from '../write/scale.ts';
 import { selectionOf } from './selection.ts';
 import { notFound } from '../store/status.ts';
-import { keyOf } from '../store/stored-object.ts';
+import { keyOf, withoutManagedFields } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { Watches } from './watches.ts';
 
@@ -29,25 +29,29 @@ export function serveRead(services: ReadServices, call: Call): Promise<void> {
 /** Answers with the object, or with its scale. */
 async function get({ options }: ReadServices, call: Call): Promise<void> {
   const { collection, request, response, path, query } = call;
-  const partial = acceptsPartial(request);
+  const { isPartial, dropsManagedFields } = representationFor(request);
   await requireFresh(collection.log, parseGetOptions(query), options.freshnessTimeoutMs);
   const stored = collection.get(keyOf(path.namespace, path.name));
   if (stored === undefined) throw notFound(collection.definition, path.name);
-  if (partial) sendJson(response, 200, Buffer.concat(stored.metadataOnly()));
-  else answer(call, 200, stored);
+  if (!isPartial && (!dropsManagedFields || isScale(call))) {
+    answer(call, 200, stored);
+    return;
+  }
+  const pieces = isPartial ? stored.metadataOnly() : [stored.toBuffer()];
+  sendJson(response, 200, dropsManagedFields ? withoutManagedFields(pieces) : Buffer.concat(pieces));
 }
 
 async function list({ options }: ReadServices, call: Call): Promise<void> {
   const { collection, path, query } = call;
-  const partial = acceptsPartial(call.request);
+  const representation = representationFor(call.request);
   const listOptions = parseListOptions(query);
   const selection = selectionOf(collection.definition, path, query, options.sharding);
   const { view, listMetadata, versions } = call.faults;
   const log = view?.(collection.log) ?? collection.log;
   const page = await readPage(log, collection, listOptions, selection, options.freshnessTimeoutMs);
   call.record.listedRevision = page.revision;
-  const pieces = listPieces(collection, page, partial, {
-    ...shardInfoOf(call, options, partial),
+  const pieces = listPieces(collection, page, representation, {
+    ...shardInfoOf(call, options, representation.isPartial),
     ...listMetadata,
   });
   await sendPieces(call, versions ? [versions.rewrite(Buffer.concat([...pieces]))] : pieces);

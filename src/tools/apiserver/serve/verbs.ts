@@ -267,7 +267,7 @@ async function deleteMany(services: Services, call: Call): Promise<void> {
   for (const { identity } of page.objects) {
     services.writer.delete(collection, identity.key, identity.name, { dryRun, propagation });
   }
-  await sendPieces(call, listPieces(collection, page, false));
+  await sendPieces(call, listPieces(collection, page));
 }
 
 /** Grace periods are accepted and have no effect, because there is no kubelet. */

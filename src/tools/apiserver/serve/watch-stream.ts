@@ -11,7 +11,9 @@ import type { ChangeType, LogEvent } from '../store/history.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { Selection } from './selection.ts';
 import { expired } from '../store/status.ts';
+import { withoutManagedFields } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
+import type { Representation } from '../wire/http-io.ts';
 
 export interface WatchPlan {
   readonly collection: Collection;
@@ -22,7 +24,7 @@ export interface WatchPlan {
   readonly fromRevision: number;
   readonly endBookmark: boolean;
   readonly allowBookmarks: boolean;
-  readonly partial: boolean;
+  readonly representation: Representation;
   readonly backlogEventsMax: number;
   /** Revision after which events are not visible yet; undefined without such a limit. */
   readonly horizon?: (() => number) | undefined;
@@ -192,7 +194,10 @@ export class Watch {
 
   #append(batch: Batch, type: ChangeType, object: StoredObject): void {
     batch.add(OPENING[type]);
-    if (this.#plan.partial) for (const piece of object.metadataOnly()) batch.add(piece);
+    const { isPartial, dropsManagedFields } = this.#plan.representation;
+    if (dropsManagedFields) {
+      batch.add(withoutManagedFields(isPartial ? object.metadataOnly() : [object.toBuffer()]));
+    } else if (isPartial) for (const piece of object.metadataOnly()) batch.add(piece);
     else batch.addObject(object);
     batch.add(CLOSING);
   }
@@ -203,7 +208,7 @@ export class Watch {
       resourceVersion: String(revision),
       ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     };
-    const type = this.#plan.partial
+    const type = this.#plan.representation.isPartial
       ? { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' }
       : { kind: definition.kind, apiVersion: apiVersionOf(definition) };
     return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object: { ...type, metadata } })}\n`);

@@ -3,7 +3,7 @@
 import { backgroundClock, realClock, scheduleEvery } from '../../../base/clock.ts';
 import type { Collection, LogView } from '../store/event-log.ts';
 import { FaultStream } from '../faults/fault-stream.ts';
-import { acceptsPartial } from '../wire/http-io.ts';
+import { representationFor } from '../wire/http-io.ts';
 import { parseWatchOptions } from './list-options.ts';
 import type { WatchOptions } from './list-options.ts';
 import type { Listener } from '../wire/listener.ts';
@@ -59,7 +59,7 @@ export class Watches {
 
   async open(call: Call): Promise<void> {
     const { request, response, query, collection } = call;
-    const partial = acceptsPartial(request);
+    const representation = representationFor(request);
     const options = parseWatchOptions(query);
     const selection = selectionOf(collection.definition, call.path, query, this.#options.sharding);
     const view = call.faults.view?.(collection.log);
@@ -82,7 +82,7 @@ export class Watches {
       fromRevision: start.fromRevision,
       endBookmark: options.endBookmark,
       allowBookmarks: options.allowBookmarks,
-      partial,
+      representation,
       backlogEventsMax: this.#options.watchBacklogEventsMax,
       horizon: view && (() => view.revision),
     });

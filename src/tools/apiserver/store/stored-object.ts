@@ -11,6 +11,8 @@
  */
 
 import { parseJson } from '../../../base/parse-json.ts';
+import { dropPaths } from '../../../kube/json/drop.ts';
+import { pathTrie } from '../../../kube/json/read.ts';
 import { isJsonObject, memberOf } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
 import { apiVersionOf } from './resources.ts';
@@ -45,6 +47,7 @@ const METADATA_ORDER = [
 
 /** Stands in the place of the resourceVersion while the JSON is built; no user can write it by accident. */
 const PLACEHOLDER = `resource-version-${crypto.randomUUID()}`;
+const MANAGED_FIELDS = pathTrie(['metadata.managedFields']);
 const METADATA_KEY_LENGTH = '"metadata":'.length;
 const PARTIAL_OPEN = Buffer.from('{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":');
 const OPEN = Buffer.from('{');
@@ -144,6 +147,13 @@ export class StoredObject {
     const metadata = this.toBuffer().subarray(metadataStart, metadataEnd + this.#digits.length);
     return [PARTIAL_OPEN, metadata, CLOSE];
   }
+}
+
+/** Returns the JSON of one object, in pieces, without managedFields. */
+export function withoutManagedFields(pieces: readonly Buffer[]): Buffer {
+  const bytes = Buffer.concat(pieces);
+  const kept = Buffer.allocUnsafe(bytes.length);
+  return kept.subarray(0, dropPaths(bytes, 0, bytes.length, MANAGED_FIELDS, kept, 0));
 }
 
 /** Splits the object in the order of its bytes. */

@@ -101,14 +101,26 @@ function* prepend(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
   yield* rest;
 }
 
-/** True when the client prefers PartialObjectMetadata. Tables are not offered; kubectl then makes its own. */
-export function acceptsPartial(request: IncomingMessage): boolean {
+/** The form of objects in an answer. */
+export interface Representation {
+  /** PartialObjectMetadata in place of objects. */
+  readonly isPartial: boolean;
+  /** Objects have no managedFields. */
+  readonly dropsManagedFields: boolean;
+}
+
+/** Returns the form that the client prefers. Tables are not offered; kubectl then makes its own. */
+export function representationFor(request: IncomingMessage): Representation {
   for (const clause of (request.headers.accept ?? '*/*').split(',')) {
     const [type, ...parameters] = clause.split(';').map((part) => part.trim());
     if (type !== JSON_TYPE && type !== 'application/*' && type !== '*/*') continue;
-    const as = parameters.find((parameter) => parameter.startsWith('as='))?.slice('as='.length);
-    if (as === undefined) return false;
-    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return true;
+    const valueOf = (name: string): string | undefined =>
+      parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1);
+    const as = valueOf('as');
+    const isPartial = as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList';
+    // Unknown targets are ignored, as in the real server.
+    const dropsManagedFields = valueOf('drop')?.split('+').includes('metadata.managedFields') === true;
+    if (as === undefined || isPartial) return { isPartial, dropsManagedFields };
   }
   throw notAcceptable();
 }
