@@ -4,8 +4,9 @@
  *
  * Every field's type is checked: a Status may come from any proxy on the way.
  */
+import { jsonText } from '../base/json-text.ts';
 import type { ErrorCode } from '../base/error-codes/error-table.ts';
-import { KubeloomError } from '../base/errors.ts';
+import { KubeloomError, messageOf } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { explanation, quotableText, withoutCredentials } from '../base/quotable.ts';
 import { conflictsText, fieldConflictsOf } from './field-conflict.ts';
@@ -92,6 +93,19 @@ export function statusError(
   return new KubeStatusError(status.code ?? httpStatus, status, retryAfter, where, advice);
 }
 
+/**
+ * Returns the JSON of a Status that a program gave.
+ *
+ * @param thrown gives the message of a Status without JSON: one with a cycle, a bigint or a member that throws
+ */
+export function statusText(status: unknown, thrown: unknown): string {
+  try {
+    return jsonText(status) ?? '';
+  } catch {
+    return JSON.stringify({ kind: 'Status', message: messageOf(thrown) });
+  }
+}
+
 /** Parses a Status. Other servers than an apiserver may answer: an explanation of theirs is quoted. */
 function readStatus(body: string): Status {
   const value = parseJson(body);
@@ -105,7 +119,7 @@ function readStatus(body: string): Status {
   const { retryAfterSeconds, causes } = details;
   return {
     ...(typeof code === 'number' && code > 0 ? { code } : {}),
-    reason: typeof reason === 'string' ? withoutCredentials(reason) : '',
+    reason: typeof reason === 'string' ? explanation(reason) : '',
     message: typeof message === 'string' ? explanation(message) : '',
     ...(typeof retryAfterSeconds === 'number' && retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
     continueToken: typeof token === 'string' ? token : '',

@@ -3,6 +3,7 @@ import type { Chance } from '../sim/chance.ts';
 import { CANARY } from '../security/canary.ts';
 
 export const TOKEN = `token-${CANARY}`;
+const TOKEN_CHARACTER = '\ue000';
 
 /** Thrown by members of hostile values: it may pass through a call that was given the value. */
 export class HostileError extends Error {}
@@ -138,7 +139,8 @@ const PIECES = [
 
 /** Returns the text after a few changes: pieces inserted, removed, doubled, moved or replaced, or the end cut off. */
 export function mutated(chance: Chance, text: string): string {
-  let result = text;
+  // The token as one character: half a token is no secret, and no library would hide it.
+  let result = text.replaceAll(TOKEN, TOKEN_CHARACTER);
   for (let count = chance.integer(1, 4); count > 0; count--) {
     const at = chance.integer(0, result.length);
     const end = Math.min(result.length, at + Math.ceil(chance.magnitude(1, 40)));
@@ -163,7 +165,7 @@ export function mutated(chance: Chance, text: string): string {
         result = chance.happens(0.3) ? head : swappedLines(chance, result);
     }
   }
-  return result;
+  return result.replaceAll(TOKEN_CHARACTER, TOKEN);
 }
 
 function swappedLines(chance: Chance, text: string): string {

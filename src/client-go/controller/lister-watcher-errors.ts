@@ -6,7 +6,7 @@ import { KubeloomError, wrapped } from '../../base/errors.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import { answeredWith, unreachable } from '../../reflector/rules/failure.ts';
 import type { Failure } from '../../reflector/rules/state.ts';
-import { KubeStatusError } from '../../kube/status.ts';
+import { KubeStatusError, statusText } from '../../kube/status.ts';
 
 type Verb = 'list' | 'watch';
 
@@ -49,14 +49,15 @@ function httpStatusOf(thrown: unknown): number | undefined {
 function bodyOf(httpStatus: number, thrown: Readonly<Record<string, unknown>>): string {
   const { body, reason, serverMessage, message, causes } = thrown;
   if (typeof body === 'string') return body;
-  if (isRecord(body)) return JSON.stringify(body);
-  return JSON.stringify({
+  if (isRecord(body)) return statusText(body, thrown);
+  const status = {
     kind: 'Status',
     code: httpStatus,
     reason,
     message: serverMessage ?? message,
     details: { causes },
-  });
+  };
+  return statusText(status, thrown);
 }
 
 function retryAfterOf(thrown: Readonly<Record<string, unknown>>): number | undefined {

@@ -7,7 +7,7 @@ import { deletionHandlingMetaNamespaceKeyFunc } from '../../kube/keys.ts';
 import type { KeyFunction, StoreReader } from '../../kube/store.ts';
 import { tombstone } from '../../kube/tombstone.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
-import { anArray, anObject, callback, having } from '../../base/option-checks.ts';
+import { anArray, anObject, callback, having, shown } from '../../base/option-checks.ts';
 import type { OptionCheck, OptionChecks } from '../../base/option-checks.ts';
 import { isObjectDelta } from '../queue/delta.ts';
 import type { Delta, Deltas, MaybeTombstone, ObjectDelta } from '../queue/delta.ts';
@@ -163,7 +163,7 @@ class Processing<Item> {
         else this.#state.update(delta.object);
         break;
       default: {
-        const message = `unknown delta type: ${JSON.stringify(Reflect.get(Object(delta), 'type'))}`;
+        const message = `unknown delta type: ${shown(Reflect.get(Object(delta), 'type'))}`;
         throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
       }
     }

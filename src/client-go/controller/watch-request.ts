@@ -1,4 +1,5 @@
 /** Opens one watch, or streaming list, and reads it until it ends, fails, times out, or is cancelled. */
+import { statusText } from '../../kube/status.ts';
 import type { ErrorCode } from '../../base/error-codes/error-table.ts';
 import { KubeloomError, wrapped } from '../../base/errors.ts';
 import { identityText } from '../../base/quotable.ts';
@@ -147,7 +148,7 @@ export class WatchRequest<T> {
         this.#bookmark(event.object);
         break;
       case 'ERROR':
-        this.#context.fail(errorEvent(JSON.stringify(event.object) ?? '', this.#where));
+        this.#context.fail(errorEvent(statusText(event.object, 'an ERROR event without JSON'), this.#where));
         break;
       default:
         this.#unknown(event);

@@ -3,6 +3,7 @@
  * and formats their results as the apiserver would. It serialises every object here, which takes about as long as
  * parsing it: the price of functions on the main thread.
  */
+import { statusText } from '../../kube/status.ts';
 import { itemsOf } from '../../kube/meta.ts';
 import { KubeloomError, toErrorMessage, messageOf } from '../../base/errors.ts';
 import { jsonText } from '../../base/json-text.ts';
@@ -211,7 +212,7 @@ function answerOf(error: unknown): StatusAnswer | undefined {
   const isLater = typeof retryAfterSeconds === 'number' && retryAfterSeconds > 0;
   const headers = isLater ? { 'retry-after': String(retryAfterSeconds) } : {};
   if (typeof body === 'string') return { status, headers, body };
-  return { status, headers, body: JSON.stringify(body ?? statusOf(thrown, status)) };
+  return { status, headers, body: statusText(body ?? statusOf(thrown, status), thrown) };
 }
 
 function statusOf(thrown: Error & Readonly<Record<string, unknown>>, code: number): object {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toErrorMessage } from '../../../src/base/errors.ts';
-import { statusError } from '../../../src/kube/status.ts';
+import { statusError, statusText } from '../../../src/kube/status.ts';
 
 function status(fields: object): string {
   return JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...fields });
@@ -115,6 +115,15 @@ test('an answer that is no Status is quoted, shortened and without control chara
   assert.match(error.message, /<html> \[31mBad gateway x/);
   assert.doesNotMatch(error.message, /\p{Cc}|\p{Cf}/u);
   assert.ok(error.message.length < 600);
+});
+
+test('a Status that a program gave and that is no JSON has the message of the error that was thrown', () => {
+  const cycle: Record<string, unknown> = { kind: 'Status' };
+  cycle['self'] = cycle;
+  for (const given of [cycle, { kind: 'Status', code: 7n }]) {
+    const error = statusError(500, statusText(given, new Error('no disk')), undefined, WHERE);
+    assert.deepEqual([error.code, error.serverMessage], ['ERR_KUBELOOM_INTERNAL', 'no disk']);
+  }
 });
 
 test('a redirect is an error, because it is not followed', () => {

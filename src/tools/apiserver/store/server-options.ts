@@ -101,7 +101,8 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
     expiredWatch: 'event',
     sharding: 'ignores',
     resources: [],
-    ...options,
+    // An option that is undefined counts as absent.
+    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
   };
   if (!resolved.allowRemote && !isLoopbackHost(resolved.host)) {
     const message = `the embedded apiserver listens on loopback only; ${resolved.host} needs allowRemote: true`;

@@ -161,6 +161,17 @@ test('C188 An event that is no object, or whose kind is none, is reported withou
   await scene.stop();
 });
 
+test('An error of a list whose body is no JSON is a failure as any other: the reflector goes on', async () => {
+  const scene = new ReflectorScene();
+  const body: Record<string, unknown> = {};
+  body['self'] = body;
+  scene.source.listAnswers.push(Object.assign(new Error('no disk'), { httpStatus: 500, body }));
+  await scene.run();
+  assert.deepEqual(scene.errors, ['list ERR_KUBELOOM_INTERNAL']);
+  assert.equal(scene.ending, undefined);
+  await scene.stop();
+});
+
 test('Tables are rejected: a list that is one is an error, in a watch they are skipped', async () => {
   const table = {
     kind: 'Table',

@@ -27,6 +27,12 @@ test('options that are wrong or unknown, and resources that are none, are refuse
   }
 });
 
+test('an option that is undefined counts as absent', async () => {
+  const absent = { host: undefined, resources: undefined, token: undefined, tls: false };
+  const server = await startEmbeddedApiServer({ isolation: 'none', ...absent } as never);
+  await server.close();
+});
+
 test('a function within a resource cannot be sent to the thread or process of the server, and is refused', async () => {
   const resources = [{ ...WIDGETS, fields: { 'spec.size': () => 7 } }] as never;
   for (const isolation of ['thread', 'process'] as const)
