@@ -3,10 +3,17 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { types } from '../../src/tools/cli/types/types.ts';
 import { excerptsOf } from '../unit/docs/documents.ts';
 import { FOLDER } from './repository.ts';
 
 const DOCS = dirname(FOLDER);
+
+test('the types of the operator are those that the command writes for its definition', async () => {
+  const definitions = [join(FOLDER, 'backup-crd.yaml')];
+  await types(definitions, { check: join(FOLDER, 'backup-operator/backup.ts') });
+  assert.equal(process.exitCode, undefined);
+});
 
 test('docs/operator.md has excerpts of the controller, the program, the test and the container file', async () => {
   const excerpts = excerptsOf(await readFile(join(DOCS, 'operator.md'), 'utf8'));

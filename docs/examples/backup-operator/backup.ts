@@ -1,26 +1,44 @@
-/** The types of backup-crd.yaml. */
-import type { ResourceOf } from 'kubeloom';
-import type { Condition } from 'kubeloom/controller';
+/* eslint-disable */
+// Written by `kubeloom types` from CustomResourceDefinitions: run it again, and leave this file as it is.
+import type { KubeObject, ResourceOf } from 'kubeloom';
 
 /** Backup copies a volume on a schedule. */
 export interface Backup {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly generation?: number;
-    readonly deletionTimestamp?: string;
-  };
-  readonly spec: {
-    /** When copies are made, in the format of cron. */
-    readonly schedule: string;
-    /** The PersistentVolumeClaim that is copied. */
-    readonly claimName: string;
-    /** Makes no further copies while it is true. */
-    readonly suspend?: boolean;
-    /** What happens to the copies when the Backup is deleted. */
-    readonly deletionPolicy?: 'Delete' | 'Retain';
-  };
-  readonly status?: { readonly conditions?: readonly Condition[] };
+  readonly apiVersion?: 'example.com/v1';
+  readonly kind?: 'Backup';
+  readonly metadata?: NonNullable<KubeObject['metadata']>;
+  readonly spec: BackupSpec;
+  readonly status?: BackupStatus;
+}
+
+export interface BackupSpec {
+  /** When copies are made, in the format of cron. */
+  readonly schedule: string;
+  /** The PersistentVolumeClaim that is copied. */
+  readonly claimName: string;
+  /**
+   * Makes no further copies while it is true.
+   * @default false
+   */
+  readonly suspend?: boolean;
+  /**
+   * What happens to the copies when the Backup is deleted.
+   * @default "Delete"
+   */
+  readonly deletionPolicy?: 'Delete' | 'Retain';
+}
+
+export interface BackupStatus {
+  readonly conditions?: readonly BackupStatusConditionsItem[];
+}
+
+export interface BackupStatusConditionsItem {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration?: number;
+  readonly lastTransitionTime: string;
 }
 
 export const backups: ResourceOf<Backup> = {

@@ -3,8 +3,7 @@ import { anArrayOf, anObject, invalidOption } from '../../base/option-checks.ts'
 
 export interface Condition {
   readonly type: string;
-  /** `True`, `False` or `Unknown`. */
-  readonly status: string;
+  readonly status: 'True' | 'False' | 'Unknown';
   /** Cause of the last transition, in CamelCase. */
   readonly reason: string;
   readonly message: string;
@@ -13,19 +12,22 @@ export interface Condition {
   readonly lastTransitionTime: string;
 }
 
+/** A condition of an object whose type says nothing about the values of `status`, as the types of built-in kinds. */
+type StoredCondition = Omit<Condition, 'status'> & { readonly status: string };
+
 /**
  * Returns the conditions with this one in the place of the one of its type, or behind the others. `lastTransitionTime`
  * changes only with `status`. Returns the same array when nothing changes: then there is nothing to write.
  */
 export function setCondition(
-  conditions: readonly Condition[] | undefined,
+  conditions: readonly StoredCondition[] | undefined,
   condition: Omit<Condition, 'lastTransitionTime'>,
   now: Date = new Date(),
 ): readonly Condition[] {
   if (conditions !== undefined) anArrayOf(anObject)('conditions', conditions);
   anObject('condition', condition);
   if (!(now instanceof Date) || Number.isNaN(now.getTime())) invalidOption('now', now, 'a date');
-  const present = conditions ?? [];
+  const present = (conditions ?? []) as readonly Condition[];
   const index = present.findIndex(({ type }) => type === condition.type);
   const before = present[index];
   const isTransition = before?.status !== condition.status;

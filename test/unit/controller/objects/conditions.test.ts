@@ -7,7 +7,7 @@ const FIRST = new Date('2026-01-02T03:04:05.678Z');
 const LATER = new Date('2026-01-02T04:00:00Z');
 const OTHER = {
   type: 'Other',
-  status: 'True',
+  status: 'True' as const,
   reason: 'Done',
   message: '',
   lastTransitionTime: '2025-01-01T00:00:00Z',
