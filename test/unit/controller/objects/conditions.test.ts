@@ -7,12 +7,12 @@ const FIRST = new Date('2026-01-02T03:04:05.678Z');
 const LATER = new Date('2026-01-02T04:00:00Z');
 const OTHER = {
   type: 'Other',
-  status: 'True' as const,
+  status: 'True',
   reason: 'Done',
   message: '',
   lastTransitionTime: '2025-01-01T00:00:00Z',
 };
-const READY = { type: 'Ready', status: 'False', reason: 'Starting', message: 'one of two' };
+const READY = { type: 'Ready', status: 'False' as const, reason: 'Starting', message: 'one of two' };
 
 describe('setCondition', () => {
   const first = setCondition([OTHER], READY, FIRST);
