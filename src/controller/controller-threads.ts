@@ -3,12 +3,11 @@ import { invalidOption } from '../base/option-checks.ts';
 import { ReconcilerPool } from '../thread/pool/reconciler-pool.ts';
 import { SharedCache } from '../informer/share/shared-cache.ts';
 import type { InformerHandle } from '../informer/map/informer-handle.ts';
-import type { ItemReconciler } from '../workqueue/run-workers.ts';
 import type { KubeObject } from '../index.ts';
 import type { Shareable } from '../informer/share/shared-cache.ts';
 import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 
-export class ControllerThreads implements ItemReconciler<string> {
+export class ControllerThreads {
   readonly #cache: SharedCache;
   readonly #pool: ReconcilerPool;
 
@@ -36,8 +35,8 @@ export class ControllerThreads implements ItemReconciler<string> {
     return this.#pool.threads;
   }
 
-  reconcile(key: string, signal: AbortSignal | undefined): Promise<ReconcileResult> {
-    return this.#pool.reconcile(key, signal);
+  reconcile(key: string, signal: AbortSignal | undefined, reconcileID: string): Promise<ReconcileResult> {
+    return this.#pool.reconcile(key, signal, reconcileID);
   }
 
   /** Ends the threads when their reconciliations have ended. */

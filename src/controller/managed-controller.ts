@@ -304,7 +304,7 @@ export class ManagedController implements ControllerBuilder {
     const cancel = this.#limit(limited);
     try {
       const result = await (threads
-        ? threads.reconcile(key, signal)
+        ? threads.reconcile(key, signal, begun.reconcileID)
         : this.#reconcileHere(key, { ...signals, work: signal }, client, begun));
       if (signal.aborted && !signals.work.aborted) throw signal.reason;
       this.#log.succeeded(begun);

@@ -22,6 +22,7 @@ export type PoolTask =
       readonly type: 'reconcile';
       readonly number: number;
       readonly key: string;
+      readonly reconcileID: string;
       /** Memory of the fence that ends the signal: the thread looks at it with its own clock. */
       readonly fence: SharedArrayBuffer | undefined;
       /** Versions of the caches on the main thread, in the order of the port. */

@@ -48,7 +48,11 @@ export class PoolThread {
   }
 
   /** Reconciles a key; the call before has settled. */
-  async reconcile(key: string, signal: AbortSignal | undefined): Promise<ReconcileResult> {
+  async reconcile(
+    key: string,
+    signal: AbortSignal | undefined,
+    reconcileID: string,
+  ): Promise<ReconcileResult> {
     // A thread would refuse the key, too, and end: each key would start another one.
     this.#settings.cache.checkRunning();
     const thread = await abortable((this.#opened ??= this.#open()), signal);
@@ -59,7 +63,8 @@ export class PoolThread {
     try {
       const { resourceVersions } = this.#settings.cache;
       const fence = signal && fenceMemoryOf(signal);
-      return await this.#run(thread, { type: 'reconcile', number, key, fence, resourceVersions }, signal);
+      const task = { type: 'reconcile', number, key, reconcileID, fence, resourceVersions } as const;
+      return await this.#run(thread, task, signal);
     } finally {
       this.#isReconciling = false;
       unlisten?.();

@@ -20,6 +20,8 @@ export interface ThreadContext<Types extends Readonly<Record<string, unknown>>> 
    * main thread is blocked, because it looks at a time in shared memory when it is asked.
    */
   readonly signal: AbortSignal;
+  /** Identifies this reconciliation in all lines about it, also in the lines of the manager. */
+  readonly reconcileID: string;
 }
 
 /**
@@ -52,7 +54,7 @@ export class ThreadReconciler {
     });
   }
 
-  async reconcile({ number, key, fence, resourceVersions }: ReconcileTask): Promise<Answer> {
+  async reconcile({ number, key, reconcileID, fence, resourceVersions }: ReconcileTask): Promise<Answer> {
     const controller = new AbortController();
     const { signal } = controller;
     const unfollow = fence && followFence(fence, controller);
@@ -63,7 +65,7 @@ export class ThreadReconciler {
       await this.#cache.waitForResourceVersions(resourceVersions, signal);
       signal.throwIfAborted();
       hasBegun = true;
-      const result: unknown = await this.#reconcile(key, { cache: this.#cache, signal });
+      const result: unknown = await this.#reconcile(key, { cache: this.#cache, signal, reconcileID });
       return { outcome: 'done', requeueAfterMs: requeueDelayMs(result) };
     } catch (error) {
       if (isAbortOf(error, signal)) return { outcome: 'aborted' };

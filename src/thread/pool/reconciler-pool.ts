@@ -2,6 +2,7 @@
  * Worker threads that reconcile the keys of a work queue, each with the shared cache open. The work queue remains the
  * only queue: a thread has one key, and a key that its thread could not finish returns to the queue.
  */
+import { randomUUID } from 'node:crypto';
 import type { ResourceLimits } from 'node:worker_threads';
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -79,12 +80,17 @@ export class ReconcilerPool implements ItemReconciler<string> {
   /**
    * Reconciles a key in a thread that is idle, or as soon as one is.
    *
+   * @param reconcileID of the context; default: a random one
    * @throws what the function threw: a `TerminalError`, an error with the same `code`, or an `Error`
    * @throws the signal's reason, if the function ended with it; or if the signal was aborted before the call began
    * @throws ERR_KUBELOOM_THREAD_RESTARTED when the thread ended, ERR_KUBELOOM_MODULE, ERR_KUBELOOM_STOPPED after `close`
    */
-  async reconcile(key: string, signal?: AbortSignal): Promise<ReconcileResult> {
-    const reconciled = this.#reconcile(key, signal);
+  async reconcile(
+    key: string,
+    signal?: AbortSignal,
+    reconcileID: string = randomUUID(),
+  ): Promise<ReconcileResult> {
+    const reconciled = this.#reconcile(key, signal, reconcileID);
     this.#inWork.add(reconciled);
     try {
       return await reconciled;
@@ -115,10 +121,14 @@ export class ReconcilerPool implements ItemReconciler<string> {
     for (const poolThread of this.#poolThreads) void poolThread.close();
   }
 
-  async #reconcile(key: string, signal: AbortSignal | undefined): Promise<ReconcileResult> {
+  async #reconcile(
+    key: string,
+    signal: AbortSignal | undefined,
+    reconcileID: string,
+  ): Promise<ReconcileResult> {
     const poolThread = await this.#takeIdle(signal);
     try {
-      return await poolThread.reconcile(key, signal);
+      return await poolThread.reconcile(key, signal, reconcileID);
     } finally {
       this.#idle.push(poolThread);
       this.#changed.changed();

@@ -6,6 +6,7 @@ import { LeaderElector } from '../../../src/controller/index.ts';
 import { MemoryLease, MemoryLock } from './leader-election/memory-lock.ts';
 import { InformerThreads, resources } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
+import { RecordingLogger } from '../../kit/recording-logger.ts';
 import { Gate, Scene, managerOf, object } from './scene.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;
@@ -34,6 +35,25 @@ it('a controller with a module reconciles in threads, which read the caches of a
   await assert.rejects(running.manager.cache.addNamespaces(deployments, ['other']), {
     code: 'ERR_KUBELOOM_OPTION',
   });
+  running.stop.abort();
+  await run;
+});
+
+it('a thread has the id of its reconciliation, as the lines of the manager about it', async () => {
+  await using scene = await Scene.start();
+  await scene.create('deployments.apps', object('id'));
+  const log = new RecordingLogger();
+  await using running = managerOf(scene, { log });
+  using reconciled = new Gate();
+  running.manager
+    .controllerFor(deployments, { concurrency: 1, onError: reconciled.open })
+    .owns(replicaSets)
+    .reconcile(MODULE);
+  const run = running.run();
+  await Promise.race([reconciled.opened, run]);
+  const { reconcileID, err } = log.fields[log.lines.findIndex((line) => line.startsWith('error '))] ?? {};
+  assert.equal((err as Error).message, reconcileID);
+  assert.match(String(reconcileID), /^[\da-f-]{36}$/);
   running.stop.abort();
   await run;
 });

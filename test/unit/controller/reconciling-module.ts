@@ -1,4 +1,4 @@
-/** The module of a controller in tests: it fails with what the caches of its thread have, except for the keys `wait`, `asks`, `block`. */
+/** The module of a controller in tests: it fails with what the caches of its thread have, except for the keys `id`, `wait`, `asks`, `block`. */
 import { getEnvironmentData, isMainThread } from 'node:worker_threads';
 import type { KubeObject } from '../../../src/index.ts';
 import { TerminalError } from '../../../src/thread/index.ts';
@@ -6,10 +6,11 @@ import type { ThreadReconcile } from '../../../src/thread/index.ts';
 
 const reconcile: ThreadReconcile<{ deployments: KubeObject; replicasets: KubeObject }> = async (
   key,
-  { cache, signal },
+  { cache, signal, reconcileID },
 ) => {
   const indexer = cache.informer('deployments').getIndexer();
   const name = indexer.getByKey(key)?.name;
+  if (name === 'id') throw new TerminalError(reconcileID);
   if (name === 'wait') {
     Atomics.store(getEnvironmentData('waiting') as Int32Array, 0, 1);
     await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
