@@ -13,6 +13,7 @@ import { lifecycleSemantics } from './lifecycle.ts';
 import { listSemantics } from './list.ts';
 import { metadataSemantics } from './metadata.ts';
 import { paginationSemantics } from './pagination.ts';
+import { objectClientSemantics } from './object-client.ts';
 import { patchSemantics } from './patches.ts';
 import { podActionSemantics } from './pod-actions.ts';
 import { selectorSemantics } from './selectors.ts';
@@ -35,6 +36,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     writeSemantics(target);
     metadataSemantics(target);
     patchSemantics(target);
+    objectClientSemantics(target);
     applySemantics(target);
     podActionSemantics(target);
     deleteSemantics(target);
