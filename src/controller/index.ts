@@ -66,8 +66,7 @@ export type {
   SubresourceTypes,
 } from './requests/sent.ts';
 export { KubeStatusError } from '../kube/status.ts';
-export type { StatusCause } from '../kube/status.ts';
-export type { FieldConflict } from '../kube/field-conflict.ts';
+export type { FieldConflict, StatusCause } from '../kube/status.ts';
 export { controllerReference } from './objects/owner-references.ts';
 export type { ControllerReference } from './objects/owner-references.ts';
 export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizers.ts';

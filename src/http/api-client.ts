@@ -9,7 +9,6 @@ import { KubeloomError, messageOf, wrapped } from '../base/errors.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { ErrorBody, retryAfterSeconds } from './error-body.ts';
 import { TransportPool } from './transport-pool.ts';
-import { warningsOf } from './warning-header.ts';
 import { Watchdog } from './watchdog.ts';
 import { Credentials } from './credentials/credentials.ts';
 import { Http1Transport } from './http1-transport.ts';
@@ -61,8 +60,8 @@ export interface SendRequest {
   readonly body?: object;
   /** Type of the body. Default: JSON. */
   readonly contentType?: string;
-  /** Receives each warning of the answer: the texts of the header `Warning`. */
-  readonly onWarning?: ((text: string) => void) | undefined;
+  /** Receives the header `Warning` of the answer, if there is one. */
+  readonly onWarning?: ((header: string) => void) | undefined;
   /** Each of them ends the request. They are asked when the bytes are about to be written, and before every wait. */
   readonly signals?: readonly AbortSignal[];
 }
@@ -73,7 +72,7 @@ interface WholeRequest extends Omit<GetRequest, 'verb'> {
   readonly method?: HttpMethod;
   readonly body?: Buffer;
   readonly contentType?: string;
-  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly onWarning?: SendRequest['onWarning'];
 }
 
 export class ApiClient {
@@ -300,8 +299,8 @@ class ApiExchange implements ResponseSink, HttpExchange {
   head(status: number, headers: Readonly<Record<string, string>>): void {
     this.#watchdog?.touch();
     this.#events.answered(status);
-    const { onWarning } = this.#request;
-    if (onWarning) for (const text of warningsOf(headers['warning'] ?? '')) onWarning(text);
+    const { warning } = headers;
+    if (warning !== undefined) this.#request.onWarning?.(warning);
     if (status === OK || (this.#isWrite && status > OK && status < FIRST_REDIRECT)) {
       this.#reader.opened(this);
       return;

@@ -9,8 +9,6 @@ import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
 import { explanation, quotableText, withoutCredentials } from '../base/quotable.ts';
-import { conflictsText, fieldConflictsOf } from './field-conflict.ts';
-import type { FieldConflict } from './field-conflict.ts';
 import { isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
 
@@ -18,6 +16,16 @@ export interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
   readonly field?: string;
+}
+
+/** A field that another manager owns, for which an apply was refused. */
+export interface FieldConflict {
+  /** Path of the field, as the server writes it: `.spec.replicas`, `.spec.containers[name="app"].image`. */
+  readonly field: string;
+  /** Name of the manager that owns the field; '' when the server names none. */
+  readonly manager: string;
+  /** Subresource through which that manager wrote the field; '' for the object itself. */
+  readonly subresource: string;
 }
 
 /** The fields of `metav1.Status` that are used here; missing or invalid fields are left out. */
@@ -257,4 +265,33 @@ function isResourceVersionTooLarge(httpStatus: number, { reason, message, causes
 /** Removes control characters: the message may be printed on a terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Z}]+/gu, ' ').trim();
+}
+
+const FIELD_CONFLICT = 'FieldManagerConflict';
+/** `conflict with "kubectl" with subresource "scale" using apps/v1 at 2026-01-02T03:04:05Z`; the names are quoted as in Go. */
+const OWNER_OF_FIELD = /^conflict with ("(?:[^"\\]|\\.)*")(?: with subresource ("(?:[^"\\]|\\.)*"))?/;
+/** Conflicts that a message names. */
+const CONFLICTS_NAMED_MAX = 5;
+
+function fieldConflictsOf(causes: readonly StatusCause[]): FieldConflict[] {
+  return causes
+    .filter(({ reason }) => reason === FIELD_CONFLICT)
+    .map(({ field = '', message = '' }) => {
+      const [, manager = '', subresource = ''] = OWNER_OF_FIELD.exec(message) ?? [];
+      return { field, manager: unquoted(manager), subresource: unquoted(subresource) };
+    });
+}
+
+/** Returns the conflicts for a message: `.spec.replicas is owned by "kubectl"`. */
+function conflictsText(conflicts: readonly FieldConflict[]): string {
+  const named = conflicts.slice(0, CONFLICTS_NAMED_MAX).map(({ field, manager, subresource }) => {
+    const through = subresource === '' ? '' : ` (${subresource})`;
+    return `${field} is owned by ${JSON.stringify(manager)}${through}`;
+  });
+  const rest = conflicts.length - named.length;
+  return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+function unquoted(quoted: string): string {
+  return quoted.slice(1, -1).replace(/\\(["\\])/g, '$1');
 }

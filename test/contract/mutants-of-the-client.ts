@@ -8,8 +8,11 @@ export const CLIENT_MUTANTS: readonly Mutant[] = inFiles({
     C384: ['if (resource.isNamespaced && !namespace)', 'if (false)'],
     C385: ["checkOptions('options of a get', options, GET_CHECKS);", ''],
   },
-  'src/kube/field-conflict.ts': {
-    C381: ["const REASON = 'FieldManagerConflict';", "const REASON = 'FieldManagerConflicts';"],
+  'src/kube/status.ts': {
+    C381: [
+      "const FIELD_CONFLICT = 'FieldManagerConflict';",
+      "const FIELD_CONFLICT = 'FieldManagerConflicts';",
+    ],
   },
   'src/controller/requests/patches.ts': {
     C272: ['Object.values(patch).every((value) => value === undefined)', 'false'],
@@ -27,7 +30,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = inFiles({
   'src/controller/requests/list-pages.ts': {
     C387: ["if (!allowInconsistent || fresh === '')", "if (fresh === '')"],
   },
-  'src/http/warning-header.ts': {
+  'src/controller/requests/warning-header.ts': {
     C388: ["at = all === '' ? after(header, at) : at + all.length;", 'at = header.length + all.length;'],
   },
   'src/controller/requests/exact-integers.ts': {

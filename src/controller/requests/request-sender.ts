@@ -17,6 +17,7 @@ import { checkExactIntegers, largeIntegersOf } from './exact-integers.ts';
 import { checkPrecondition } from './precondition.ts';
 import { repeatedRead } from './repeated-read.ts';
 import type { ObjectClientOptions, WarningListener } from './request-options.ts';
+import { warningsOf } from './warning-header.ts';
 
 /** Receives the answer to a write: the object as stored; after a deletion, its last state or a Status. */
 export type WriteListener = (resource: ResourceRef, answer: KubeObject) => void;
@@ -142,7 +143,9 @@ export class RequestSender {
     signals: readonly AbortSignal[],
   ): SendRequest {
     const what = `${request.method} ${request.path.split('?', 1)[0]}`;
-    const onWarning = (text: string): void => callGuarded('onWarning', () => this.#onWarning(text, what));
+    const onWarning = (header: string): void => {
+      for (const text of warningsOf(header)) callGuarded('onWarning', () => this.#onWarning(text, what));
+    };
     return { ...request, signals, onWarning };
   }
 }

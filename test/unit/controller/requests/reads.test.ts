@@ -1,7 +1,7 @@
 /** Reads: repetitions, pages of lists, warnings of the server. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { warningsOf } from '../../../../src/http/warning-header.ts';
+import { warningsOf } from '../../../../src/controller/requests/warning-header.ts';
 import { resources } from '../../../../src/index.ts';
 import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 import { RecordingServer, status } from './recording-server.ts';

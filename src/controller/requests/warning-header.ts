@@ -2,7 +2,7 @@
  * The `Warning` header of an apiserver's answer: deprecated versions of an API, unknown fields, ignored settings. RFC 7234
  * allows several warnings in a header, each `299 - "text"`, perhaps with a date; the text is a quoted string with escapes.
  */
-import { escapeControls } from '../base/printable.ts';
+import { escapeControls } from '../../base/printable.ts';
 
 /** The code of a persistent warning: apiservers send no other. */
 const PERSISTENT = '299';
