@@ -190,6 +190,17 @@ function podWriteSemantics(target: () => Promise<Target>): void {
       assert.equal(ok(await fixture.client.mergePatch(fixture.pod('counted'), spec)).metadata.generation, 2);
     });
 
+    it('takes metadata through /status, but no owners', async () => {
+      const { metadata } = await fixture.createPod('labelled');
+      const path = `${fixture.pod('labelled')}/status`;
+      const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }];
+      const patch = { metadata: { labels: { a: '1' }, annotations: { b: '1' }, ownerReferences } };
+      const patched = ok(await fixture.client.mergePatch(path, patch));
+      assert.deepEqual([patched.metadata.labels, patched.metadata.annotations], [{ a: '1' }, { b: '1' }]);
+      assert.equal((patched.metadata as { ownerReferences?: unknown }).ownerReferences, undefined);
+      assert.equal(patched.metadata.uid, metadata.uid);
+    });
+
     it('of a kind that counts no changes has no generation', async () => {
       const service = { metadata: { name: 'uncounted' }, spec: { ports: [{ port: 80 }] } };
       const path = `/api/v1/namespaces/${fixture.namespace}/services`;

@@ -104,12 +104,17 @@ export function applied(
   return withManagers(result.object as KubeObject, result.managers);
 }
 
-/** The status is written through its subresource only, and nothing else through it. */
+/**
+ * Returns the fields that a write through the subresource can set: the status through its own subresource only, and with it
+ * the metadata of built-in kinds.
+ */
 function ownedThrough(
-  { status }: ServedResource,
+  { status, custom }: ServedResource,
   { subresource }: FieldWriter,
 ): (fields: FieldSet) => FieldSet {
-  if (subresource === 'status') return (fields) => fields.only('f:status');
+  if (subresource === 'status') {
+    return (fields) => (custom === true ? fields.only('f:status') : fields.without('f:spec'));
+  }
   return (fields) => (status === true ? fields.without('f:status') : fields);
 }
 

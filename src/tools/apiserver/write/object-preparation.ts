@@ -145,8 +145,8 @@ export function prepareUpdate(
   scope: WriteScope,
 ): KubeObject {
   const source = scope === 'status' ? { ...current, status: given['status'] } : given;
-  const meta = scope === 'status' ? current.metadata : given.metadata;
-  const metadata: ObjectMeta = { ...meta };
+  const metadata: ObjectMeta = { ...given.metadata };
+  if (scope === 'status') keep(metadata, current.metadata, keptByStatus(definition, metadata));
   keep(metadata, current.metadata, [
     'name',
     'namespace',
@@ -163,6 +163,22 @@ export function prepareUpdate(
     metadata.generation = (current.metadata.generation ?? 0) + 1;
   }
   return withoutEmpty(definition, updated);
+}
+
+/** Kinds whose status is written without their metadata, as for custom resources. */
+const STATUS_ALONE: ReadonlySet<string> = new Set([
+  'customresourcedefinitions.apiextensions.k8s.io',
+  'volumeattachments.storage.k8s.io',
+]);
+
+/** Returns the metadata that a write through `/status` leaves alone. */
+function keptByStatus(definition: ServedResource, given: ObjectMeta): readonly string[] {
+  const name = qualifiedName(definition);
+  if (definition.custom === true || STATUS_ALONE.has(name)) {
+    return [...Object.keys(given), 'labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'];
+  }
+  if (name === 'deployments.apps') return ['labels'];
+  return name === 'pods' ? ['ownerReferences'] : [];
 }
 
 /**
