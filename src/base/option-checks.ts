@@ -31,6 +31,9 @@ export function checkOptions<Options>(
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     invalidOption(what, options, 'an object');
   }
+  // Without members of its own it would count as no options.
+  if (options instanceof AbortSignal)
+    throw new KubeloomError('ERR_KUBELOOM_OPTION', `${what} are an AbortSignal: pass { signal }`);
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(checks, name)) throw unknownOption(what, name, Object.keys(checks));
   }

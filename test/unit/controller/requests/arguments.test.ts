@@ -145,6 +145,15 @@ describe('an argument that leads to no request', () => {
     });
   });
 
+  it('C385 is refused with advice: a signal in place of the options', async () => {
+    const { signal } = new AbortController();
+    const message = 'options of a get are an AbortSignal: pass { signal }';
+    await assert.rejects(client.get(deployments, KEY, signal as object), {
+      code: 'ERR_KUBELOOM_OPTION',
+      message,
+    });
+  });
+
   it('C385 is refused by the constructor', () => {
     for (const options of [{ fieldManager: '' }, { onWarning: 7 }, { clock: {} }, { retries: 3 }, null, 7]) {
       assert.throws(() => new ObjectClient({ server: 'http://127.0.0.1:1' }, options as never), {
