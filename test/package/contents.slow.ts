@@ -28,7 +28,7 @@ const EXPECTED = [
   /^dist\/THIRD-PARTY-LICENSES$/,
   /^src\/tools\/loadtest\/[\w./-]+\.(json|yaml)$/,
   /^docs\/[\w./-]+\.(md|svg|png)$/,
-  /^docs\/examples\/([\w-]+\/)?[\w.-]+\.(ts|txt|yaml)$/,
+  /^docs\/examples\/([\w-]+\/)?([\w.-]+\.(ts|txt|yaml)|Dockerfile)$/,
   /^docs\/(grafana|loadtest)\/[\w.-]+$/,
   /^(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/,
   /^(LICENSE|package\.json)$/,

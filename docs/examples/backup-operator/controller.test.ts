@@ -6,9 +6,9 @@ import type { TestContext } from 'node:test';
 import { load } from 'js-yaml';
 import { resources } from 'kubeloom';
 import { settled, startEmbeddedApiServer } from 'kubeloom/testing';
-import { backups } from './backup.ts';
-import type { Backup } from './backup.ts';
-import { backupOperator } from './controller.ts';
+import { backups } from './backup.js';
+import type { Backup } from './backup.js';
+import { backupOperator } from './controller.js';
 
 const { cronJobs } = resources.batch.v1;
 const definition = load(await readFile('docs/examples/backup-crd.yaml', 'utf8')) as object;
