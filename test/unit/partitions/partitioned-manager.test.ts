@@ -5,6 +5,7 @@ import { PartitionedManager } from '../../../src/partitions/index.ts';
 import type { Reconcile } from '../../../src/controller/index.ts';
 import type { PartitionedManagerOptions } from '../../../src/partitions/index.ts';
 import { resources } from '../../../src/index.ts';
+import { RecordingLogger } from '../../kit/recording-logger.ts';
 import { Gate } from '../informer/scene.ts';
 import { GroupScene, PARTITIONS, pods, turn } from './scene.ts';
 
@@ -76,6 +77,19 @@ for (const sharding of ['echoes', 'filters', 'ignores'] as const) {
 }
 
 describe('a partitioned manager', () => {
+  test('writes the lines of its controllers to the log, with the id of each reconciliation', async () => {
+    await using scene = await GroupScene.start('echoes');
+    await createPods(scene);
+    const log = new RecordingLogger();
+    scene.join('a', { ...podsOf('a', []), log });
+    const done = (): number => log.lines.filter((line) => line === 'debug reconciled').length;
+    await scene.until(() => done() === PARTITIONS);
+    const ids = log.fields.flatMap(({ reconcileID }) => (reconcileID === undefined ? [] : [reconcileID]));
+    assert.equal(new Set(ids).size, PARTITIONS);
+    const { controller, workers } = log.fields[log.lines.indexOf('info starting controller')] ?? {};
+    assert.match(`${String(controller)} ${String(workers)}`, /^pods \(partition \d\) 1$/);
+  });
+
   test('C228 hands a partition over when the reconciliation in progress has ended, whose signal is not aborted', async () => {
     await using scene = await GroupScene.start('echoes');
     using gate = new Gate();
