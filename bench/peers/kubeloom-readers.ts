@@ -8,7 +8,7 @@ import { syncedCache } from './micro-cache.ts';
 import { packageVersion } from './program.ts';
 import { GRID_NAMESPACE, readTimes, runReaders } from './readers-grid.ts';
 import type { GridCache, GridPod } from './readers-grid.ts';
-import { touchParsed } from './touch.ts';
+import { phaseOf, touchParsed } from './touch.ts';
 
 const PODS: ResourceRef = resources.core.v1.pods;
 
@@ -23,7 +23,7 @@ async function gridCache(pods: readonly GridPod[], onChange: () => void): Promis
   };
 }
 
-/** Includes a list that parses no object, which other clients do not have. */
+/** Includes a list that parses no object and a scan that parses one member, which other clients do not have. */
 async function lists(task: Task): Promise<OutcomeRow[]> {
   const threads = new InformerThreads();
   const config = loadKubeConfig(new KubeConfig(), task);
@@ -31,6 +31,12 @@ async function lists(task: Task): Promise<OutcomeRow[]> {
   void informer.run();
   await informer.waitForSync();
   const lister = new Lister(informer.getIndexer(), PODS);
+  const phases = (): number => {
+    const found = lister.list();
+    for (const { key, status } of found)
+      if (phaseOf(status) === undefined) throw new Error(`${key} has no phase`);
+    return found.length;
+  };
   const scan = (selector: string): number => {
     const found = lister.list(selector);
     for (const entry of found) touchParsed(entry.object, 'object');
@@ -40,6 +46,7 @@ async function lists(task: Task): Promise<OutcomeRow[]> {
     ...readTimes('list by label, keys only', task.objects, () => lister.list('app=web').length),
     ...readTimes('list by label', task.objects, () => scan('app=web')),
     ...readTimes('full scan', task.objects, () => scan('')),
+    ...readTimes('full scan by status.phase', task.objects, phases),
   ];
 }
 

@@ -32,6 +32,10 @@ interface PodStatus {
   readonly podIP?: string;
 }
 
+export function phaseOf(status: unknown): string | undefined {
+  return ((status ?? {}) as PodStatus).phase;
+}
+
 /** Returns the length of the key; checks that the other fields exist. */
 export function touchParsed(object: Parsed, handler: Handler): number {
   const { namespace = '', name = '', annotations } = object.metadata ?? {};

@@ -8,6 +8,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/replica/store/members.ts': {
     C331: ['const valueAfter = after && parsedMember(after, name);', 'const valueAfter = undefined;'],
+    C332: ['if ((before.flags | entry.flags) & UNREADABLE) return false;', 'void 0;'],
   },
   'src/reflector/read-window.ts': {
     C320: ['windowMs * this.#ratePerMs >= EVENTS_MIN', 'windowMs * this.#ratePerMs < EVENTS_MIN'],

@@ -78,6 +78,7 @@ export class Members {
 
   /** Returns whether two states of an object have the same bytes in a member, or both have none. */
   isSame(before: Entry, entry: Entry, name: string): boolean {
+    if (before === entry) return true;
     // The caller then reads the new state, whose own error says why it cannot be read.
     if ((before.flags | entry.flags) & UNREADABLE) return false;
     const { read } = this.#options;

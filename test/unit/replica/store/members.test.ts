@@ -150,7 +150,7 @@ describe('in an update', () => {
     assert.deepEqual([before.decodedMembers, after.decodedMembers], [undefined, undefined]);
   });
 
-  test('a state whose predecessor cannot be read is readable, and counts as changed', () => {
+  test('C332 a state whose predecessor cannot be read is readable, and counts as changed', () => {
     const states = new States();
     for (const flags of [EntryFlag.TooLarge, EntryFlag.Malformed, EntryFlag.Quarantined]) {
       const before = newEntry(states.owner, SPEC, { bytes: Buffer.from('{}'), flags });
@@ -164,7 +164,7 @@ describe('in an update', () => {
     }
   });
 
-  test('a member is the last with its name in each state, although its bytes are at one place', () => {
+  test('C331 a member is the last with its name in each state, although its bytes are at one place', () => {
     const states = new States();
     const texts = ['{"spec":1,"data":0,"spec":2}', '{"spec":1,"data":0,"x":2}', '{"spec":1,"data":0,"x":2}'];
     const facts = factsOf(identityOf(SPEC), extractedText(SPEC));
@@ -186,7 +186,7 @@ describe('in an update', () => {
     assert.deepEqual(read, [2, undefined, 1, true, 1, undefined, 1, false]);
   });
 
-  test('specChanged and statusChanged compare bytes, and parse nothing', () => {
+  test('C332 specChanged and statusChanged compare bytes, and parse nothing', () => {
     const states = new States();
     const before = states.next({ spec: { a: 1 }, status: 'x' });
     const after = states.next({ spec: { a: 1 }, status: 'y' });
