@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import type { Body } from './client.ts';
 import { Applier, causesOf, entriesOf, ownersOf } from './applier.ts';
 import { customOwnershipSemantics } from './apply-kinds.ts';
 import { Fixture, ok } from './fixture.ts';
@@ -248,6 +249,20 @@ function updateOwnershipSemantics(target: () => Promise<Target>): void {
         'Apply one': { 'f:data': { 'f:b': {} } },
         'Update kubeloom-semantics': { 'f:data': { 'f:a': {} } },
       });
+    });
+
+    it('becomes a part of ancient changes when eleven managers have updated the object', async () => {
+      await fixture.create('crowded', {}, { a: '1' });
+      let last: Body | undefined;
+      for (let number = 10; number < 23; number++) {
+        const path = `${fixture.configMap('crowded')}?fieldManager=m${number}`;
+        last = ok(await fixture.client.mergePatch(path, { data: { [`k${number}`]: '1' } }));
+      }
+      const owners = ownersOf(last ?? { metadata: {} as never, items: [] });
+      assert.equal(Object.keys(owners).length, 10);
+      const ancient = owners['Update ancient-changes'] as { readonly 'f:data': object };
+      assert.ok(Object.keys(ancient['f:data']).length >= 3);
+      assert.deepEqual(owners['Update m22'], { 'f:data': { 'f:k22': {} } });
     });
 
     it('keeps managers that the body leaves out, and forgets all for an empty list', async () => {

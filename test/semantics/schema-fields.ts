@@ -22,6 +22,10 @@ const SPEC = {
   },
 };
 
+function tick(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 20));
+}
+
 export function schemaFieldSemantics(target: () => Promise<Target>): void {
   describe('a schema with extensions', () => {
     const fixture = Fixture.use(target, 'together');
@@ -46,6 +50,43 @@ export function schemaFieldSemantics(target: () => Promise<Target>): void {
         'FieldValueDuplicate spec.byName[1]: Duplicate value: {"name":"y"}',
         'FieldValueDuplicate spec.tags[1]: Duplicate value: "x"',
       ]);
+    });
+
+    it('that becomes stricter keeps the objects that exist, and refuses changes of what breaks it', async () => {
+      const versions = (more: object): object[] => {
+        const a = { type: 'object', properties: { size: { type: 'integer' }, note: TEXT }, ...more };
+        const spec = { type: 'object', properties: { a, list: { type: 'array', items: TEXT } } };
+        const openAPIV3Schema = { type: 'object', properties: { spec } };
+        return [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }];
+      };
+      await definitions.establish('stricts', 'Strict', versions({}));
+      const post = (name: string, spec: object): Promise<Answer> =>
+        fixture.client.post(
+          definitions.objects('stricts'),
+          definitions.object('Strict', { metadata: { name }, spec }),
+        );
+      ok(await post('old', { a: { size: 9 } }));
+      const required = {
+        required: ['note'],
+        properties: { size: { type: 'integer', maximum: 5 }, note: TEXT },
+      };
+      ok(
+        await fixture.client.mergePatch(definitions.path('stricts'), {
+          spec: { versions: versions(required) },
+        }),
+      );
+      let number = 0;
+      while ((await post(`new-${number++}`, { a: { size: 9 } })).status !== 422) await tick();
+      const patch = (body: object): Promise<Answer> =>
+        fixture.client.mergePatch(definitions.objects('stricts', 'old'), body);
+      ok(await patch({ metadata: { labels: { a: '1' } } }));
+      ok(await patch({ spec: { list: ['x'] } }));
+      assert.deepEqual(causes(await patch({ spec: { a: { size: 8 } } })), [
+        'FieldValueInvalid spec.a.size: Invalid value: 8: spec.a.size in body should be less than or equal to 5',
+        'FieldValueRequired spec.a.note: Required value',
+      ]);
+      ok(await patch({ spec: { a: { note: 'n' } } }));
+      await definitions.removeAll('stricts');
     });
 
     it('names the fields that selectors can use', async () => {

@@ -6,6 +6,7 @@
 
 import { schemaType } from '../fields/schema-types.ts';
 import type { FieldType } from '../fields/schema-types.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf, setMember } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
@@ -58,11 +59,27 @@ export class StructuralSchema implements ResourceSchema {
 
   validate(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[] {
     const { metadata: _, ...content } = object;
-    const errors = [...this.#validate(object), ...duplicateErrors(content, this.fieldType)];
+    const found = [...this.#validate(object), ...duplicateErrors(content, this.fieldType)];
+    const errors = found.filter(({ field }) => !isAsBefore(field, object, previous));
     if (!this.#rules.isNeeded) return errors;
     if (errors.some(({ type }) => BLOCKING.has(type))) return [...errors, UNCHECKED];
     return [...errors, ...this.#rules.errors(object, previous, '')];
   }
+}
+
+/**
+ * True for an error in a value that an update leaves as it was: it stays valid until it is changed. An item of a list has no
+ * value before, so the whole list counts.
+ */
+function isAsBefore(field: string, object: KubeObject, previous: KubeObject | undefined): boolean {
+  if (previous === undefined) return false;
+  let [after, before]: (Json | undefined)[] = [object, previous];
+  for (const name of (field.split('[', 1)[0] ?? '').split('.')) {
+    [after, before] = [memberOf(after, name), memberOf(before, name)];
+    if (after === undefined || before === undefined) return false;
+    if (isDeepStrictEqual(after, before)) return true;
+  }
+  return false;
 }
 
 /** Returns the value in the shape of the schema, and adds what had to be left out to `unknown`. */

@@ -115,7 +115,36 @@ export function afterUpdate(
   const key = keyOf(write.identity);
   // What the writer owned before it keeps, unless the update removed it.
   const previous = managers.get(key)?.fields.difference(removed) ?? NO_FIELDS;
-  return rest.set(key, { ...write.identity, time: write.time, fields: previous.union(changed) });
+  return capped(rest.set(key, { ...write.identity, time: write.time, fields: previous.union(changed) }));
+}
+
+/** With more updating managers, the oldest become one. */
+const UPDATERS_MAX = 10;
+const OLD_UPDATES = 'ancient-changes';
+
+/** Merges the oldest updating managers of each version, as far as there are too many. */
+function capped(managers: Map<string, Manager>): Managers {
+  const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
+  const ageOf = ([key, { time = '' }]: readonly [string, Manager]): string => `${time} ${key}`;
+  const oldest = new Map<string, string>();
+  let excess = updaters.length - UPDATERS_MAX;
+  for (const [key, manager] of updaters.toSorted((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1))) {
+    if (excess <= 0) break;
+    const { apiVersion, time } = manager;
+    const first = oldest.get(apiVersion);
+    if (first === undefined) {
+      oldest.set(apiVersion, key);
+      continue;
+    }
+    const bucket = { manager: OLD_UPDATES, operation: 'Update', apiVersion, subresource: '' } as const;
+    const before = managers.get(keyOf(bucket)) ?? managers.get(first);
+    managers.delete(first);
+    managers.delete(key);
+    const fields = manager.fields.union(before?.fields ?? NO_FIELDS);
+    managers.set(keyOf(bucket), { ...bucket, time, fields });
+    excess--;
+  }
+  return managers;
 }
 
 /** A field that the configuration would take from another manager. */
