@@ -88,7 +88,7 @@ export const CALL_ERRORS = {
   ERR_KUBELOOM_NOT_CACHED: [
     ['thrown'],
     'No handle keeps the kind in this view and namespace, or it has not synced.',
-    'Await `informerFor()` of the kind first, and keep its handle. In a controller, declare the kind with `owns()` or `watches(kind, () => [])`.',
+    'Await `informerFor()` of the kind first, and keep its handle. In a controller, declare the kind with `owns()` or `watches()`.',
   ],
   ERR_KUBELOOM_CONTINUE: [
     ['thrown'],
