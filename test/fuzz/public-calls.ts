@@ -40,6 +40,7 @@ export const NOT_CALLED: Readonly<Record<string, string>> = {
   KubeStatusError: 'the answer of a server makes it',
   Lister: 'an informer makes it',
   NamespaceLister: 'a lister makes it',
+  startEmbeddedApiServer: 'each valid call starts a thread: test/unit/tools/apiserver/start.test.ts',
 };
 
 const CONFIG = kubeConfigFor('https://127.0.0.1:1', { token: TOKEN });
@@ -252,7 +253,6 @@ export const CALLS: Readonly<Record<string, Arguments>> = {
   'testing.FakeControllerSource': () => [{}],
   'testing.seededRandom': () => [7],
   'testing.settled': () => [],
-  'testing.startEmbeddedApiServer': () => [{ isolation: 'none' }],
   'thread.openCache': () => [undefined, {}],
   'thread.ReconcilerPool': () => ['file:///reconcile.js', { cache: { port: nothing, close: nothing } }],
   'thread.SharedCache': () => [{ pods: { attachReader: nothing } }],
