@@ -101,7 +101,9 @@ describe('the types of the installed package', () => {
       for (const compiler of ['typescript', 'typescript5']) {
         const tsc = join(bare, `node_modules/${compiler}/bin/tsc`);
         const options = [
-          '--noEmit',
+          '--declaration',
+          '--outDir',
+          'out',
           '--strict',
           '--target',
           'es2022',

@@ -16,11 +16,16 @@ interface Manifest {
   readonly exports: Readonly<Record<string, string | { readonly types?: string }>>;
 }
 
-/** Returns the declarations of every entry with types. */
+/** Kubernetes' own types, which Kubernetes documents. */
+const MODELS = './dist/src/kube/models.d.ts';
+
+/** Returns the declarations of every entry with types of ours. */
 function entryPoints(): string[] {
   const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
   return Object.values(exports).flatMap((entry) =>
-    typeof entry === 'object' && entry.types !== undefined ? [join(ROOT, entry.types)] : [],
+    typeof entry === 'object' && entry.types !== undefined && entry.types !== MODELS
+      ? [join(ROOT, entry.types)]
+      : [],
   );
 }
 
