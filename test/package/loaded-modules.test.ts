@@ -87,7 +87,7 @@ const ENTRIES = [
     what: 'the reflector’s thread',
     file: 'reflector/create-reflector.js',
     packages: [],
-    files: 68,
+    files: 74,
     bytes: 240_000,
   },
   {

@@ -13,8 +13,11 @@ import { filesOf, save } from './recipes.ts';
 const TIMEOUT_MS = 180_000;
 const CLI = 'node_modules/kubeloom/dist/tools/cli.js';
 const FIXTURE_FILES = ['smoke.mjs', 'smoke-reconcile.mjs'];
-const BUN = 'node_modules/@oven/bun-linux-x64/bin/bun';
-const DENO = 'node_modules/@deno/linux-x64-glibc/deno';
+const isArm = process.arch === 'arm64';
+const BUN_PACKAGE = `@oven/bun-linux-${isArm ? 'aarch64' : 'x64'}`;
+const DENO_PACKAGE = `@deno/linux-${isArm ? 'arm64' : 'x64'}-glibc`;
+const BUN = `node_modules/${BUN_PACKAGE}/bin/bun`;
+const DENO = `node_modules/${DENO_PACKAGE}/deno`;
 
 /** Commands by runtime: for a program, and for a file with tests. Deno would check types, for which it needs `@types/node`. */
 const RUNTIMES = {
@@ -23,13 +26,13 @@ const RUNTIMES = {
   Deno: { run: [DENO, 'run', '-A', '--no-check'], test: [DENO, 'test', '-A', '--no-check'] },
 } as const;
 
-describe('the installed package', { skip: process.arch !== 'x64' }, () => {
+describe('the installed package', () => {
   let folder = '';
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kubeloom-runtimes-'));
     // Both packages are the programs themselves: no script of an installation fetches anything.
-    const runtimes = ['@oven/bun-linux-x64@1', '@deno/linux-x64-glibc@2'];
+    const runtimes = [`${BUN_PACKAGE}@1`, `${DENO_PACKAGE}@2`];
     await install(folder, ['--ignore-scripts', await pack(folder), ...runtimes]);
     for (const name of FIXTURE_FILES) await copyFile(join(FIXTURES, name), join(folder, name));
     await save({ files: filesOf(await readFile(join(ROOT, 'README.md'), 'utf8')) }, folder);

@@ -9,8 +9,11 @@ export interface Document {
   readonly text: string;
 }
 
-/** Bytes of the Markdown in docs that people write; what a script writes from the code does not count. */
-export const DOCS_BYTES_MAX = 332 * 1024;
+/**
+ * Bytes of the Markdown in docs that people write; what a script writes from the code does not count. Rose from 332 KiB with the
+ * page of an operator, the health server, logs, generated types and the writes of the client.
+ */
+export const DOCS_BYTES_MAX = 356 * 1024;
 /** `docs/benchmarks.md`: what a user decides by, then the method, then the losses. */
 export const BENCHMARK_LINES_MAX = 200;
 /** Half a page of prose, and a small table. */
