@@ -88,7 +88,7 @@ const ENTRIES = [
     file: 'reflector/create-reflector.js',
     packages: [],
     files: 74,
-    bytes: 240_000,
+    bytes: 256_000,
   },
   {
     what: 'a shard’s thread',
