@@ -191,5 +191,7 @@ function ofClientNode(user: User): KubeConfigUser {
 
 function quote(name: unknown): string {
   if (typeof name === 'object' && name !== null) return 'that is no text';
+  // YAML folds a line that follows by mistake into a name: it may be the line of a password.
+  if (typeof name === 'string' && /\s/.test(name)) return 'of several words';
   return JSON.stringify(name ?? '');
 }

@@ -1,5 +1,7 @@
 /** From a KubeConfig to a connection: client-node's quirks, and every way in which a kubeconfig is unusable. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -201,4 +203,18 @@ test('the first of several definitions in the files of $KUBECONFIG wins, as for 
   const last = file('current-context: two', 'last.yaml');
   process.env['KUBECONFIG'] = [file(GOOD, 'good.yaml'), last].join(delimiter);
   assert.equal(loadKubeConfig().getCurrentContext(), 'one');
+});
+
+test('C188 a name into which YAML has folded the line of a password is not quoted', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-folded-'));
+  try {
+    const path = join(folder, 'config');
+    writeFileSync(path, 'current-context: x\n  password hunter2\n');
+    assert.throws(
+      () => loadKubeConfig({ path }),
+      ({ message }: Error) => /has no context of several words/.test(message) && !message.includes('hunter2'),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
