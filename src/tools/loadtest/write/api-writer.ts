@@ -52,7 +52,8 @@ export class ApiWriter {
       await this.#turn();
       try {
         onSent();
-        const request = { method, path, ...(body === undefined ? {} : { body }) };
+        const contentType = method === 'PATCH' ? { contentType: 'application/merge-patch+json' } : {};
+        const request = { method, path, ...contentType, ...(body === undefined ? {} : { body }) };
         return (await this.#client.send(request)) as WrittenObject;
       } catch (error) {
         if (!(error instanceof KubeStatusError) || !BUSY.has(error.httpStatus) || tries === TRIES_MAX)
