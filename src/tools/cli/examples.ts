@@ -21,5 +21,5 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'kubeloom loadtest fanout --context kind-kind --html report.html',
     'kubeloom loadtest --print churn',
   ],
-  completion: ['kubeloom completion bash'],
+  completion: ['kubeloom completion bash > ~/.local/share/bash-completion/completions/kubeloom'],
 };
