@@ -122,7 +122,9 @@ async function countEvents(
     const counts = since.flatMap((line) =>
       line.kind === 'received' && line.member === identity ? [line.events] : [],
     );
-    return ((counts.at(-1) ?? 0) - (counts[0] ?? 0)) / changes;
+    // A partition that a member hands over takes its count along.
+    const steps = counts.map((count, index) => Math.max(0, count - (counts[index - 1] ?? count)));
+    return steps.reduce((sum, step) => sum + step, 0) / changes;
   });
   const isCounted = sent !== undefined && sentBefore !== undefined;
   return { shares, sentPerChange: isCounted ? (sent - sentBefore) / changes : undefined };
