@@ -14,7 +14,8 @@ test('an election has lines in a log: who leads, and each failed request, which 
     if (operation === 'create' && number === 1) throw new Error('refused');
   };
   await scene.start();
-  await scene.advance(4000);
+  // Longer than a retry with its jitter.
+  await scene.advance(8000);
   scene.stop.abort();
   await scene.advance(1);
   assert.deepEqual(log.lines.slice(0, 1), [`warn leader election of ${scene.lock.describe()}: refused`]);
