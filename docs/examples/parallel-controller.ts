@@ -8,7 +8,7 @@
 import { RateLimitingQueue, runWorkers } from 'kubeloom/workqueue';
 import { ReconcilerPool, SharedCache } from 'kubeloom/thread';
 import { SharedIndexInformer, loadKubeConfig, ownerUid, resources } from 'kubeloom';
-import type { Borrowed, CachedObject, KubeObject, WireOf } from 'kubeloom';
+import type { Borrowed, CachedObject, WireOf } from 'kubeloom';
 import { ObjectClient } from 'kubeloom/controller';
 import { measured } from './parallel-controller/measure.js';
 import { plan } from './parallel-controller/reconcile.js';
@@ -39,7 +39,7 @@ deployments.addEventHandler({
   onDelete: ({ key }) => queue.add(key),
 });
 // A Pod concerns the Deployment that controls it.
-const controllerKey = ({ namespace, metadata }: Borrowed<KubeObject>): string =>
+const controllerKey = ({ namespace, metadata }: Borrowed<WireOf<'core', 'v1', 'Pod'>>): string =>
   `${namespace}/${metadata.ownerReferences?.find(({ controller }) => controller)?.name ?? ''}`;
 pods.addEventHandler({
   onAdd: (pod) => queue.add(controllerKey(pod)),
