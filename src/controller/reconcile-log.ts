@@ -1,6 +1,6 @@
 /**
- * The log of one controller. Each reconciliation has an id in every line about it, as in controller-runtime: those of the
- * manager, and those that the reconcile function writes to the log of its context.
+ * The log of one controller. Every line about a reconciliation carries the id of the reconciliation, as in controller-runtime:
+ * lines of the manager, and lines that the reconcile function writes to the log of its context.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';

@@ -22,7 +22,7 @@ export interface BackupSpec {
    */
   readonly suspend?: boolean;
   /**
-   * What happens to the copies when the Backup is deleted.
+   * Whether the operator deletes the copies of a deleted Backup or retains them.
    * @default "Delete"
    */
   readonly deletionPolicy?: 'Delete' | 'Retain';

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
-import { escapeControls } from '../../base/printable.ts';
+import { LimitedWarnings } from '../../base/limited-warnings.ts';
 
 /** The operation that failed. */
 export type ErrorOrigin = 'list' | 'watch' | 'decode' | 'store' | 'resync' | 'transform' | 'process';
@@ -12,18 +12,15 @@ export type ErrorOrigin = 'list' | 'watch' | 'decode' | 'store' | 'resync' | 'tr
 /** An error that it throws, or rejects with, becomes a warning. */
 export type ReflectorErrorHandler = (error: KubeloomError, during: ErrorOrigin) => unknown;
 
-const WARNING_INTERVAL_MS = 1000;
-
 export class WarningReporter {
   readonly #name: string;
   readonly #handler: ReflectorErrorHandler | undefined;
-  readonly #clock: Clock;
-  readonly #warnedAt: Map<string, number> = new Map();
+  readonly #warnings: LimitedWarnings;
 
   constructor(name: string, handler: ReflectorErrorHandler | undefined, clock: Clock) {
     this.#name = name;
     this.#handler = handler;
-    this.#clock = clock;
+    this.#warnings = new LimitedWarnings(clock);
   }
 
   report(error: KubeloomError, during: ErrorOrigin): void {
@@ -41,11 +38,6 @@ export class WarningReporter {
   }
 
   #warn(error: KubeloomError): void {
-    const now = this.#clock.now();
-    const last = this.#warnedAt.get(error.code);
-    if (last !== undefined && now - last < WARNING_INTERVAL_MS) return;
-    this.#warnedAt.set(error.code, now);
-    const message = `${escapeControls(this.#name)}: ${error.message}`;
-    process.emitWarning(message, { type: 'KubeloomWarning', code: error.code });
+    this.#warnings.warn(error, error.code, `${this.#name}: ${error.message}`);
   }
 }

@@ -1,4 +1,4 @@
-/** A list of ordinals in order of arrival, linked in two columns of theirs: all ordinals of a state, or those of a namespace. */
+/** A list of ordinals in order of arrival, linked in two columns: all ordinals of a state, or all ordinals of a namespace. */
 import { NO_ORDINAL } from './columns.ts';
 import type { NumberColumns } from './columns.ts';
 
@@ -20,7 +20,7 @@ export class ArrivalList implements Iterable<number> {
     this.#columns = columns;
   }
 
-  /** Yields all ordinals. None may be removed meanwhile. */
+  /** Yields all ordinals. The caller removes no ordinal during the iteration. */
   *[Symbol.iterator](): Generator<number> {
     for (let ordinal = this.first; ordinal !== NO_ORDINAL; ordinal = this.after(ordinal)) yield ordinal;
   }

@@ -1,7 +1,7 @@
 /**
  * Ordinals by the keys of their objects. A Map with a node for each key would be 39 bytes of heap an object, and
  * would move all keys at once when it grows. This is a hash table in columns that grows by one bucket for each key (linear
- * hashing), so no call takes long. A key itself is not in it: it is compared with that of the ordinal when their hashes agree.
+ * hashing), so no call takes long. The table stores hashes only: when two hashes agree, the caller compares the keys.
  *
  * ```
  *  buckets, one for each key        ordinals: the hash of the key, and the next ordinal of the bucket

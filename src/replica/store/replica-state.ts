@@ -192,7 +192,7 @@ export class ReplicaState {
     return this.#indices.get(name) ?? (name === NAMESPACE_INDEX ? this.#byNamespace : undefined);
   }
 
-  /** Returns the ordinals of a namespace, also where the index of that name is another one. */
+  /** Returns the ordinals of a namespace, whatever index the program declares under the name `namespace`. */
   inNamespace(namespace: string): Iterable<number> {
     return this.#byNamespace.get(namespace) ?? [];
   }
