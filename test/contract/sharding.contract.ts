@@ -116,6 +116,8 @@ test('C226 a watch resumes behind the objects of other shards that came last', a
   );
   await server.request(2);
   assert.deepEqual(server.asked, ['list 0', 'watch 5', 'watch 9']);
+  // A request shows what the reflector has read; what it wrote arrives later.
+  await informer.waitForSync();
   assert.deepEqual(cached(informer), ['mine']);
 });
 
