@@ -1,8 +1,8 @@
 /**
- * Entry of an indexer thread: Piscina calls the exported function once, and it runs until shutdown.
+ * Entry of an indexer thread: Piscina calls the exported function once, and the function runs until shutdown.
  *
- * A CommonJS file that imports the rest. Piscina loads its file with `require`, and a thread that ends while `require`
- * links an ES module aborts the whole process (Node 20); one that ends while `import` does so just ends.
+ * The file is CommonJS and imports the rest. Piscina loads it with `require`, and a thread that ends while `require`
+ * links an ES module aborts the whole process (Node 20); a thread that ends during an `import` only ends.
  */
 async function runIndexer(task: import('../src/indexer/shard-loop.ts').ShardTask): Promise<void> {
   const { isMainThread } = await import('node:worker_threads');

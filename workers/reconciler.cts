@@ -1,8 +1,8 @@
 /**
  * Entry of a thread that reconciles: Piscina calls the exported function with each task.
  *
- * A CommonJS file that imports the rest. Piscina loads its file with `require`, and a thread that ends while `require`
- * links an ES module aborts the whole process (Node 20); one that ends while `import` does so just ends.
+ * The file is CommonJS and imports the rest. Piscina loads it with `require`, and a thread that ends while `require`
+ * links an ES module aborts the whole process (Node 20); a thread that ends during an `import` only ends.
  */
 async function reconcile(
   task: import('../src/thread/pool/messages.ts').PoolTask,

@@ -1,25 +1,27 @@
 /**
- * The last state of each key of one informer in one shard, by id: whether the main thread has it, its version, and a fingerprint of its
- * metadata. By the version the shard drops an event that a server repeats, or sends after a newer one; such an event would set the
- * cache back. By the fingerprint it sees that a change did not touch the extracted fields.
+ * The last state of each key of one informer in one shard, by id: whether the main thread holds the key, the version,
+ * and a fingerprint of its metadata. The shard compares versions to drop an event that the server repeats, or sends
+ * after a newer event; such an event would set the cache back. It compares fingerprints to see that a change did not
+ * touch the extracted fields.
  *
  * The main thread keeps two states during a relist: the live replica, and a shadow. ReplaceEnd replaces the replica by
  * the shadow; ReplaceAbort or a newer ReplaceBegin drops the shadow. So an id has two bits here:
  *
  * | bit | meaning |
  * |---|---|
- * | LIVE | the live replica has this id |
+ * | LIVE | the live replica contains this id |
  * | LISTED | the shadow has this id: the open epoch has listed it |
  *
  * | record | without an epoch | inside an epoch |
  * |---|---|---|
  * | Added, Modified, Replaced | LIVE | LISTED |
- * | Deleted | id freed | not LISTED; freed unless LIVE: the live replica still has it |
+ * | Deleted | id freed | not LISTED; freed unless LIVE: the live replica still contains it |
  * | ReplaceEnd | – | LISTED becomes LIVE; LIVE alone is Swept and freed |
  * | ReplaceAbort, newer ReplaceBegin | – | LISTED alone is freed without a record; the rest stays LIVE |
  *
- * Two rules follow. An id is not freed, and so not reused, while a state of the main thread has an object under it. An
- * id whose key first occurred in an aborted epoch is freed without a record: only the shadow had it, and it is gone.
+ * Two rules follow. An id is not freed, and so not reused, while the replica or the shadow holds an object under the
+ * id. An id whose key first occurred in an aborted epoch is freed without a record: only the shadow held the object,
+ * and the shadow is gone.
  *
  * A pass over the ids (after End, Abort, Begin) can be interrupted after any id: neither a million ids nor a full ring
  * may hold up the thread.
@@ -62,7 +64,7 @@ export function canonicalDecimal(bytes: Uint8Array, start: number, length: numbe
 
 export type VersionOrder = 'newer' | 'same' | 'older';
 
-/** Place of one object, and of its version's token, in a buffer. */
+/** Location of an object, and of the token of its version, in a buffer. */
 export interface HeadSpan {
   start: number;
   end: number;
@@ -78,12 +80,12 @@ export class KeyStates {
   /** Next id of the pass. */
   #nextId = 0;
   /**
-   * Newest versions. Those of an open relist are kept apart, like the main thread's second state. When the relist is
-   * aborted, the watch may resume before it, and the events that follow are new.
+   * Newest versions. The versions of an open relist are kept apart, like the main thread's shadow: when the relist is
+   * aborted, the watch may resume at an earlier version, and the events that follow are new.
    */
   #live: VersionTable = new VersionTable();
   #listed: VersionTable | undefined;
-  /** Fingerprints of the states that the main thread has or will receive. */
+  /** Fingerprints of the states that the main thread holds or will receive. */
   readonly #fingerprints: MetadataFingerprints = new MetadataFingerprints();
   readonly #free: (id: number) => void;
 
@@ -95,7 +97,8 @@ export class KeyStates {
   /**
    * Restores the main thread's state of an id, in the successor of a shard. Ids may come in any order.
    *
-   * @param live the version in the live replica; undefined when it has no such id @param listed the version in the shadow
+   * @param live the version in the live replica; undefined if the replica does not contain the id
+   * @param listed the version in the shadow
    */
   restore(id: number, live: number | string | undefined, listed: number | string | undefined): void {
     if (id >= this.#idEnd) this.#reach(id);
@@ -108,7 +111,7 @@ export class KeyStates {
     return this.#phase.phase === 'listing';
   }
 
-  /** Compares a version with the live one of the id. Counts an opaque version that differs as newer. */
+  /** Compares a version with the live version of the id. An opaque version that differs counts as newer. */
   orderOf(id: number, version: number | string): VersionOrder {
     return this.#live.orderOf(id, version);
   }
@@ -130,7 +133,7 @@ export class KeyStates {
     return bits === 0;
   }
 
-  /** Returns whether the object's head equals the last one that was kept. */
+  /** Returns whether the object's head equals the last head that was kept. */
   isHeadSame(id: number, bytes: Uint8Array, span: HeadSpan): boolean {
     return this.#fingerprints.isSame(id, bytes, span);
   }
@@ -144,19 +147,19 @@ export class KeyStates {
     this.#fingerprints.set(id, bytes, span, headEnd);
   }
 
-  /** Drops the head of an object, because the main thread has a different state of it. */
+  /** Drops the head of an object, because the main thread's state of the object differs from it. */
   dropHead(id: number): void {
     this.#fingerprints.delete(id);
   }
 
-  /** Begins an epoch, and drops the listed versions of an open one. After it, call `next` until PASS_DONE. */
+  /** Begins an epoch, and drops the listed versions of an open epoch. After it, call `next` until PASS_DONE. */
   begin(epoch: number): void {
     this.#enter({ type: 'begin', epoch });
     this.#listed = new VersionTable();
     this.#fingerprints.clear();
   }
 
-  /** Makes the listed versions the live ones. */
+  /** The listed versions become the live versions. */
   end(epoch: number): void {
     this.#enter({ type: 'end', epoch });
     if (this.#listed) this.#live = this.#listed;
@@ -207,7 +210,7 @@ export class KeyStates {
 
 const NUMBERS_MIN = 64;
 
-/** Versions by id: a number (8 bytes a key), or text for versions from 2^53 on and opaque ones. */
+/** Versions by id: a number (8 bytes a key), or text for opaque versions and versions from 2^53 on. */
 class VersionTable {
   /** Versions by id; -1 for text. */
   #numbers: Float64Array = new Float64Array(NUMBERS_MIN);
@@ -248,8 +251,8 @@ const CHUNK_SHIFT = 10;
 const CHUNK_IDS: number = 1 << CHUNK_SHIFT;
 
 /**
- * Fingerprint of each object's head at its last change. The head is all metadata before managedFields, or all of it, without
- * the version; most changes are of status and managedFields only.
+ * Fingerprint of each object's head at its last change. The head is the metadata before managedFields, or all metadata,
+ * without the version; most changes are of status and managedFields only.
  *
  * ```
  *  {"metadata":{"name":"web-0","uid":"…","resourceVersion":"12345","creationTimestamp":…,"managedFields":[…
@@ -257,13 +260,13 @@ const CHUNK_IDS: number = 1 << CHUNK_SHIFT;
  * ```
  *
  * Each key takes 12 bytes: a hash of 64 bits and the length of the tail. A person who writes objects must not be able
- * to construct two heads with one hash, because a change of a label would be missed. Therefore the hash is
+ * to construct two heads with equal hashes, because a change of a label would be missed. Therefore the hash is
  * HalfSipHash-1-3 with a random key. By chance, one change in 2^64 is missed.
  */
 class MetadataFingerprints {
   readonly #hash: HalfSipHash = new HalfSipHash();
   #chunks: Int32Array[] = [];
-  /** Tail length of the different head that `isSame` has just hashed; 0 when the hash is of no such head. */
+  /** Tail length of the different head that `isSame` has just hashed; 0 if the last hash is not of such a head. */
   #hashedTail = 0;
 
   isSame(id: number, bytes: Uint8Array, span: HeadSpan): boolean {
@@ -294,7 +297,7 @@ class MetadataFingerprints {
     this.#hashedTail = 0;
   }
 
-  /** Drops the head of an object, because the main thread has a different state of it. */
+  /** Drops the head of an object, because the main thread's state of the object differs from it. */
   delete(id: number): void {
     this.#hashedTail = 0;
     const chunk = this.#chunks[id >>> CHUNK_SHIFT];

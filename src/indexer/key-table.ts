@@ -1,5 +1,5 @@
 /**
- * Map from the bytes of a key to its dense id, without strings: open addressing, with the key bytes in a private arena.
+ * Map from the bytes of a key to a dense id, without strings: open addressing, with the key bytes in a private arena.
  *
  * ```
  *  cells    32 parts by hash   │ hash │ id + 1 │ hash │ 0 = empty │ …
@@ -8,8 +8,8 @@
  * ```
  *
  * Ids are dense, and the last freed id is reused first, so arrays by id stay small. The hash comes with the delta
- * record. All memory grows by parts, so no insert takes longer than a few hundred microseconds: rebuilding one table of a
- * million keys took 60 ms. First chunks begin small and double, because most tables are small.
+ * record. All memory grows by parts, so an insert takes at most a few hundred microseconds, where rebuilding a table of
+ * a million keys took 60 ms. First chunks begin small and double, because most tables are small.
  */
 import { assert } from '../base/errors.ts';
 import type { ObjectLocation } from '../shared/record/delta.ts';
@@ -17,7 +17,7 @@ import type { ObjectLocation } from '../shared/record/delta.ts';
 /** Returned when the key is absent. */
 export const NO_ID = -1;
 
-/** The place of a key's bytes, as a delta has it. */
+/** Location of a key's bytes, in the delta's fields. */
 export type KeyLocation = Pick<
   ObjectLocation,
   'hash' | 'offset' | 'namespaceOffset' | 'namespaceLength' | 'nameOffset' | 'nameLength'
@@ -71,7 +71,7 @@ export class KeyTable {
     }
   }
 
-  /** Adds an absent key and returns its id. */
+  /** Adds an absent key and returns the new id. */
   insert(bytes: Uint8Array, key: KeyLocation): number {
     let id = this.#firstFree;
     if (id === NO_ID) id = this.#addId();
@@ -89,14 +89,14 @@ export class KeyTable {
     this.#put(id, bytes, key);
   }
 
-  /** Ends the rebuild: frees the ids between those of the restored keys. Every key has a name. */
+  /** Ends the rebuild: frees the unused ids between the restored keys. Every key contains a name. */
   restored(): void {
     for (let id = 0; id < this.idEnd; id++) {
       if (this.#recordsOf(id)[recordAt(id) + NAME_LENGTH] === 0) this.#freeId(id);
     }
   }
 
-  /** Removes the key; its id is the next one that `insert` returns. */
+  /** Removes the key. The next `insert` reuses the id. */
   remove(id: number): void {
     const records = this.#recordsOf(id);
     const record = recordAt(id);
@@ -106,7 +106,7 @@ export class KeyTable {
     this.#freeId(id);
   }
 
-  /** Mixes the hash first, because the keys of one shard share the bits that routed them. */
+  /** Mixes the hash first, because the keys of a shard share the bits that routed them. */
   #partOf(hash: number): KeyCells {
     return this.#parts[Math.imul(hash, GOLDEN) >>> (32 - PART_BITS)] as KeyCells;
   }
@@ -194,7 +194,7 @@ const CELLS_MIN = 8;
 const GOLDEN = 0x9e3779b1 | 0;
 
 /**
- * One part of the cells: linear probing, at most 3/4 full. A removal shifts back the cells behind it (no tombstones), so
+ * A part of the cells: linear probing, at most 3/4 full. A removal shifts back the cells behind it (no tombstones), so
  * lookups do not become slower through churn.
  */
 class KeyCells {
@@ -216,13 +216,13 @@ class KeyCells {
     this.#place(hash, id);
   }
 
-  /** Removes the id, and moves later cells back so that no probe stops before its key. */
+  /** Removes the id, and moves later cells back so that no probe stops before the key that it looks for. */
   remove(hash: number, id: number): void {
     const { words, mask } = this;
     let hole = this.#cellOf(hash, id);
     for (let next = (hole + 1) & mask; words[next * 2 + 1] !== 0; next = (next + 1) & mask) {
       const home = this.homeOf(words[next * 2] ?? 0);
-      // A cell may move only if its home is not behind the hole.
+      // A cell may move only if the home of its key is not behind the hole.
       if (((next - home) & mask) < ((next - hole) & mask)) continue;
       words[hole * 2] = words[next * 2] ?? 0;
       words[hole * 2 + 1] = words[next * 2 + 1] ?? 0;
@@ -275,12 +275,12 @@ interface Chunk {
 }
 
 /**
- * Private memory for the bytes of keys: blocks of a multiple of 8 bytes. They are allocated in a row, and later from
- * free lists, one for each block size. Names of one kind have few lengths, so a freed block is usually soon reused. If
- * it is not, the table copies the live keys together.
+ * Private memory for the bytes of keys: blocks of a multiple of 8 bytes. New blocks are taken in a row, and later from
+ * free lists by block size. Names of a kind have few lengths, so a freed block is usually soon reused. If it is not,
+ * the table copies the live keys together.
  *
- * Chunks, because one more key must never cause a copy of a million. The link of a free list is in the free block
- * itself, so freeing allocates nothing.
+ * The memory consists of chunks, because a new key must never cause a copy of a million keys. A free block contains the
+ * link of its free list, so freeing does not allocate.
  */
 export class KeyArena {
   #last: Chunk = makeChunk(FIRST_CHUNK_BYTES);
@@ -340,7 +340,7 @@ export class KeyArena {
     return this.#chunks[place >>> CHUNK_BLOCKS_SHIFT] ?? this.#last;
   }
 
-  /** Doubles the only chunk while it is small, otherwise adds one. The rest of the last chunk counts as free. */
+  /** Doubles the only chunk while it is small, otherwise adds a chunk. The rest of the last chunk counts as free. */
   #grow(): void {
     const { bytes } = this.#last;
     const isSmall = bytes.length < CHUNK_BYTES;
@@ -363,7 +363,7 @@ function makeChunk(bytes: number): Chunk {
   return { bytes: new Uint8Array(buffer), words: new Int32Array(buffer) };
 }
 
-/** Rounds up to whole blocks. An empty key takes a block, too, because a free block needs room for its link. */
+/** Rounds up to whole blocks. An empty key also takes a block, because a free block needs room for a link. */
 function blockBytes(length: number): number {
   return Math.max(BLOCK_BYTES, (length + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1));
 }

@@ -1,6 +1,6 @@
 /**
- * Functions that an informer's transform and indexes name as exports of modules: their import, which has a deadline because
- * it cannot be cancelled, and their calls.
+ * Functions that an informer's transform and indexes name as exports of modules. The import has a deadline, because it
+ * cannot be cancelled.
  */
 import { disown, isThenable } from '../base/thenable.ts';
 import type { Clock } from '../base/clock.ts';
@@ -79,8 +79,8 @@ function importedInTime(url: string, clock: Clock): Promise<Readonly<Record<stri
 }
 
 /**
- * Calls a transform once; returns its result as JSON. It may change the object in place, but neither key, uid nor
- * resourceVersion, because every later stage relies on those that the reflector read.
+ * Calls a transform once; returns the result as JSON. The transform may change the object in place, but not the key,
+ * the uid or the resourceVersion: every later stage relies on the values that the reflector read.
  *
  * @throws the function's error, or a TypeError about its result
  */
@@ -106,7 +106,7 @@ function identityOf(object: object): readonly unknown[] {
 }
 
 /**
- * Calls the index functions. If one throws, the object has no values in that index, and a warning is added.
+ * Calls the index functions. If a function throws, that index gets no values of the object, and a warning is added.
  *
  * @returns JSON: an object from index names to values, without duplicates
  */

@@ -1,8 +1,9 @@
 /**
- * Encoder of one informer's parsed objects as msgpack with shared structures. `record/msgpack.ts` has the decoder.
+ * Encoder of an informer's parsed objects as msgpack with shared structures. The decoder is in `record/msgpack.ts`.
  *
- * It avoids three traps of msgpackr. `StructureShapes` fills the table, instead of every shape that occurs. Keys with a
- * meaning in JavaScript (`toJSON`) are data. An object that would not come back equal is rejected and stays JSON.
+ * The encoder avoids three traps of msgpackr. `StructureShapes` fills the table, instead of every shape that occurs.
+ * Keys with a meaning in JavaScript (`toJSON`) are data. An object that would not come back equal is rejected and stays
+ * JSON.
  */
 import type * as msgpackr from 'msgpackr';
 // Without the native code of the whole package, which only decoding uses.
@@ -21,11 +22,11 @@ const WAITING_NODES_MAX = 8192;
 const KEY_LENGTH_MAX = 64;
 const KEYS_MAX = 128;
 const DEPTH_MAX = 256;
-/** Size above which msgpackr's buffer (one for the whole thread) is replaced after use. */
+/** Size above which msgpackr's buffer (shared by the whole thread) is replaced after use. */
 const KEPT_BUFFER_BYTES_MAX = 2 ** 20;
 const BUFFER_BYTES = 64 * 1024;
 
-/** The keys of a record, in the order in which its values are written. */
+/** The keys of a record, in the order in which the record's values are written. */
 export type Structure = readonly string[];
 
 /** Returns records of at most `bytesMax` bytes each for `structures`; `first` is the number of the first structure. */
@@ -58,7 +59,9 @@ export class MsgpackEncoder {
   #structures: readonly Structure[] = [];
   #sentStructures = 0;
 
-  /** @param structureBytesMax limit for the keys of one structure, as JSON */
+  /**
+   * @param structureBytesMax limit for the keys of a structure, as JSON
+   */
   constructor(structureBytesMax: number) {
     this.#shapes = new StructureShapes(structureBytesMax);
     this.#packr = new Packr({
@@ -80,7 +83,7 @@ export class MsgpackEncoder {
    * @returns bytes that are valid until the next call, or undefined when the object must stay JSON
    */
   encode(object: object, json: string): Buffer | undefined {
-    // A lone surrogate has no UTF-8 form; in valid JSON it occurs only as an escape.
+    // A lone surrogate cannot be encoded as UTF-8; in valid JSON it occurs only as an escape.
     if (json.includes('\\ud') || json.includes('\\uD')) return undefined;
     if (!this.#shapes.inspect(object)) return undefined;
     let packed: Buffer;
@@ -114,8 +117,8 @@ interface ShapeNode {
 }
 
 /**
- * Inspection of an object before msgpackr packs it. It decides for each nested object whether it is a record (its keys
- * go into the shared table) or a map (its keys are packed with it).
+ * Inspection of an object before msgpackr packs it. It decides for each nested object whether the object is a record
+ * (the keys go into the shared table) or a map (the keys are packed with the values).
  *
  * Kubernetes' own fields are records: few shapes, the same in every object. Labels, annotations, the `f:` trees of
  * managedFields and the data of ConfigMaps are maps: their shapes are unlimited, so they must not fill the table. Two
@@ -130,12 +133,14 @@ class StructureShapes {
   readonly #records: Structure[] = [];
   readonly #keysLengthMax: number;
   #waitingNodes = 0;
-  /** Decision (is it a record?) for each nested object of the last inspected one, in the order of msgpackr's walk. */
+  /** Decisions (record or not) for each nested object of the last inspected object, in the order of msgpackr's walk. */
   #decisions: boolean[] = [];
   #decisionAt = 0;
   #isSafe = true;
 
-  /** @param keysLengthMax limit of one shape's keys in the record that sends it */
+  /**
+   * @param keysLengthMax limit of a shape's keys in the record that sends it
+   */
   constructor(keysLengthMax: number) {
     this.#keysLengthMax = keysLengthMax;
   }

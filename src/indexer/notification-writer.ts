@@ -1,14 +1,14 @@
 /**
- * Notifications that one input record causes, on their way into the ring to the main thread: prefix records, then
+ * Notifications that an input record causes, on their way into the ring to the main thread: prefix records, followed by
  * exactly one terminal record. When the ring is full, the rest waits here, and the shard takes no further input. So the
- * output is bounded by the records that one input record can cause.
+ * records that a single input can cause bound the output.
  *
  * ```
  *  prefixes (Structures, Warning) ─► swept ids of a relist ─► Texts, Parts of a long object ─► terminal record
  * ```
  *
- * Waiting copies nothing: the text, the object's bytes and the relist's marks belong to steps that do not continue
- * before this output is done.
+ * Waiting needs no copies: the text, the object's bytes and the relist's marks belong to steps that do not continue
+ * before this output is written.
  */
 import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { BYTES_RECORD_FIXED_BYTES, writeControl } from '../shared/record/delta.ts';
@@ -39,7 +39,7 @@ export type FlushResult = 'done' | 'full' | 'paused';
 
 const NO_BYTES = Buffer.alloc(0);
 const NO_TEXT: NotificationText = { words: new Int32Array(0), length: 0 };
-/** Ids of a relist's pass in one call: a fraction of a millisecond. */
+/** Ids of a relist's pass in a call: a fraction of a millisecond. */
 const PASS_IDS_PER_FLUSH = 4096;
 const NOTHING = Object.assign(new Notification(), { flags: NotificationFlag.Nothing });
 /** Sizes of a `ByteScratch`. */
@@ -49,11 +49,11 @@ const KEPT_BYTES_MAX = 2 ** 20;
 export class NotificationWriter {
   /** The notification to fill before `openNotification`. */
   readonly notification: Notification = new Notification();
-  /** Its variable part in a row: namespace, name, resourceVersion's text, extracted fields. */
+  /** The notification's variable part in a row: namespace, name, the text of the resourceVersion, extracted fields. */
   readonly text: ByteScratch = new ByteScratch();
-  /** Limit of the text and the object's bytes that the terminal record can have. A longer text precedes it. */
+  /** Limit of the text and the object's bytes that the terminal record can hold. A longer text precedes it. */
   readonly #textBytesMax: number;
-  /** Limit of the bytes of one prefix record. */
+  /** Limit of the bytes of a prefix record. */
   readonly prefixBytesMax: number;
   readonly #ring: RingProducer;
   #prefixes: PrefixRecord[] = [];
@@ -91,7 +91,7 @@ export class NotificationWriter {
     this.text.reset();
   }
 
-  /** Opens the output for a dropped record: the main thread receives only its sequence. */
+  /** Opens the output for a dropped record: the main thread receives only the sequence. */
   openNothing(delta: ObjectLocation): void {
     Object.assign(this.notification, NOTHING);
     this.begin(delta);
@@ -104,7 +104,9 @@ export class NotificationWriter {
     this.#prefixes.push({ sequence, informer, kind, id, bytes });
   }
 
-  /** Adds a warning about the object with this key. Shortens the message until it fits into one record of a small ring. */
+  /**
+   * Adds a warning about the object with this key. Shortens the message until it fits into a record of a small ring.
+   */
   addWarning({ code, message }: Warning, key: string): void {
     let bytes = Buffer.from(JSON.stringify({ code, message, key }));
     for (let keep = message.length; bytes.length > this.prefixBytesMax && keep > 0;) {
@@ -220,7 +222,7 @@ export class NotificationWriter {
   }
 }
 
-/** Buffer that a step fills for one record after another. It grows for a large record and shrinks again after it. */
+/** Buffer that a step fills for record after record. It grows for a large record and shrinks again after it. */
 export class ByteScratch {
   bytes: Buffer = Buffer.allocUnsafeSlow(CAPACITY_MIN_BYTES);
   /** The same memory as words. */

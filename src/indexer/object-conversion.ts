@@ -1,12 +1,12 @@
 /**
- * Conversion of one object from the JSON of the wire to what its notification holds, in these steps:
+ * Conversion of an object from the JSON of the wire to the content of the notification, in these steps:
  *
  * ```
  *  as received ─► drop (bytes) ─► module transform ─► extracted fields ─► codec ─► index modules
  * ```
  *
- * A step is skipped when the informer does not declare it. Without a step that makes new bytes, the object stays in the
- * log as received, and nothing is parsed.
+ * A step that the informer does not declare is skipped. If no step makes new bytes, the object stays in the log as
+ * received, and is not parsed.
  */
 import { messageOf } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
@@ -25,7 +25,7 @@ import { MsgpackEncoder } from './msgpack-encoder.ts';
 import { ByteScratch } from './notification-writer.ts';
 import type { NotificationWriter, Warning } from './notification-writer.ts';
 
-/** An object on its way through the steps; reused for every record. */
+/** An object on the way through the steps; reused for every record. */
 export class ConvertedObject {
   /** The bytes as received, then as the steps changed them. */
   bytes: Buffer = Buffer.alloc(0);
@@ -33,7 +33,7 @@ export class ConvertedObject {
   end = 0;
   /** Whether the bytes differ from those in the log. */
   isInline = false;
-  /** Places in the object as received, if its fields are in Go's order. */
+  /** Positions in the object as received, if the object's fields are in Go's order. */
   prefix: MetadataPrefix | undefined = undefined;
   /** Bits of NotificationFlag. */
   flags = 0;
@@ -49,7 +49,7 @@ export class ConvertedObject {
   }
 }
 
-/** Bytes of a Structures record besides its keys. A structure that does not fit stays a map. */
+/** Bytes of a Structures record besides the keys. A structure that does not fit stays a map. */
 const STRUCTURES_FRAME_BYTES = 64;
 const ROOM_BYTES = 1024;
 const CLOSE_BRACKET = 0x5d;
@@ -132,7 +132,7 @@ export class ObjectConversion {
     return 0;
   }
 
-  /** Runs the steps that need a parsed object; returns false when its bytes are not JSON. */
+  /** Runs the steps that need a parsed object; returns false when the object's bytes are not JSON. */
   #useParsed(object: ConvertedObject): boolean {
     const json = textOf(object);
     const parsed = parseObject(json);
@@ -149,7 +149,7 @@ export class ObjectConversion {
     return true;
   }
 
-  /** Adds the values of module indexes, given as JSON, as one more element of the extracted fields. */
+  /** Appends the values of module indexes, given as JSON, as a further element of the extracted fields. */
   #appendIndexValues(values: string): void {
     const text = this.#text;
     const end = text.length;
@@ -160,7 +160,7 @@ export class ObjectConversion {
   }
 }
 
-/** Appends the extracted fields; returns false and appends nothing when the object is malformed. */
+/** Appends the extracted fields. Returns false, without appending, when the object is malformed. */
 function extract(extractor: Extractor, object: ConvertedObject, text: ByteScratch): boolean {
   const prefix = object.isInline ? undefined : object.prefix;
   for (let room = ROOM_BYTES; ; room *= 2) {
@@ -182,12 +182,12 @@ function parseObject(json: string): object | undefined {
   return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
 }
 
-/** Returns the extracted fields of an unreadable object: the uid only, in the form in which those of others begin. */
+/** Returns the extracted fields of an unreadable object: the uid only, in the layout of all extracted fields. */
 export function uidFields(log: Buffer, delta: ObjectLocation): string {
   return JSON.stringify([quoted(log, delta, delta.uidOffset, delta.uidLength) ?? null]);
 }
 
-/** Returns the JSON of the smallest object with the identity that its delta has; no other bytes of it are read. */
+/** Returns the JSON of the smallest object with the delta's identity; reads no other bytes of the object. */
 export function identityJson(log: Buffer, delta: ObjectLocation): Buffer {
   const plain = (offset: number, length: number): string | undefined => {
     const start = delta.offset + offset;

@@ -1,4 +1,4 @@
-/** The phases of an informer's relists in one shard, as one pure step. What they do to ids is in `key-states.ts`. */
+/** The phases of an informer's relists in a shard, as a pure step. The effects on ids are in `key-states.ts`. */
 import { assert } from '../base/errors.ts';
 
 export type Phase =
@@ -6,7 +6,7 @@ export type Phase =
   | { readonly phase: 'listing'; readonly epoch: number }
   /** After ReplaceEnd: sweeps the ids that were not listed. */
   | { readonly phase: 'sweeping' }
-  /** After ReplaceAbort, or before a newer epoch that aborts an older one: undoes its marks. */
+  /** After ReplaceAbort, or before a newer epoch that aborts the open epoch: undoes the marks of that epoch. */
   | { readonly phase: 'undoing'; readonly newerEpoch: number | undefined };
 
 export type PhaseEvent =
@@ -16,7 +16,8 @@ export type PhaseEvent =
 export const STEADY: Phase = { phase: 'steady' };
 
 /**
- * Returns the next phase. End and Abort without an open epoch change nothing: a new reflector may abort unknown epochs.
+ * Returns the next phase. End and Abort without an open epoch do not change the phase: a new reflector may abort
+ * unknown epochs.
  */
 export function step(state: Phase, event: PhaseEvent): Phase {
   switch (state.phase) {

@@ -1,6 +1,6 @@
 /**
- * One informer in one shard: its keys and ids, its relists, and the conversion of its objects. It fills the output for
- * one record; the shard writes it.
+ * An informer in a shard: the keys and ids, the relists, and the conversion of the objects. It fills the output for a
+ * record; the shard writes the output.
  */
 import { decodeStringContent } from '../kube/json/read.ts';
 import type { MetadataPrefix } from '../kube/json/extraction.ts';
@@ -16,7 +16,7 @@ import type { LoadedModules } from './modules.ts';
 import type { NotificationWriter, Warning } from './notification-writer.ts';
 import { ConvertedObject, ObjectConversion, identityJson, uidFields } from './object-conversion.ts';
 
-/** Words of one key in a `KeySeed`. */
+/** Words of a key in a `KeySeed`. */
 const SEED_WORDS = 4;
 /** Characters of a version in a message. */
 const QUOTED_VERSION_MAX = 96;
@@ -29,7 +29,7 @@ const QUARANTINE: Warning = {
 };
 
 export class ShardInformer {
-  /** Whether a user's functions receive its objects; they may take any time. */
+  /** Whether a user's functions receive the objects; they may take any time. */
   readonly hasModules: boolean;
   readonly #log: Buffer;
   readonly #output: NotificationWriter;
@@ -76,7 +76,7 @@ export class ShardInformer {
     this.#keys.restored();
   }
 
-  /** Opens the output for a quarantined object, with its identity only; its bytes are not read. */
+  /** Opens the output for a quarantined object: the identity only; the object's bytes are not read. */
   quarantined(delta: ObjectLocation): void {
     const { notification, text } = this.#output;
     this.#output.begin(delta);
@@ -95,7 +95,7 @@ export class ShardInformer {
     this.#output.openNotification(json);
   }
 
-  /** Opens the output for an object record; its bytes in the log are not read after that. */
+  /** Opens the output for an object record; the object's bytes in the log are not read after that. */
   object(delta: ObjectLocation): void {
     const { notification, text } = this.#output;
     this.#output.begin(delta);
@@ -144,7 +144,7 @@ export class ShardInformer {
     this.#output.openControl(record, this.#states);
   }
 
-  /** Compares heads for changes only: a listed object has no fingerprint. */
+  /** Compares heads for changes only: there is no fingerprint of a listed object. */
   #isHeadSame(delta: ObjectLocation, id: number): boolean {
     if (delta.kind !== DeltaKind.Modified || id === NO_ID || !this.#object.prefix) return false;
     return this.#states.isHeadSame(id, this.#log, this.#prefix);
@@ -164,7 +164,7 @@ export class ShardInformer {
     else this.#states.dropHead(id);
   }
 
-  /** Returns the object's version: a number below 2^53, or else its text. */
+  /** Returns the object's version: a number below 2^53, or else the version's text. */
   #versionOf({ offset, resourceVersionOffset, resourceVersionLength }: ObjectLocation): number | string {
     const start = offset + resourceVersionOffset;
     const number = canonicalDecimal(this.#log, start, resourceVersionLength);
@@ -178,8 +178,8 @@ export class ShardInformer {
 
   /**
    * Returns whether the event repeats the latest version or is older. Listed objects are always accepted, because a
-   * server may be restored from a backup. So is a deletion with the latest version: some servers send it with the last
-   * state's.
+   * server may be restored from a backup. So is a deletion with the latest version: some servers send a deletion with
+   * the version of the last state.
    */
   #isOld(delta: ObjectLocation, id: number, version: number | string): boolean {
     if (id === NO_ID || delta.kind === DeltaKind.Replaced || this.#states.isListing) return false;
@@ -224,12 +224,12 @@ export class ShardInformer {
     notification.resourceVersionTextLength = text.length - textStart;
   }
 
-  /** Writes the extracted fields of an unreadable object: its uid. */
+  /** Writes the extracted fields of an unreadable object: the uid. */
   #appendUid(delta: ObjectLocation): void {
     this.#output.text.appendText(uidFields(this.#log, delta));
   }
 
-  /** Fills in the places of the prefix. The delta's offsets are inside the quotes. */
+  /** Fills in the positions of the prefix. The delta's offsets are inside the quotes. */
   #readMetadataPrefix(delta: ObjectLocation): MetadataPrefix {
     const prefix = this.#prefix;
     const { offset } = delta;
@@ -265,7 +265,7 @@ export class ShardInformer {
   }
 }
 
-/** Returns a version for a message. An opaque version may be as long as its object. */
+/** Returns a version for a message. An opaque version may be as long as the object. */
 function excerptOf(version: string): string {
   return version.length <= QUOTED_VERSION_MAX ? version : `${version.slice(0, QUOTED_VERSION_MAX)}…`;
 }

@@ -1,5 +1,5 @@
 /**
- * Loop of an indexer thread. The thread blocks when it has no work, and its event loop with it. Therefore it polls for
+ * Loop of an indexer thread. A thread without work blocks, together with its event loop. Therefore the loop polls for
  * control messages, and the main thread rings the shard's bell after each message.
  */
 import { receiveMessageOnPort } from 'node:worker_threads';
@@ -24,7 +24,7 @@ export interface ShardTask {
   readonly heartbeatMs: number;
 }
 
-/** …unless the bell rings within this time: its producer was interrupted before it. */
+/** …unless the bell rings within this time: the producer was interrupted before ringing. */
 const LATE_RING_MS = 1000;
 /** Length of the window in which the rate is measured, and of a pause at a high rate. */
 export const PAUSE_MS = 1;
@@ -59,7 +59,9 @@ export async function runShard(task: ShardTask): Promise<void> {
   task.port.close();
 }
 
-/** Lets imports and their deadlines continue: for one turn of the event loop, or for a pause without other work. */
+/**
+ * Lets imports and their deadlines continue: for a turn of the event loop, or for a pause if there is no other work.
+ */
 function eventLoop(isBusy: boolean): Promise<void> {
   return new Promise((resolve) => {
     if (isBusy) realTimers.setImmediate(resolve);
@@ -98,7 +100,7 @@ class PolledPort implements ControlPort<ToShard, FromShard> {
 }
 
 /**
- * Decision of an idle thread between a short pause and parking on its bell. At high rates a pause costs less than a
+ * Decision of an idle thread between a short pause and parking on the bell. At high rates a pause costs less than a
  * wake-up for every read (docs/decisions/0004). The rate decides, not the size of a batch: over TLS all data comes in
  * pieces of 16 KiB, about three objects each.
  */

@@ -1,6 +1,6 @@
 /**
- * One shard of the indexer. It reads deltas from its ring in order, and answers each one with exactly one terminal
- * record on its ring to the main thread. A worker thread or the in-process backend calls `doWork`, which never blocks.
+ * One shard of the indexer. It reads deltas from a ring in order, and answers each delta with exactly one terminal
+ * record on a ring to the main thread. A worker thread or the in-process backend calls `doWork`, which never blocks.
  *
  * The order of the stores is the protocol: the output is published before `consumed` advances and before the input is
  * released. So a thread that sees the input released can see the output.
@@ -34,7 +34,7 @@ const RECORDS_PER_TURN = 1024;
 const TURN_MS = 4;
 /** Bytes of records after which a turn reads the clock. */
 const LOOK_BYTES = 64 * 1024;
-/** Cost of a record besides its object's bytes: after 32 empty records the clock is read. */
+/** Cost of a record besides the object's bytes: after 32 empty records the clock is read. */
 const RECORD_BYTES: number = LOOK_BYTES / 32;
 
 type Seed = Extract<ToShard, { type: 'seed' }>;
@@ -48,7 +48,7 @@ export interface ShardOptions {
   readonly log: Buffer;
   /** Read: the last sequence that is visible in all rings. */
   readonly committed: Word;
-  /** Written: the last sequence that this shard has finished. */
+  /** Written: the last finished sequence. */
   readonly consumed: Word;
   /** Written: the sequence of the current record. */
   readonly inFlight: Word;
@@ -59,14 +59,14 @@ export interface ShardOptions {
   readonly port: ControlPort<ToShard, FromShard>;
   readonly clock: Clock;
   readonly usage: UsageWriter;
-  /** Whether it replaces a shard that ended; then it does nothing before it has received its predecessor's state. */
+  /** Whether it replaces a shard that ended. A successor waits until it has received the predecessor's state. */
   readonly isSuccessor?: boolean;
 }
 
 export class Shard {
   /** Number of finished records. */
   deltas = 0;
-  /** Figures of this shard and its predecessors; `doWork` publishes them. */
+  /** Figures of this shard and the predecessors; `doWork` publishes them. */
   readonly usage: UsageWriter;
   readonly #options: ShardOptions;
   readonly #output: NotificationWriter;
@@ -77,12 +77,12 @@ export class Shard {
   readonly #turn: Turn;
   #consumed: number;
   /**
-   * Messages to a successor before it may begin: the keys of each informer that its predecessor had, then the position to
-   * resume at. It takes them in their order. An informer whose keys are next may still be loading its modules; the
-   * successor waits for no other informer.
+   * Messages to a successor before it may begin: the keys of each of the predecessor's informers, then the position to
+   * resume at. The successor takes them in that order. An informer whose keys are next may still be loading its
+   * modules; the successor waits for no other informer.
    */
   #handover: (Seed | Resume)[] | undefined;
-  /** Errors of informers that a successor could not attach; they matter only for those that its predecessor had. */
+  /** Errors of informers that a successor could not attach; only those of the predecessor's informers matter. */
   readonly #failures: Map<number, unknown> = new Map();
   /** Sequences behind `consumed` of quarantined records; usually empty. */
   #quarantined: readonly number[] = [];
@@ -103,7 +103,7 @@ export class Shard {
   }
 
   /**
-   * Processes up to `recordsMax` records, while there are any, the output has room, and the turn has not ended.
+   * Processes up to `recordsMax` records, until the input is empty, the output is full or the turn ends.
    *
    * @returns the number of records processed. A record that takes several calls (a sweep, an object larger than the
    *   ring) counts in each of them. 0 means that no progress is possible now.
@@ -128,10 +128,10 @@ export class Shard {
       this.deltas++;
       ring.advance();
     }
-    // Missing sequences up to the limit went to other shards; the log need not wait for this one.
+    // Missing sequences up to the limit went to other shards; the log need not wait for this shard.
     if (isDrained && compareU32(limit, this.#consumed) > 0) this.#consumed = limit;
     if (records > 0) {
-      // Before the results: a reader that has a result finds it counted.
+      // Before the results: a reader that sees a result finds it counted.
       this.usage.set(UsageCounter.Records, this.deltas);
       this.usage.publish();
     }
@@ -149,7 +149,7 @@ export class Shard {
   }
 
   /**
-   * Handles a message. Needs no case for shutdown: the caller of `doWork` stops, and the shard has nothing to close.
+   * Handles a message. Shutdown needs no case: the caller of `doWork` stops, and the shard holds no resource to close.
    */
   #handle(message: ToShard): void {
     switch (message.type) {
@@ -206,7 +206,7 @@ export class Shard {
     port.post({ type: 'resumed' });
   }
 
-  /** Reads the next record and opens the output for it; returns false when there is none yet. */
+  /** Reads the next record and opens the output for it; returns false if the ring does not contain it yet. */
   #take(limit: number): boolean {
     const { ring, inFlight, heartbeat } = this.#options;
     if (!ring.peek()) return false;
@@ -283,11 +283,11 @@ export class Shard {
 }
 
 /**
- * The time for which a shard works before it publishes: a few milliseconds, however slow its modules are. So a first
+ * The time for which a shard works before it publishes: a few milliseconds, however slow the modules are. So a first
  * result does not wait for a thousand others, and a thread that must be replaced loses a few milliseconds of work.
  *
  * Reading the clock takes about a twentieth of the time of a small record. So the shard reads it once per number of
- * bytes, and after every record that a user's module has processed.
+ * bytes, and after every record that a user's module processed.
  */
 class Turn {
   readonly #clock: Pick<Clock, 'now'>;
