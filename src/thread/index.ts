@@ -1,6 +1,6 @@
 /**
- * `kubeloom/thread`: the caches of the main thread in a worker thread of the program. It loads nothing that lists or
- * watches.
+ * `kubeloom/thread`: the caches of the main thread in a worker thread of the program. This entry does not load the code
+ * that lists and watches.
  */
 export { openCache } from './open-cache.ts';
 export type { OpenCacheOptions, ThreadCache } from './open-cache.ts';

@@ -29,16 +29,16 @@ export interface OpenCacheOptions {
 /** @internal Parts that tests replace. */
 export interface ThreadCacheParts {
   readonly clock: Clock;
-  /** Its timers do not keep the process alive. */
+  /** Clock whose timers do not keep the process alive. */
   readonly background: Clock;
   readonly timers: Pick<RealTimers, 'setImmediate' | 'setTimeout'>;
-  /** Returns the message that was sent to the port first, and not received yet. */
+  /** Returns the oldest message in the port's queue, or undefined. */
   readonly receive: (port: MessagePort) => { readonly message: unknown } | undefined;
-  /** False: the bell of the main thread has no effect, and the test calls `wake`. */
+  /** If false, the main thread's bell is ignored, and the test calls `wake`. */
   readonly hasBell: boolean;
 }
 
-/** Pauses of 1 ms without records until the thread parks: the main thread writes records less often than it pauses. */
+/** Pauses of 1 ms without records before the thread parks. They outlast a gap between two records. */
 const PAUSES_MORE = 3;
 
 const REAL_PARTS: ThreadCacheParts = {
@@ -53,11 +53,11 @@ const CHECKS: OptionChecks<OpenCacheOptions> = { onError: callback };
 
 /**
  * Opens the caches of a port that the main thread made with `SharedCache`. Resolves when the main thread has begun to
- * deliver; wait for the sync of the informers then.
+ * deliver; after that, wait for the informers to sync.
  *
  * @typeParam Types types of the objects by the names of the informers: `openCache<{ pods: V1Pod }>(workerData)`
- * @throws ERR_KUBELOOM_OPTION for a value that is no port; ERR_KUBELOOM_STOPPED when the main thread has closed it;
- *   ERR_KUBELOOM_STARTED when it was opened before
+ * @throws ERR_KUBELOOM_OPTION for a value that is no port; ERR_KUBELOOM_STOPPED after the main thread closed the port;
+ *   ERR_KUBELOOM_STARTED if the port was opened before
  */
 export async function openCache<Types extends Readonly<Record<string, unknown>>>(
   port: CachePort,
@@ -85,19 +85,22 @@ export async function openCache<Types extends Readonly<Record<string, unknown>>>
   return cache;
 }
 
-/** The caches of one port. */
+/** The caches of a port. */
 export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
-  /** Keeps the value that the program may have forgotten: its port would be closed. */
+  /** Holds the value, which the program may drop: garbage collection would close the port. */
   readonly #cachePort: CachePort;
   readonly #parts: ThreadCacheParts;
   readonly #informers: Map<string, ThreadInformer> = new Map();
   readonly #numbered: readonly ThreadInformer[];
   readonly #memory: ForeignMemory = new ForeignMemory(() => this.#receive());
   readonly #merger: ExportRingReader;
-  /** It pauses after every record: until it parks again, the main thread need not wake it, which costs more than a record. */
+  /**
+   * Pauses after every record instead of parking: waking a parked thread costs the main thread more than writing a
+   * record.
+   */
   readonly #loop: MainLoop;
   #records = 0;
-  /** Time at which this thread had everything that was written for it. */
+  /** Time at which this thread had last read every record written for it. */
   #levelMs: number;
   #isOpened = false;
   #isClosed = false;
@@ -152,7 +155,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     port.postMessage({ type: 'open' });
   }
 
-  /** Returns the informer that the main thread has shared under this name. */
+  /** Returns the informer that the main thread shared under this name. */
   informer<Name extends keyof Types & string>(name: Name): ThreadInformer<Types[Name]> {
     const informer = this.#informers.get(name);
     if (!informer)
@@ -161,9 +164,9 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   }
 
   /**
-   * @internal Resolves when the cache of each informer has this version or a newer one; '' is every version.
+   * @internal Resolves when the cache of each informer has reached the given version; '' is every version.
    *
-   * @throws ERR_KUBELOOM_STOPPED when one of them has ended, whatever its version
+   * @throws ERR_KUBELOOM_STOPPED when any of the informers has ended, whatever the version
    */
   async waitForResourceVersions(versions: readonly string[], signal: AbortSignal): Promise<void> {
     for (const informer of this.#numbered) informer.checkRunning();
@@ -176,7 +179,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     );
   }
 
-  /** Closes the port. Handlers receive what is pending; resolves when their last calls have returned. */
+  /** Closes the port. Handlers receive the pending notifications; resolves when their last calls have returned. */
   close(): Promise<void> {
     return this.#shutDown(undefined);
   }
@@ -205,7 +208,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     return false;
   }
 
-  /** Takes one of the messages that have come; false without one. */
+  /** Takes the next message of the port; returns false if the port's queue is empty. */
   #receive(): boolean {
     const [port] = this.#cachePort.transferList;
     const received = this.#parts.receive(port);
@@ -229,7 +232,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     return (this.#closed ??= this.#end(failure));
   }
 
-  /** Ends the handlers, then the reads, and then the port: after that the main thread reuses the memory. */
+  /** Ends the handlers, then the reads, and last the port: after that the main thread reuses the memory. */
   async #end(failure: KubeloomError | undefined): Promise<void> {
     if (!this.#isOpened) {
       const message = 'the main thread closed the shared cache before this thread opened it';

@@ -1,7 +1,3 @@
-/**
- * An informer's cache in another thread: the same queries and handlers as on the main thread, over the main thread's
- * memory.
- */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import type { ResourceRef } from '../kube/resource.ts';
@@ -35,11 +31,14 @@ import { IndexSet } from '../replica/store/replica-state.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import { Replica } from '../replica/store/replica.ts';
 
-/** Health of an informer's cache in this thread. Whether the main thread follows the server is in that informer's health. */
+/**
+ * Health of an informer's cache in this thread. The health of the main thread's informer says whether it follows the
+ * server.
+ */
 export interface ThreadHealth {
   /** `syncing`: the first list is not in this thread's cache yet. */
   readonly state: 'syncing' | 'synced' | 'stopped';
-  /** Time since this thread had everything that the main thread had written for it; 0 when it has. */
+  /** Time since this thread last held every record that the main thread wrote for it; 0 while it does. */
   readonly lagMs: number;
   /** The error that ended the informer in this thread. */
   readonly lastError: KubeloomError | undefined;
@@ -55,7 +54,7 @@ export interface ThreadHealth {
 export interface ThreadParts {
   readonly thread: HandlerThread;
   readonly clock: Clock;
-  /** Returns the time since this thread had everything that was written for it. */
+  /** Returns the value of `ThreadHealth.lagMs`. */
   readonly lagMs: () => number;
   readonly memory: ForeignMemory;
   readonly decodedCache: DecodedCache;
@@ -92,7 +91,7 @@ export class ThreadInformer<T = unknown> {
     this.#waiters = new VersionWaiters(name);
     const table = new EntryTable();
     const retainChecks = defaultRetainChecks();
-    // The table reaches its owner, which nothing else needs.
+    // The owner registers with the table; no other object uses it.
     void new EntryOwner(table, {
       kind: resource.kind || resource.resource,
       fields,
@@ -135,7 +134,7 @@ export class ThreadInformer<T = unknown> {
   }
 
   /**
-   * Registers a handler. It receives the cache as its initial list, followed by all later changes.
+   * Registers a handler. The handler receives the cache as the initial list, followed by all later changes.
    *
    * @throws ERR_KUBELOOM_STOPPED after the informer stopped
    */
@@ -149,7 +148,7 @@ export class ThreadInformer<T = unknown> {
     this.#handlers.remove(registration, options);
   }
 
-  /** Removes a handler and resolves when its last call has returned. */
+  /** Removes a handler and resolves when the handler's last call has returned. */
   shutDownEventHandler(registration: HandlerRegistration, options: ShutDownOptions = {}): Promise<void> {
     return this.#handlers.shutDown(registration, options);
   }
@@ -164,8 +163,8 @@ export class ThreadInformer<T = unknown> {
   }
 
   /**
-   * Resolves when the first list is in this thread's cache; with a registration, when that handler has received its
-   * initial list too. Rejects with the error that ended the informer.
+   * Resolves when the first list is in this thread's cache; with a registration, when that handler has also received
+   * the initial list. Rejects with the error that ended the informer.
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first
    */
@@ -183,7 +182,7 @@ export class ThreadInformer<T = unknown> {
     if (!isSynced()) throw failure() ?? this.#failure ?? this.#stoppedError('did not sync before that');
   }
 
-  /** Current health: whether this thread has what the main thread has written for it, and the backlogs of its handlers. */
+  /** Current health: how far this thread is behind the main thread, and the backlogs of the handlers. */
   get health(): ThreadHealth {
     return {
       state: this.#isStopped ? 'stopped' : this.hasSynced() ? 'synced' : 'syncing',
@@ -195,7 +194,9 @@ export class ThreadInformer<T = unknown> {
     };
   }
 
-  /** Resolves when this thread's cache has this version or a newer one, as the informer's method of this name. */
+  /**
+   * Resolves when this thread's cache has reached the given version, as `SharedIndexInformer.waitForResourceVersion`.
+   */
   waitForResourceVersion(resourceVersion: string, signal?: AbortSignal): Promise<void> {
     return this.#waiters.wait(resourceVersion, this.lastSyncResourceVersion(), signal);
   }
@@ -205,29 +206,35 @@ export class ThreadInformer<T = unknown> {
     return this.#replica.live.resourceVersion;
   }
 
-  /** Returns whether the cache changes no more. It stays readable until the port is closed. */
+  /** Returns whether the informer has ended. The cache stays readable until the port is closed. */
   isStopped(): boolean {
     return this.#isStopped;
   }
 
-  /** @internal Tells waiting callers of what was merged. */
+  /**
+   * @internal Resolves the waits for a version or a sync that the last round reached.
+   */
   merged(): void {
     this.#waiters.advance(this.lastSyncResourceVersion());
     this.#changed.changed();
   }
 
-  /** @internal @throws ERR_KUBELOOM_STOPPED when the cache changes no more */
+  /**
+   * @internal @throws ERR_KUBELOOM_STOPPED after the informer has ended
+   */
   checkRunning(): void {
     if (this.#isStopped) throw this.#stoppedError('reconciles nothing more', this.#failure);
   }
 
-  /** @internal Ends the informer. Handlers receive what is pending. */
+  /**
+   * @internal Ends the informer. Handlers receive the pending notifications.
+   */
   stop(failure: KubeloomError | undefined): Promise<void> {
     return (this.#stopped ??= this.#stop(failure));
   }
 
   async #stop(failure: KubeloomError | undefined): Promise<void> {
-    // The last records may be of this round.
+    // The last round may contain records.
     this.merged();
     this.#isStopped = true;
     this.#failure = failure;
@@ -237,7 +244,7 @@ export class ThreadInformer<T = unknown> {
     await this.#handlers.close(true);
   }
 
-  /** Ends a list whose rest does not come: nothing can read the part that has come. */
+  /** Ends an incomplete list; the part that arrived is not readable. */
   #abortList(): void {
     const { epoch } = this.#replica;
     if (epoch === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Messages between a pool of reconcilers and its threads. Errors cross with message, stack, code and the scalars beside
- * it, whatever package they come from.
+ * Messages between a pool of reconcilers and the pool's threads. Errors cross with message, stack, code and other
+ * scalar members, whatever package they come from.
  */
 import type { MessagePort } from 'node:worker_threads';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
@@ -23,7 +23,7 @@ export type PoolTask =
       readonly number: number;
       readonly key: string;
       readonly reconcileID: string;
-      /** Memory of the fence that ends the signal: the thread looks at it with its own clock. */
+      /** Memory of the fence that ends the signal: the thread compares it with the thread's own clock. */
       readonly fence: SharedArrayBuffer | undefined;
       /** Versions of the caches on the main thread, in the order of the port. */
       readonly resourceVersions: readonly string[];
@@ -32,12 +32,12 @@ export type PoolTask =
 export type ReconcileTask = Extract<PoolTask, { type: 'reconcile' }>;
 
 export type Answer =
-  /** The function has returned, or the thread is open. */
+  /** The function returned, or the thread is open. */
   | { readonly outcome: 'done'; readonly requeueAfterMs: number | undefined }
-  /** The function ended with the reason of its signal. */
+  /** The function ended with the reason of the signal. */
   | { readonly outcome: 'aborted' }
   | { readonly outcome: 'failed'; readonly failure: Failure }
-  /** The thread cannot reconcile any key: it has no function, or its caches have ended. */
+  /** The thread cannot reconcile any key: the module exports no function, or the caches have ended. */
   | { readonly outcome: 'unusable'; readonly failure: Failure };
 
 /** An error, or another value that a function threw, as data. */
@@ -50,7 +50,7 @@ export interface Failure {
 
 type Scalar = string | number | boolean;
 
-/** Returns data for any value at all, and never throws: after it there is only the boundary. */
+/** Returns data for any value and never throws: the result crosses the thread boundary next. */
 export function failureOf(thrown: unknown): Failure {
   const message = attempt((): unknown => messageOf(thrown));
   const error = attempt(() => (thrown instanceof Error ? thrown : undefined));
@@ -67,7 +67,7 @@ export function failureOf(thrown: unknown): Failure {
   };
 }
 
-/** Returns undefined when the read throws: a getter, a trap of a proxy, a conversion. */
+/** Returns undefined if the read throws: a getter, a trap of a proxy, a conversion. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

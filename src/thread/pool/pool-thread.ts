@@ -1,4 +1,6 @@
-/** The place of one thread in a pool: starts the thread with the first key, and again with the first key after its end. */
+/**
+ * The place of a thread in a pool. The first key starts the thread; after the thread ends, the next key starts another.
+ */
 import type { ResourceLimits } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
@@ -13,7 +15,7 @@ import { errorOf } from './messages.ts';
 import type { Answer, ReconcileTask } from './messages.ts';
 import type { ReconcilerThread, ThreadSettings } from './reconciler-thread.ts';
 
-/** Delays of the start of a thread after one that did not finish a key: doubled each time. */
+/** Delays before a new thread when the last thread did not finish a key; each delay doubles. */
 const RESTART_MS_MIN = 100;
 const RESTART_MS_MAX = 10_000;
 
@@ -34,7 +36,7 @@ export class PoolThread {
   readonly #settings: PoolThreadSettings;
   readonly #parts: PoolParts;
   #thread: ReconcilerThread | undefined;
-  /** The thread when it is open; rejected, and forgotten, when it could not be opened. */
+  /** The open thread; rejected, and dropped, if it could not be opened. */
   #opened: Promise<ReconcilerThread> | undefined;
   #number = 0;
   #isReconciling = false;
@@ -47,13 +49,13 @@ export class PoolThread {
     this.#parts = parts;
   }
 
-  /** Reconciles a key; the call before has settled. */
+  /** Reconciles a key. The previous call must have settled. */
   async reconcile(
     key: string,
     signal: AbortSignal | undefined,
     reconcileID: string,
   ): Promise<ReconcileResult> {
-    // A thread would refuse the key, too, and end: each key would start another one.
+    // The thread would refuse the key and end, so each key would start another thread.
     this.#settings.cache.checkRunning();
     const thread = await abortable((this.#opened ??= this.#open()), signal);
     signal?.throwIfAborted();
@@ -71,7 +73,7 @@ export class PoolThread {
     }
   }
 
-  /** Terminates the thread; resolves when it has exited. No other one is started. */
+  /** Terminates the thread; resolves after the exit. A closed place does not start another thread. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#changed.changed();
@@ -96,7 +98,7 @@ export class PoolThread {
     return answer.requeueAfterMs === undefined ? undefined : { requeueAfterMs: answer.requeueAfterMs };
   }
 
-  /** The thread's look at a fence may come before the main thread's. */
+  /** The thread may see the end of the fence before the main thread does. */
   #abortReason(key: string, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) return signal.reason;
     const message = `the right to reconcile ${key} had ended when its thread looked: it comes again`;

@@ -1,4 +1,4 @@
-/** A thread of a pool of reconcilers: opens its cache, then reconciles one key after the other. */
+/** A thread of a pool of reconcilers: opens the cache, and reconciles keys in sequence. */
 import { constants, setPriority } from 'node:os';
 import type { MessagePort } from 'node:worker_threads';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
@@ -13,11 +13,14 @@ import type { Answer, PoolTask, ReconcileTask } from './messages.ts';
 
 /** Tools of a reconciliation in a thread. */
 export interface ThreadContext<Types extends Readonly<Record<string, unknown>>> {
-  /** The shared cache. It has everything that the main thread's caches had when the key was handed to this thread. */
+  /**
+   * The shared cache. It holds at least the versions that the main thread's caches held when this thread received the
+   * key.
+   */
   readonly cache: ThreadCache<Types>;
   /**
-   * Aborted with the signal of the workers: pass it to every request. It ends with the lease or partition of the workers also while the
-   * main thread is blocked, because it looks at a time in shared memory when it is asked.
+   * Aborted with the signal of the workers; pass it to every request. `signal.aborted` also turns true while the main
+   * thread is blocked, once the workers lose the lease or partition: reading it compares a time in shared memory.
    */
   readonly signal: AbortSignal;
   /** Identifies this reconciliation in all lines about it, also in the lines of the manager. */
@@ -37,12 +40,12 @@ export type ThreadReconcile<Types extends Readonly<Record<string, unknown>>> = (
 
 type AnyTypes = Readonly<Record<string, unknown>>;
 
-/** The cache and the function of one thread. */
+/** The cache and the function of a thread. */
 export class ThreadReconciler {
   readonly #cache: ThreadCache<AnyTypes>;
   readonly #reconcile: ThreadReconcile<AnyTypes>;
   #current: { readonly number: number; readonly controller: AbortController } | undefined;
-  /** The last number that came on the port. It may come before its task: they use different ports. */
+  /** Last number received on the port. It may arrive before the task, which uses a different port. */
   #aborted = 0;
 
   constructor(cache: ThreadCache<AnyTypes>, reconcile: ThreadReconcile<AnyTypes>, aborts: MessagePort) {
@@ -70,7 +73,7 @@ export class ThreadReconciler {
     } catch (error) {
       if (isAbortOf(error, signal)) return { outcome: 'aborted' };
       const failure = failureOf(error);
-      // A cache that ends before it has reached the main thread's never does: another thread has to take over.
+      // If the cache ended before it reached the main thread's versions, another thread must reconcile the key.
       const isCacheStopped = !hasBegun && failure.details['code'] === 'ERR_KUBELOOM_STOPPED';
       return { outcome: isCacheStopped ? 'unusable' : 'failed', failure };
     } finally {
@@ -81,12 +84,12 @@ export class ThreadReconciler {
 
 let reconciler: ThreadReconciler | undefined;
 
-/** Runs a task of the pool. The first one opens the thread. */
+/** Runs a task of the pool. The first task opens the thread. */
 export async function runTask(task: PoolTask): Promise<Answer> {
   if (task.type === 'reconcile') return (reconciler as ThreadReconciler).reconcile(task);
   yieldToMainThread();
   try {
-    // Both take a while, the module's own imports above all.
+    // Both take time, mostly the module's own imports.
     const [cache, reconcile] = await Promise.all([openCache(task.cache), functionOf(task.module)]);
     reconciler = new ThreadReconciler(cache, reconcile, task.aborts);
     return { outcome: 'done', requeueAfterMs: undefined };
@@ -95,14 +98,14 @@ export async function runTask(task: PoolTask): Promise<Answer> {
   }
 }
 
-/** Lets the main thread, and kubeloom's own threads, run first when there are fewer cores than threads with work. */
+/** Lets the main thread and kubeloom's threads run first when more threads have work than there are cores. */
 function yieldToMainThread(): void {
-  // Elsewhere it would be the priority of the whole process.
+  // On other platforms this would set the priority of the whole process.
   if (process.platform !== 'linux') return;
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // A sandbox may forbid it. Then the threads share the cores as equals.
+    // A sandbox may forbid it; the threads then share the cores as equals.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Worker threads that reconcile the keys of a work queue, each with the shared cache open. The work queue remains the
- * only queue: a thread has one key, and a key that its thread could not finish returns to the queue.
+ * only queue: a thread holds a single key, and returns an unfinished key to the queue.
  */
 import { randomUUID } from 'node:crypto';
 import type { ResourceLimits } from 'node:worker_threads';
@@ -21,11 +21,14 @@ import type { PoolParts } from './pool-thread.ts';
 import { PiscinaThread } from './reconciler-thread.ts';
 
 export interface ReconcilerPoolOptions {
-  /** The informers that reconcilers read. A thread opens it with its first key, so they have to run by then. */
+  /**
+   * The informers that reconcilers read. They must run before the first key: a thread opens the cache when it receives
+   * a key.
+   */
   readonly cache: SharedCache;
-  /** Number of threads; each reconciles one key at a time. Default: the available cores. */
+  /** Number of threads; each thread reconciles a single key at a time. Default: the available cores. */
   readonly threads?: number;
-  /** Limits of the memory of each thread. A thread that exceeds them ends, and the main thread goes on. */
+  /** Limits of the memory of each thread. A thread that exceeds them ends; the main thread continues. */
   readonly resourceLimits?: ResourceLimits;
 }
 
@@ -42,9 +45,9 @@ const REAL_PARTS: PoolParts = {
 };
 
 /**
- * Threads for `runWorkers(queue, pool)`. A reconciliation begins when the cache of its thread has everything that the main
- * thread's caches had when the key was handed over. The key of a thread that ends during the reconciliation fails with
- * ERR_KUBELOOM_THREAD_RESTARTED, and the next key starts a thread in its place.
+ * Threads for `runWorkers(queue, pool)`. A reconciliation begins when the thread's cache has reached the versions of
+ * the main thread's caches at the time of the call. If the thread ends during the reconciliation, the key fails with
+ * ERR_KUBELOOM_THREAD_RESTARTED, and the next key starts a new thread.
  */
 export class ReconcilerPool implements ItemReconciler<string> {
   readonly threads: number;
@@ -64,7 +67,7 @@ export class ReconcilerPool implements ItemReconciler<string> {
   constructor(module: URL | string, options: ReconcilerPoolOptions, parts: PoolParts = REAL_PARTS) {
     checkOptions('options of a pool of reconcilers', options, CHECKS);
     const { cache, threads = availableCores(), resourceLimits } = options;
-    // Without a cache there is an error of the same kind as for a wrong one.
+    // A missing cache throws the same error as a wrong value.
     CHECKS.cache('cache', cache);
     const given = module instanceof URL ? module.href : module;
     const url = typeof given === 'string' && isAbsolute(given) ? pathToFileURL(given).href : given;
@@ -78,12 +81,13 @@ export class ReconcilerPool implements ItemReconciler<string> {
   }
 
   /**
-   * Reconciles a key in a thread that is idle, or as soon as one is.
+   * Reconciles a key in an idle thread; waits until a thread is idle.
    *
-   * @param reconcileID of the context; default: a random one
-   * @throws what the function threw: a `TerminalError`, an error with the same `code`, or an `Error`
+   * @param reconcileID of the context; default: a random id
+   * @throws the function's error: a `TerminalError`, an error with the same `code`, or an `Error`
    * @throws the signal's reason, if the function ended with it; or if the signal was aborted before the call began
-   * @throws ERR_KUBELOOM_THREAD_RESTARTED when the thread ended, ERR_KUBELOOM_MODULE, ERR_KUBELOOM_STOPPED after `close`
+   * @throws ERR_KUBELOOM_THREAD_RESTARTED when the thread ended, ERR_KUBELOOM_MODULE, ERR_KUBELOOM_STOPPED after
+   *   `close`
    */
   async reconcile(
     key: string,
@@ -100,8 +104,8 @@ export class ReconcilerPool implements ItemReconciler<string> {
   }
 
   /**
-   * Ends the threads when the reconciliations in progress have ended; let the workers of the queue end before. When the
-   * signal is aborted, threads are terminated during their work. Resolves when all have exited.
+   * Ends the threads when the reconciliations in progress have ended; stop the workers of the queue first. If the
+   * signal is aborted, threads are terminated during their work. Resolves when all threads have exited.
    */
   async close(signal?: AbortSignal): Promise<void> {
     this.#isClosed = true;
@@ -135,7 +139,7 @@ export class ReconcilerPool implements ItemReconciler<string> {
     }
   }
 
-  /** Takes the thread that was used last: a pool with little to do has few threads. */
+  /** Takes the thread that was used last, so a pool with little work starts few threads. */
   async #takeIdle(signal: AbortSignal | undefined): Promise<PoolThread> {
     for (;;) {
       if (this.#isClosed)

@@ -1,4 +1,4 @@
-/** One thread that reconciles, on the main thread. */
+/** A thread that reconciles, seen from the main thread. */
 import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort, ResourceLimits } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
@@ -7,17 +7,17 @@ import type { CachePort } from '../../informer/share/shared-cache.ts';
 import { workerUrl } from '../../informer/threads/worker-backend.ts';
 import type { Answer, PoolTask, ReconcileTask } from './messages.ts';
 
-/** A thread that reconciles one key at a time. */
+/** A thread that reconciles a single key at a time. */
 export interface ReconcilerThread {
-  /** Resolves with the reason when the thread has exited, however: none of its code runs any more. */
+  /** Resolves with the reason after the thread has exited for any reason; no code of the thread runs after that. */
   readonly exited: Promise<unknown>;
-  /** Loads the module and opens the cache: the first call. Rejects with the reason after the thread has exited. */
+  /** Loads the module and opens the cache; must be the first call. Rejects with the reason after the thread exited. */
   open(): Promise<Answer>;
-  /** Reconciles a key, when the call before has resolved. Rejects with the reason after the thread has exited. */
+  /** Reconciles a key. The previous call must have settled. Rejects with the reason after the thread exited. */
   run(task: ReconcileTask): Promise<Answer>;
   /** Aborts the signal of the task with this number. */
   abort(number: number): void;
-  /** Terminates the thread during any work; resolves when it has exited. */
+  /** Terminates the thread, also while it works; resolves after the exit. */
   end(): Promise<void>;
 }
 
@@ -29,9 +29,10 @@ export interface ThreadSettings {
 }
 
 /**
- * A Piscina pool of one thread. One pool for all threads does not say which of them has a task, nor when a thread that
- * failed has exited, and before that its key must not be in another one. Its queue of tasks would also be a second
- * queue, without the priorities and limits of the work queue: here it is empty once the thread has started.
+ * A Piscina pool with a single thread. A pool of many threads reports neither the thread of a task nor the exit of a
+ * failed thread, and until that exit the key must not run in another thread. Such a pool's task queue would also be a
+ * second queue, without the priorities and limits of the work queue: here the task queue is empty once the thread has
+ * started.
  */
 export class PiscinaThread implements ReconcilerThread {
   readonly #settings: ThreadSettings;
@@ -46,16 +47,16 @@ export class PiscinaThread implements ReconcilerThread {
     this.#settings = settings;
     this.#pool = new Piscina({
       filename: fileURLToPath(workerUrl('reconciler')),
-      // The first task starts the thread, and Piscina starts no other one when it ends.
+      // The first task starts the thread; Piscina does not replace a thread that ended.
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: Infinity,
-      // A thread without a key takes the records of its cache instead of waiting for the next key.
+      // A thread without a key reads the records of the cache instead of waiting for the next key.
       atomics: 'disabled',
       recordTiming: false,
       ...(resourceLimits && { resourceLimits }),
     });
-    // The reason of the exit contains errors without a task.
+    // The reason of the exit contains errors outside a task.
     this.#pool.on('error', () => undefined);
     ({ port1: this.#aborts, port2: this.#threadAborts } = new MessageChannel());
     this.exited = new Promise((resolve) => (this.#exit = resolve));
@@ -97,7 +98,7 @@ export class PiscinaThread implements ReconcilerThread {
     }
   }
 
-  /** Rejects a task that the thread has not received, and closes its ports. */
+  /** Rejects a task that the thread did not receive, and closes the task's ports. */
   async #close(): Promise<void> {
     await this.#pool.destroy();
     const [cachePort] = this.#settings.cache.transferList;
