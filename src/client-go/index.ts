@@ -1,5 +1,5 @@
 /**
- * `kubeloom/client-go`: client-go's generic lower layer, on one thread and for objects of any kind. Stores,
+ * `kubeloom/client-go`: client-go's generic lower layer, for a single thread and for objects of any kind. Stores,
  * queues, reflector, controller and plain informers, in the order of data flow.
  */
 export { newestDelta, oldestDelta, isObjectDelta } from './queue/delta.ts';

@@ -25,7 +25,7 @@ export class Callbacks<T> {
     for (const list of lists) list.push(callback);
   }
 
-  /** Removes one registration of the callback, if there is one. */
+  /** Removes a single registration of the callback, if there is any. */
   off(verb: Verb | CHANGE, callback: Callback): void {
     for (const list of this.#listsOf(verb)) {
       const index = list.indexOf(callback);
@@ -42,7 +42,7 @@ export class Callbacks<T> {
     this.#call(CONNECT, undefined);
   }
 
-  /** Reports an error; as a warning of the process when there is no callback for errors. */
+  /** Reports an error to the callbacks for errors, or as a process warning if there are none. */
   error(error: unknown): void {
     const callbacks = this.#byVerb[ERROR].slice();
     if (callbacks.length === 0) warn(error);

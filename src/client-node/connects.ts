@@ -4,7 +4,7 @@
  */
 import type { ListOptions } from '../index.ts';
 
-/** The request that may follow without another announcement. */
+/** The request that may follow without a further announcement. */
 export type Announced =
   /** A watch, because a list was announced. */
   | 'watch'

@@ -1,11 +1,11 @@
 /**
- * The objects that a ListWatch has delivered, in client-node's order: by namespace, then by the time of the first
- * delivery. Each object is converted once, when a callback or the program reads it. They stay readable while the
- * informer is stopped, and the next informer's list is compared with them.
+ * The objects that a ListWatch delivered, in client-node's order: by namespace, then by the time of the first delivery.
+ * Each object is converted once, when a callback or the program reads it. The objects stay readable while the informer
+ * is stopped, and are compared with the next informer's list.
  */
 import type { CachedObject, Wire } from '../index.ts';
 
-/** One state of an object, converted or not. */
+/** State of an object, converted or not. */
 export class Delivered<T> {
   #entry: CachedObject<Wire<T>>;
   readonly #convert: (entry: CachedObject<Wire<T>>) => T;
@@ -25,7 +25,7 @@ export class Delivered<T> {
     return this.#entry.resourceVersion;
   }
 
-  /** Takes over the same state from another informer, so that nothing of the stopped one stays in memory. */
+  /** Takes over the same state from another informer, so that memory of the stopped informer can be freed. */
   moveTo(entry: CachedObject<Wire<T>>): void {
     this.#entry = entry;
   }

@@ -1,4 +1,4 @@
-/** One informer of a ListWatch, from `start` to `stop`: turns the calls of its handler into client-node's events. */
+/** An informer of a ListWatch, from `start` to `stop`: turns the calls of the handler into client-node's events. */
 import type {
   Borrowed,
   CachedObject,
@@ -70,7 +70,7 @@ export class InformerRun<T> {
   }
 
   async #start(registration: HandlerRegistration): Promise<void> {
-    // The informer has reported the failure, and the wait rejects with it.
+    // The informer reports the failure, and the wait rejects with it.
     this.#informer.run().catch(() => undefined);
     try {
       await this.#informer.waitForSync(undefined, registration);
@@ -88,9 +88,9 @@ export class InformerRun<T> {
       return;
     }
     this.#announced = 'none';
-    // The informer has removed the handler: a start by the callback creates another.
+    // The informer removed the handler: a start by the callback creates another.
     if (error.code === 'ERR_KUBELOOM_HANDLER_OVERFLOW') void this.stop();
-    // Client-node lists again after 410 without an error, too.
+    // Client-node also lists again after 410 without an error.
     if (error.code !== 'ERR_KUBELOOM_GONE') this.#parts.callbacks.error(error);
   }
 
@@ -113,7 +113,7 @@ export class InformerRun<T> {
   }
 
   #updated(previous: Borrowed<Wire<T>>, current: Borrowed<Wire<T>>): void {
-    // A relist has found the object unchanged.
+    // A relist found the object unchanged.
     if (this.#isStopping || previous === current) return;
     this.#endList();
     this.#deliver(current.retain());
@@ -156,7 +156,9 @@ export class InformerRun<T> {
   }
 }
 
-/** Returns whether the code says that callbacks are slow: a program that ends at an error should not end for that. */
+/**
+ * Returns whether the code says that callbacks are slow: a program that ends at an error should survive these errors.
+ */
 function isAdvice(code: ErrorCode): boolean {
   switch (code) {
     case 'ERR_KUBELOOM_SLOW_HANDLER':

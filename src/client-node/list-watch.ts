@@ -1,5 +1,5 @@
 /**
- * client-node's ListWatch on a SharedIndexInformer: the same constructor, methods and events. Its differences are in
+ * client-node's ListWatch on a SharedIndexInformer: the same constructor, methods and events. The differences are in
  * docs/migrating-from-client-node.md, and a test compares both on the same server.
  */
 import type {
@@ -44,7 +44,7 @@ const CHECKS: OptionChecks<ListWatchOptions> = {
   clock: anything,
 };
 
-/** Lists and watches one collection, keeps its objects, and calls callbacks with their changes. */
+/** Lists and watches a collection, keeps the objects, and calls callbacks with the changes. */
 export class ListWatch<T extends KubernetesObject> implements Informer<T>, ObjectCache<T> {
   readonly #parts: RunParts<T>;
   readonly #callbacks: Callbacks<T> = new Callbacks();
@@ -55,7 +55,7 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
   /**
    * @param path of a collection: `/api/v1/namespaces/web/pods`
    * @param watch supplies the KubeConfig; its `watch` is not called
-   * @param _listFn supplies the type; it is not called, because the informer lists with the selectors of its watch
+   * @param _listFn supplies the type; it is not called, because the informer lists with the selectors of the watch
    * @param autoStart starts at once, without a call of `start`
    * @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_SELECTOR for an argument that cannot be used
    */
@@ -92,7 +92,7 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
     if (autoStart) this.start().catch(() => undefined);
   }
 
-  /** Resolves when the first list is delivered. Does nothing while it runs, except that it waits for the same. */
+  /** Resolves when the first list is delivered. If the informer already runs, waits for that list. */
   async start(): Promise<void> {
     if (this.#run?.isStopped !== false) {
       this.#resourceVersion = this.latestResourceVersion();
@@ -140,7 +140,7 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
 /**
  * Creates a ListWatch that runs after `start`.
  *
- * @param listFn supplies the type; it is not called, because the informer lists with the selectors of its watch
+ * @param listFn supplies the type; it is not called, because the informer lists with the selectors of the watch
  */
 export function makeInformer<T extends KubernetesObject>(
   kubeconfig: KubeConfig,

@@ -4,12 +4,12 @@ import { KubeloomError } from '../index.ts';
 import { findBuiltIn } from '../kube/resources.ts';
 import type { ResourceRef } from '../index.ts';
 
-/** A collection of an apiserver, and the selectors in the query of its path. */
+/** A collection of an apiserver, and the selectors in the query of the path. */
 export interface WatchPath {
   readonly resource: ResourceRef;
   /** '' for all namespaces. */
   readonly namespace: string;
-  /** Whether client-node has a model for the objects. */
+  /** Whether client-node contains a model of the objects. */
   readonly isBuiltIn: boolean;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -29,7 +29,9 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'watch',
 ]);
 
-/** @throws ERR_KUBELOOM_OPTION for a path that is not the one of a collection */
+/**
+ * @throws ERR_KUBELOOM_OPTION for a path that is not the path of a collection
+ */
 export function parseWatchPath(path: string): WatchPath {
   text('path', path);
   const [pathname = '', query = ''] = path.split('?', 2);
@@ -39,7 +41,7 @@ export function parseWatchPath(path: string): WatchPath {
   const names = { group, version, resource };
   const builtIn = findBuiltIn(names);
   return {
-    // The kind of a custom resource is in its objects.
+    // The objects of a custom resource name their kind.
     resource: builtIn ?? { ...names, kind: '', isNamespaced: true },
     namespace,
     isBuiltIn: builtIn !== undefined,

@@ -1,6 +1,6 @@
 /**
  * A store whose items expire: `newTTLStore`, or a store with any other policy. There are no timers: a read checks an
- * item and removes it when it has expired. Keys and size therefore include expired items that were not read since.
+ * item and removes it if it expired. Keys and size therefore include expired items that were not read since.
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -19,7 +19,10 @@ export interface ExpirationPolicy<Item> {
   isExpired(entry: TimestampedEntry<Item>): boolean;
 }
 
-/** Expires items older than `ttlMs`; an item of exactly that age is still valid. With 0 or less nothing expires. */
+/**
+ * Expires items older than `ttlMs`; an item of exactly that age is still valid. If `ttlMs` is 0 or less, items never
+ * expire.
+ */
 export class TTLPolicy implements ExpirationPolicy<unknown> {
   readonly ttlMs: number;
   readonly #clock: Clock;
@@ -61,7 +64,7 @@ export class ExpirationCache<Item> implements Store<Item> {
     this.#moveTo(resourceVersionOf(item));
   }
 
-  /** Stores the item as `add` does: its age begins at 0 again. */
+  /** Stores the item as `add` does: the age begins at 0 again. */
   update(item: Item): void {
     this.add(item);
   }
@@ -71,7 +74,7 @@ export class ExpirationCache<Item> implements Store<Item> {
     this.#moveTo(resourceVersionOf(item));
   }
 
-  /** Replaces all items. If one has no key, nothing is replaced. */
+  /** Replaces all items, or none if an item has no key. */
   replace(items: readonly Item[], resourceVersion: string): void {
     const timestampMs = this.#clock.now();
     const entries = new Map<string, TimestampedEntry<Item>>();
@@ -83,7 +86,7 @@ export class ExpirationCache<Item> implements Store<Item> {
     this.#moveTo(resourceVersion);
   }
 
-  /** Does nothing: only queues resync. */
+  /** No effect: only queues resync. */
   resync(): void {}
 
   bookmark(resourceVersion: string): void {
@@ -120,7 +123,7 @@ export class ExpirationCache<Item> implements Store<Item> {
     return this.#resourceVersion;
   }
 
-  /** Returns whether the entry has expired, and removes it if so. */
+  /** Returns whether the entry expired, and removes an expired entry. */
   #expires(entry: TimestampedEntry<Item>): boolean {
     const isExpired = this.#policy.isExpired(entry);
     if (isExpired) this.#entries.delete(entry.key);

@@ -1,6 +1,6 @@
 /**
- * client-go's Store and Indexer: a store whose keys come from the items. It stores the objects
- * themselves, not copies. A write that throws changes nothing.
+ * client-go's Store and Indexer: a store whose keys come from the items. It stores the objects themselves, not copies.
+ * A write that throws leaves the store unchanged.
  */
 import { callback } from '../../base/option-checks.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
@@ -15,7 +15,7 @@ import type {
 } from './thread-safe-store.ts';
 
 export interface StoreOptions<Item> extends ThreadSafeStoreOptions {
-  /** Returns the value to store in place of an item. The key is that of the original item. */
+  /** Returns the value to store in place of an item. The key is computed from the original item. */
   readonly transformer?: (item: Item) => Item;
 }
 
@@ -64,13 +64,13 @@ class IndexedStore<Item> extends IndexedItems<Item> implements Indexer<Item>, Tr
     this.remove(keyOf(this.#keyFunction, item), item);
   }
 
-  /** Replaces all items. If one has no key, nothing is replaced. Of two items with one key the last one counts. */
+  /** Replaces all items, or none if an item has no key. If two items share a key, the last item counts. */
   replace(items: readonly Item[], resourceVersion: string): void {
     const keyed = items.map((item) => [keyOf(this.#keyFunction, item), this.#transformed(item)] as const);
     this.replaceAll(keyed, resourceVersion);
   }
 
-  /** Does nothing: only queues resync. */
+  /** No effect: only queues resync. */
   resync(): void {}
 
   transaction(transactions: readonly Transaction<Item>[]): TransactionError | undefined {
@@ -99,7 +99,7 @@ class IndexedStore<Item> extends IndexedItems<Item> implements Indexer<Item>, Tr
   }
 }
 
-/** A store that pushes its whole content after every change, for consumers that process states, not changes. */
+/** A store that pushes the whole content after every change, for consumers that process states, not changes. */
 export class UndeltaStore<Item> extends IndexedStore<Item> {
   readonly #push: (items: Item[]) => void;
 

@@ -1,15 +1,15 @@
 /**
- * Index functions of client-go, for stores that hold objects (those of informers are in src/replica/store), and the
- * indices of a store: for each index, a map from its values to the keys of the items that have them.
+ * Index functions of client-go, for stores that hold objects, and the indices of such a store: for each index, a map
+ * from values to the keys of the items with that value. The indices of informers are in src/replica/store.
  *
- * The indices keep the values of every stored item. So they call an index function once for each state of an
- * item, never on removal. An item that was changed in place after it was stored still leaves every index.
+ * The indices keep the values of every stored item. So they call an index function once for each state of an item,
+ * never on removal. An item that was changed in place after it was stored still leaves every index.
  */
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { accessor } from '../../kube/meta.ts';
 import type { IndexValuesFunction, IndexValuesFunctions, KeyFunction } from '../../kube/store.ts';
 
-/** The values of one item: one array for each index, in the order of the indices. */
+/** The values of an item: an array for each index, in the order of the indices. */
 export type ItemValues = readonly (readonly string[])[];
 
 interface Index<Item> {
@@ -40,7 +40,7 @@ export class Indices<Item> {
   }
 
   /**
-   * Calls the index functions and changes nothing.
+   * Calls the index functions; leaves the indices unchanged.
    *
    * @throws ERR_KUBELOOM_INDEX_FUNCTION
    */
@@ -48,19 +48,21 @@ export class Indices<Item> {
     return this.#indices.map((index) => evaluated(index, item, key));
   }
 
-  /** Moves one key from the old values of its item to the new ones; undefined means that the item is absent. */
+  /** Moves a key from the old values of the item to the new values; undefined means that the item is absent. */
   move(key: string, from: ItemValues | undefined, to: ItemValues | undefined): void {
     for (const [position, { keysByValue }] of this.#indices.entries()) {
       const before = from?.[position] ?? NO_VALUES;
       const after = to?.[position] ?? NO_VALUES;
-      // The most frequent case by far: one value that did not change.
+      // By far the most frequent case: a single value that did not change.
       if (before.length === 1 && after.length === 1 && before[0] === after[0]) continue;
       for (const value of before) removeKey(keysByValue, value, key);
       for (const value of after) addKey(keysByValue, value, key);
     }
   }
 
-  /** @throws ERR_KUBELOOM_INDEXER_CONFLICT when a name is taken; then nothing was added */
+  /**
+   * @throws ERR_KUBELOOM_INDEXER_CONFLICT if a name is taken; the indices are unchanged
+   */
   requireNew(indexers: IndexValuesFunctions<Item>): void {
     const taken = new Set(this.#indices.map(({ name }) => name));
     const conflicts = Object.keys(indexers).filter((name) => taken.has(name));
@@ -130,13 +132,13 @@ function removeKey(keysByValue: Map<string, Set<string>>, value: string, key: st
   if (keys?.delete(key) && keys.size === 0) keysByValue.delete(value);
 }
 
-/** Returns the namespace, '' for an object without one. Every informer has it under `NAMESPACE_INDEX`. */
+/** Returns the namespace, '' for an object without a namespace. Every informer uses it for `NAMESPACE_INDEX`. */
 export function metaNamespaceIndexFunc(object: unknown): string[] {
   return [accessor(object).namespace];
 }
 
 /**
- * Returns a key function made from an index function that gives each item one value of its own.
+ * Returns a key function made from an index function that gives each item a single, unique value.
  *
  * @returns a function that throws ERR_KUBELOOM_KEY for an item with no value or several values
  */

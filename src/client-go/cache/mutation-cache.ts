@@ -1,11 +1,11 @@
 /**
- * The caller's own writes, laid over a store that has not received them yet. `getByKey` and `byIndex` return the
- * newer of both, by resourceVersion. The cache holds a bounded number of objects for a bounded time. So a write
- * may be missing from a result, but a result is never older than the store.
+ * The caller's own writes, laid over a store that receives them later. `getByKey` and `byIndex` return the newer
+ * version of an object. The cache holds a bounded number of objects for a bounded time. So a write may be missing from
+ * a result, but a result is never older than the store.
  *
- * Call `onAddOrUpdate` and `onDelete` from the handlers of the informer that feeds the store. The cache then
- * drops a write as soon as the store has it. A deletion leaves a mark with the object's uid and resourceVersion;
- * so a write whose response arrives after the deletion event is ignored.
+ * Call `onAddOrUpdate` and `onDelete` from the handlers of the informer that feeds the store. The cache then drops a
+ * write as soon as the store contains it. A deletion leaves a mark with the object's uid and resourceVersion; so a
+ * write whose response arrives after the deletion event is ignored.
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -28,16 +28,17 @@ export interface MutationCacheOptions<Item> {
   /** How long a write is kept. Default: 5 minutes. */
   readonly ttlMs?: number;
   /**
-   * Also return objects that the store does not have: just added, or deleted since. Use it only if a deleted object may
-   * appear for up to `ttlMs`: this happens when an add and a delete follow so closely that the informer saw neither.
+   * Also return objects that the store does not contain: just added, or deleted since. Use it only if a deleted object
+   * may appear for up to `ttlMs`. This happens when an add and a delete follow so closely that the informer sees
+   * neither.
    */
   readonly includeAdds?: boolean;
-  /** Maximum number of objects. Default: 100. The least recently used one is evicted. */
+  /** Maximum number of objects. Default: 100. The least recently used object is evicted. */
   readonly sizeMax?: number;
   readonly clock?: Clock;
 }
 
-/** State of one key. */
+/** State of a key. */
 type Overlay<Item> =
   | { readonly kind: 'written'; readonly item: Item; readonly uid: string; readonly version: string }
   | { readonly kind: 'deleted'; readonly uid: string; readonly version: string };
@@ -71,8 +72,8 @@ export class MutationCache<Item> {
   }
 
   /**
-   * Returns the newer of the store's object and the caller's own. Without `includeAdds`, undefined when the store
-   * has no such object.
+   * Returns the newer of the store's object and the caller's own. Without `includeAdds`, undefined if the store does
+   * not contain the object.
    */
   getByKey(key: string): Item | undefined {
     const stored = this.#store.getByKey(key);
@@ -82,10 +83,10 @@ export class MutationCache<Item> {
   }
 
   /**
-   * Returns the newer version of each object; with `includeAdds` also own writes that the indexer does not have
-   * under this value.
+   * Returns the newer version of each object; with `includeAdds` also own writes that the indexer does not list under
+   * this value.
    *
-   * @throws ERR_KUBELOOM_NO_INDEX when no indexer was given, or it has no such index
+   * @throws ERR_KUBELOOM_NO_INDEX if no indexer was given, or the indexer has no such index
    */
   byIndex(indexName: string, value: string): Item[] {
     if (!this.#indexer) {
@@ -119,7 +120,7 @@ export class MutationCache<Item> {
     this.#overlays.set(key, written);
   }
 
-  /** Call it from a handler: the store has this object now. Drops the own write unless it is newer. */
+  /** Call it from a handler when the store contains this object. Drops the own write unless the own write is newer. */
   onAddOrUpdate(item: Item): void {
     const key = metaNamespaceKeyFunc(item);
     const known = this.#overlays.get(key);
@@ -127,8 +128,8 @@ export class MutationCache<Item> {
   }
 
   /**
-   * Call it from a handler: this object was deleted. Drops the own write if it is the same object or not newer. A
-   * tombstone counts as its last known state; a tombstone without one changes nothing.
+   * Call it from a handler when this object was deleted. Drops the own write if the write is of the same object or not
+   * newer. A tombstone counts as the last known state; a tombstone without a state is ignored.
    */
   onDelete(deleted: Item | Tombstone<Item>): void {
     const last = isTombstone(deleted) ? deleted.object : deleted;
@@ -141,7 +142,8 @@ export class MutationCache<Item> {
   }
 
   /**
-   * Returns the newer version. A deletion mark is older than anything in the store, which had lost the object before.
+   * Returns the newer version. A deletion mark is older than any object in the store: the store lost the object before
+   * the mark was made.
    */
   #newer(key: string, stored: Item): Item {
     const known = this.#overlays.get(key);
@@ -170,7 +172,7 @@ function stateOf(item: unknown): { readonly uid: string; readonly version: strin
   return { uid, version: resourceVersion };
 }
 
-/** Compares resourceVersions. A missing one is older than everything, as in client-go. */
+/** Compares resourceVersions. A missing version is older than every other, as in client-go. */
 function compareVersions(a: string, b: string): number {
   return compareResourceVersions(a === '' ? '0' : a, b === '' ? '0' : b);
 }
@@ -194,7 +196,7 @@ class ExpiringLru<Value> {
     this.#clock = clock;
   }
 
-  /** Stores the value; its age begins at 0 again. */
+  /** Stores the value; the age begins at 0 again. */
   set(key: string, value: Value): void {
     this.#touch(key, { value, expiresAtMs: this.#clock.now() + this.#ttlMs });
     if (this.#entries.size <= this.#sizeMax) return;

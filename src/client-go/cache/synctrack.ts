@@ -1,9 +1,9 @@
 /**
- * client-go's synctrack: trackers of whether the whole initial list has been processed, for programs that pass an
- * informer's events on to asynchronous work, and lazy values.
+ * client-go's synctrack: trackers for programs that pass an informer's events on to asynchronous work and need to know
+ * when the initial list is processed, and lazy values.
  *
- * Call `start` in `onAdd` when `isInInitialList`, `finished` when the item is processed, and `upstreamHasSynced`
- * once when the registration has synced.
+ * Call `start` in `onAdd` when `isInInitialList`, `finished` when the item is processed, and `upstreamHasSynced` once
+ * when the registration is synced.
  */
 import type { DoneChecker } from '../../base/done-checker.ts';
 import { KubeloomError } from '../../base/errors.ts';
@@ -65,7 +65,9 @@ export class SingleFileTracker extends SyncTracker {
     this.#waiting++;
   }
 
-  /** @throws ERR_KUBELOOM_NOT_STARTED when there was no `start` for it */
+  /**
+   * @throws ERR_KUBELOOM_NOT_STARTED if no call of `start` is unfinished
+   */
   finished(): void {
     if (this.#waiting === 0) {
       const message = `${this.name}: finished without a start before it`;
@@ -107,13 +109,14 @@ export class Lazy<T> {
   }
 
   /**
-   * Marks the value as outdated: the next `get` evaluates. Callers that wait for a running evaluation get its result.
+   * Marks the value as outdated: the next `get` evaluates. Callers that wait for a running evaluation receive that
+   * evaluation's result.
    */
   notify(): void {
     this.#current = undefined;
   }
 
-  /** Returns the value. All callers between two changes share one evaluation. An error is not kept. */
+  /** Returns the value. All callers between two changes share an evaluation. An error is not kept. */
   async get(): Promise<T> {
     if (this.#current) return this.#current;
     const start = async (): Promise<T> => this.#evaluate();
@@ -122,7 +125,7 @@ export class Lazy<T> {
     try {
       return await evaluation;
     } catch (error) {
-      // A change may have started a newer evaluation already.
+      // A change may already have started a newer evaluation.
       if (this.#current === evaluation) this.#current = undefined;
       throw error;
     }

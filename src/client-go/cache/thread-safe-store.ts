@@ -1,11 +1,10 @@
 /**
  * client-go's ThreadSafeStore: items under keys that the caller gives, with indices.
  *
- * The name is client-go's; JavaScript runs on one thread and needs no lock. The guarantees of the lock remain:
- * every query reads one state, `replace` and transactions are atomic, and returned arrays are copies. Beyond
- * client-go: all index functions run before anything is written, so one that throws leaves the store and every
- * index unchanged. (client-go panics with the item stored and some indices updated.) Items are listed in the
- * order in which their keys were added.
+ * The name is client-go's; a JavaScript store needs no lock. The guarantees of the lock remain: every query reads one
+ * state, `replace` and transactions are atomic, and returned arrays are copies. Beyond client-go: all index functions
+ * run before the write, so a function that throws leaves the store and every index unchanged. (client-go panics with
+ * the item stored and some indices updated.) Items are listed in the order in which their keys were added.
  */
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { anArray, anObject, checkFinite } from '../../base/option-checks.ts';
@@ -14,7 +13,7 @@ import { Indices } from './indices.ts';
 import type { ItemValues } from './indices.ts';
 import type { IndexValuesFunctions } from '../../kube/store.ts';
 
-/** A gauge. The store calls it after every write that changed its resourceVersion. */
+/** A gauge. The store calls it after every write that changed the store's resourceVersion. */
 export interface StoreMetrics {
   /** Sets the last 15 digits as a number: more would lose precision. Not called for a version that is not decimal. */
   setResourceVersion(resourceVersion: number): void;
@@ -25,15 +24,15 @@ export interface ThreadSafeStoreOptions {
 }
 
 /**
- * One of several writes at once: no reader sees only some of them. A write that fails (no key, a transform or an index
- * function that throws) is left out and reported; the others are done.
+ * A write of a transaction: no reader sees only a part of the transaction. A write that fails (no key, a transform or
+ * an index function that throws) is left out and reported; the others are done.
  */
 export interface Transaction<Item> {
   readonly type: 'add' | 'update' | 'delete';
   readonly object: Item;
 }
 
-/** A transaction whose key has been computed. */
+/** A transaction with a computed key. */
 export interface KeyedTransaction<Item> extends Transaction<Item> {
   readonly key: string;
 }
@@ -74,7 +73,7 @@ interface Stored<Item> {
 
 const METRIC_DIGITS_MAX = 15;
 
-/** Stored items and their indices: the common part of stores whose keys are given, and of those with a key function. */
+/** Stored items and their indices: the common part of stores with given keys and stores with a key function. */
 export abstract class IndexedItems<Item> {
   #items: Map<string, Stored<Item>> = new Map();
   #indices: Indices<Item>;
@@ -100,7 +99,7 @@ export abstract class IndexedItems<Item> {
     return this.#items.size;
   }
 
-  /** Returns the items that share a value of this index with the given one, each once. */
+  /** Returns the items that share a value of this index with the given item, each item once. */
   index(indexName: string, item: Item): Item[] {
     return this.#itemsOf(this.#indices.keysLike(indexName, item));
   }
@@ -119,7 +118,7 @@ export abstract class IndexedItems<Item> {
     return this.#itemsOf(this.#indices.keys(indexName, value));
   }
 
-  /** Returns a copy. (client-go returns its own map, unlocked.) */
+  /** Returns a copy. (client-go returns the internal map, unlocked.) */
   getIndexers(): IndexValuesFunctions<Item> {
     return this.#indices.indexers;
   }
@@ -127,7 +126,7 @@ export abstract class IndexedItems<Item> {
   /**
    * Adds indexers and indexes the present items before it returns.
    *
-   * @throws ERR_KUBELOOM_INDEXER_CONFLICT, ERR_KUBELOOM_INDEX_FUNCTION; then nothing was added
+   * @throws ERR_KUBELOOM_INDEXER_CONFLICT, ERR_KUBELOOM_INDEX_FUNCTION; the indexers are unchanged
    */
   addIndexers(indexers: IndexValuesFunctions<Item>): void {
     this.#indices.requireNew(indexers);
@@ -142,12 +141,14 @@ export abstract class IndexedItems<Item> {
     this.#items = stored;
   }
 
-  /** Records that the server has sent every change up to this version. */
+  /** Records that the server sent every change up to this version. */
   bookmark(resourceVersion: string): void {
     this.#moveTo(resourceVersion);
   }
 
-  /** Returns the version of the last write or bookmark; '' before the first. The last one counts, not the highest. */
+  /**
+   * Returns the version of the last write or bookmark, which may be lower than an earlier version; '' before the first.
+   */
   lastStoreSyncResourceVersion(): string {
     return this.#resourceVersion;
   }
@@ -177,7 +178,10 @@ export abstract class IndexedItems<Item> {
     this.#moveTo(resourceVersion);
   }
 
-  /** Does all writes at once. Leaves out and reports a write for which `keyed` or an index function throws. */
+  /**
+   * Does all writes in a synchronous step. Leaves out and reports a write for which `keyed` or an index function
+   * throws.
+   */
   protected transactionOf<Write>(
     writes: readonly Write[],
     keyed: (write: Write) => KeyedTransaction<Item>,
@@ -232,12 +236,16 @@ export abstract class IndexedItems<Item> {
 }
 
 export class ThreadSafeStore<Item> extends IndexedItems<Item> {
-  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing was written */
+  /**
+   * @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged
+   */
   add(key: string, item: Item): void {
     this.write(key, item);
   }
 
-  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing was written */
+  /**
+   * @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged
+   */
   update(key: string, item: Item): void {
     this.write(key, item);
   }
@@ -247,7 +255,9 @@ export class ThreadSafeStore<Item> extends IndexedItems<Item> {
     this.remove(key, undefined);
   }
 
-  /** @param object the deleted object: its resourceVersion becomes the store's */
+  /**
+   * @param object the deleted object: the store takes over the object's resourceVersion
+   */
   deleteWithObject(key: string, object: unknown): void {
     this.remove(key, object);
   }
@@ -257,23 +267,23 @@ export class ThreadSafeStore<Item> extends IndexedItems<Item> {
   }
 
   /**
-   * Replaces everything at once.
+   * Replaces all items at once.
    *
-   * @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing has changed
+   * @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged
    */
   replace(items: Iterable<readonly [key: string, item: Item]>, resourceVersion: string): void {
     this.replaceAll(items, resourceVersion);
   }
 
   /**
-   * Does all writes at once. Leaves out and reports a write whose index function throws. The store's
-   * resourceVersion becomes that of the last write done.
+   * Does all writes at once. Leaves out and reports a write whose index function throws. The store takes over the
+   * resourceVersion of the last write done.
    */
   transaction(transactions: readonly KeyedTransaction<Item>[]): TransactionError | undefined {
     return this.transactionOf(transactions, (transaction) => transaction);
   }
 
-  /** Does the same for writes without keys; leaves out a write for which `keyed` throws as well. */
+  /** Does the same for writes without keys; also leaves out a write for which `keyed` throws. */
   override transactionOf<Write>(
     writes: readonly Write[],
     keyed: (write: Write) => KeyedTransaction<Item>,

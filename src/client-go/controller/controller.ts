@@ -1,6 +1,6 @@
 /**
  * client-go's controller: a reflector that fills a queue, and a loop that processes the queue. `newController` is
- * its `New`, `ControllerConfig` its `Config`.
+ * client-go's `New`, `ControllerConfig` is client-go's `Config`.
  */
 import { realTimers } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -20,14 +20,14 @@ import type { ExpectedType } from './expected-type.ts';
 
 /** Duration of consecutive pops before timers and sockets get a turn. */
 const SLICE_MS = 5;
-/** Delay before a retry: doubled from the first to the last. */
+/** Delay before a retry; doubles from the first value to the last. */
 const RETRY_FIRST_MS = 5;
 const RETRY_LAST_MS = 1000;
 
 export interface ControllerConfig<Item, Popped> extends Omit<ReflectorOptions, 'resyncPeriodMs'> {
   readonly queue: Queue<Item, Popped>;
   readonly listerWatcher: ListerWatcher<Item>;
-  /** Called with each popped value, one at a time. */
+  /** Called with each popped value; a call begins after the previous call has settled. */
   readonly process: PopProcess<Popped>;
   /** Called with several changes of different objects, if the queue supports it. */
   readonly processBatch?: PopProcess<Popped>;
@@ -35,8 +35,8 @@ export interface ControllerConfig<Item, Popped> extends Omit<ReflectorOptions, '
   /** Default 0: never. */
   readonly fullResyncPeriodMs?: number;
   /**
-   * Puts changes that could not be processed back into the queue, to retry them after a delay. For FIFO and
-   * DeltaFIFO only: a RealFIFO keeps the order of all changes, so nothing can be put back.
+   * Puts changes that could not be processed back into the queue, to retry them after a delay. For FIFO and DeltaFIFO
+   * only: a RealFIFO keeps the order of all changes and cannot take a change back.
    */
   readonly retryOnError?: boolean;
 }
@@ -104,7 +104,7 @@ export class Controller<Item, Popped> {
     }
   }
 
-  /** Returns whether the first list has been processed. */
+  /** Returns whether the first list is processed. */
   hasSynced(): boolean {
     return this.#config.queue.hasSynced();
   }
@@ -119,8 +119,8 @@ export class Controller<Item, Popped> {
   }
 
   /**
-   * Pops one value after the other until it is stopped. An error of a processing is reported, and the loop
-   * continues; client-go's loop drops those errors silently.
+   * Pops value after value until it is stopped. An error of the processing is reported, and the loop continues;
+   * client-go's loop drops those errors silently.
    */
   async #processLoop(signal: AbortSignal): Promise<void> {
     const popOne = this.#popOne();
@@ -160,7 +160,7 @@ function hasBatches<Item, Popped>(
   return 'popBatch' in queue;
 }
 
-/** Puts a value back into the queue when its processing fails. */
+/** Puts a value back into the queue if the processing fails. */
 async function requeueing(process: () => unknown): Promise<void> {
   try {
     await process();

@@ -20,14 +20,14 @@ export function isInitialEventsEnd(object: unknown): boolean {
   return isRecord(annotations) && annotations['k8s.io/initial-events-end'] === 'true';
 }
 
-/** Returns whether it is a Table, which has printable rows instead of objects, for clients that request it. */
+/** Returns whether it is a Table, which contains printable rows instead of objects, for clients that request it. */
 export function isTable(object: unknown): boolean {
   if (!isRecord(object) || object['kind'] !== 'Table') return false;
   const { apiVersion } = object;
   return apiVersion === 'meta.k8s.io/v1' || apiVersion === 'meta.k8s.io/v1beta1';
 }
 
-/** Returns whether the object has the type. A field that the object omits matches any value. */
+/** Returns whether the object is of the type. A field that the object omits matches any value. */
 export function isOfType(object: unknown, expected: ExpectedType): boolean {
   if (!isRecord(object)) return false;
   const { kind = expected.kind, apiVersion = expected.apiVersion } = object;

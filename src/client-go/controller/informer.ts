@@ -1,6 +1,6 @@
 /**
- * client-go's plain informers: a store, the controller that fills it, and one handler that the process loop
- * calls. No threads and no shared memory.
+ * client-go's plain informers: a store, the controller that fills it, and a handler that the process loop calls. No
+ * threads and no shared memory.
  */
 import { metaNamespaceIndexFunc } from '../cache/indices.ts';
 import { newIndexer } from '../cache/indexed-store.ts';
@@ -27,7 +27,7 @@ export interface PlainInformerOptions<Item> extends ReflectorOptions {
   readonly objectType?: ExpectedType;
   readonly handler: ObjectEventHandler<Item>;
   readonly indexers?: IndexValuesFunctions<Item>;
-  /** Called once for every received object, before anything else reads it. Must keep the key. */
+  /** Called once for every received object, before any other code reads it. Must keep the key. */
   readonly transform?: Transformer<Item>;
 }
 
@@ -130,9 +130,9 @@ export function newNamespaceKeyedIndexerAndReflector<Item>(
 }
 
 /**
- * Returns a transform that never fails. A failure is reported, and the object is stored as received. (client-go
- * relists forever, leaves the object out, or loses the event.) A result with another key counts as a failure too:
- * the object could neither be found nor deleted.
+ * Returns a transform that never fails. A failure is reported, and the object is stored as received. (client-go relists
+ * forever, leaves the object out, or loses the event.) A result with another key also counts as a failure: the object
+ * could neither be found nor deleted.
  */
 function safeTransform<Item>(
   transform: Transformer<Item>,

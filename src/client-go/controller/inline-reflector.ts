@@ -1,7 +1,7 @@
 /**
- * Runs the rules of list-and-watch on one thread: the second executor of the pure function `step`. It calls the
- * functions of a ListerWatcher where the reflector thread uses sockets, and writes into a store or queue instead
- * of rings. It adds no rules.
+ * Runs the rules of list-and-watch on the calling thread: the second executor of the pure function `step`. It calls the
+ * functions of a ListerWatcher where the reflector thread uses sockets, and writes into a store or queue instead of
+ * rings. It adds no rules.
  */
 import type { Random } from '../../base/clock.ts';
 import { wrapped } from '../../base/errors.ts';
@@ -31,7 +31,7 @@ export interface InlineReflectorOptions<T> extends Omit<RequestContext<T>, 'open
 export interface Ending {
   /** State for the next iteration. */
   readonly memory: Memory;
-  /** Reason why no watch was opened; undefined when it was stopped or a watch had been open. */
+  /** Reason why no watch was opened; undefined if the reflector was stopped or a watch was open before. */
   readonly error: KubeloomError | undefined;
 }
 
@@ -62,7 +62,7 @@ export class InlineReflector<T> {
     };
   }
 
-  /** Runs; resolves when it is stopped, or when a single iteration has ended. Rejects only for internal errors. */
+  /** Runs; resolves when it is stopped, or after a single iteration. Rejects only for internal errors. */
   run(): Promise<Ending> {
     const ending = new Promise<Ending>((resolve, reject) => {
       this.#finish = resolve;
@@ -79,7 +79,7 @@ export class InlineReflector<T> {
     this.#dispatch({ type: 'stop' });
   }
 
-  /** Resyncs the store. An error is a failure of the watch, if one is open. */
+  /** Resyncs the store. An error counts as a failure of the watch, if a watch is open. */
   resync(shouldResync: () => boolean): void {
     if (this.#isOver) return;
     const { name, reports, writer } = this.#options;
@@ -165,7 +165,7 @@ export class InlineReflector<T> {
     else this.#cancelTimer = this.#options.clock.schedule(delayMs, () => this.#dispatch({ type: 'timer' }));
   }
 
-  /** Returns whether the iteration has ended. Retries of the same list or watch belong to the same iteration. */
+  /** Returns whether the iteration is over. Retries of the same list or watch belong to the same iteration. */
   #isIterationOver(): boolean {
     if (this.#state.kind === 'backing-off' && this.#state.next === 'watch') return false;
     const failure = this.#lastFailure;

@@ -1,4 +1,4 @@
-/** A request of the ListerWatcher, and the request for one page of a list, which it writes into the store. */
+/** A request of the ListerWatcher, and the request for a page of a list, which it writes into the store. */
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { KubeList, ListerWatcher } from '../../kube/lister-watcher.ts';
@@ -22,12 +22,12 @@ export interface RequestContext<T> {
   readonly writer: StoreWriter<T>;
   readonly reports: WarningReporter;
   readonly clock: Clock;
-  /** Called when the server has accepted the request. */
+  /** Called when the server accepted the request. */
   readonly opened: () => void;
   /** Dispatches an event to the rules. */
   readonly dispatch: (event: ReflectorEvent) => void;
   readonly fail: (failure: Failure) => void;
-  /** Called after a list is in the store, or when the watch has reached this version. */
+  /** Called after a list is in the store, or when the watch reached this version. */
   readonly moved: (resourceVersion: string, by: 'list' | 'watch') => void;
 }
 
@@ -46,7 +46,7 @@ export class RequestAttempt {
     return this.#controller.signal.aborted;
   }
 
-  /** Registers a callback for the end; calls it at once if the request has ended. */
+  /** Registers a callback for the end; calls it at once if the request is over. */
   onClose(end: () => void): void {
     if (this.isClosed) end();
     else this.#endings.push(end);
@@ -81,7 +81,7 @@ export async function runList<T>(
   context.dispatch({ type: 'page', resourceVersion, continueToken });
 }
 
-/** Throws unless the value is a list. Taking another value for an empty list would delete every object. */
+/** Throws unless the value is a list. Reading another value as an empty list would delete every object. */
 function requireList(list: unknown, where: string): void {
   if (isTable(list)) {
     const message = `${where} returned a Table instead of a list: request plain objects (without as=Table)`;

@@ -19,7 +19,7 @@ import { queryOf } from '../../kube/lister-watcher.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { ExpectedType } from './expected-type.ts';
 
-/** An apiserver may work on a list for a minute before it answers; then it times out itself. */
+/** An apiserver may work on a list for a minute before it answers or times out. */
 const LIST_SILENCE_MAX_MS = 90_000;
 /** The longest object; a server stores a few MiB. */
 const OBJECT_BYTES_MAX = 64 * 2 ** 20;
@@ -119,7 +119,7 @@ export function newFilteredListWatchFromClient<T>(
   });
 }
 
-/** Reads a list item by item from the stream, so that a list of any size is never one string. */
+/** Reads a list item by item from the stream, so that a large list is never held as a single string. */
 class HttpList<T> implements ResponseReader, ItemSink {
   /** The type of the items; the server omits it in the items. */
   readonly #type: ExpectedType;
@@ -200,8 +200,8 @@ interface Waiting<T> {
 }
 
 /**
- * An open watch as an AsyncIterable. It reads no more than one piece of the response ahead: without an iteration
- * in progress the socket is paused, and the server keeps the events.
+ * An open watch as an AsyncIterable. It reads at most a single chunk of the response ahead: while the caller does not
+ * iterate, the socket is paused, and the server keeps the events.
  */
 class HttpWatch<T> implements ResponseReader, FrameSink, Watch<T>, AsyncIterator<WatchEvent<T>> {
   readonly #opened: (watch: Watch<T>) => void;
@@ -279,7 +279,7 @@ class HttpWatch<T> implements ResponseReader, FrameSink, Watch<T>, AsyncIterator
     this.#response?.close();
   }
 
-  /** Delivers events to waiting calls; reads on only while a call waits. */
+  /** Delivers events to waiting calls; continues to read only while a call waits. */
   #give(): void {
     for (let waiting = this.#waiting[0]; waiting; waiting = this.#waiting[0]) {
       const event = this.#events[this.#next];
@@ -303,7 +303,7 @@ class HttpWatch<T> implements ResponseReader, FrameSink, Watch<T>, AsyncIterator
   }
 
   #finish(waiting: Waiting<T>, error: Error | undefined): void {
-    // Only once: after an error the iteration has ended.
+    // Only once: an error ends the iteration.
     this.#end = { error: undefined };
     if (error) waiting.reject(error);
     else waiting.resolve({ done: true, value: undefined });

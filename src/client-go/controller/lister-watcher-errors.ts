@@ -1,6 +1,6 @@
 /**
- * Classifies errors of a ListerWatcher into the failures of the reflector's rules: a server's response by its
- * status, everything else as a connection failure.
+ * Classifies errors of a ListerWatcher into the failures of the reflector's rules: a server's response by the status,
+ * everything else as a connection failure.
  */
 import { KubeloomError, wrapped } from '../../base/errors.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
@@ -32,7 +32,7 @@ export function malformedIn(thrown: unknown): Failure | undefined {
   return { kind: 'malformed', during: 'decode', error: thrown, retryAfterMs: 0 };
 }
 
-/** Returns the error, wrapped unless it is one of kubeloom. */
+/** Returns the error, wrapped unless it is an error of kubeloom. */
 export function errorOf(verb: Verb, thrown: unknown, where: string): KubeloomError {
   return wrapped('ERR_KUBELOOM_LISTER_WATCHER', `${where}: the ${verb} function failed`, thrown);
 }
@@ -45,7 +45,7 @@ function httpStatusOf(thrown: unknown): number | undefined {
   return undefined;
 }
 
-/** Returns a Status as text: the error's own, or one made of its message. */
+/** Returns a Status as text: the error's own Status, or a Status made of the error's message. */
 function bodyOf(httpStatus: number, thrown: Readonly<Record<string, unknown>>): string {
   const { body, reason, serverMessage, message, causes } = thrown;
   if (typeof body === 'string') return body;

@@ -1,6 +1,6 @@
 /**
- * client-go's ListPager: reads a large collection in pages, as one list or item by item. For programs that list
- * by themselves; a reflector pages by its own rules.
+ * client-go's ListPager: reads a large collection in pages, as a single list or item by item. Use it in programs that
+ * list by themselves; a reflector pages by the rules of list-and-watch.
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { callback, flag, integer, checkOptions } from '../../base/option-checks.ts';
@@ -14,9 +14,9 @@ const PAGE_SIZE = 500;
 const PAGE_BUFFER_SIZE = 10;
 
 export interface ListPagerOptions {
-  /** Items in a page, unless the options have a limit. Default 500. */
+  /** Items in a page, unless the options contain a limit. Default 500. */
   readonly pageSize?: number;
-  /** Falls back to one full list when the server has lost the pages (`list` only). Default true. */
+  /** Falls back to a single full list if the server lost the pages (`list` only). Default true. */
   readonly fullListIfExpired?: boolean;
   /** Pages that `eachListItem` fetches ahead. Default 10. */
   readonly pageBufferSize?: number;
@@ -69,8 +69,8 @@ export class ListPager<T> {
   }
 
   /**
-   * Calls and awaits `visit` for one item after the other, while further pages are fetched. An error of `visit`
-   * ends it at once; an aborted signal ends it after the page in progress.
+   * Calls and awaits `visit` for each item in order, while further pages are fetched. An error of `visit` ends it at
+   * once; an aborted signal ends it after the page in progress.
    */
   async eachListItem(
     options: ListOptions,
@@ -80,7 +80,7 @@ export class ListPager<T> {
     const ending = new AbortController();
     const pages = this.#pages(options, AbortSignal.any([signal, ending.signal]));
     const ahead: Promise<IteratorResult<KubeList<T>>>[] = [];
-    // True for ever after the last page or an error.
+    // Stays true after the last page or an error.
     let isFetching = false;
     const fetch = (): void => {
       if (isFetching || ahead.length > this.#bufferSize) return;
@@ -108,7 +108,10 @@ export class ListPager<T> {
     }
   }
 
-  /** Yields the pages. Only the first has the resourceVersion of the options; the token names it for the others. */
+  /**
+   * Yields the pages. Only the first request contains the resourceVersion of the options; the token names it for the
+   * others.
+   */
   async *#pages(options: ListOptions, signal: AbortSignal): AsyncGenerator<KubeList<T>> {
     // 0 means no limit in the API.
     const limit = options.limit || this.#pageSize;
@@ -129,7 +132,7 @@ export class ListPager<T> {
   }
 }
 
-/** Returns the page with its items; those of an empty one may be null or absent. */
+/** Returns the page with an array of items; the items of an empty page may be null or absent. */
 function pageOf<T>(page: KubeList<T>): KubeList<T> {
   const items = itemsOf(page);
   if (items) return items === page.items ? page : { ...page, items };

@@ -1,7 +1,7 @@
 /**
- * Writes popped deltas to the store and calls the handler, one by one or in a batch. The content of the store, never the
- * delta, decides between an addition and an update. The store changes first, then the handler is called. The loop awaits
- * a promise of the handler before the next call. When a handler throws, the other calls are still made.
+ * Writes popped deltas to the store and calls the handler, delta by delta or in a batch. The content of the store,
+ * never the delta, decides between an addition and an update. The store changes first, then the handler is called. The
+ * loop awaits a promise of the handler before the next call. When a handler throws, the other calls are still made.
  */
 import { deletionHandlingMetaNamespaceKeyFunc } from '../../kube/keys.ts';
 import type { KeyFunction, StoreReader } from '../../kube/store.ts';
@@ -47,7 +47,7 @@ export interface ClientState<Item> extends StoreReader<Item> {
 }
 
 /**
- * Processes deltas. When one cannot be stored, or its handler throws, the others are still processed.
+ * Processes deltas. If a delta cannot be stored, or the handler throws, the others are still processed.
  *
  * @throws at the end, all errors
  */
@@ -82,8 +82,8 @@ export async function processDeltas<Item>(
 }
 
 /**
- * Processes deltas of different objects at once: one transaction, so that no reader sees only some of them, then the
- * handler calls in order. Processes them one by one with a store that has no transactions.
+ * Processes deltas of different objects at once: a transaction, so that no reader sees only a part of them, then the
+ * handler calls in order. A store without transactions processes delta by delta.
  *
  * @throws at the end, all errors; before any write for deltas that concern the whole collection
  */
@@ -135,7 +135,7 @@ function storedAs<Item>(clientState: ClientState<Item>, delta: ObjectDelta<Item>
   }
 }
 
-/** One call of the functions above, and its errors. */
+/** A call of the functions above, with the collected errors. */
 class Processing<Item> {
   readonly #handler: ObjectEventHandler<Item>;
   readonly #state: ClientState<Item>;
@@ -228,7 +228,9 @@ class Processing<Item> {
     this.#errors.push(error instanceof Error ? error : new Error(messageOf(error)));
   }
 
-  /** @throws the error if there was one, or an error that contains all of them */
+  /**
+   * @throws the error, or an error that contains all errors if there were several
+   */
   rethrow(): void {
     const [first, ...others] = this.#errors;
     if (!first) return;

@@ -1,6 +1,7 @@
 /**
- * client-go's Reflector on one thread: keeps a store, or a queue that feeds one, equal to what a ListerWatcher lists
- * and watches. It follows the rules of the reflector thread (src/reflector), with functions instead of sockets.
+ * client-go's Reflector on the calling thread: keeps a store, or a queue that feeds a store, equal to what a
+ * ListerWatcher lists and watches. It follows the rules of the reflector thread (src/reflector), with functions instead
+ * of sockets.
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock, Random } from '../../base/clock.ts';
@@ -104,7 +105,7 @@ export class Reflector<T> {
 
   /**
    * @param expectedType events with objects of another type are reported and skipped; undefined: any type
-   * @param store an error of `replace` is a failure of the list; errors of its other methods are reported
+   * @param store an error of `replace` is a failure of the list; errors of the store's other methods are reported
    */
   constructor(
     listerWatcher: ListerWatcher<T>,
@@ -131,7 +132,7 @@ export class Reflector<T> {
     this.#memory = state.memory;
   }
 
-  /** Returns the version of the last event, or of the last list, that was written to the store; '' before. */
+  /** Returns the version of the last event or list written to the store; '' before the first. */
   lastSyncResourceVersion(): string {
     return this.#resourceVersion;
   }
@@ -142,8 +143,8 @@ export class Reflector<T> {
   }
 
   /**
-   * Lists and watches until the signal is aborted, and retries every failure. Returns at once after the abort,
-   * and writes nothing more to the store, even when the ListerWatcher's functions ignore the signal.
+   * Lists and watches until the signal is aborted, and retries every failure. Returns at once after the abort. No write
+   * reaches the store after that, even when the ListerWatcher's functions ignore the signal.
    *
    * @throws ERR_KUBELOOM_STARTED
    */
@@ -152,8 +153,8 @@ export class Reflector<T> {
   }
 
   /**
-   * Runs one iteration of `run`: returns when it was stopped, or when a watch that had been open ended with an
-   * error, which is reported.
+   * Runs a single iteration of `run`: returns after the abort, or when an open watch ended with an error, which is
+   * reported.
    *
    * @throws the error of the list or watch that prevented watching; ERR_KUBELOOM_STARTED
    */
@@ -203,7 +204,7 @@ export function timesOf(options: ReflectorOptions): { readonly clock: Clock; rea
   return { clock: options.clock ?? realClock, random: options.random ?? Math.random };
 }
 
-/** Returns the options as the rules of list-and-watch take them, with empty values for unused ones. */
+/** Returns the options for the rules of list-and-watch, with empty values for unused options. */
 function specOf(options: ReflectorOptions, isWatchListUnsupported: boolean): ReflectorSpec {
   const { backoff = {} } = options;
   const wantedSeconds = (options.minWatchTimeoutMs ?? 0) / 1000;
@@ -225,7 +226,7 @@ function specOf(options: ReflectorOptions, isWatchListUnsupported: boolean): Ref
 }
 
 /**
- * Calls `onDue` once every period. Its timer continues through watches, relists and delays. (client-go's timer restarts
+ * Calls `onDue` once every period. The timer continues through watches, relists and delays. (client-go's timer restarts
  * with every relist, so frequent relists prevent resyncs.)
  *
  * @param periodMs 0: never
@@ -237,7 +238,7 @@ function everyPeriod(clock: Clock, periodMs: number, onDue: () => void): () => v
   const arm = (): (() => void) =>
     clock.schedule(dueAt - clock.now(), () => {
       const now = clock.now();
-      // The real clock has fractions, timers have whole milliseconds.
+      // The real clock counts fractions, timers count whole milliseconds.
       const isDue = now + 1 >= dueAt;
       if (isDue) dueAt = now + periodMs;
       cancel = arm();

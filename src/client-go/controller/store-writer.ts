@@ -1,6 +1,6 @@
 /**
- * Writes what a reflector reads into its store. An object that the store rejects is reported, and the watch
- * continues, as in client-go. A rejected list is a failure of that list.
+ * Writes a reflector's objects into the store. An object that the store rejects is reported, and the watch continues,
+ * as in client-go. A rejected list is a failure of that list.
  */
 import type { ReflectorStore } from '../../kube/store.ts';
 import { KubeloomError, wrapped, messageOf } from '../../base/errors.ts';

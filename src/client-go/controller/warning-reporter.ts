@@ -1,5 +1,5 @@
 /**
- * Reports errors of the lower layers to the handler, or without one to `process.emitWarning`, at most once a
+ * Reports errors of the lower layers to the handler, or to `process.emitWarning` if there is no handler, at most once a
  * second for each code. It drops no error silently, unlike client-go's process loop.
  */
 import type { Clock } from '../../base/clock.ts';

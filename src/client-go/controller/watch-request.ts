@@ -1,4 +1,4 @@
-/** Opens one watch, or streaming list, and reads it until it ends, fails, times out, or is cancelled. */
+/** Opens a watch or streaming list, and reads it until it ends, fails, times out, or is cancelled. */
 import { statusText } from '../../kube/status.ts';
 import type { ErrorCode } from '../../base/error-codes/error-table.ts';
 import { KubeloomError, wrapped } from '../../base/errors.ts';
@@ -24,7 +24,7 @@ const WATCH_MARGIN_MS = 30_000;
  * until the first event of another type.
  */
 type Stage =
-  /** Objects of a streaming list whose end bookmark has not arrived. */
+  /** Objects of a streaming list before the end bookmark. */
   'initial-events' | 'synthetic' | 'live';
 
 export class WatchRequest<T> {
@@ -187,13 +187,13 @@ export class WatchRequest<T> {
     }
   }
 
-  /** Skips an event of unknown type. It counts, and its version moves the progress, as in client-go. */
+  /** Skips an event of unknown type. The event counts, and the version moves the progress, as in client-go. */
   #unknown(event: { readonly object?: unknown }): void {
     this.#skip('ERR_KUBELOOM_MALFORMED_EVENT', 'an event of an unknown type', event);
     this.#processed('MODIFIED', event.object);
   }
 
-  /** Skips an event; that alone neither counts it nor moves the progress. */
+  /** Skips an event, without counting it or moving the progress. */
   #skip(code: ErrorCode, what: string, value: unknown): void {
     const message = `${this.#where}: the server sent ${what}, and the reflector skipped it: ${excerpt(value)}`;
     this.#context.reports.report(new KubeloomError(code, message), 'decode');
@@ -225,7 +225,7 @@ function requireWatch(watch: unknown, where: string): void {
   throw new KubeloomError('ERR_KUBELOOM_LISTER_WATCHER', message);
 }
 
-/** Describes a value without its content, which may be a Secret. */
+/** Describes a value without the content, which may be a Secret. */
 function excerpt(value: unknown): string {
   if (!isRecord(value)) return value === null ? 'null' : typeof value;
   const { type, kind, apiVersion } = value;

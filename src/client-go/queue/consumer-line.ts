@@ -1,7 +1,7 @@
 /**
- * Consumers of one queue, in the order in which they came. Only the first one takes and processes. The others
- * wait until its promise settles, as they wait for client-go's lock. So a consumer whose processing waits for
- * another pop of the same queue waits forever. Producers never wait.
+ * Consumers of a queue, in order of arrival. Only the first takes and processes a value. The others wait until the
+ * promise of the first settles, as they wait for client-go's lock. So a consumer whose processing waits for another pop
+ * of the same queue waits forever. Producers never wait.
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { realClock } from '../../base/clock.ts';
@@ -16,7 +16,9 @@ export class ConsumerLine {
   readonly #turns: LoopTurns = new LoopTurns(realClock);
   #isClosed = false;
 
-  /** @param what name of the queue in the error after its end */
+  /**
+   * @param what name of the queue in the error after the queue was closed
+   */
   constructor(what = 'queue') {
     const message = `the ${what} is closed and empty: stop popping`;
     this.#closedError = () => new KubeloomError('ERR_KUBELOOM_QUEUE_CLOSED', message);
@@ -26,9 +28,7 @@ export class ConsumerLine {
     return this.#isClosed;
   }
 
-  /**
-   * Announces that there may be something to take. The consumer looks after the caller's synchronous code has ended.
-   */
+  /** Announces that there may be a value to take. The consumer looks after the caller's synchronous code returned. */
   changed(): void {
     this.#wake();
   }
@@ -39,8 +39,8 @@ export class ConsumerLine {
   }
 
   /**
-   * Waits for its turn and until `take` returns something, and then processes that. The signal ends the waiting,
-   * not the processing. Nothing is taken for a consumer that has given up.
+   * Waits until the earlier consumers are done and `take` returns a value, and processes the value. The signal ends the
+   * waiting, not the processing. A consumer that gave up never takes a value.
    */
   async consume<Taken extends object, Result>(
     take: () => Taken | undefined,
@@ -52,7 +52,7 @@ export class ConsumerLine {
     const left = new Promise<void>((resolve) => {
       leave = resolve;
     });
-    // When this consumer gives up early, the next one still waits for those before both.
+    // When this consumer gives up early, the next consumer still waits for the consumers before both.
     this.#last = before.then(() => left);
     try {
       await abortable(before, signal);

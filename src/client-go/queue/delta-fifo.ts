@@ -1,10 +1,10 @@
 /**
- * client-go's DeltaFIFO: for each key all changes since it was last popped, keys in the order in which they
- * came. A consumer receives every change of an object; changes of different objects come in no particular order.
- * A key never overtakes another one.
+ * client-go's DeltaFIFO: for each key all changes since the last pop, keys in order of arrival. A consumer receives
+ * every change of an object; changes of different objects come in no particular order. A key never overtakes an earlier
+ * key.
  *
- * A call that throws (no key, the transformer) has changed nothing. An item in processing counts as
- * queued, so that a list that arrives meanwhile includes it in its comparison.
+ * A call that throws (no key, the transformer) leaves the queue unchanged. An item in processing counts as queued, so
+ * that a list that arrives during the processing includes it in the comparison.
  */
 import { isTombstone } from '../../kube/tombstone.ts';
 import { KubeloomError } from '../../base/errors.ts';
@@ -20,7 +20,10 @@ import type { FIFOOptions } from './queue-base.ts';
 import type { RequeueingQueue } from './queue.ts';
 
 export interface DeltaFIFOOptions<Item> extends FIFOOptions<Item> {
-  /** The objects that the consumer has. Without it `resync` does nothing, and a list deletes only queued objects. */
+  /**
+   * The objects that the consumer holds. If it is absent, `resync` has no effect, and a list deletes only queued
+   * objects.
+   */
   readonly knownObjects?: KnownObjects<Item>;
   /** Queues items of a list as `Replaced`. Default false: as `Sync`, as in old releases. */
   readonly emitDeltaTypeReplaced?: boolean;
@@ -67,7 +70,7 @@ export class DeltaFIFO<Item>
     else this.#change({ type: 'Deleted', object: isTombstone(item) ? item : this.#transform(item) });
   }
 
-  /** Queues the items, and then a deletion for every queued or known object that is not among them. */
+  /** Queues the items, followed by a deletion for every queued or known object that is not among them. */
   replace(items: readonly Item[], _resourceVersion: string): void {
     const listed = items.map((item): [string, Item] => {
       const object = this.#transform(item);
@@ -149,8 +152,8 @@ export class DeltaFIFO<Item>
 }
 
 /**
- * Adds one more change to those of its key, and returns the same array. Of two consecutive deletions the one with
- * more information stays: a later deletion replaces a tombstone, but not a final state.
+ * Appends a change to the changes of a key, and returns the same array. Of two consecutive deletions it keeps the
+ * deletion with more information: a later deletion replaces a tombstone, but not a final state.
  */
 function appendDelta<Item>(deltas: ObjectDelta<Item>[], next: ObjectDelta<Item>): ObjectDelta<Item>[] {
   const newest = deltas.at(-1);

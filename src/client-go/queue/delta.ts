@@ -1,16 +1,16 @@
 /**
- * One change on its way from a reflector to the cache, and the changes of one key. `Deleted` may carry a
- * tombstone; the last three kinds concern the whole collection and come only from an atomic RealFIFO.
+ * A change on the way from a reflector to the cache, and the changes of a key. `Deleted` may carry a tombstone; the
+ * last three kinds concern the whole collection and come only from an atomic RealFIFO.
  */
 import { anArray, anObject } from '../../base/option-checks.ts';
 import { KeyError, keyOf } from '../../kube/keys.ts';
 import type { KeyFunction } from '../../kube/store.ts';
 import { isTombstone, type Tombstone } from '../../kube/tombstone.ts';
 
-/** The object of a deletion: the final state, or a tombstone with the last known one. */
+/** The object of a deletion: the final state, or a tombstone with the last known state. */
 export type MaybeTombstone<Item> = Item | Tombstone<Item>;
 
-/** A change of one object. */
+/** A change of a single object. */
 export type ObjectDelta<Item> =
   | { readonly type: 'Added' | 'Updated' | 'Replaced' | 'Sync'; readonly object: Item }
   | { readonly type: 'Deleted'; readonly object: MaybeTombstone<Item> };
@@ -27,7 +27,7 @@ export type DeltaType = Delta<unknown>['type'];
 /** The result of a pop: changes from the oldest to the newest, never empty. */
 export type Deltas<Item> = readonly Delta<Item>[];
 
-/** Changes an object before anything else reads it; called once for each received object. */
+/** Changes an object before any other code reads it; called once for each received object. */
 export type Transformer<Item> = (item: Item) => Item;
 
 export function isObjectDelta<Item>(delta: Delta<Item>): delta is ObjectDelta<Item> {

@@ -1,6 +1,6 @@
 /**
- * client-go's FIFO: the newest object of each key, in the order in which the keys came. A deletion removes the object
- * from the queue; the consumer receives nothing for it. It suits consumers that need only the latest state.
+ * client-go's FIFO: the newest object of each key, keys in order of arrival. A deletion removes the object from the
+ * queue without reaching the consumer. It suits consumers that need only the latest state.
  */
 import type { MaybeTombstone } from './delta.ts';
 import { KeyedQueue } from './keyed-queue.ts';
@@ -38,13 +38,13 @@ export class FIFO<Item> extends KeyedQueue<Item, Item> implements RequeueingQueu
     this.remove(key);
   }
 
-  /** Replaces all items. Of two items with one key the last one counts, in the place of the first. */
+  /** Replaces all items. If two items share a key, the last item counts, in the place of the first. */
   replace(items: readonly Item[], _resourceVersion: string): void {
     this.replaceAll(new Map(items.map((item) => [this.keyOfObject(item), item])));
     this.replaced();
   }
 
-  /** Does nothing: all objects are queued already. */
+  /** No effect: all objects are already queued. */
   resync(): void {}
 
   list(): Item[] {

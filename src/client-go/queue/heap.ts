@@ -1,6 +1,6 @@
 /**
- * client-go's Heap: items by key, popped by priority. Adding an existing key changes its item and its place. Two
- * items of equal priority come out in any order.
+ * client-go's Heap: items by key, popped by priority. Adding an existing key replaces the item and updates the order.
+ * Two items of equal priority come out in any order.
  */
 import type { KeyFunction } from '../../kube/store.ts';
 import { KubeloomError } from '../../base/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * A queue of one value for each key, popped in the order in which the keys came: the common part of FIFO and
- * DeltaFIFO. A queued key keeps its place when its value changes.
+ * A queue with a single value for each key, popped in order of arrival of the keys: the common part of FIFO and
+ * DeltaFIFO. A queued key keeps its place when the value changes.
  */
 import { QueueBase } from './queue-base.ts';
 import { ErrRequeue } from './queue.ts';
@@ -18,10 +18,10 @@ export abstract class KeyedQueue<Item, Popped, Value extends Popped = Popped> ex
   #inProcess: InProcess<Value> | undefined = undefined;
   /** Keys of the first list that are not processed yet. */
   #initialKeys: Set<string> = new Set();
-  /** The item in processing was deleted meanwhile: it must not be put back. */
+  /** The item in processing was deleted during the processing: it must not be put back. */
   #isInProcessGone = false;
 
-  /** Merges a value that is put back with the value that was queued during its processing. */
+  /** Merges a value that is put back with the value that was queued during the processing. */
   protected abstract merged(putBack: Value, queued: Value | undefined): Value;
 
   /** Number of queued keys. */
@@ -70,7 +70,7 @@ export abstract class KeyedQueue<Item, Popped, Value extends Popped = Popped> ex
     this.consumers.changed();
   }
 
-  /** Records that the queue now holds a list; `sync` waits for its items when it was the first. */
+  /** Records that the queue now holds a list; `sync` waits for the items of the first list. */
   protected replaced(): void {
     if (this.sync.replaced(this.#values.size)) this.#initialKeys = new Set(this.#values.keys());
   }
@@ -92,7 +92,7 @@ export abstract class KeyedQueue<Item, Popped, Value extends Popped = Popped> ex
       await process(value, isInInitialList);
     } catch (error) {
       if (!(error instanceof ErrRequeue)) throw error;
-      // As if producers had waited for the processing: values that came meanwhile follow.
+      // As if producers had waited for the processing: values that arrived during the processing follow.
       isPutBack = !this.#isInProcessGone;
       if (isPutBack) this.set(key, this.merged(value, this.#values.get(key)));
       if (error.cause !== undefined) throw error.cause;

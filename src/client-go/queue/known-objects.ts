@@ -1,6 +1,6 @@
 /**
- * The objects that the consumer of a queue has processed, usually its store. Queues without atomic events compare
- * it with a new list to find deletions, and repeat its objects in a resync.
+ * The objects that the consumer of a queue has processed, usually the consumer's store. Queues without atomic events
+ * compare them with a new list to find deletions, and repeat them in a resync.
  */
 import { having } from '../../base/option-checks.ts';
 import type { OptionCheck } from '../../base/option-checks.ts';
@@ -19,8 +19,8 @@ export const aKnownObjects: OptionCheck = having(
 );
 
 /**
- * Returns tombstones of the pending objects that a list does not contain, then of the known ones. A pending object whose
- * last change is a deletion gets no second one.
+ * Returns tombstones of the pending objects that a list does not contain, followed by tombstones of the known objects.
+ * A pending object whose last change is a deletion gets no second tombstone.
  *
  * @param pending the newest change of every key that is queued or in process
  */
@@ -40,7 +40,7 @@ export function missingObjects<Item>(
   return missing;
 }
 
-/** Returns the known objects without a pending change, which is newer: a sync after it would restore the old state. */
+/** Returns the known objects without a pending change: a sync after a pending change would restore the old state. */
 export function resyncedObjects<Item>(
   known: KnownObjects<Item> | undefined,
   isPending: (key: string) => boolean,

@@ -1,6 +1,6 @@
 /**
- * The common part of FIFO, DeltaFIFO and RealFIFO: the name, keys of objects, consumers in their order, and whether the
- * first list has been processed.
+ * The common part of FIFO, DeltaFIFO and RealFIFO: the name, keys of objects, consumers in their order, and the initial
+ * sync.
  */
 import type { DoneChecker } from '../../base/done-checker.ts';
 import { callback, text } from '../../base/option-checks.ts';
@@ -55,14 +55,14 @@ export abstract class QueueBase<Item> {
 }
 
 /**
- * Tracks whether the items of the first `replace` have been processed. All queues count down after the
- * processing; client-go's DeltaFIFO reports it before its last item is processed.
+ * Tracks the processing of the items of the first `replace`. All queues count down after the processing; client-go's
+ * DeltaFIFO reports the sync before the last item is processed.
  */
 class InitialSync implements DoneChecker {
   readonly name: string;
   readonly done: Promise<void>;
   #resolve!: () => void;
-  /** Items of the first list that are not processed yet; undefined before anything was received. */
+  /** Items of the first list that are not processed yet; undefined before the first change or list. */
   #left: number | undefined = undefined;
 
   constructor(name: string) {
@@ -85,12 +85,12 @@ class InitialSync implements DoneChecker {
     return this.#left === 0 ? 'synced' : `${this.#left} of the first list are not processed yet`;
   }
 
-  /** Records a change. A change before any list means that there is nothing to wait for. */
+  /** Records a change. A change before the first list means that there is no list to wait for. */
   changed(): void {
     this.replaced(0);
   }
 
-  /** Records a list. Returns true when nothing came before it: then `count` items are waited for. */
+  /** Records a list. Returns true if it is the first record of the queue: the sync waits for `count` items. */
   replaced(count: number): boolean {
     if (this.#left !== undefined) return false;
     this.#set(count);

@@ -1,6 +1,6 @@
 /**
- * A queue between a reflector and the loop that processes its changes. One consumer pops; producers never wait.
- * `Popped` is the result of one pop: the deltas of a key, one delta, or an object.
+ * A queue between a reflector and the loop that processes the changes. A single consumer pops; producers never wait.
+ * `Popped` is the result of a pop: the deltas of a key, a single delta, or an object.
  */
 import type { ReflectorStore } from '../../kube/store.ts';
 import type { DoneChecker } from '../../base/done-checker.ts';
@@ -29,14 +29,14 @@ export interface Queue<Item, Popped> extends ReflectorStore<Item> {
 
 /** A queue as before client-go v0.33: a popped value can be put back. */
 export interface RequeueingQueue<Item, Popped> extends Queue<Item, Popped> {
-  /** Puts a popped value back, at the end, unless its key is queued again. */
+  /** Puts a popped value back, at the end, unless the key is queued again. */
   addIfNotPresent(popped: Popped): void;
 }
 
 /** A queue that can pop several changes of different objects at once. */
 export interface QueueWithBatch<Item> extends Queue<Item, Deltas<Item>> {
   /**
-   * Waits for the next change, takes those that can be processed with it, processes and returns them. A single
+   * Waits for the next change, takes the changes that can be processed with it, processes and returns them. A single
    * change goes to `processSingle`. Throws as `pop` does.
    */
   popBatch(
@@ -46,11 +46,11 @@ export interface QueueWithBatch<Item> extends Queue<Item, Deltas<Item>> {
   ): Promise<Deltas<Item>>;
 }
 
-/** client-go's ErrRequeue, as it was until v0.25: a process callback throws it to get the item again. */
+/** client-go's ErrRequeue, as it was until v0.25: a process callback throws it to receive the item again. */
 export class ErrRequeue extends KubeloomError {
   override readonly name: string = 'ErrRequeue';
 
-  /** `pop` throws `cause`; without one `pop` succeeds. For FIFO and DeltaFIFO only. */
+  /** `pop` throws `cause`, or succeeds if there is no cause. For FIFO and DeltaFIFO only. */
   constructor(cause?: unknown) {
     const message = 'the popped item should be requeued without returning an error';
     super('ERR_KUBELOOM_REQUEUE', cause instanceof Error ? cause.message : message, { cause });

@@ -1,11 +1,11 @@
 /**
- * client-go's RealFIFO, the queue of its informers: every change of every object, in the order in which they
- * came. It merges nothing, and it delivers the deletion of an unknown object too.
+ * client-go's RealFIFO, the queue of its informers: every change of every object, in order of arrival. It does not
+ * merge changes, and also delivers the deletion of an unknown object.
  *
- * Better than client-go: a call that throws (no key, the transformer) has changed nothing, in all modes. So a
- * list with one bad object is an error of `replace`, and never an empty cache that reports that it has synced.
- * `unlockWhileProcessing` has no counterpart: producers never wait. A change in processing counts as queued
- * for a list or a resync that arrives meanwhile.
+ * Better than client-go: a call that throws (no key, the transformer) leaves the queue unchanged, in all modes. So a
+ * list with a bad object is an error of `replace`, and never an empty cache that reports that it has synced.
+ * `unlockWhileProcessing` has no counterpart: producers never wait. A change in processing counts as queued for a list
+ * or a resync that arrives during the processing.
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { isTombstone } from '../../kube/tombstone.ts';
@@ -24,7 +24,7 @@ const BATCH_SIZE = 1000;
 
 interface CommonOptions<Item> extends FIFOOptions<Item> {
   readonly transformer?: Transformer<Item>;
-  /** Largest number of changes in one batch. Default 1000, client-go's. */
+  /** Largest number of changes in a batch. Default 1000, client-go's. */
   readonly batchSize?: number;
   /** Called with the number of queued changes after every change of it. Must not throw. */
   readonly onDepth?: (depth: number) => void;
@@ -32,9 +32,7 @@ interface CommonOptions<Item> extends FIFOOptions<Item> {
   readonly onProcessed?: (changes: number, durationMs: number) => void;
 }
 
-/**
- * Options of atomic events: a list is one `ReplacedAll`, a resync one `SyncAll`; the consumer compares with its store.
- */
+/** Options of atomic events: a list is a `ReplacedAll`, a resync a `SyncAll`; the consumer compares with the store. */
 interface AtomicOptions<Item> extends CommonOptions<Item> {
   readonly atomicEvents: true;
   readonly emitDeltaTypeBookmark?: boolean;
@@ -48,7 +46,7 @@ interface AtomicOptions<Item> extends CommonOptions<Item> {
 interface PlainOptions<Item> extends CommonOptions<Item> {
   readonly atomicEvents?: false;
   readonly emitDeltaTypeBookmark?: false;
-  /** The objects that the consumer has. */
+  /** The objects that the consumer holds. */
   readonly knownObjects: KnownObjects<Item>;
 }
 
@@ -57,7 +55,7 @@ export type RealFIFOOptions<Item> = AtomicOptions<Item> | PlainOptions<Item>;
 interface Popped<Item> {
   readonly deltas: Deltas<Item>;
   readonly isInInitialList: boolean;
-  /** Number of changes of the first list: processing them must not count down a list that arrives meanwhile. */
+  /** Number of changes of the first list: the processing of these must not count down a list that arrives later. */
   readonly ofFirstList: number;
 }
 
@@ -92,11 +90,11 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
     this.#change({ type: 'Deleted', object: isTombstone(item) ? item : this.#transform(item) });
   }
 
-  /** Queues one `ReplacedAll` if atomic; otherwise deletions of all missing objects, then the items in order. */
+  /** Queues a `ReplacedAll` if atomic; otherwise deletions of all missing objects, followed by the items in order. */
   replace(items: readonly Item[], resourceVersion: string): void {
     const objects = items.map((item) => this.#transform(item));
     if (this.#options.atomicEvents === true) {
-      // So the reflector gets the error and lists again. client-go finds it during processing.
+      // So the reflector receives the error and lists again. client-go finds it during processing.
       for (const object of objects) this.keyOfObject(object);
       this.#append([{ type: 'ReplacedAll', resourceVersion, objects }]);
     } else {
@@ -110,7 +108,7 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
     this.sync.replaced(this.#items.length);
   }
 
-  /** Queues one `SyncAll` if atomic; otherwise a `Sync` for every known object without a queued change. */
+  /** Queues a `SyncAll` if atomic; otherwise a `Sync` for every known object without a queued change. */
   resync(): void {
     if (this.#options.atomicEvents === true) return this.#append([{ type: 'SyncAll' }]);
     const newest = this.#newestPending();
@@ -184,8 +182,9 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
   }
 
   /**
-   * Returns the length of the next batch. A batch ends before a second change of one key, before a change of the whole
-   * collection (which comes alone), and with the first list. A change whose key fails ends the batch that contains it.
+   * Returns the length of the next batch. A batch ends before a second change of a key, before a change of the whole
+   * collection (which is a batch by itself), and with the first list. A change whose key fails ends the batch that
+   * contains it.
    */
   #batchLength(): number {
     const keys = new Set<string>();
@@ -205,7 +204,7 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
     return lengthMax;
   }
 
-  /** Returns the newest pending change of every key, keys in the order in which they came. */
+  /** Returns the newest pending change of every key, keys in order of arrival. */
   #newestPending(): Map<string, ObjectDelta<Item>> {
     const newest = new Map<string, ObjectDelta<Item>>();
     for (const delta of [...this.#inProcess, ...this.#items.toArray()]) {
