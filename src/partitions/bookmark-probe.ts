@@ -1,6 +1,7 @@
 /**
- * The proof that nothing has changed in a collection. Servers send a bookmark on an ordinary watch once a minute, but also two
- * seconds before a watch ends. So a watch of three seconds has one after a second, however quiet the collection is.
+ * Proof that a collection is unchanged. On an ordinary watch a server sends a bookmark once a minute, but also two
+ * seconds before the watch ends. So a watch of three seconds carries a bookmark after a second, however quiet the
+ * collection is.
  */
 import { KubeloomError } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
@@ -8,11 +9,11 @@ import type { ApiClient } from '../http/api-client.ts';
 
 const WATCH_SECONDS = 3;
 
-/** The changes that a watch has carried. */
+/** The changes that a watch carried. */
 export interface WatchedChanges {
-  /** Version of the last change; undefined without one. */
+  /** Version of the last change; undefined if there was no change. */
   readonly lastChange: string | undefined;
-  /** Version of the last event or bookmark: the state of the last change was that of the server then. */
+  /** Version of the last event or bookmark, up to which `lastChange` is the server's newest change. */
   readonly until: string;
 }
 
@@ -20,8 +21,9 @@ export interface WatchedChanges {
  * Watches a collection for three seconds.
  *
  * @param path of the collection
- * @param resourceVersion the version from which on changes count
- * @returns undefined when the watch says nothing about the versions since then: it has no bookmark, or ends with an error
+ * @param resourceVersion the version after which changes count
+ * @returns undefined when the watch proves no newer version: it carried no event and no bookmark, or ended with an
+ *   error
  * @throws the errors of `ApiClient.getBody`
  */
 export async function changesSince(

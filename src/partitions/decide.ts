@@ -1,11 +1,14 @@
-/** Decides what follows from a state at a time: whom to ask, what to claim, what to hand over. A part of `member-step.ts`. */
+/**
+ * Decides the effects of a state at a time: heartbeats to confirm, partitions to claim or hand over. A part of
+ * `member-step.ts`.
+ */
 import type { Heartbeat } from './heartbeat.ts';
 import { epochOf } from './member-state.ts';
 import type { MemberRules, MemberState, Partition, Peer } from './member-state.ts';
 import type { Turn } from './member-turn.ts';
 import { identityOf, preferredOwners } from './ownership.ts';
 
-/** Lease durations after which the heartbeat of a life that is gone is removed. */
+/** Lease durations after which the heartbeat of a gone life is deleted. */
 const FORGET_AFTER_LEASES = 20;
 
 /** @internal */
@@ -39,7 +42,7 @@ export function decide(turn: Turn): void {
   turn.effects.push({ type: 'end' });
 }
 
-/** Returns the time of the next tick; undefined when none is needed. */
+/** Returns the time of the next tick; undefined if no tick is needed. */
 export function dueMs(
   { life, peers, partitions, owners }: MemberState,
   rules: MemberRules,
@@ -92,7 +95,7 @@ function ofPeer(turn: Turn, id: string, peer: Peer): void {
   if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });
 }
 
-/** Returns whether a member, alive or not known to be gone, divides keys in another way. */
+/** Returns whether a member that may be alive divides keys in another way. */
 function isForeign({ rules }: Turn, { kind, heartbeat: { note, version } }: Peer): boolean {
   return kind !== 'gone' && version !== undefined && note.division !== '' && note.division !== rules.division;
 }
@@ -106,7 +109,7 @@ function mayClaim(turn: Turn): boolean {
 function ownersOf(turn: Turn): (string | undefined)[] {
   const { life, isLeaving, peers, rules } = turn;
   const own = life.kind === 'alive' && life.seen && !isLeaving ? life.id : undefined;
-  // The lives of one member count once: the newest.
+  // Of several lives of a member only the newest counts.
   const newest = new Map<string, { readonly id: string; readonly createdAt: string }>();
   const add = (id: string, createdAt: string): void => {
     const other = newest.get(identityOf(id));
@@ -131,7 +134,7 @@ function isOnTheMove(phase: Partition['phase']): boolean {
   return (phase.kind === 'draining' && !phase.isAborted) || (phase.kind === 'releasing' && !phase.isWorking);
 }
 
-/** Goes on with a partition that this member has, or gives back. */
+/** Advances a partition that this member holds or gives back. */
 function ofHeld(turn: Turn, index: number): void {
   const { nowMs, rules, id } = turn;
   const { phase, lease } = turn.partition(index);
@@ -149,7 +152,7 @@ function ofHeld(turn: Turn, index: number): void {
   return undefined;
 }
 
-/** Aborts a work that drains for too long; releases its partition if it does not end because of that. */
+/** Aborts work that drains for too long; if the work continues after that, releases the partition. */
 function overdue(turn: Turn, index: number): void {
   const { phase } = turn.partition(index);
   if (phase.kind !== 'draining') return;
@@ -199,7 +202,7 @@ function isFree(turn: Turn, index: number): boolean {
   if (owner === '' || owner === id) return true;
   const peer = turn.peers.get(owner);
   if (peer?.kind === 'gone') return true;
-  // The heartbeat that the Lease names was deleted, or was never seen: it has the time of a lease to appear.
+  // The heartbeat that the Lease names is deleted or unknown: it may still appear for a lease duration.
   if (!peer) turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, hasRenewed: false });
   return !lease.stored && nowMs >= lease.atMs + rules.leaseDurationMs;
 }
@@ -212,7 +215,7 @@ const NO_HEARTBEAT: Heartbeat = {
   note: { division: '', isLeaving: false, holds: {}, cannotTake: {} },
 };
 
-/** Remembers since when no member works on the partition. */
+/** Records since when no member works on the partition. */
 function notice(turn: Turn, index: number): void {
   const { phase, lease, unservedSinceMs } = turn.partition(index);
   const peer = lease?.stored && turn.peers.get(lease.owner);

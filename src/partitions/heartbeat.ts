@@ -1,6 +1,6 @@
 /**
- * The note in a member's heartbeat: what it holds, and what it cannot take. `kubectl get lease -o yaml` shows it as the annotation
- * `kubeloom.dev/note`, a line of JSON.
+ * The note in a member's heartbeat: the partitions that the member holds, and those that it cannot take. `kubectl get
+ * lease -o yaml` shows it as the annotation `kubeloom.dev/note`, a line of JSON.
  */
 import { parseJson } from '../base/parse-json.ts';
 import type { StoredRecord } from '../controller/leader-election/resource-lock.ts';
@@ -8,35 +8,40 @@ import type { StoredRecord } from '../controller/leader-election/resource-lock.t
 export interface Note {
   /** The way in which the member divides keys: `uid-16`. */
   readonly division: string;
-  /** Whether the member hands over all that it holds, and takes nothing. */
+  /** Whether the member hands over all partitions and takes no others. */
   readonly isLeaving: boolean;
-  /** The partitions that it holds: their epochs, and whether their work is active. */
+  /** The member's partitions: the epoch, and whether the work is active. */
   readonly holds: Readonly<Record<number, readonly [epoch: number, isActive: boolean]>>;
-  /** The partitions that it cannot take, with the wall time of the last failure. */
+  /** The partitions that the member cannot take, with the wall time of the last failure. */
   readonly cannotTake: Readonly<Record<number, string>>;
 }
 
-/** A heartbeat as it was seen. */
+/** A heartbeat, read from a Lease. */
 export interface Heartbeat {
-  /** Undefined: there is no Lease. */
+  /** Undefined if there is no Lease. */
   readonly version: string | undefined;
-  /** Empty when the member has released it. */
+  /** Empty after the member released the heartbeat. */
   readonly holder: string;
-  /** Time for which the others leave what the member holds alone; 0 when another program has written none. */
+  /**
+   * Time for which other members respect the member's partitions; 0 if another program wrote the Lease without a
+   * duration.
+   */
   readonly durationMs: number;
-  /** Wall time of the server at which the Lease was made. */
+  /** Wall time of the server when the Lease was created. */
   readonly createdAt: string;
   readonly note: Note;
 }
 
 const EMPTY: Note = { division: '', isLeaving: false, holds: {}, cannotTake: {} };
 
-/** Returns the version of the record: that of its Lease. */
+/** Returns the version of the record's Lease. */
 export function versionOf({ source }: StoredRecord): string {
   return leaseOf(source).metadata?.resourceVersion ?? String(source);
 }
 
-/** @param stored undefined when there is no Lease */
+/**
+ * @param stored undefined if there is no Lease
+ */
 export function heartbeatOf(stored: StoredRecord | undefined): Heartbeat {
   if (!stored) return { version: undefined, holder: '', durationMs: 0, createdAt: '', note: EMPTY };
   const { holderIdentity, leaseDurationSeconds, note } = stored.record;
@@ -55,7 +60,7 @@ function leaseOf(source: unknown): {
   return typeof source === 'object' && source !== null ? source : {};
 }
 
-/** A note that another program has changed counts as an empty one: the Leases of the partitions decide. */
+/** A note that another program changed counts as an empty note: the Leases of the partitions decide. */
 function parsed(text: string | undefined): Note {
   const note = text === undefined ? undefined : parseJson(text);
   return typeof note === 'object' && note !== null ? { ...EMPTY, ...note } : EMPTY;

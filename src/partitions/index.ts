@@ -1,6 +1,6 @@
 /**
- * `kubeloom/partitions`: the processes of one program share the keys of their controllers. Each partition of the keys has one
- * owner at a time, decided on Leases.
+ * `kubeloom/partitions`: the processes of a program share the keys of their controllers. Each partition of the keys
+ * belongs to a single owner at a time, decided on Leases.
  */
 export { PartitionedManager } from './partitioned-manager.ts';
 export type { PartitionedManagerOptions, PartitionControllers } from './partitioned-manager.ts';

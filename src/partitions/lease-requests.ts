@@ -1,4 +1,7 @@
-/** The requests of a member for the Leases of partitions, and for the heartbeats of others. The outcome of each is an event. */
+/**
+ * The requests of a member for the Leases of partitions, and for the heartbeats of other members. The outcome of each
+ * request is an event.
+ */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
 import { recordOf } from '../controller/leader-election/lease-calls.ts';
@@ -15,7 +18,7 @@ interface LeaseRequestsParts {
 
 type Request = Extract<MemberEffect, { readonly type: 'claim' | 'restore' | 'release' | 'confirm' }>;
 
-/** Codes of requests that lost a race, or found what they were to bring about: nothing to report. */
+/** Codes of requests that lost a race or found the result in place; these are not reported. */
 const EXPECTED: ReadonlySet<string> = new Set([
   'ERR_KUBELOOM_CONFLICT',
   'ERR_KUBELOOM_ALREADY_EXISTS',
@@ -69,7 +72,9 @@ export class LeaseRequests {
     return recordOf({ holderIdentity, leaseDurationSeconds, leaseTransitions, acquireTime: '' });
   }
 
-  /** Sends a request. One without an answer is given up after half of the deadline, and may take effect nevertheless. */
+  /**
+   * Sends a request. A request without a response after half of the deadline is given up, and may still take effect.
+   */
   async #call<T>(
     send: (signal: AbortSignal) => Promise<T>,
     answered: (answer: T) => MemberEvent,

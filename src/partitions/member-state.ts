@@ -1,20 +1,20 @@
 /**
- * The knowledge of one member about its group, the events and the effects: data only. `member-step.ts` has the rules.
+ * A member's view of the group, the events and the effects: data only. The rules are in `member-step.ts`.
  *
  * ```
  *           wanted, and free                              caches filled
  *  other ───────────────────► claiming ──────► syncing ──────────────────► active
- *   ▲ ▲                          │                │   another is preferred, or stop │
+ *   ▲ ▲                          │                │   another owner preferred, stop │
  *   │ └──── failed, conflict ────┘                └───────────► draining ◄──────────┘
- *   │                                                             │ the work has ended, or is overdue
- *   ├────────────────── released, its work has ended ────────── releasing
- *   │                                                             │ released, its work has not ended
- *   └── the work has ended ── aborted ◄───── the member's life is over, or another owner was seen
+ *   │                                                             │ the work ended, or is overdue
+ *   ├────────────────── released, the work ended ────────────── releasing
+ *   │                                                             │ released, the work continues
+ *   └── the work ended ────── aborted ◄───── the member's life is over, or another owner was seen
  * ```
  *
- * A partition's Lease names the *life* of its owner, and is valid as long as the heartbeat of that life is. A life that missed
- * its deadline is over for ever: the member goes on as another one, `IDENTITY.INCARNATION.2`, and claims anew. All times are those
- * of the member's own monotonic clock.
+ * A partition's Lease names the *life* of its owner, and is valid as long as the heartbeat of that life is. A life that
+ * missed the deadline is over for good: the member continues with a new life, `IDENTITY.INCARNATION.2`, and claims
+ * partitions again. All times are read from the member's own monotonic clock.
  */
 import type { Failure } from '../controller/leader-election/election-state.ts';
 import type { StoredRecord } from '../controller/leader-election/resource-lock.ts';
@@ -24,42 +24,43 @@ export interface MemberRules {
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;
   readonly retryPeriodMs: number;
-  /** Time for which a work may drain before it is aborted. */
+  /** Time for which work may drain before it is aborted. */
   readonly drainTimeoutMs: number;
   readonly partitionCount: number;
   readonly division: string;
 }
 
 /**
- * A life of another member, or a former one of this member. `seen`: the heartbeat has had one version since `atMs`. `asked`: for a
- * whole lease, and the server is asked whether it still has. `gone`: it holds nothing, and never will again.
+ * A life of another member, or a former life of this member. `seen`: the heartbeat's version has not changed since
+ * `atMs`. `asked`: the version has not changed for a whole lease duration, and the server was asked whether that is
+ * still the version. `gone`: the life owns no partition and never will again.
  */
 export interface Peer {
   readonly kind: 'seen' | 'asked' | 'gone';
   readonly heartbeat: Heartbeat;
   readonly atMs: number;
-  /** Whether another version was seen before: the life is not a remainder. */
+  /** Whether an earlier version was seen, so that the life is not a remainder. */
   readonly hasRenewed: boolean;
 }
 
-/** The newest state of a partition's Lease that this member has seen. */
+/** The newest state of a partition's Lease that this member received. */
 export interface KnownLease {
-  /** Undefined when the Lease was deleted; the rest is what it had then. */
+  /** Undefined after the Lease was deleted; the other members keep their last values. */
   readonly stored: StoredRecord | undefined;
   readonly version: string;
-  /** Empty when the last owner has released it. */
+  /** Empty after the last owner released the partition. */
   readonly owner: string;
   readonly epoch: number;
-  /** Time at which it was seen, or at which it was made again last. */
+  /** Time at which the Lease was received, or was last restored. */
   readonly atMs: number;
 }
 
 export type Phase =
   | { readonly kind: 'other'; readonly notBeforeMs: number }
   | { readonly kind: 'claiming' }
-  /** `hasWork`: false when the work has ended although the partition stays. */
+  /** `hasWork`: false if the work ended although the partition stays. */
   | { readonly kind: 'syncing' | 'active'; readonly epoch: number; readonly hasWork: boolean }
-  /** `dueMs`: the time at which the work is aborted, or the partition is released without its end. */
+  /** `dueMs`: the time at which the work is aborted, or the partition is released while the work continues. */
   | {
       readonly kind: 'draining';
       readonly epoch: number;
@@ -79,20 +80,21 @@ export type Phase =
 export interface Partition {
   readonly lease: KnownLease | undefined;
   readonly phase: Phase;
-  /** Failures of the work since it was active last. */
+  /** Failures of the work since the work was last active. */
   readonly failures: number;
   /** The last failure, until the member may be preferred again. */
   readonly cannotTake: { readonly since: string; readonly untilMs: number } | undefined;
-  /** Time since which no member works on it, as far as this one sees. */
+  /** Time since which no member works on the partition, as far as this member sees. */
   readonly unservedSinceMs: number | undefined;
 }
 
 export type Life =
-  /** No heartbeat was written yet. */
+  /** The first heartbeat is not written yet. */
   | { readonly kind: 'none' }
   /**
-   * `seen`: its own watch has shown the heartbeat; it claims from `settledMs` on. A partition without a Lease is free from
-   * `missingFreeMs` on: in a group that others work in, a missing Lease was deleted, and its owner may not have said yet what it owns.
+   * `seen`: the member's watch delivered the heartbeat; the member claims from `settledMs` on. A partition without a
+   * Lease is free from `missingFreeMs` on: in a group with other working members, a missing Lease was deleted, and the
+   * owner may not have reported the partition yet.
    */
   | {
       readonly kind: 'alive';
@@ -100,7 +102,7 @@ export type Life =
       readonly seen: Seen | undefined;
       readonly missingFreeMs: number;
     }
-  /** Everything is handed over. */
+  /** All partitions are handed over. */
   | { readonly kind: 'ended' };
 
 export interface Seen {
@@ -115,7 +117,7 @@ export interface MemberState {
   readonly isLeaving: boolean;
   readonly peers: ReadonlyMap<string, Peer>;
   readonly partitions: readonly Partition[];
-  /** Preferred owners: lives. Undefined until they are needed after a change. */
+  /** Preferred owners: lives. Undefined after a change, until a decision computes them. */
   readonly owners: readonly (string | undefined)[] | undefined;
 }
 
@@ -127,7 +129,7 @@ export type MemberEvent =
   | { readonly type: 'died' }
   | { readonly type: 'saw-heartbeat'; readonly id: string; readonly stored: StoredRecord | undefined }
   | { readonly type: 'saw-lease'; readonly partition: number; readonly stored: StoredRecord | undefined }
-  /** The answer to `confirm`: the server has this now. */
+  /** The answer to `confirm`: the server's present state. */
   | {
       readonly type: 'confirmed';
       readonly id: string;
@@ -141,9 +143,9 @@ export type MemberEvent =
       readonly stored: StoredRecord;
       readonly id: string;
     }
-  /** Undefined: there is no Lease. */
+  /** Undefined: the Lease is deleted. */
   | { readonly type: 'released'; readonly partition: number; readonly stored: StoredRecord | undefined }
-  /** A claim or a release has failed, or is not known to have succeeded. `isMissing`: the server has no such Lease. */
+  /** A claim or a release failed, or may have failed. `isMissing`: the Lease does not exist on the server. */
   | { readonly type: 'refused'; readonly partition: number; readonly isMissing: boolean }
   | { readonly type: 'synced'; readonly partition: number }
   | { readonly type: 'worked'; readonly partition: number; readonly failure: Failure | undefined }
@@ -158,21 +160,24 @@ export type MemberEffect =
       readonly epoch: number;
     }
   | { readonly type: 'release'; readonly partition: number; readonly stored: StoredRecord }
-  /** Reads a heartbeat, past every cache. `sinceMs`: the time since which it has had one version; answers have it again. */
+  /**
+   * Reads a heartbeat, past every cache. `sinceMs`: the time since which the version has not changed; the answer
+   * repeats it.
+   */
   | { readonly type: 'confirm'; readonly id: string; readonly sinceMs: number }
   | { readonly type: 'start-work'; readonly partition: number; readonly epoch: number }
-  /** The work is asked to end: `drain`, or must: the time is over, or the partition is lost. */
+  /** Ends the work. `drain`: the work should end; `overdue`, `lost`: it must. */
   | { readonly type: 'end-work'; readonly partition: number; readonly why: 'drain' | 'overdue' | 'lost' }
-  /** Another member may own the partition from now on, and the work of this one has not ended. */
+  /** Another member may own the partition from now on, although the work of this member continues. */
   | { readonly type: 'still-running'; readonly partition: number }
   | { readonly type: 'failed'; readonly partition: number; readonly failure: Failure }
-  /** The heartbeat is to say something else, and the others wait for it. */
+  /** The content of the heartbeat changed, and other members wait for it. */
   | { readonly type: 'renew' }
-  /** Deletes the heartbeat of a life that has been gone for long, in this version. */
+  /** Deletes the heartbeat of a life that is long gone, in this version. */
   | { readonly type: 'forget'; readonly id: string; readonly version: string }
-  /** A running member divides keys differently, and is older. */
+  /** An older member, still running, divides keys differently. */
   | { readonly type: 'refuse'; readonly id: string; readonly division: string }
-  /** All is handed over. */
+  /** All partitions are handed over. */
   | { readonly type: 'end' };
 
 export interface MemberStep {
@@ -182,7 +187,7 @@ export interface MemberStep {
 
 export interface MemberMoment {
   readonly nowMs: number;
-  /** End of the life, by its last renewal. */
+  /** End of the life, by the last renewal. */
   readonly untilMs: number;
   /** Wall time, for the heartbeat. */
   readonly wallTime: string;
@@ -212,7 +217,7 @@ export function epochOf(phase: Phase): number | undefined {
     : undefined;
 }
 
-/** Returns whether a work runs that was not aborted because of a loss. */
+/** Returns whether work runs that was not aborted because of a loss. */
 export function isWorking(phase: Phase): boolean {
   if (phase.kind === 'releasing') return phase.isWorking;
   return (phase.kind === 'syncing' || phase.kind === 'active' || phase.kind === 'draining') && phase.hasWork;

@@ -1,13 +1,16 @@
 /**
- * The rules of a member: one pure function from a state and an event to the next state and its effects. The rules of its heartbeat
- * are those of an election (`../controller/leader-election`) for a Lease of its own: a life is over `renewDeadlineMs` after its last
- * successful renewal was sent. The rules here keep two members from one partition:
+ * The rules of a member: a pure function from a state and an event to the next state and the effects. The heartbeat
+ * follows the rules of an election (`../controller/leader-election`) for a Lease that only this member claims: a life
+ * is over `renewDeadlineMs` after the last successful renewal was sent. The rules here keep two members from one
+ * partition:
  *
- * - a member owns what its present life has claimed, in time; what earlier lives had is lost, whatever the server says later;
- * - another life is gone when its heartbeat had one version for a whole lease, on the own clock, and the server, asked after that,
- *   still has that version. All renewals of that life which may arrive later come after its deadline;
- * - a claim replaces the Lease in the version that was seen, with a greater epoch;
- * - a Lease that was deleted belongs to its last owner, who makes it again.
+ * - a member owns only the partitions that the present life claimed in time; partitions of earlier lives are lost,
+ *   whatever the server says later;
+ * - another life is gone when the heartbeat's version did not change for a whole lease duration, on the member's own
+ *   clock, and the server, asked after that, returns the same version. Any renewal of that life that arrives later
+ *   comes after the life's deadline;
+ * - a claim replaces the Lease only in the version that the member read, with a greater epoch;
+ * - a deleted Lease belongs to the last owner, who creates it again.
  */
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
 import { decide, durationOf } from './decide.ts';
@@ -17,7 +20,7 @@ import { epochOf, isHeld } from './member-state.ts';
 import type { MemberEvent, MemberMoment, MemberRules, MemberState, MemberStep } from './member-state.ts';
 import { Turn } from './member-turn.ts';
 
-/** Members that start together see each other's heartbeats within this time, and then claim their parts only. */
+/** Members that start together see each other's heartbeats within this time, and claim only their own share. */
 export const SETTLE_MS = 250;
 
 export function memberStep(
@@ -31,7 +34,7 @@ export function memberStep(
   return turn.step;
 }
 
-/** Returns whether the event may have consequences. Most heartbeats have none. */
+/** Returns whether the event may have consequences. Most heartbeats have no consequences. */
 function apply(turn: Turn, event: MemberEvent): boolean {
   switch (event.type) {
     case 'tick':
@@ -55,7 +58,7 @@ function apply(turn: Turn, event: MemberEvent): boolean {
   }
 }
 
-/** The watch may have been faster than the answer to the first write. */
+/** The watch may deliver the heartbeat before the first write is answered. */
 function lived(turn: Turn, id: string): boolean {
   const { heartbeat } = turn.peers.get(id) ?? {};
   turn.setPeer(id, undefined);
@@ -68,7 +71,7 @@ function lived(turn: Turn, id: string): boolean {
   return true;
 }
 
-/** All that the life had is lost. */
+/** All partitions of the life are lost. */
 function died(turn: Turn): boolean {
   const { life, nowMs } = turn;
   if (life.kind !== 'alive') return false;
@@ -95,7 +98,7 @@ function sawHeartbeat(turn: Turn, id: string, heartbeat: Heartbeat): boolean {
   if (peer?.heartbeat.version === heartbeat.version) return false;
   const common = { atMs: nowMs, hasRenewed: peer !== undefined };
   if (!isThere) {
-    // Absence is no release: the owner makes its heartbeat again.
+    // A missing heartbeat is not a release: the owner creates it again.
     if (peer)
       turn.renewPeer(id, {
         ...peer,
@@ -110,7 +113,7 @@ function sawHeartbeat(turn: Turn, id: string, heartbeat: Heartbeat): boolean {
     return true;
   }
   const seen = { ...common, kind: 'seen', heartbeat } as const;
-  // A peer that was absent is a preferred owner again.
+  // A peer whose heartbeat was missing becomes a preferred owner again.
   if (peer?.heartbeat.version !== undefined && isSameNote(peer.heartbeat, heartbeat)) {
     turn.renewPeer(id, seen);
     return !peer.hasRenewed;
@@ -140,14 +143,14 @@ function sawOwn(turn: Turn, { version, createdAt }: Heartbeat): boolean {
   return true;
 }
 
-/** Decides about a life whose heartbeat has not changed for a whole lease. */
+/** Decides about a life whose heartbeat did not change for a whole lease duration. */
 function answered(
   turn: Turn,
   event: Extract<MemberEvent, { readonly type: 'confirmed' | 'not-confirmed' }>,
 ): boolean {
   const { nowMs, rules } = turn;
   const peer = turn.peers.get(event.id);
-  // The answer to an earlier question says nothing about the time since then.
+  // An earlier question does not cover the time since `atMs`.
   if (peer?.kind !== 'asked' || peer.atMs !== event.sinceMs) return false;
   if (event.type === 'not-confirmed') {
     const atMs = nowMs + rules.retryPeriodMs - durationOf(peer.heartbeat, rules);
@@ -180,7 +183,7 @@ function ofPartition(turn: Turn, event: OfPartition): boolean {
       return true;
     case 'refused': {
       const laterMs = turn.nowMs + turn.rules.retryPeriodMs;
-      // The answer to an earlier write may have come after the watch has shown the deletion.
+      // The answer to an earlier write may arrive after the watch delivered the deletion.
       if (event.isMissing) forgetLease(turn, index);
       if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });
       if (phase.kind === 'releasing') turn.setPhase(index, { ...phase, retryMs: laterMs });
@@ -202,7 +205,7 @@ function claimed(turn: Turn, event: Extract<OfPartition, { readonly type: 'claim
   know(turn, index, stored);
   if (turn.partition(index).phase.kind !== 'claiming') return true;
   const epoch = stored.record.leaseTransitions;
-  // A claim that is late, of a life that is over, or that is not wanted any more makes no owner: it is released.
+  // A claim that is late, of a past life, or no longer wanted does not start work: the partition is released.
   const isWanted = turn.owners?.[index] === id && turn.partition(index).lease?.owner === id;
   if (turn.id !== id || turn.isLeaving || !isWanted) {
     turn.setPhase(index, { kind: 'other', notBeforeMs: turn.nowMs });
@@ -243,7 +246,7 @@ function sawLease(turn: Turn, index: number, stored: Stored | undefined): boolea
   return stored ? know(turn, index, stored) : forgetLease(turn, index);
 }
 
-/** Remembers what the server has, unless something newer is known. */
+/** Stores the server's state of a Lease, unless a newer state is known. */
 function know(turn: Turn, index: number, stored: Stored): boolean {
   const version = versionOf(stored);
   const { lease } = turn.partition(index);
@@ -254,7 +257,7 @@ function know(turn: Turn, index: number, stored: Stored): boolean {
   return true;
 }
 
-/** The Lease was deleted: its owner is remembered. */
+/** The Lease was deleted: keeps the owner. */
 function forgetLease(turn: Turn, index: number): boolean {
   const { lease } = turn.partition(index);
   if (!lease?.stored) return false;

@@ -1,4 +1,6 @@
-/** One step of a member while it is made: the state so far, and the effects. The states before and after it are values. */
+/**
+ * A step of a member in progress: the state so far, and the effects. The states before and after the step are values.
+ */
 import type { Note } from './heartbeat.ts';
 import { epochOf, isWorking } from './member-state.ts';
 import type {
@@ -13,7 +15,9 @@ import type {
   Phase,
 } from './member-state.ts';
 
-/** A partition that failed again and again is tried less often: where another member can take it, and where none can. */
+/**
+ * Pauses after repeated failures: before the member may be preferred again (REST), and before the next attempt (RETRY).
+ */
 const REST_LEASES = 10;
 const REST_MAX_MS = 3_600_000;
 const RETRY_MAX_MS = 60_000;
@@ -48,7 +52,7 @@ export class Turn {
     return this.moment.nowMs;
   }
 
-  /** The life that may own partitions; undefined when there is none, or when its time is over. */
+  /** The life that may own partitions; undefined if there is no life, or if the life is over. */
   get id(): string | undefined {
     return this.life.kind === 'alive' && this.nowMs < this.moment.untilMs ? this.life.id : undefined;
   }
@@ -68,7 +72,7 @@ export class Turn {
     this.owners = undefined;
   }
 
-  /** Remembers a heartbeat that says what it said before. */
+  /** Stores a heartbeat whose note is unchanged; the preferred owners stay valid. */
   renewPeer(id: string, peer: Peer | undefined): void {
     const { owners } = this;
     this.setPeer(id, peer);
@@ -90,7 +94,7 @@ export class Turn {
     this.set(index, { phase });
   }
 
-  /** Aborts the work of a partition that another member may own, or owns. */
+  /** Aborts the work of a partition that another member owns or may own. */
   lose(index: number): void {
     const { phase } = this.partition(index);
     if (!isWorking(phase)) return this.setPhase(index, { kind: 'other', notBeforeMs: this.nowMs });
@@ -99,7 +103,7 @@ export class Turn {
     return this.cannotTake(index, Infinity);
   }
 
-  /** Gives a partition back that this member holds, or that is still held by a claim which it does not use. */
+  /** Gives back a partition that this member holds, or that an unused claim still holds. */
   release(index: number, isWorking: boolean): void {
     const { lease } = this.partition(index);
     if (lease?.stored && lease.owner === this.id) {
@@ -108,24 +112,24 @@ export class Turn {
     } else this.released(index, isWorking);
   }
 
-  /** Goes on after a release; a failure before it keeps its pause. */
+  /** Continues after a release; keeps the pause of an earlier failure. */
   released(index: number, isWorking: boolean): void {
     const { phase } = this.partition(index);
     const notBeforeMs = (phase.kind === 'releasing' && phase.notBeforeMs) || this.nowMs;
     this.setPhase(index, isWorking ? { kind: 'aborted' } : { kind: 'other', notBeforeMs });
   }
 
-  /** Lets other members take a partition until the time. */
+  /** Lets other members take the partition until the given time. */
   cannotTake(index: number, untilMs: number): void {
     this.#setCannotTake(index, { since: this.moment.wallTime, untilMs });
   }
 
-  /** Takes part again in the choice of an owner. */
+  /** Makes this member a candidate for the partition again. */
   canTake(index: number): void {
     if (this.partition(index).cannotTake) this.#setCannotTake(index, undefined);
   }
 
-  /** The others choose by what the heartbeat says. */
+  /** The other members choose owners by the heartbeat. */
   #setCannotTake(index: number, cannotTake: Partition['cannotTake']): void {
     this.set(index, { cannotTake });
     this.owners = undefined;
@@ -147,7 +151,7 @@ export class Turn {
   }
 }
 
-/** Returns what the heartbeat of this member says. */
+/** Returns the note of this member's heartbeat. */
 export function noteOf({ partitions, isLeaving }: MemberState, { division }: MemberRules): Note {
   const holds: Record<number, readonly [number, boolean]> = {};
   const cannotTake: Record<number, string> = {};

@@ -1,17 +1,17 @@
 /**
- * The distribution of partitions over members: who owns which when all is well. Every member computes it from the group's
- * heartbeats; members with the same view come to the same result.
+ * The distribution of partitions over members: the preferred owner of each partition. Every member computes it from the
+ * group's heartbeats; members with the same view come to the same result.
  */
 import { createHash } from 'node:crypto';
 
-/** Returns since when a member cannot take a partition, as text that sorts by time; undefined when it can. */
+/** Returns since when a member cannot take a partition, as text that sorts by time; undefined if it can. */
 export type CannotTake = (member: string, partition: number) => string | undefined;
 
 /**
- * Returns the preferred owner of each partition: the member with the highest hash of member and partition among those that
- * can take it and have room, so that a member's coming or going leaves most partitions where they are. Members have equally
- * many partitions, or one more, unless they cannot take them. A partition that no member can take goes to the member whose last
- * attempt is the longest ago.
+ * Returns the preferred owner of each partition: the member with the highest hash of member and partition among the
+ * members that can take it and have room. So most partitions stay where they are when a member joins or leaves. The
+ * numbers of partitions of any two members differ by at most 1, unless members cannot take partitions. A partition that
+ * no member can take goes to the member with the oldest failed attempt.
  */
 export function preferredOwners(
   partitionCount: number,
@@ -27,7 +27,7 @@ export function preferredOwners(
     for (const row of rows) {
       const since = cannotTake(row.member, partition);
       const hasRoom = row.count < few || (row.count === few && largerLeft > 0);
-      // Texts in the order of preference: able with room, able, unable by the time of the last attempt.
+      // Text that sorts by preference: able with room, able, unable by the time of the last attempt.
       const own = since === undefined ? (hasRoom ? ' 0' : ' 1') : since;
       if (owner && (own > rank || (own === rank && !isAhead(row, owner, partition)))) continue;
       owner = row;
@@ -50,11 +50,11 @@ function isAhead(a: Scored, b: Scored, partition: number): boolean {
   return own > other || (own === other && a.member < b.member);
 }
 
-/** Scores that were computed: members change rarely, and all of them are compared with each change. */
+/** Computed scores: members change rarely, and every change compares all of them. */
 const scores = new Map<string, number[]>();
 const SCORES_MAX = 1000;
 
-/** Returns a number for each partition, uniform over pairs. The lives of one member have the same scores. */
+/** Returns a number for each partition, uniform over pairs. All lives of a member have equal scores. */
 function scoresOf(member: string, partitionCount: number): readonly number[] {
   const identity = identityOf(member);
   let known = scores.get(identity);

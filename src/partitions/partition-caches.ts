@@ -1,10 +1,12 @@
 /**
- * The caches of partitions. Where the server filters, each partition has its own: one watch of each kind, which carries the
- * partition's objects only. A server that ignores the selector would send everything on each of these watches, so all partitions
- * of the member have common caches there. A partition reads a part of either: the view is one, whatever is behind it.
+ * The caches of partitions. If the server filters, each partition opens separate caches: a watch of each kind, which
+ * carries only the partition's objects. If the server ignores the selector, each of those watches would carry all
+ * objects, so all partitions of the member share common caches. In both cases a partition reads through a filtered
+ * view.
  *
- * A new owner must not begin with a state that is older than the hand-over. A list that starts after it is always new enough; common caches that
- * have been filled before must first reach the version that the server had after the hand-over.
+ * A new owner must not begin with a state older than the hand-over. A list that starts after the hand-over is always
+ * new enough; common caches that were filled before must first reach the version that the server reported after the
+ * hand-over.
  */
 import type { Clock } from '../base/clock.ts';
 import { abortable } from '../base/on-abort.ts';
@@ -20,15 +22,20 @@ import type { InformersMapOptions } from '../informer/map/map-options.ts';
 import type { KubeObject, ShardSelector } from '../index.ts';
 import { changesSince } from './bookmark-probe.ts';
 
-/** Time for which common caches wait for other partitions before their first list: partitions are mostly taken together. */
+/**
+ * Time for which common caches wait for further partitions before the first list: members usually take several
+ * partitions together.
+ */
 const GATHER_MS = 200;
 
 type Handles = readonly InformerHandle<KubeObject>[];
 
-/** @internal The caches of one partition. */
+/**
+ * @internal The caches of a partition.
+ */
 export interface CachesOfPartition extends AsyncDisposable {
   readonly cache: InformersMap;
-  /** Resolves when the caches, which are filled, are no older than the call of `open`. */
+  /** Resolves when the filled caches are at least as new as the call of `open`. */
   current(handles: Handles): Promise<void>;
 }
 
@@ -45,7 +52,9 @@ export class PartitionCaches {
   #gathered: Promise<void> | undefined;
   #isGathering = true;
 
-  /** @param namespace of leases, which the member may list: the probe of the server */
+  /**
+   * @param namespace of the leases: the member may list them, so they serve to probe the server
+   */
   constructor(source: ServerSource, options: InformersMapOptions, namespace: string, clock: Clock) {
     this.#source = source;
     this.#options = options;
@@ -85,14 +94,14 @@ export class PartitionCaches {
 
   #isFiltering(): Promise<boolean> {
     this.#filters ??= this.#probe().catch((error: unknown) => {
-      // The next partition asks again.
+      // The next partition probes again.
       this.#filters = undefined;
       throw error;
     });
     return this.#filters;
   }
 
-  /** Returns whether the server filters: then it repeats the selector in a list of a built-in type. */
+  /** Returns whether the server filters: such a server repeats the selector in a list of a built-in type. */
   async #probe(): Promise<boolean> {
     const everything = shardSelectorText(partitionRanges([0], 1));
     const list = await this.#read(
@@ -116,7 +125,7 @@ export class PartitionCaches {
     return true;
   }
 
-  /** Waits for the version that the server has now, in each namespace. */
+  /** Waits for the server's present version in each namespace. */
   async #catchUp(
     cache: InformersMap,
     handle: InformerHandle<KubeObject>,
@@ -146,9 +155,9 @@ export class PartitionCaches {
   }
 
   /**
-   * Resolves with true when the cache has all changes up to this version: the watch of a quiet kind would show that with its next
-   * bookmark only, which may take a minute. Resolves with false when the server does not tell, or answers with an
-   * error: the cache goes on by itself.
+   * Resolves with true when the cache contains all changes up to this version. The informer's own watch of a quiet kind
+   * would show that only with the next bookmark, up to a minute later. Resolves with false when the server does not
+   * tell, or answers with an error: the cache then catches up through its own watch.
    */
   async #hasAll(
     handle: InformerHandle<KubeObject>,
@@ -167,7 +176,7 @@ export class PartitionCaches {
     }
   }
 
-  /** Reads the metadata of a list, with one object at most. */
+  /** Reads the metadata of a list, with at most a single object. */
   async #read(
     path: string,
     query: Readonly<Record<string, string>>,

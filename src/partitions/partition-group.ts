@@ -1,6 +1,6 @@
 /**
- * Membership in a group whose members share a fixed number of partitions. Its state is on Leases only: one for each partition, and
- * one for each member as its heartbeat. docs/sharding.md says what is promised.
+ * Membership in a group whose members share a fixed number of partitions. The group's state is on Leases only: a Lease
+ * for each partition, and a Lease for each member as the heartbeat. The guarantees are in docs/sharding.md.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -46,29 +46,32 @@ const PARTITIONS = 16;
 const PARTITIONS_MAX = 256;
 const DRAIN_TIMEOUT_MS = 30_000;
 const SHUTDOWN_TIMEOUT_MS = 30_000;
-/** Selects the leases of a group. */
+/** Selects the Leases of a group. */
 const GROUP_LABEL = 'kubeloom.dev/partition-group';
 
 export interface PartitionGroupOptions extends ElectionTimes {
-  /** Name of the group, a DNS label. Its leases are `NAME-partition-07` and `NAME-member-IDENTITY.INCARNATION.1`. */
+  /** Name of the group, a DNS label. The Leases are `NAME-partition-07` and `NAME-member-IDENTITY.INCARNATION.1`. */
   readonly name: string;
   /** Namespace of the leases. */
   readonly namespace: string;
-  /** Name of this member, a DNS label that no other member has. Default: name of the host and a random part. */
+  /** Name of this member, a DNS label, unique in the group. Default: the host's name and a random part. */
   readonly identity?: string;
-  /** Number of partitions, the same in every member. Default 16. */
+  /** Number of partitions; must be equal in every member. Default: 16. */
   readonly partitions?: number;
-  /** Time that a work has to end when its partition is handed over, before it is aborted. Default 30,000. */
+  /** Time for the work to end when a partition is handed over; after that the work is aborted. Default: 30,000. */
   readonly drainTimeoutMs?: number;
-  /** Time for all works after the stop, after which `run` rejects. Default: 30,000. */
+  /** Time for all work to end after the stop; after that `run` rejects. Default: 30,000. */
   readonly shutdownTimeoutMs?: number;
   /** Threads of the informer on the leases. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
-  /** Called once, when the member takes part and the partitions that it has taken are active: a readiness probe may succeed. */
+  /** Called once, when the member takes part and the claimed partitions are active: a readiness probe may succeed. */
   readonly onReady?: () => void;
-  /** Called with each partition that is lost and each failed request, which is tried again. Default: a process warning. */
+  /** Called with each lost partition and each failed request (requests are retried). Default: a process warning. */
   readonly onError?: (error: KubeloomError) => void;
-  /** Receives a line for each of these; of a `PartitionedManager`, also the lines of controllers and caches. Default: none. */
+  /**
+   * Receives a line for each change of a partition and each error; of a `PartitionedManager`, also the lines of
+   * controllers and caches. Default: none.
+   */
   readonly log?: Logger;
   readonly clock?: Clock;
 }
@@ -102,7 +105,7 @@ export class PartitionGroup {
   #member: PartitionMember | undefined;
 
   /**
-   * @param division name of the way in which partitions divide keys, besides their number
+   * @param division name of the way in which partitions divide keys, besides the number of partitions
    * @throws ERR_KUBELOOM_OPTION
    */
   constructor(source: ServerSource, options: PartitionGroupOptions, division = 'partitions') {
@@ -119,19 +122,19 @@ export class PartitionGroup {
     this.partitions = partitions;
   }
 
-  /** The partitions whose work may run in this member, by the clock of this moment. */
+  /** The partitions whose work may run in this member now. */
   get owned(): readonly number[] {
     const partitions = this.#member?.partitions ?? [];
     return partitions.flatMap((partition, index) => (isHeld(partition) ? [index] : []));
   }
 
   /**
-   * Takes part in the group until the signal is aborted: calls `work` for each partition when this member owns it. Resolves when
-   * all partitions are handed over. A group object runs once.
+   * Takes part in the group until the signal is aborted: calls `work` for each partition that this member comes to own.
+   * Resolves when all partitions are handed over. A group object runs once.
    *
-   * @throws ERR_KUBELOOM_OPTION when an older member of the group has another number of partitions, ERR_KUBELOOM_STILL_RUNNING
-   *   when works have not ended in time after the stop, ERR_KUBELOOM_STARTED, and the error of the informer on the leases, if it
-   *   has ended by itself
+   * @throws ERR_KUBELOOM_OPTION when an older member of the group uses another number of partitions,
+   *   ERR_KUBELOOM_STILL_RUNNING when work did not end in time after the stop, ERR_KUBELOOM_STARTED, and the error of
+   *   the informer on the Leases, if it ended by itself
    */
   async run(signal: AbortSignal, work: WorkOnPartition): Promise<void> {
     aSignal('signal', signal);
@@ -174,7 +177,7 @@ export class PartitionGroup {
     if (failure) throw failure.error;
   }
 
-  /** Waits until the member has seen all leases; false when it is stopped before. */
+  /** Waits until the member has received all Leases; false if it is stopped before. */
   async #isSynced(informer: SharedIndexInformer<Lease>, signal: AbortSignal): Promise<boolean> {
     const see = (lease: Borrowed<Lease>, stored: StoredRecord | undefined): void =>
       this.#member?.see(lease.name, stored);
@@ -224,7 +227,7 @@ export class PartitionGroup {
       await this.#client.delete(leases, { namespace, name }, { resourceVersion });
     } catch (error) {
       const { code } = withCode(error);
-      // Another member was first, or the lease is in use again.
+      // Another member was first, or the Lease is in use again.
       if (code !== 'ERR_KUBELOOM_NOT_FOUND' && code !== 'ERR_KUBELOOM_CONFLICT')
         this.#report(withCode(error));
     }

@@ -1,6 +1,7 @@
 /**
- * A member of a group: carries out what the rules ask for. It has one heartbeat Lease, which an election renews, and writes the
- * Lease of a partition when its owner changes. Members agree on preferred owners without talking to each other.
+ * A member of a group: carries out the effects of the rules. An election renews the member's heartbeat Lease; the
+ * member writes the Lease of a partition when the owner changes. Members agree on preferred owners without talking to
+ * each other.
  */
 import type { Clock, Random } from '../base/clock.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
@@ -32,17 +33,17 @@ export interface PartitionMemberParts {
   readonly rules: MemberRules;
   readonly lockOf: (leaseName: string) => ResourceLock;
   readonly work: WorkOnPartition;
-  /** Deletes the heartbeat of a life that is gone, if it still has this version. */
+  /** Deletes the heartbeat of a gone life, unless the version changed. */
   readonly forget: (leaseName: string, version: string) => void;
   readonly onChanged: (partition: number, before: Phase, after: Phase) => void;
   readonly onError: (error: KubeloomError) => void;
-  /** Called once, when the member takes part and the partitions that it has taken are active. */
+  /** Called once, when the member takes part and the claimed partitions are active. */
   readonly onReady?: () => void;
-  /** Time after the stop for works that do not end. */
+  /** Time after the stop for work that does not end. */
   readonly shutdownTimeoutMs: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** The rules, which tests replace by wrong ones. */
+  /** The rules; tests replace them by wrong rules. */
   readonly step?: typeof memberStep;
   readonly electionStep?: typeof step;
 }
@@ -54,7 +55,7 @@ export class PartitionMember {
   readonly #indexes: ReadonlyMap<string, number>;
   readonly #requests: LeaseRequests;
   readonly #works: Map<number, Work> = new Map();
-  /** Aborted when everything is handed over: the heartbeat ends. */
+  /** Aborted when all partitions are handed over: the heartbeat ends. */
   readonly #end = new AbortController();
   readonly #outcome: Promise<void>;
   #resolve: () => void = () => undefined;
@@ -81,25 +82,25 @@ export class PartitionMember {
     });
   }
 
-  /** States of the partitions, by the clock of this moment. */
+  /** States of the partitions now. */
   get states(): readonly Phase[] {
     return this.partitions.map(({ phase }) => phase);
   }
 
-  /** The same, with what is known of their Leases. */
+  /** States of the partitions now, with the known state of their Leases. */
   get partitions(): readonly Partition[] {
     this.#check();
     return this.#state.partitions;
   }
 
-  /** Lives that the partitions should have as owners, as this member sees the group. */
+  /** Preferred owners of the partitions: lives, as this member sees the group. */
   get owners(): readonly (string | undefined)[] {
     return this.#state.owners ?? [];
   }
 
   /**
-   * Receives the newest record of a lease of the group; undefined when it is deleted. The first list must be received
-   * before `run`: a member that does not see the others takes itself for the only one.
+   * Receives the newest record of a Lease of the group; undefined after a deletion. The first list must be received
+   * before `run`: a member that does not see the others claims all partitions.
    */
   see(leaseName: string, stored: StoredRecord | undefined): void {
     const partition = this.#indexes.get(leaseName);
@@ -110,10 +111,10 @@ export class PartitionMember {
   }
 
   /**
-   * Takes part in the group until the signal is aborted; then hands over all partitions. It runs once.
+   * Takes part in the group until the signal is aborted, and hands over all partitions after that. May be called once.
    *
-   * @throws ERR_KUBELOOM_STILL_RUNNING when works have not ended in time after the stop, ERR_KUBELOOM_OPTION when an older member
-   *   divides keys differently
+   * @throws ERR_KUBELOOM_STILL_RUNNING when work did not end in time after the stop, ERR_KUBELOOM_OPTION when an older
+   *   member divides keys differently
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, shutdownTimeoutMs } = this.#parts;
@@ -138,8 +139,8 @@ export class PartitionMember {
   }
 
   /**
-   * Runs one life after the other: each with a heartbeat, and a name, of its own. A life that does not begin before its deadline never
-   * does: its first request may have been seen by the others, who take it for gone when a lease has passed.
+   * Runs life after life, each with a new heartbeat and a new name. A life that does not begin before the deadline is
+   * given up: other members may have seen the first request, and take the life for gone after a lease duration.
    */
   async #live(): Promise<void> {
     const { group, identity, rules, lockOf, clock, random, onError, electionStep = step } = this.#parts;
@@ -163,7 +164,7 @@ export class PartitionMember {
       const cancel = clock.schedule(rules.renewDeadlineMs, () => {
         if (!election.isLeading) over.abort();
       });
-      // A life that is over is reported, and followed by the next one.
+      // A life that is over is reported, and followed by the next life.
       await election.run(over.signal).catch((error: unknown) => onError(withCode(error)));
       cancel();
       unlisten();
@@ -186,7 +187,7 @@ export class PartitionMember {
   }
 
   #check(): void {
-    // An election that finds its time over aborts the signal of its work.
+    // Reading `isLeading` aborts the signal of the work if the election's time is over.
     void this.#election?.isLeading;
   }
 
@@ -199,7 +200,7 @@ export class PartitionMember {
     this.#state = state;
     for (const effect of effects) if (effect.type !== 'renew') this.#perform(effect);
     if (effects.some(({ type }) => type === 'renew')) this.#election?.renew();
-    // The renewal of a heartbeat puts the next tick off at most: the timer may be early.
+    // The renewal of a heartbeat can only delay the next tick, so the timer may stay: it may be early.
     const id = event.type === 'saw-heartbeat' ? event.id : '';
     const isRenewal = before.peers.get(id)?.kind === 'seen' && state.peers.get(id)?.kind === 'seen';
     const isSame = state.partitions === before.partitions && state.owners === before.owners;
@@ -270,7 +271,7 @@ export class PartitionMember {
     this.#works.delete(partition);
     const { kind } = this.#state.partitions[partition]?.phase ?? {};
     this.#happened({ type: 'worked', partition, failure });
-    // After a loss no step reports it.
+    // After a loss, the rules do not report the failure.
     if (kind === 'aborted' && failure) this.#parts.onError(withCode(failure.error));
     if (this.#end.signal.aborted && this.#works.size === 0) this.#resolve();
   }
@@ -314,7 +315,7 @@ export class PartitionMember {
     if (this.#works.size === 0) this.#resolve();
   }
 
-  /** Ends the wait for works. Their partitions are free when the heartbeat is over, if they are not yet. */
+  /** Ends the wait for work. Partitions that are not released are free when the heartbeat expires. */
   #giveUp(): void {
     const { shutdownTimeoutMs } = this.#parts;
     const why = `the stop was ${shutdownTimeoutMs} ms ago (shutdownTimeoutMs)`;
@@ -322,7 +323,7 @@ export class PartitionMember {
   }
 }
 
-/** Returns a lock whose records have a note, which is made anew for each. */
+/** Returns a lock that writes a fresh note into each record. */
 function withNote(lock: ResourceLock, note: () => string): ResourceLock {
   return {
     identity: lock.identity,

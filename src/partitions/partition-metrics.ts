@@ -1,4 +1,4 @@
-/** The metrics of one member of a group of partitions. */
+/** The metrics of a member of a group of partitions. */
 import type { Clock } from '../base/clock.ts';
 import type { AddSample, MetricSource } from '../metrics/collect.ts';
 import { Histogram } from '../metrics/histogram.ts';
@@ -7,7 +7,7 @@ import type { MetricLabels } from '../metrics/metrics-table.ts';
 import { isHeld } from './member-state.ts';
 import type { Partition, Phase } from './member-state.ts';
 
-/** Upper bounds in seconds: a hand-over lasts as long as its first list, or as the work that ends. */
+/** Upper bounds in seconds: a hand-over lasts as long as the first list, or as the work that must end. */
 const BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120];
 
 /** @internal */
@@ -19,7 +19,7 @@ export class PartitionMetrics implements MetricSource {
   readonly #changes = new LabelledCounter('kubeloom_partition_changes_total');
   readonly #syncSeconds: Histogram;
   readonly #drainSeconds: Histogram;
-  /** Times at which partitions were claimed, or began to drain. */
+  /** Times at which partitions were claimed or began to drain. */
   readonly #sinceMs = new Map<number, number>();
 
   /** @param partitions returns the states of the partitions */

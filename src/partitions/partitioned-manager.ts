@@ -1,7 +1,6 @@
 /**
- * Controllers whose keys several members of a group share. A
- * member runs a set of controllers, with caches of their own, for each partition that it owns. Hand-overs
- * need no new list of a partition that stays.
+ * Controllers whose keys several members of a group share. A member runs a set of controllers, with separate caches,
+ * for each owned partition. A partition that stays is not listed again when others move.
  */
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
@@ -25,18 +24,21 @@ import { PARTITION_GROUP_CHECKS, PartitionGroup } from './partition-group.ts';
 import type { PartitionGroupOptions } from './partition-group.ts';
 import type { Tenure } from './tenure.ts';
 
-/** The part of a manager that a partition has: declares the controllers of the partition. */
+/** A partition's part of the manager: declares the controllers of the partition. */
 export interface PartitionControllers {
   readonly partition: number;
-  /** Number of the period in which this member owns the partition; a later owner has a greater one. */
+  /** Number of the period in which this member owns the partition; a later owner's number is greater. */
   readonly epoch: number;
-  /** Caches with the objects of the partition only, filled before the first reconciliation. */
+  /** Caches with only the partition's objects, filled before the first reconciliation. */
   readonly cache: InformersMap;
-  /** Client whose writes need preconditions, and which sends none after the partition is lost: see `ObjectClient.fenced`. */
+  /**
+   * Client whose writes need preconditions, and which stops writing when the partition is lost: see
+   * `ObjectClient.fenced`.
+   */
   readonly client: ObjectClient;
   /**
-   * Declares a controller, as `Manager.controllerFor`. Its reconciliations end before the partition has another owner; their
-   * signal is aborted when the partition is lost, not yet when it is handed over.
+   * Declares a controller, as `Manager.controllerFor`. The reconciliations end before another member owns the
+   * partition. Their signal is aborted when the partition is lost, not yet when it is handed over.
    */
   readonly controllerFor: <T = KubeObject>(
     kind: ResourceOf<T> | KindLike,
@@ -46,17 +48,20 @@ export interface PartitionControllers {
 
 export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, 'threads'> {
   /**
-   * Text whose hash decides about the partition. `uid`: objects of one kind, spread evenly; `owns` and `watches` are refused.
-   * `namespace`: an object, what it owns and all else in its namespace are in one partition.
+   * Text whose hash selects the partition. `uid`: objects of a kind, spread evenly; `owns` and `watches` are refused.
+   * `namespace`: all objects of a namespace are in the same partition.
    */
   readonly key: 'uid' | 'namespace';
-  /** Called for each partition when this member owns it. An error gives the partition back, and it is tried again. */
+  /**
+   * Called for each partition that this member comes to own. An error gives the partition back; the manager tries it
+   * again later.
+   */
   readonly declare: (controllers: PartitionControllers) => void;
   /** Options of the controllers' client: field manager, receiver of the server's warnings. */
   readonly client?: ObjectClientOptions;
   /** Options of the caches of all kinds. */
   readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'initialList'>;
-  /** Time for filling the caches of a partition, after which the partition is given back. Default: 120,000. */
+  /** Time for filling the caches of a partition; after that the partition is given back. Default: 120,000. */
   readonly cacheSyncTimeoutMs?: number;
 }
 
@@ -103,18 +108,18 @@ export class PartitionedManager {
     this.#caches = new PartitionCaches(source, ofCaches, namespace, clock);
   }
 
-  /** The partitions whose keys this member may work on, by the clock of this moment. */
+  /** The partitions whose keys this member may work on now. */
   get owned(): readonly number[] {
     return this.#group.owned;
   }
 
   /**
-   * Takes part in the group until the signal is aborted: runs the controllers of each partition that this member owns. Resolves
-   * when all reconciliations have ended and all partitions are handed over. A manager runs once.
+   * Takes part in the group until the signal is aborted: runs the controllers of each owned partition. Resolves when
+   * all reconciliations have ended and all partitions are handed over. A manager runs once.
    *
-   * @throws ERR_KUBELOOM_OPTION when an older member of the group has another number of partitions or key, ERR_KUBELOOM_STARTED,
-   *   ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations have not ended in time after the stop, and the error of the
-   *   informer on the leases, if it has ended by itself
+   * @throws ERR_KUBELOOM_OPTION when an older member of the group uses another number of partitions or another key,
+   *   ERR_KUBELOOM_STARTED, ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations did not end in time after
+   *   the stop, and the error of the informer on the Leases, if it ended by itself
    */
   async run(signal: AbortSignal): Promise<void> {
     try {
@@ -126,7 +131,7 @@ export class PartitionedManager {
     }
   }
 
-  /** Returns the error with the keys whose reconciliations have not ended. */
+  /** Returns the error with the keys whose reconciliations did not end. */
   #unfinished(cause: unknown): KubeloomError | undefined {
     if (!(cause instanceof KubeloomError) || cause.code !== 'ERR_KUBELOOM_STILL_RUNNING') return undefined;
     const busy = [...this.#sets].flatMap((set) => set.controllers).filter(({ inWork }) => inWork.length > 0);
@@ -172,7 +177,7 @@ export class PartitionedManager {
   }
 }
 
-/** The rest is checked by the caches. */
+/** The caches check the other options. */
 function checkCacheOptions(name: string, value: unknown): void {
   for (const option of ['shardSelector', 'initialList'])
     if (Reflect.has(Object(value), option))

@@ -6,19 +6,22 @@ import { LinkedController } from '../shared/fence.ts';
 /** A period in which a member owns a partition. */
 export interface Tenure {
   readonly partition: number;
-  /** Number of the period: greater than the numbers of all earlier ones of the partition, whichever member had them. */
+  /** Number of the period: greater than the numbers of all earlier periods of the partition, in any member. */
   readonly epoch: number;
   /** Aborted when the partition is lost, before another member can own it, and when draining takes too long. */
   readonly signal: AbortSignal;
-  /** Aborted when the partition is handed over, or lost: the work finishes what it has begun, and the member keeps the partition. */
+  /**
+   * Aborted when the partition is handed over or lost. After a hand-over the work finishes the tasks in progress, while
+   * the member keeps the partition.
+   */
   readonly drainSignal: AbortSignal;
   /** Reports that the first list is complete. */
   readonly synced: () => void;
 }
 
 /**
- * The work on a partition, until one of the signals is aborted: the partition is released when its promise settles after that. A
- * promise that is fulfilled earlier keeps the partition; one that is rejected gives it back.
+ * The work on a partition, until a signal of the tenure is aborted: the partition is released when the promise settles
+ * after that. A promise that is fulfilled earlier keeps the partition; a promise that is rejected gives it back.
  */
 export type WorkOnPartition = (tenure: Tenure) => Promise<void>;
 
@@ -28,7 +31,9 @@ export interface WorkEvents {
   readonly worked: (failure: Failure | undefined) => void;
 }
 
-/** @internal One work, from its start to its end. */
+/**
+ * @internal The work of a tenure, from start to end.
+ */
 export class Work {
   readonly #lost: LinkedController;
   readonly #drain = new AbortController();
