@@ -1,6 +1,6 @@
 /**
- * The resource of a kind, as soon as the server answers and has it. A definition may be installed, or an apiserver started, a
- * moment after the program: an informer of a resource that is described in full waits for both as well.
+ * The resource of a kind, as soon as the server serves it. A definition may be installed, or an apiserver started, a
+ * moment after the program. An informer of a fully described resource also waits for both.
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
@@ -11,11 +11,11 @@ import { NotSyncedError } from '../index.ts';
 import type { InformersMap } from '../informer/map/informers-map.ts';
 import type { ResourceRef } from '../index.ts';
 
-/** Pauses between two readings of the server's resources, doubled each time. */
+/** Pauses between two reads of the server's resources; each pause doubles. */
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 10_000;
 
-/** Errors that no waiting repairs: of the call, of the credentials, of a cache that is closed. */
+/** Errors that waiting does not repair: of the call, of the credentials, of a closed cache. */
 const FINAL: ReadonlySet<string> = new Set([
   'ERR_KUBELOOM_OPTION',
   'ERR_KUBELOOM_AMBIGUOUS_RESOURCE',
@@ -25,9 +25,10 @@ const FINAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reports the first error of each kind, and then waits.
+ * Waits for the resource. Reports the first error of each kind.
  *
- * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, and the errors that no waiting repairs
+ * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, and the errors that waiting does
+ *   not repair
  */
 export async function awaitedResource(
   kind: KindLike,

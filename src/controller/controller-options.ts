@@ -1,4 +1,4 @@
-/** The options of a manager and its controllers, and what a reconciliation may use. */
+/** The options of a manager and of controllers, and the context of a reconciliation. */
 import {
   aRateLimiter,
   anything,
@@ -27,17 +27,17 @@ import type { ObjectClient } from './object-client.ts';
 import type { ObjectClientOptions } from './requests/request-options.ts';
 import type { Predicate } from './predicates.ts';
 
-/** Grants leadership to one of several processes. */
+/** Grants leadership to a single process among several. */
 export interface LeaderElection {
   /**
-   * Waits for leadership and calls `lead` once. Resolves when `signal` is aborted, the promise of `lead` has settled and
-   * the leadership is given back. Rejects when the leadership was lost, with the error of `lead` when that failed.
+   * Waits for leadership and calls `lead` once. Resolves when `signal` is aborted, the promise of `lead` settled and
+   * the leadership is given back. Rejects when the leadership is lost; if `lead` failed, with the error of `lead`.
    *
-   * @param lead work of the leader; its signal is aborted when the work has to end. Writes end with `fence`, which a stop does
-   *   not abort; without a fence, with the signal
+   * @param lead work of the leader; its signal is aborted when the work must end. Writes end with `fence`, which a stop
+   *   does not abort; without a fence, with the signal
    */
   run(signal: AbortSignal, lead: (leading: AbortSignal, fence?: AbortSignal) => Promise<void>): Promise<void>;
-  /** Returns false while work of this process goes on although its leadership has ended. Default: always healthy. */
+  /** Returns false while work of this process continues after the leadership ended. Default: always healthy. */
   isHealthy?(): boolean;
 }
 
@@ -46,22 +46,23 @@ export interface ManagerOptions {
   readonly client?: ObjectClientOptions;
   /** Options of the caches of all kinds: namespaces, selectors, transforms, threads. */
   readonly cache?: InformersMapOptions;
-  /** Lets controllers run in the process that leads. Default: they run in every process. */
+  /** Runs controllers only in the process that leads. Default: they run in every process. */
   readonly leaderElector?: LeaderElection;
-  /** Time for filling the caches, after which `run` rejects. Default: 120,000. */
+  /** Time for filling the caches; after that `run` rejects. Default: 120,000. */
   readonly cacheSyncTimeoutMs?: number;
-  /** Time for the reconciliations in progress after the stop, after which `run` rejects. Default: 30,000. */
+  /** Time for the reconciliations in progress to end after the stop; after that `run` rejects. Default: 30,000. */
   readonly shutdownTimeoutMs?: number;
-  /** Called when all caches are filled: a readiness probe may succeed. The election, if there is one, comes next. */
+  /** Called when all caches are filled, before any election: a readiness probe may succeed. */
   readonly onReady?: () => void;
   /**
-   * Receives the lines of the manager, its controllers and its caches: pino, `console`, or their shape. Each line about a
-   * reconciliation has the fields `controller`, `key` and `reconcileID`. Default: failures are process warnings.
+   * Receives the lines of the manager, the controllers and the caches: pino, `console`, or a logger of the same shape.
+   * Each line about a reconciliation contains the fields `controller`, `key` and `reconcileID`. Default: failures are
+   * process warnings.
    */
   readonly log?: Logger;
   /** Serves `/healthz`, `/readyz` and `/metrics` while the manager runs. Default: no server. */
   readonly health?: ManagerHealthOptions;
-  /** Clock of time limits and work queues. Default: the real one. */
+  /** Clock of time limits and work queues. Default: the real clock. */
   readonly clock?: Clock;
 }
 
@@ -100,23 +101,29 @@ export interface WatchOptions<T> {
 }
 
 export interface OwnsOptions<T> extends WatchOptions<T> {
-  /** true: a change of an object queues all its owners of the controller's kind, not only the controlling one. Default: false. */
+  /**
+   * true: a change of an object queues all owners of the controller's kind, not only the controlling owner. Default:
+   * false.
+   */
   readonly everyOwner?: boolean;
 }
 
 export interface ControllerOptions<T> extends WatchOptions<T> {
-  /** Name in metrics and messages and of the work queue, unique in its manager. Default: the resource's. */
+  /** Name in metrics and messages and of the work queue, unique in the manager. Default: the resource's name. */
   readonly name?: string;
   /**
-   * Number of keys that are reconciled at the same time; a key never is twice. Default: 1. With a module, the number of
-   * threads. Default: the available cores.
+   * Number of keys that are reconciled at the same time; a single key never is reconciled twice at a time. Default: 1.
+   * With a module: the number of threads. Default: the available cores.
    */
   readonly concurrency?: number;
-  /** Time for one reconciliation, after which its signal is aborted; it has failed when it ends. Default: no limit. */
+  /**
+   * Time for a reconciliation; after that the signal is aborted, and the reconciliation counts as failed when it ends.
+   * Default: no limit.
+   */
   readonly timeoutMs?: number;
-  /** Delays of keys that failed. Default: client-go's for controllers. */
+  /** Delays of keys that failed. Default: client-go's rate limiter for controllers. */
   readonly rateLimiter?: RateLimiter<unknown>;
-  /** false: runs in processes that do not lead as well. Default: true. */
+  /** false: also runs in processes that do not lead. Default: true. */
   readonly needsLeadership?: boolean;
   /** Called with every failure. `retries` is the number of earlier failures of the key. Default: a process warning. */
   readonly onError?: (error: unknown, key: string, retries: number) => unknown;
@@ -139,50 +146,51 @@ export const CONTROLLER_CHECKS: OptionChecks<ControllerOptions<unknown>> = {
 /** Tools of a reconciliation. */
 export interface ReconcileContext {
   /**
-   * Caches of the manager. They are filled before the first reconciliation, and have what earlier reconciliations of this
-   * key have written to the kinds of the controller.
+   * Caches of the manager. They are filled before the first reconciliation, and contain the writes of earlier
+   * reconciliations of this key to the kinds of the controller.
    */
   readonly cache: InformersMap;
   readonly client: ObjectClient;
-  /** Aborted when the controller has to stop: pass it to every request. */
+  /** Aborted when the controller must stop: pass it to every request. */
   readonly signal: AbortSignal;
-  /** Identifies this reconciliation in all lines about it. */
+  /** Identifies this reconciliation in all log lines about it. */
   readonly reconcileID: string;
   /** The manager's log, or the console, with the fields `controller`, `key` and `reconcileID` in each line. */
   readonly log: Logger;
 }
 
 /**
- * Brings the world to the state that the object of this key asks for; the object may be gone. After an error the key comes
- * again, later each time, except after a `TerminalError`. `{ requeueAfterMs }` lets it come again and forgets its failures.
+ * Brings the world to the state that the object of this key describes; the object may be gone. After an error the key
+ * is queued again, each time later, except after a `TerminalError`. `{ requeueAfterMs }` queues the key again and
+ * clears the count of failures.
  */
 export type Reconcile = (
   key: string,
   context: ReconcileContext,
 ) => Promise<ReconcileResult> | ReconcileResult;
 
-/** Returns the keys of a controller's kind that an object of another kind concerns. */
+/** Returns the keys of the controller's kind that are affected by an object of another kind. */
 export type MapToKeys<T> = (object: Borrowed<T>, cache: InformersMap) => readonly string[];
 
-/** A controller that is being declared. It is complete with `reconcile`, and runs with its manager. */
+/** A controller in declaration. `reconcile` completes it; it runs with the manager. */
 export interface ControllerBuilder {
   /**
-   * Adds a kind of which the controller creates objects. A change of an object queues the owner in its metadata that has
-   * `controller: true`, if that owner is of the controller's kind.
+   * Adds a kind whose objects the controller creates. A change of an object queues the owner with `controller: true` in
+   * the object's metadata, if that owner is of the controller's kind.
    *
    * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
    */
   owns<T = KubeObject>(kind: ResourceOf<T> | KindLike, options?: OwnsOptions<T>): this;
   /**
-   * Adds another kind that matters. A change of an object queues the keys that `map` returns for it; an update, also those
-   * for the previous object.
+   * Adds another kind to watch. A change of an object queues the keys that `map` returns; an update also queues the
+   * keys that `map` returns for the previous object.
    *
    * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
    */
   watches<T = KubeObject>(kind: ResourceOf<T> | KindLike, map: MapToKeys<T>, options?: WatchOptions<T>): this;
   /**
-   * Adds a source that is no kind: timers, messages, another cluster. Each of its events queues the keys that `map` returns. The
-   * manager reads the stream while the controller runs, and ends with an error that the stream throws.
+   * Adds a source other than a kind: timers, messages, another cluster. Each event queues the keys that `map` returns.
+   * The manager reads the stream while the controller runs, and ends with an error that the stream throws.
    *
    * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
    */
@@ -194,8 +202,9 @@ export interface ControllerBuilder {
    */
   reconcile(reconcile: Reconcile): void;
   /**
-   * Sets a module whose default export, a `ThreadReconcile` of `kubeloom/thread`, reconciles in threads. It reads the kinds of
-   * the controller by the names of their resources: `cache.informer('deployments')`. Each has one namespace, or all.
+   * Sets a module whose default export, a `ThreadReconcile` of `kubeloom/thread`, reconciles in threads. It reads the
+   * kinds of the controller by the names of their resources: `cache.informer('deployments')`. Each kind must select a
+   * single namespace, or all.
    *
    * @param module `new URL('./reconcile.js', import.meta.url)`
    * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs

@@ -1,4 +1,7 @@
-/** Controllers that share caches and a client, from their declaration to their end: those of a manager, or of a partition. */
+/**
+ * Controllers that share caches and a client, from their declaration to their end: the controllers of a manager, or of
+ * a partition.
+ */
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { checkOptions } from '../base/option-checks.ts';
@@ -33,7 +36,7 @@ export class ControllerSet implements AsyncDisposable {
     return [...this.#controllers.values()];
   }
 
-  /** The caches of all kinds that are filled. */
+  /** The filled caches of all kinds. */
   get handles(): readonly InformerHandle<KubeObject>[] {
     return this.controllers.flatMap(({ handles }) => handles);
   }
@@ -63,7 +66,9 @@ export class ControllerSet implements AsyncDisposable {
     return controller;
   }
 
-  /** Ends the declarations. @throws ERR_KUBELOOM_OPTION without a controller, or for one without `reconcile` */
+  /**
+   * Ends the declarations. @throws ERR_KUBELOOM_OPTION without a controller, or for a controller without `reconcile`
+   */
   start(): void {
     if (this.#controllers.size === 0) {
       const message = 'there is no controller: declare one with controllerFor()';
@@ -74,10 +79,10 @@ export class ControllerSet implements AsyncDisposable {
   }
 
   /**
-   * Fills the caches of all controllers. Resolves as well when the signal is aborted.
+   * Fills the caches of all controllers. Also resolves when the signal is aborted.
    *
    * @param failed called when an informer ends by itself
-   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the informers, when the time is over
+   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the informers, after the time limit
    */
   async fill(
     signal: AbortSignal,
@@ -93,7 +98,7 @@ export class ControllerSet implements AsyncDisposable {
     try {
       await Promise.all(this.controllers.map((each) => each.fill(over.signal, failed)));
     } catch (error) {
-      // Caches that are not filled yet are not wanted any more.
+      // Caches that are not filled yet are no longer needed.
       over.abort(error);
       if (!signal.aborted) throw error;
     } finally {

@@ -1,4 +1,4 @@
-/** The threads in which a controller reconciles, and the caches of its kinds that they read. */
+/** The threads in which a controller reconciles, and the caches that the threads read. */
 import { invalidOption } from '../base/option-checks.ts';
 import { ReconcilerPool } from '../thread/pool/reconciler-pool.ts';
 import { SharedCache } from '../informer/share/shared-cache.ts';
@@ -12,8 +12,8 @@ export class ControllerThreads {
   readonly #pool: ReconcilerPool;
 
   /**
-   * @param threads number of threads; undefined for as many as there are cores
-   * @throws ERR_KUBELOOM_OPTION for a kind with several namespaces, and for two kinds with one name
+   * @param threads number of threads; undefined: the number of cores
+   * @throws ERR_KUBELOOM_OPTION for a kind with several namespaces, and for two kinds of the same name
    */
   constructor(module: URL, handles: readonly InformerHandle<KubeObject>[], threads: number | undefined) {
     const informers: Record<string, Shareable> = {};

@@ -1,6 +1,6 @@
 /**
- * `kubeloom/controller`: controllers on informers and work queues, and the client with which they write. A `Manager` has
- * the caches; each of its controllers turns changes into keys and reconciles them.
+ * `kubeloom/controller`: controllers on informers and work queues, and the client for their writes. A `Manager` owns
+ * the caches; each controller turns changes into keys and reconciles the keys.
  */
 export { Manager } from './manager.ts';
 export type { QueueFigures } from './managed-controller.ts';

@@ -1,4 +1,4 @@
-/** A controller in its manager: fills its caches, then turns changes into keys and reconciles them. */
+/** A controller of a manager: fills the caches, then turns changes into keys and reconciles them. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { KubeloomError, assert } from '../base/errors.ts';
@@ -33,7 +33,7 @@ import type { LoggedReconciliation } from './reconcile-log.ts';
 import { controllerKeys, feed, keysOfPartition, mappedKeys, ownerKeys, queueingHandler } from './queueing.ts';
 import type { KeysOf, Stream } from './queueing.ts';
 
-/** A kind whose changes queue keys. The types of its objects are known to the caller of the builder only. */
+/** A kind whose changes queue keys. Only the caller of the builder knows the types of the objects. */
 interface Source {
   readonly kind: KindLike;
   readonly predicate: Predicate<KubeObject> | undefined;
@@ -49,16 +49,16 @@ export interface ControllerParts {
   readonly log?: Logger | undefined;
   /** The partition whose keys are reconciled. Default: all keys. */
   readonly filter?: ShardFilter;
-  /** Called once for a controller, with the first key that leads to another partition. */
+  /** Called once for a controller, with the first key of another partition. */
   readonly foreign?: (error: KubeloomError) => void;
 }
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
 
 interface Signals {
-  /** Aborted when no further key is taken. */
+  /** Aborted when the controller takes no further keys. */
   readonly stop: AbortSignal;
-  /** Aborted when the reconciliations have to end. */
+  /** Aborted when the reconciliations must end. */
   readonly work: AbortSignal;
 }
 
@@ -75,7 +75,9 @@ type State =
   | { readonly kind: 'declared'; readonly reconcile: Reconcile | URL | undefined }
   | { readonly kind: 'started'; readonly reconcile: Reconcile | URL };
 
-/** @internal One controller, from its declaration to its end. */
+/**
+ * @internal A controller, from declaration to end.
+ */
 export class ManagedController implements ControllerBuilder {
   readonly name: string;
   readonly needsLeadership: boolean;
@@ -86,7 +88,7 @@ export class ManagedController implements ControllerBuilder {
   #state: State = { kind: 'declared', reconcile: undefined };
   #followed: Followed = [];
   #hasReportedForeign = false;
-  /** The caches that are filled, also when those of other kinds are not. */
+  /** The filled caches, even if the caches of other kinds are not filled yet. */
   readonly #handles: InformerHandle<KubeObject>[] = [];
   readonly #log: ReconcileLog;
   /** Waits for the writes of reconciliations that have just ended. */
@@ -116,7 +118,7 @@ export class ManagedController implements ControllerBuilder {
     return this.#log.keys;
   }
 
-  /** The figures of the work queue. Before the controller runs they say that something waits. */
+  /** The figures of the work queue. Before the controller runs they report waiting keys. */
   get queue(): QueueFigures {
     return this.#queue ?? { name: this.name, length: 1, inWork: 0, retrying: 0 };
   }
@@ -167,7 +169,7 @@ export class ManagedController implements ControllerBuilder {
   }
 
   /**
-   * Starts the informers of all its kinds, and resolves when their caches are filled.
+   * Starts the informers of all kinds, and resolves when their caches are filled.
    *
    * @param failed called when an informer ends by itself
    * @throws NotSyncedError when the signal is aborted first; the errors of `informerFor`
@@ -187,19 +189,19 @@ export class ManagedController implements ControllerBuilder {
       this.#checkDivisible(this.#followed[0]?.[1].resource, resource);
   }
 
-  /** The caches of its kinds that are filled. */
+  /** The filled caches of the controller's kinds. */
   get handles(): readonly InformerHandle<KubeObject>[] {
     return this.#handles;
   }
 
   /**
-   * Queues all objects, at low priority, and reconciles until the signal is aborted. Resolves when the reconciliations in
-   * progress have ended. If `workSignal` is not aborted, the waiting keys whose objects are gone are reconciled as well, each once:
-   * what is lost is a deletion whose reconciliation fails then, and a deletion that comes after the last watch of this owner and
-   * before the first list of the next.
+   * Queues all objects, at low priority, and reconciles until the signal is aborted. Resolves when the reconciliations
+   * in progress have ended. If `workSignal` is not aborted, the waiting keys of deleted objects are also reconciled,
+   * each once. A deletion is lost only if that last reconciliation fails, or if the deletion comes after the last watch
+   * of this owner and before the first list of the next.
    *
    * @param workSignal signal of the reconciliations
-   * @param fence ends the writes of their client, as soon as its time has come; undefined without an election
+   * @param fence ends the writes of the client; undefined without an election
    */
   async run(signal: AbortSignal, workSignal: AbortSignal = signal, fence?: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
@@ -228,7 +230,7 @@ export class ManagedController implements ControllerBuilder {
         ...this.#streams.map((stream) => feed(stream, queue, signal)),
       ]);
       if (workSignal.aborted) return;
-      // Another owner finds every object in its list, and none of those that are gone.
+      // Another owner finds every existing object in the first list, but no deleted object.
       queue.ripenAll();
       queue.shutDown();
       await runWorkers(queue, count, (key) => (this.#isGone(key) ? reconcile(key) : undefined), {
@@ -276,7 +278,10 @@ export class ManagedController implements ControllerBuilder {
     this.#parts.foreign?.(new KubeloomError('ERR_KUBELOOM_PARTITION', message));
   }
 
-  /** Refuses what no partition can have: the namespaced objects of a cluster-scoped controller are in all partitions. */
+  /**
+   * Refuses an owned kind that partitions cannot divide: the namespaced objects of a cluster-scoped controller belong
+   * to all partitions.
+   */
   #checkDivisible(own: KindLike | undefined, kind: KindLike): void {
     if (this.#parts.filter?.key !== 'namespace' || !own) return;
     if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;
@@ -314,7 +319,7 @@ export class ManagedController implements ControllerBuilder {
     }
   }
 
-  /** Returns the listener of the workers; without log and `onError` they emit process warnings. */
+  /** Returns the listener of the workers; without log and `onError`, the workers emit process warnings. */
   #reports(): Pick<ControllerOptions<KubeObject>, 'onError'> {
     const { onError } = this.#options;
     if (!onError && !this.#parts.log) return {};
@@ -326,7 +331,7 @@ export class ManagedController implements ControllerBuilder {
     };
   }
 
-  /** Aborts a reconciliation after its time. It has failed when it ends. */
+  /** Aborts a reconciliation after the time limit; it counts as failed when it ends. */
   #limit(reconciliation: LinkedController): () => void {
     const { timeoutMs } = this.#options;
     if (timeoutMs === undefined) return () => undefined;
@@ -377,7 +382,7 @@ export class ManagedController implements ControllerBuilder {
   }
 }
 
-/** Returns whether it is known, also before discovery, that a kind is namespaced or not. */
+/** Returns whether the scope of a kind is known before discovery, and is the given scope. */
 function isKnownAs(kind: KindLike, isNamespaced: boolean): boolean {
   return typeof kind === 'object' && 'isNamespaced' in kind && kind.isNamespaced === isNamespaced;
 }

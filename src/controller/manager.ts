@@ -1,6 +1,6 @@
 /**
- * Controllers of one program: they share caches and a client, start together and stop together. In controller-runtime:
- * Manager. Caches are filled before the election, so that another process takes over at once.
+ * The controllers of a program: they share caches and a client, start together and stop together. In
+ * controller-runtime: Manager. Caches are filled before the election, so that another process can take over at once.
  */
 import { callGuarded } from '../base/callbacks.ts';
 import { realClock } from '../base/clock.ts';
@@ -25,7 +25,7 @@ import type { ControllerBuilder, ControllerOptions, ManagerOptions } from './con
 const SHUTDOWN_TIMEOUT_MS = 30_000;
 
 export class Manager {
-  /** Caches of all kinds that controllers watch. They are filled when `reconcile` is called first. */
+  /** Caches of all kinds that controllers watch. They are filled before the first call of `reconcile`. */
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly #options: ManagerOptions;
@@ -47,7 +47,7 @@ export class Manager {
   /**
    * Declares a controller of a kind: a change of an object queues the object's key.
    *
-   * @throws ERR_KUBELOOM_OPTION, also for a name that another controller has; ERR_KUBELOOM_STARTED when the manager runs
+   * @throws ERR_KUBELOOM_OPTION, also for the name of another controller; ERR_KUBELOOM_STARTED when the manager runs
    */
   controllerFor<T = KubeObject>(
     kind: ResourceOf<T> | KindLike,
@@ -68,12 +68,13 @@ export class Manager {
 
   /**
    * Fills the caches, waits for leadership and runs the controllers until the signal is aborted. Resolves when the
-   * reconciliations in progress have ended, the leadership is given back and the caches are closed. A manager runs once.
+   * reconciliations in progress have ended, the leadership is given back and the caches are closed. A manager runs
+   * once.
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the informers, when the caches are not filled in time
-   * @throws the error of an informer that has ended by itself: its threads or modules cannot be used
-   * @throws the error of the elector when leadership is lost: end the process, another one leads
-   * @throws ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations have not ended in time after the stop
+   * @throws the error of an informer that ended by itself: the threads or modules cannot be used
+   * @throws the error of the elector when leadership is lost: end the process, so that another process leads
+   * @throws ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations did not end in time after the stop
    * @throws the error of `listen`, such as EADDRINUSE, when the port of `health` is taken
    * @throws ERR_KUBELOOM_OPTION for a controller without `reconcile`, ERR_KUBELOOM_STARTED for a second call
    */
@@ -124,10 +125,10 @@ export class Manager {
     throw new NotReadyYet(`not filled yet: ${missing.join(', ') || 'the informers have not started'}`);
   }
 
-  /** Runs everything until the end of the stop, or until its time is up. */
+  /** Runs everything until the stop is complete, or the time limit is reached. */
   async #runUntil(stop: AbortController): Promise<void> {
     let failure: { readonly error: unknown } | undefined;
-    // The first failure stops everything; later ones are its consequences.
+    // The first failure stops everything; later failures are consequences.
     const failed = (error: unknown): void => {
       failure ??= { error };
       stop.abort(error);

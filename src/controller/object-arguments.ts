@@ -1,4 +1,4 @@
-/** The arguments of requests for single objects, checked before anything is sent: each error says what to pass. */
+/** The arguments of requests for single objects, checked before the request: each error says what to pass. */
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import { shown } from '../base/option-checks.ts';
 import type { ErrorCode } from '../base/error-codes/error-table.ts';
@@ -74,7 +74,7 @@ export function collectionOf(given: ResourceRef, object: unknown): string {
   return resourcePath(resource, namespace);
 }
 
-/** The types of the bodies of subresources that are no objects of the resource. */
+/** The types of subresource bodies that are not objects of the resource. */
 const TYPES_OF_SUBRESOURCES: ReadonlyMap<string, ObjectType> = new Map([
   ['scale', { apiVersion: 'autoscaling/v1', kind: 'Scale' }],
   ['eviction', { apiVersion: 'policy/v1', kind: 'Eviction' }],
@@ -88,7 +88,7 @@ interface ObjectType {
 }
 
 /**
- * Returns the object with its type: the objects of a list have none, and a server needs it.
+ * Returns the object with apiVersion and kind: the objects of a list lack them, and a server requires them.
  *
  * @throws ERR_KUBELOOM_OPTION for an object of another type
  */
@@ -140,7 +140,7 @@ export function isOurs(value: object): boolean {
   return isEntry(value) || isFinalStateUnknown(value) || isExplicitKey(value);
 }
 
-/** Names the kind of a value, and no part of it. */
+/** Names the kind of a value, without any content. */
 export function described(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'an array';

@@ -51,17 +51,19 @@ import { RequestSender } from './requests/request-sender.ts';
 import type { UnconfirmedListener, WriteListener, WriteRequest } from './requests/request-sender.ts';
 import type { ApplyConfiguration, Sent, SubresourceOf } from './requests/sent.ts';
 
-/** A write before its options are added. */
+/** A write without the options. */
 type Write = Pick<WriteRequest, 'method' | 'path' | 'body' | 'contentType' | 'stored'>;
 
 /**
- * A client for objects. A write is sent once, and a second time with fresh credentials after 401; everything else is up to the
- * caller, whose work queue repeats the key. A read is repeated after 429 and 503 with Retry-After and after a broken connection.
+ * A client for objects. A write is sent once, and a second time with fresh credentials after 401; all other repetitions
+ * are up to the caller, whose work queue repeats the key. A read is repeated after 429 and 503 with Retry-After and
+ * after a broken connection.
  *
- * Every method throws a KubeStatusError when the server refuses (ERR_KUBELOOM_NOT_FOUND, ERR_KUBELOOM_CONFLICT,
- * ERR_KUBELOOM_ALREADY_EXISTS, ERR_KUBELOOM_INVALID, …), so that nothing was written; ERR_KUBELOOM_WRITE_UNCONFIRMED when a
- * write was sent and its answer is missing, or says that the server gave up waiting, so that it may have happened or not; the signal's reason after an abort; and
- * ERR_KUBELOOM_OPTION or ERR_KUBELOOM_KEY, before a request, for arguments that lead to no object.
+ * Every method throws a KubeStatusError when the server refuses, without a write (ERR_KUBELOOM_NOT_FOUND,
+ * ERR_KUBELOOM_CONFLICT, ERR_KUBELOOM_ALREADY_EXISTS, ERR_KUBELOOM_INVALID, …); ERR_KUBELOOM_WRITE_UNCONFIRMED when the
+ * answer to a write is missing, or says that the server gave up waiting, so that the write may or may not have
+ * happened; the signal's reason after an abort; and ERR_KUBELOOM_OPTION or ERR_KUBELOOM_KEY, before a request, for
+ * arguments that do not name an object.
  */
 export class ObjectClient {
   readonly #sender: RequestSender;
@@ -77,7 +79,9 @@ export class ObjectClient {
     this.#options = options;
   }
 
-  /** Returns a client on the same connections that calls the listener with the answer to each of its writes, dry runs excepted. */
+  /**
+   * Returns a client on the same connections that calls the listener with the answer to each write, except dry runs.
+   */
   observed(onWritten: WriteListener): ObjectClient;
   /** @internal */
   observed(onWritten: WriteListener, onUnconfirmed?: UnconfirmedListener): ObjectClient;
@@ -97,13 +101,14 @@ export class ObjectClient {
   }
 
   /**
-   * Returns a client on the same connections for the owner of a partition or lease. It sends no write after the signal was aborted: the
-   * signal is asked when the bytes of a write are about to be sent, and again when they are repeated. And it sends no write
-   * without a precondition, a `resourceVersion` that was read: in the metadata of an update, patch or apply, in a `test` of a JSON
-   * patch, or in the options of a deletion or eviction. A write that is on its way when a successor begins is then a conflict if
-   * the successor has changed the object. A `create` has no precondition but the name.
+   * Returns a client on the same connections for the owner of a partition or lease. It sends no write after the signal
+   * is aborted: the client checks the signal just before it sends the bytes of a write, and again before it repeats
+   * them. It also sends no write without a precondition, a `resourceVersion` that was read: in the metadata of an
+   * update, patch or apply, in a `test` of a JSON patch, or in the options of a deletion or eviction. So a write that
+   * is still on the way when a successor begins is a conflict if the successor changed the object. The only
+   * precondition of a `create` is the name.
    *
-   * Its writes throw the signal's reason, or ERR_KUBELOOM_OPTION without a precondition.
+   * The writes throw the signal's reason, or ERR_KUBELOOM_OPTION if the precondition is missing.
    */
   fenced(signal: AbortSignal): ObjectClient {
     return this.#on(this.#sender.until(signal).with({ isFenced: true }));
@@ -127,9 +132,9 @@ export class ObjectClient {
   }
 
   /**
-   * Iterates the pages of a list: one snapshot of the collection, requested page by page as they are read.
+   * Iterates the pages of a list: a snapshot of the collection, requested page by page as you read it.
    *
-   * @throws ERR_KUBELOOM_OPTION at once; the iteration throws ERR_KUBELOOM_GONE when the server has dropped the snapshot
+   * @throws ERR_KUBELOOM_OPTION at once; the iteration throws ERR_KUBELOOM_GONE when the server dropped the snapshot
    */
   list<T = KubeObject>(
     resource: ResourceOf<T>,
@@ -143,7 +148,7 @@ export class ObjectClient {
   }
 
   /**
-   * Creates an object; it has a name, or `generateName`. Returns it as the server has stored it. With the subresource `eviction`,
+   * Creates an object with a name or `generateName`. Returns the object as stored. With the subresource `eviction`,
    * `binding` or `token` the object is of that type, with the metadata of the pod or service account.
    */
   async create<T = KubeObject, S extends string = ''>(
@@ -162,10 +167,11 @@ export class ObjectClient {
   }
 
   /**
-   * Replaces an object, its status excepted when the resource has that subresource. With the `resourceVersion` that was
-   * read, another writer's change in between is a conflict; without one it is overwritten.
+   * Replaces an object, except the status if that is a subresource. If the object contains the `resourceVersion` that
+   * was read, another writer's change in between is a conflict; otherwise the update overwrites that change.
    *
-   * @throws ERR_KUBELOOM_INEXACT_INTEGER when it would change an integer beyond 2^53, which JavaScript read inexactly
+   * @throws ERR_KUBELOOM_INEXACT_INTEGER when the update would change an integer beyond 2^53, which JavaScript read
+   *   inexactly
    */
   async update<T = KubeObject, S extends string = ''>(
     resource: ResourceOf<T>,
@@ -179,7 +185,7 @@ export class ObjectClient {
     return this.#write(resource, { method: 'PUT', path, stored: path, body }, options);
   }
 
-  /** Replaces the status of an object, and nothing else. */
+  /** Replaces only the status of an object. */
   async updateStatus<T = KubeObject>(
     resource: ResourceOf<T>,
     object: Sent<T>,
@@ -192,8 +198,8 @@ export class ObjectClient {
   }
 
   /**
-   * Changes an object by a patch, by default a merge patch: members are replaced, null removes one. With
-   * `metadata.resourceVersion` in the patch, or a `test` of it in a JSON patch, another writer's change in between is a conflict.
+   * Changes an object by a patch, by default a merge patch: members are replaced, null removes a member. If the patch
+   * contains `metadata.resourceVersion`, or a JSON patch tests it, another writer's change in between is a conflict.
    */
   async patch<T = KubeObject, K extends PatchType = 'merge', S extends string = ''>(
     resource: ResourceOf<T>,
@@ -212,7 +218,7 @@ export class ObjectClient {
     );
   }
 
-  /** Changes the status of an object by a merge patch, which has the status as its member `status`. */
+  /** Changes the status of an object by a merge patch whose member `status` contains the changes. */
   async patchStatus<T = KubeObject>(
     resource: ResourceOf<T>,
     key: ObjectKey,
@@ -230,11 +236,12 @@ export class ObjectClient {
   }
 
   /**
-   * Creates or changes an object by server-side apply: the field manager owns the fields of the object, and a field that its last
-   * apply contained and this one lacks is removed. Needs a `fieldManager`, here or in the options of the client.
+   * Creates or changes an object by server-side apply: the field manager owns the fields of the object, and the server
+   * removes a field that the manager's last apply contained and this apply omits. Needs a `fieldManager`, here or in
+   * the options of the client.
    *
-   * @throws ERR_KUBELOOM_APPLY_CONFLICT when another manager owns one of the fields with another value; its `conflicts` name field
-   *   and manager, and `force` takes them over
+   * @throws ERR_KUBELOOM_APPLY_CONFLICT when another manager owns a field with a different value; the error's
+   *   `conflicts` name field and manager, and `force` takes the fields over
    */
   async apply<T = KubeObject, S extends string = ''>(
     resource: ResourceOf<T>,
@@ -258,10 +265,10 @@ export class ObjectClient {
   }
 
   /**
-   * Reads an object, lets `mutate` change it, and writes it only if it differs; creates it when it does not exist. `mutate` may be
-   * called again if the caller repeats the call after a conflict (`retryOnConflict`).
+   * Reads an object, lets `mutate` change it, and writes it only if it differs; creates a missing object. `mutate` may
+   * be called again if the caller repeats the call after a conflict (`retryOnConflict`).
    *
-   * @param mutate changes the object in place, but not its name or namespace
+   * @param mutate changes the object in place, except name and namespace
    */
   createOrUpdate<T = KubeObject>(
     resource: ResourceOf<T>,
@@ -278,7 +285,7 @@ export class ObjectClient {
     });
   }
 
-  /** Deletes an object. It is gone when its grace period is over and its finalizers are removed. */
+  /** Deletes an object. The server removes it after the grace period, when all finalizers are removed. */
   async delete<T>(resource: ResourceOf<T>, key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
     checkOptions('options of a deletion', options, DELETE_CHECKS);
     const { uid, resourceVersion, signal } = options;
@@ -288,8 +295,9 @@ export class ObjectClient {
   }
 
   /**
-   * Deletes the objects of a collection that the selectors select, all without selectors. They are gone when their grace periods are
-   * over and their finalizers are removed. It has no shard selector, and a fenced client refuses it: it has no precondition.
+   * Deletes the objects of a collection that the selectors select; without selectors, all objects. The server removes
+   * each object after the grace period, when all finalizers are removed. There is no shard selector. A fenced client
+   * refuses the call, which cannot carry a precondition.
    */
   async deleteCollection<T>(resource: ResourceOf<T>, options: DeleteCollectionOptions = {}): Promise<void> {
     checkOptions('options of a deletion', options, DELETE_COLLECTION_CHECKS);

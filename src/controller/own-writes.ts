@@ -1,4 +1,7 @@
-/** The writes of one reconciliation, and the wait until the caches have them: the next one of the key must not repeat them. */
+/**
+ * The writes of a reconciliation, and the wait until the caches contain them: the next reconciliation of the key must
+ * not repeat them.
+ */
 import type { Clock } from '../base/clock.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { outcomeOf, retryAfterMs } from '../kube/retry.ts';
@@ -9,12 +12,12 @@ import type { ObjectClient } from './object-client.ts';
 
 /** A write with the server's answer. */
 type Written = readonly [resource: ResourceRef, answer: KubeObject];
-/** A write of which it is not known whether it happened. */
+/** A write whose outcome is unknown. */
 type Unconfirmed = readonly [resource: ResourceRef, namespace: string];
 
-/** A write usually arrives within milliseconds; without its event, with the next bookmark. */
+/** A write usually arrives within milliseconds; without an event of its own, with the next bookmark. */
 const ARRIVAL_MAX_MS = 10_000;
-/** A watch has a bookmark every minute, so a cache reaches every version by then. */
+/** A watch receives a bookmark every minute, so a cache reaches every version within this time. */
 const LOOK_MAX_MS = 90_000;
 const LOOK_AGAIN_MS = 1000;
 
@@ -42,7 +45,8 @@ export class OwnWrites {
   }
 
   /**
-   * Resolves when the caches have the writes, or when the time is up: a cache with a selector may never have one.
+   * Resolves when the caches contain the writes, or after the time limit: a cache with a selector may never receive a
+   * write.
    *
    * @param signal ends the wait
    */
@@ -62,7 +66,7 @@ export class OwnWrites {
     await Promise.allSettled(waits);
   }
 
-  /** Waits for the server's present version: with it the cache has what the write has made, if it has made anything. */
+  /** Waits for the server's present version: at that version the cache contains any change that the write made. */
   async #looked([resource, namespace]: Unconfirmed, signal: AbortSignal): Promise<void> {
     const handle = this.#handleOf(resource);
     if (!handle) return;
@@ -91,7 +95,9 @@ export class OwnWrites {
     });
   }
 
-  /** Waits for at most this time. A wait that fails ends: the next reconciliation begins with what the caches have. */
+  /**
+   * Waits for at most this time. A failed wait also ends: the next reconciliation begins with the caches as they are.
+   */
   async #within(
     timeMs: number,
     signal: AbortSignal,
@@ -102,7 +108,7 @@ export class OwnWrites {
     try {
       await wait(over.signal);
     } catch {
-      // The time is up, the controller stops, or the server refuses the list.
+      // The time limit, a stop of the controller, or a list that the server refused.
     } finally {
       cancel();
     }

@@ -1,9 +1,9 @@
-/** Changes of objects, and functions that select the ones that matter: controller-runtime's predicates. */
+/** Changes of objects, and functions that select the changes that matter: controller-runtime's predicates. */
 import type { Borrowed } from '../index.ts';
 import { anObject, having } from '../base/option-checks.ts';
 import { isSameMember } from '../informer/same-member.ts';
 
-/** A change of one object. `object` is its newest state; after a deletion, the last one that was received. */
+/** A change of an object. `object` is the newest state; after a deletion, the last state that was received. */
 export type ObjectChange<T = unknown> =
   | { readonly type: 'add'; readonly object: Borrowed<T>; readonly isInInitialList: boolean }
   | { readonly type: 'update'; readonly object: Borrowed<T>; readonly previous: Borrowed<T> }
@@ -20,12 +20,12 @@ export function generationChanged(change: ObjectChange): boolean {
   return isChanged(change, (previous, object) => previous.generation !== object.generation);
 }
 
-/** Selects updates of the spec, additions and deletions. It compares bytes and parses nothing. */
+/** Selects updates of the spec, additions and deletions. It compares bytes, without parsing them. */
 export function specChanged(change: ObjectChange): boolean {
   return isMemberChanged(change, 'spec');
 }
 
-/** Selects updates of the status, additions and deletions. It compares bytes and parses nothing. */
+/** Selects updates of the status, additions and deletions. It compares bytes, without parsing them. */
 export function statusChanged(change: ObjectChange): boolean {
   return isMemberChanged(change, 'status');
 }
@@ -49,17 +49,19 @@ export function resourceVersionChanged(change: ObjectChange): boolean {
   return isChanged(change, (previous, object) => previous.resourceVersion !== object.resourceVersion);
 }
 
-/** Selects what all of them select. */
+/** Selects changes that all of the predicates select. */
 export function and<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.every((predicate) => predicate(change));
 }
 
-/** Selects what one of them selects. */
+/** Selects changes that at least one of the predicates selects. */
 export function or<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.some((predicate) => predicate(change));
 }
 
-/** Selects what the other does not: for `generationChanged`, no addition and no deletion. */
+/**
+ * Selects changes that the predicate does not select; `not(generationChanged)` selects neither additions nor deletions.
+ */
 export function not<T>(predicate: Predicate<T>): Predicate<T> {
   return (change) => !predicate(change);
 }

@@ -9,16 +9,17 @@ import type { Borrowed, KubeObject, ResourceEventHandler, ResourceRef } from '..
 import type { PriorityQueue } from '../workqueue/priority-queue.ts';
 import type { ObjectChange, Predicate } from './predicates.ts';
 
-/** Returns the keys to reconcile because of one state of an object. */
+/** Returns the keys to reconcile because of a state of an object. */
 export type KeysOf<T> = (object: Borrowed<T>) => readonly string[];
 
 /** Priority of objects that have not changed: the initial list, resyncs, objects that a relist found again. */
 export const LOW_PRIORITY = -100;
 
 /**
- * Returns a handler that queues the keys of a change, of an update those of both states: an object may move from one owner
- * to another. What a function of the program throws is thrown when everything else is done, for the informer to report: the
- * change counts when its predicate throws, and the keys of one state are queued when those of the other cannot be found.
+ * Returns a handler that queues the keys of a change; of an update, the keys of both states, because an object may move
+ * to another owner. The handler throws an error of the program's functions at the end, and the informer reports it: if
+ * the predicate throws, the change counts; if the keys of a state cannot be found, the keys of the other state are
+ * still queued.
  */
 export function queueingHandler<T>(
   queue: PriorityQueue<string>,
@@ -56,8 +57,8 @@ function answerOf(answer: unknown): unknown {
 }
 
 /**
- * Returns those keys that belong to a partition. With the key `uid` the cache has the objects of the partition only, and their keys
- * are the controller's own. With `namespace` a key may lead to another partition.
+ * Returns the keys that belong to a partition. If partitions divide by `uid`, the cache contains only the partition's
+ * objects, and all keys belong to it. If they divide by `namespace`, a key may belong to another partition.
  *
  * @param foreign called with such a key; another partition sees the same change of a cluster-scoped object
  */
@@ -81,8 +82,8 @@ function isOld(change: ObjectChange): boolean {
 }
 
 /**
- * Returns the key of the owner that controls the object, if it is of this kind: group and kind count, whatever the
- * version.
+ * Returns the key of the owner that controls the object, if the owner is of this kind: group and kind are compared, the
+ * version is not.
  */
 export function controllerKeys(owner: ResourceRef): KeysOf<KubeObject> {
   const keysOf = ownerKeys(owner, (reference) => reference.controller === true);
@@ -101,12 +102,12 @@ export function ownerKeys(
         reference.kind === owner.kind && groupOf(reference.apiVersion) === owner.group && counts(reference),
     );
     const keys = owners.map(({ name }) => (owner.isNamespaced ? `${namespace}/${name}` : name));
-    // A cluster-scoped object that names a namespaced owner leads nowhere.
+    // A cluster-scoped object cannot have a namespaced owner.
     return keys.filter((key) => isKeyOf(owner, key));
   };
 }
 
-/** A source of keys that is no kind. */
+/** A source of keys other than a kind. */
 export interface Stream {
   readonly stream: AsyncIterable<unknown>;
   readonly map: (event: unknown) => readonly string[];
@@ -131,12 +132,15 @@ export async function feed(
     }
   } catch (error) {
     if (!isAbortOf(error, signal)) throw error;
-    // Not awaited: a generator returns when its own wait has ended.
+    // Not awaited: a generator returns only after its own wait.
     void iterator.return?.().catch(() => undefined);
   }
 }
 
-/** Returns keys from a function of the program. A text, or a key of the wrong form, would be queued and fail for ever. */
+/**
+ * Returns keys from a function of the program. A string instead of an array, or a malformed key, would be queued and
+ * fail again and again.
+ */
 export function mappedKeys(owner: ResourceRef, map: KeysOf<KubeObject>): KeysOf<KubeObject> {
   const want = (isRight: boolean, found: unknown): void => {
     const form = owner.isNamespaced ? 'namespace/name' : 'name';

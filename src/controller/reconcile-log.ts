@@ -1,6 +1,6 @@
 /**
- * The log of one controller. Every line about a reconciliation carries the id of the reconciliation, as in controller-runtime:
- * lines of the manager, and lines that the reconcile function writes to the log of its context.
+ * The log of a controller. Every line about a reconciliation carries the id of the reconciliation, as in
+ * controller-runtime: lines of the manager, and lines that the reconcile function writes to the log of the context.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
@@ -31,7 +31,6 @@ export class ReconcileLog {
     this.#clock = clock;
   }
 
-  /** Keys of the reconciliations in progress. */
   get keys(): readonly string[] {
     return [...this.#inProgress.keys()];
   }
@@ -63,7 +62,7 @@ export class ReconcileLog {
     log.error({ retries, ...code, err: error }, `reconciling failed: ${escapeControls(firstLineOf(error))}`);
   }
 
-  /** Ends the reconciliation of a key, whose lines are written. */
+  /** Ends the log of a key's reconciliation. */
   end(key: string): void {
     this.#inProgress.delete(key);
   }

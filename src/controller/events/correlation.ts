@@ -1,7 +1,7 @@
 /**
- * client-go's correlation of events, so that a controller that repeats itself does not flood the server: equal events are
- * counted in one object, similar ones are combined after the tenth message within 10 minutes, and each object has a
- * bucket of 25 events that gains one in 5 minutes.
+ * client-go's correlation of events, so that a controller that repeats itself does not flood the server: equal events
+ * are counted in a single object, similar events are combined after the tenth message within 10 minutes, and each
+ * object has a bucket of 25 events that gains an event every 5 minutes.
  */
 import { randomUUID } from 'node:crypto';
 import { timestamp } from '../objects/conditions.ts';
@@ -23,7 +23,7 @@ export interface Occurrence {
   readonly message: string;
 }
 
-/** An event to write. With a count above 1 the object of this name has been written before. */
+/** An event to write. If the count is above 1, an object of this name was written before. */
 export interface CountedEvent extends Occurrence {
   readonly name: string;
   readonly count: number;
@@ -62,7 +62,7 @@ export class EventCorrelation {
   readonly #fullAtMs: RecentMap<number> = new RecentMap();
   #names = 0;
 
-  /** Returns the event to write; undefined when the bucket of its object is empty. */
+  /** Returns the event to write; undefined when the object's bucket is empty. */
   correlate(occurrence: Occurrence, { atMs, wall }: EventTime): CountedEvent | undefined {
     const { subject, type, reason } = occurrence;
     const about = [subject.apiVersion, subject.kind, subject.namespace, subject.name, subject.uid];
@@ -107,7 +107,10 @@ export class EventCorrelation {
   }
 }
 
-/** Names of some kinds are no names for an event: `system:node`, or one that is too long with the time behind it. */
+/**
+ * Some names of objects cannot be part of an event's name: `system:node`, or a name that is too long with the time
+ * appended.
+ */
 function isSubdomain(name: string): boolean {
   return name.length <= NAME_CHARACTERS_MAX && SUBDOMAIN.test(name);
 }

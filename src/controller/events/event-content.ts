@@ -1,4 +1,4 @@
-/** The members of an event in its two APIs: `v1` counts, `events.k8s.io/v1` has a series. */
+/** The members of an event in both APIs: `v1` counts, `events.k8s.io/v1` uses a series. */
 import { hostname } from 'node:os';
 import type { CountedEvent } from './correlation.ts';
 
@@ -32,7 +32,7 @@ export function newRepetition({ count, message, lastTimestamp }: CountedEvent): 
   return { note: message, series: { count, lastObservedTime: microTime(lastTimestamp) } };
 }
 
-/** The server wants an instance and an action. */
+/** The server requires an instance and an action. */
 export function newEvent(event: CountedEvent, { component, host }: EventSource, action: string): object {
   const { subject: regarding, type, reason, message: note, count, firstTimestamp, lastTimestamp } = event;
   return {
@@ -48,7 +48,7 @@ export function newEvent(event: CountedEvent, { component, host }: EventSource, 
   };
 }
 
-/** Returns a time of the core API, in seconds, with the microseconds that the other API wants. */
+/** Returns a time of the core API, in seconds, with the microseconds that the other API requires. */
 function microTime(timestamp: string): string {
   return timestamp.replace(/Z$/, '.000000Z');
 }

@@ -1,7 +1,7 @@
 /**
- * Events about objects, as `kubectl describe` shows them: client-go's EventRecorder. Recording does not wait and does not fail:
- * events are written one after the other in the background, and given up when the server refuses them. The client's fence does not
- * hold for events: an event says what happened, also that the leadership was lost.
+ * Events about objects, as `kubectl describe` shows them: client-go's EventRecorder. Recording does not wait and does
+ * not fail: events are written in sequence in the background, and given up when the server refuses them. The client's
+ * fence does not apply to events: an event may also report that the leadership was lost.
  */
 import { backgroundClock } from '../../base/clock.ts';
 import type { Clock, Random } from '../../base/clock.ts';
@@ -33,7 +33,9 @@ import { coreEvent, coreRepetition, newEvent, newRepetition } from './event-cont
 export interface EventRecorderOptions {
   /** Name of the program in the events: `web-controller`. */
   readonly component: string;
-  /** API of the events. `events.k8s.io/v1` has an action, and series in place of counts. Default: `v1`. */
+  /**
+   * API of the events. Events of `events.k8s.io/v1` contain an action, and a series in place of counts. Default: `v1`.
+   */
   readonly apiVersion?: 'v1' | 'events.k8s.io/v1';
   /** Name of the machine or pod in the events. */
   readonly host?: string;
@@ -41,7 +43,7 @@ export interface EventRecorderOptions {
   readonly onError?: (error: KubeloomError) => void;
   /** Receives a line for every event that is given up. Default: none. */
   readonly log?: Logger;
-  /** Clock of intervals and delays. Default: the real one. */
+  /** Clock of intervals and delays. Default: the real clock. */
   readonly clock?: Clock;
   /** Clock of timestamps. Default: the time of the machine. */
   readonly wallNow?: () => Date;
@@ -61,7 +63,7 @@ const CHECKS: OptionChecks<EventRecorderOptions> = {
 };
 
 export interface RecordedEvent {
-  /** `Warning` when a person should look at it. */
+  /** `Warning` if a person should investigate. */
   readonly type: 'Normal' | 'Warning';
   /** Word in CamelCase that programs can compare: `ScalingReplicaSet`. */
   readonly reason: string;
@@ -94,7 +96,7 @@ const CLOSE_MAX_MS = 30_000;
 const PENDING_MAX = 1000;
 const TRIES_MAX = 12;
 const RETRY_MS = 10_000;
-/** The namespace of events about objects that have none. */
+/** The namespace of events about cluster-scoped objects. */
 const DEFAULT_NAMESPACE = 'default';
 
 export class EventRecorder {
@@ -103,7 +105,7 @@ export class EventRecorder {
   readonly #clock: Clock;
   readonly #correlation: EventCorrelation = new EventCorrelation();
   readonly #closing: AbortController = new AbortController();
-  /** Aborted when nothing is written any more. */
+  /** Aborted when no more events are written. */
   readonly #over: AbortController = new AbortController();
   #pending = 0;
   #last: Promise<void> = Promise.resolve();
@@ -119,7 +121,7 @@ export class EventRecorder {
   }
 
   /**
-   * Records an event about an object, in its namespace.
+   * Records an event about an object, in the object's namespace.
    *
    * @throws ERR_KUBELOOM_OPTION for an object without name, or an event without type, reason or message
    */
@@ -167,7 +169,7 @@ export class EventRecorder {
         return;
       } catch (error) {
         if (error instanceof KubeStatusError && isHarmless(error)) return;
-        // An event has a name, so it is not made twice when its answer was lost.
+        // An event is created under a fixed name, so a repeated request cannot create it twice.
         const isRefused = outcomeOf(error) === 'refused';
         if (isRefused || tries === TRIES_MAX || this.#closing.signal.aborted) {
           const why = this.#over.signal.aborted ? 'the recorder was closed' : messageOf(error);
@@ -192,7 +194,7 @@ export class EventRecorder {
         await this.#client.patch(resource, { namespace, name }, patch, { signal });
         return;
       } catch (error) {
-        // The server has deleted it: events have a time to live.
+        // The server deleted the event: events have a time to live.
         if (!(error instanceof KubeStatusError) || error.code !== 'ERR_KUBELOOM_NOT_FOUND') throw error;
       }
     }
@@ -200,7 +202,7 @@ export class EventRecorder {
     await this.#client.create(resource, { metadata: { name, namespace }, ...content }, { signal });
   }
 
-  /** The first delay is random, so that many clients do not come back together when a server does. */
+  /** The first delay is random, so that many clients do not return together after a restart of the server. */
   async #pause(tries: number, wantedMs: number): Promise<void> {
     const { random = Math.random } = this.#options;
     const delayMs = wantedMs || (tries === 1 ? RETRY_MS * random() : RETRY_MS);
@@ -232,7 +234,7 @@ export class EventRecorder {
   }
 }
 
-/** Returns whether the event need not be reported: it is there, or its namespace is being deleted. */
+/** Returns whether the event need not be reported: it exists, or the namespace is being deleted. */
 function isHarmless({ code, causes }: KubeStatusError): boolean {
   return (
     code === 'ERR_KUBELOOM_ALREADY_EXISTS' || causes.some(({ reason }) => reason === 'NamespaceTerminating')

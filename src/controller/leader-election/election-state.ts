@@ -1,6 +1,6 @@
 /**
- * The states of a candidate, the events that it handles and the effects that it asks for: data only. `election-step.ts`
- * has the rules; `leader-elector.ts` carries the effects out.
+ * The states of a candidate, the events and the effects: data only. The rules are in `election-step.ts`; `election.ts`
+ * carries out the effects.
  *
  * ```
  *  candidate ── a write of the record succeeded in time ──► leading ── stopped, and the work has ended ──► releasing
@@ -11,7 +11,7 @@
  *      └─────────────────────────────────────────────────────────────────────────────────────────────────────► ▲
  * ```
  *
- * All times are those of the candidate's own monotonic clock.
+ * All times are read from the candidate's own monotonic clock.
  */
 import type { LeaderElectionRecord, StoredRecord } from './resource-lock.ts';
 
@@ -23,7 +23,7 @@ export interface ElectionRules {
   readonly releaseOnCancel: boolean;
 }
 
-/** The last change of the record that this candidate has seen. */
+/** The last change of the record that this candidate read. */
 export interface Observation {
   /** The newest version, whose record may be unchanged. */
   readonly stored: StoredRecord;
@@ -33,12 +33,12 @@ export interface Observation {
 
 /**
  * - `get`: reads the record, to decide;
- * - `create`, `update`: writes what follows from that decision;
+ * - `create`, `update`: writes the record that follows from that decision;
  * - `renew`: a leader's write without reading first, based on the last observation.
  */
 export type Call = 'get' | 'create' | 'update' | 'renew';
 
-/** The one call that is in progress, or the time of the next. */
+/** The call in progress, or the time of the next call. */
 export type Pace =
   | { readonly kind: 'calling'; readonly call: Call; readonly sentMs: number }
   | { readonly kind: 'waiting'; readonly untilMs: number };
@@ -54,7 +54,7 @@ export type Leading = Observing & {
   readonly kind: 'leading';
   /** End of the leadership: `renewDeadlineMs` after the last successful write was sent. */
   readonly untilMs: number;
-  /** `stopping`: the work was asked to end, and the lease is renewed meanwhile. */
+  /** `stopping`: the work was told to end; until it ends, the lease is renewed. */
   readonly work: 'running' | 'done' | 'stopping';
   /** Error of the last call, if it failed. */
   readonly failure: unknown;
@@ -80,42 +80,44 @@ export type ElectionState =
   | Candidate
   | Leading
   | Releasing
-  /** The work was asked to end, and nothing is renewed. */
+  /** The work must end, and the lease is no longer renewed. */
   | Lost
   | { readonly kind: 'ended' };
 
-/** An error of the work; it may be any value, undefined too. */
+/** An error of the work; it may be any value, even undefined. */
 export interface Failure {
   readonly error: unknown;
 }
 
 export interface Loss {
-  /** The candidate that holds the lock now; undefined when the deadline has passed. */
+  /** The candidate that now holds the lock; undefined if the deadline passed. */
   readonly holder: string | undefined;
   /** Error of the last call, if it failed. */
   readonly failure: unknown;
 }
 
 export type ElectionEvent =
-  /** A time has come. */
+  /** A scheduled time passed. */
   | { readonly type: 'tick' }
-  /** The call in progress has succeeded; undefined when there is no record. */
+  /** The call in progress succeeded; undefined if there is no record. */
   | {
       readonly type: 'answered';
       readonly stored: StoredRecord | undefined;
-      /** The record has this candidate's name, and another process has written it. */
+      /** The record contains this candidate's name, but another process wrote it. */
       readonly isOfTwin?: boolean;
     }
-  /** The call in progress has failed. `isConflict`: another version of the record exists, so nothing was written. */
+  /**
+   * The call in progress failed. `isConflict`: the server holds another version of the record, and refused the write.
+   */
   | { readonly type: 'failed'; readonly error: unknown; readonly isConflict: boolean }
-  /** The note of the record has changed: a leader renews it at once. */
+  /** The note of the record changed: a leader renews it at once. */
   | { readonly type: 'changed' }
   /** The caller wants to end the election. */
   | { readonly type: 'stop' }
-  /** The leader's work has settled. */
+  /** The leader's work settled. */
   | { readonly type: 'worked'; readonly failure: Failure | undefined };
 
-/** A record to be written. It gets its time of renewal when it is sent, and that of acquisition if it has none. */
+/** A record to be written. The time of renewal is set when it is sent, and the time of acquisition if it is empty. */
 export type Draft = Omit<LeaderElectionRecord, 'renewTime'>;
 
 export type ElectionEffect =
@@ -124,12 +126,12 @@ export type ElectionEffect =
   | { readonly type: 'update'; readonly stored: StoredRecord; readonly draft: Draft }
   /** The answer of the call in progress is no longer wanted. */
   | { readonly type: 'cancel' }
-  /** A call has failed. */
+  /** A call failed. */
   | { readonly type: 'report'; readonly error: unknown }
-  /** Another candidate holds the lock, or this one. */
+  /** A new holder of the lock: another candidate, or this candidate. */
   | { readonly type: 'new-leader'; readonly identity: string }
   | { readonly type: 'lead' }
-  /** The work must end, because of a loss, or else because it was stopped or has failed. */
+  /** The work must end, because of a loss; undefined: because of a stop or a failure. */
   | { readonly type: 'end-work'; readonly loss: Loss | undefined }
   /** The election is over: by a loss, a failure of the work, or as the caller wanted. */
   | { readonly type: 'end'; readonly loss: Loss | undefined; readonly failure: Failure | undefined };
@@ -146,12 +148,12 @@ export interface Moment {
   readonly random: number;
 }
 
-/** A candidate that begins with the next tick, and with what it has seen of the record, if anything. */
+/** A candidate that begins with the next tick, with an earlier observation of the record, if any. */
 export function newCandidate(nowMs: number, observed?: Observation): Candidate {
   return { kind: 'candidate', pace: { kind: 'waiting', untilMs: nowMs }, observed };
 }
 
-/** Returns the time of the next tick; undefined when none is needed. */
+/** Returns the time of the next tick; undefined if no tick is needed. */
 export function dueMs(state: ElectionState, rules: ElectionRules): number | undefined {
   switch (state.kind) {
     case 'candidate':
@@ -166,7 +168,9 @@ export function dueMs(state: ElectionState, rules: ElectionRules): number | unde
   }
 }
 
-/** Returns the time at which a wait ends, or at which a call is given up: a lost one leaves time for another. */
+/**
+ * Returns the time at which a wait ends, or at which a call is given up: after a lost call there is time for another.
+ */
 export function paceDueMs(pace: Pace, { renewDeadlineMs }: ElectionRules): number {
   return pace.kind === 'waiting' ? pace.untilMs : pace.sentMs + renewDeadlineMs / 2;
 }

@@ -1,14 +1,14 @@
 /**
- * The rules of an election: one pure function from a state and an event to the next state and its effects. They are
- * those of client-go's leaderelection, and stricter where it lets two candidates lead for a moment:
+ * The rules of an election: a pure function from a state and an event to the next state and the effects. They are the
+ * rules of client-go's leaderelection, but stricter where client-go lets two candidates lead for a moment:
  *
- * - a leadership ends `renewDeadlineMs` after the last successful write was *sent*. The others wait `leaseDurationMs`,
- *   which is longer, from the moment at which they see that write, which is later. client-go counts from the answer, and
- *   adds the pause before the next attempt;
- * - a write that succeeded too late, because the process was suspended meanwhile, makes no leader;
- * - a leader that reads the name of another holder stops at once, not at the deadline; so does a leader that reads its own name
- *   with a renewal that it has not sent: another process has its identity;
- * - the lease is renewed until the work has ended, also after a stop.
+ * - a leadership ends `renewDeadlineMs` after the last successful write was *sent*. The other candidates wait longer,
+ *   `leaseDurationMs`, and from a later moment, when they read that write. client-go counts from the answer, and adds
+ *   the pause before the next attempt;
+ * - a write that succeeded too late, because the process was suspended, does not make the candidate a leader;
+ * - a leader that reads the name of another holder stops at once, not at the deadline; so does a leader that reads its
+ *   own name with a renewal that it did not send: another process uses the same identity;
+ * - the lease is renewed until the work ends, also after a stop.
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { retryAfterMs } from '../../kube/retry.ts';
@@ -94,7 +94,10 @@ function stepCandidate(
   }
 }
 
-/** Begins to lead, unless the write was sent so long ago that its lease may end too soon: then it tries again. */
+/**
+ * Begins to lead, unless the write was sent so long ago that the lease may end too soon: in that case the candidate
+ * tries again.
+ */
 function elected(
   state: Candidate,
   sentMs: number,
@@ -145,7 +148,7 @@ function stepLeading(
   }
 }
 
-/** Writes without reading first: mostly no other program has changed the record since the last renewal. */
+/** Writes without reading first: usually the record is unchanged since the last renewal. */
 function renew(state: Leading, nowMs: number, rules: ElectionRules): ElectionStep {
   const { observed } = state;
   if (!observed) return call(state, { type: 'get' }, nowMs);
@@ -153,7 +156,10 @@ function renew(state: Leading, nowMs: number, rules: ElectionRules): ElectionSte
   return call(state, { type: 'update', stored, draft: renewal(stored.record, rules) }, nowMs, 'renew');
 }
 
-/** Continues after a failed call: a renewal reads the record at once, anything else pauses. It is no loss yet. */
+/**
+ * Continues after a failed call: a renewal reads the record at once, any other call pauses. The leadership is not lost
+ * yet.
+ */
 function retry(
   state: Leading,
   failed: Call,
@@ -206,7 +212,7 @@ function stepLost(state: Lost, event: ElectionEvent, { nowMs }: Moment): Electio
   return nowMs < untilMs ? { state, effects: [] } : end([], loss, undefined);
 }
 
-/** Gives the lease up, now that no work is in progress. */
+/** Gives the lease up after the work ended. */
 function release(
   { pace }: Leading,
   failure: Failure | undefined,
@@ -243,14 +249,17 @@ function stepReleasing(
 /** The duration is the shortest that the server accepts. */
 const RELEASED = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: '' };
 
-/** Writes the record that follows from the one that was read: a first one, a renewed one, or one with another holder. */
+/**
+ * Writes the record that follows from the record that was read: a first record, a renewal, or a record with this
+ * holder.
+ */
 function write<S extends Candidate | Leading>(
   state: S,
   stored: StoredRecord | undefined,
   nowMs: number,
   rules: ElectionRules,
 ): Step<S> {
-  // A lease that was deleted goes on with its number.
+  // A lease that was deleted continues with its number of transitions.
   const record = (stored ?? state.observed?.stored)?.record;
   const isOwn = record?.holderIdentity === rules.identity;
   const draft = isOwn ? renewal(record, rules) : acquisition((record?.leaseTransitions ?? -1) + 1, rules);
@@ -260,7 +269,7 @@ function write<S extends Candidate | Leading>(
 
 function acquisition(leaseTransitions: number, rules: ElectionRules): Draft {
   const { identity, leaseDurationMs } = rules;
-  // Rounded up: the others must not wait for less than this candidate's own duration.
+  // Rounded up: other candidates must wait at least for this candidate's own duration.
   const leaseDurationSeconds = Math.ceil(leaseDurationMs / 1000);
   return { holderIdentity: identity, leaseDurationSeconds, leaseTransitions, acquireTime: '' };
 }
@@ -269,12 +278,15 @@ function renewal({ leaseTransitions, acquireTime }: LeaderElectionRecord, rules:
   return { ...acquisition(leaseTransitions, rules), acquireTime };
 }
 
-/** Returns whether another candidate holds the lock, and has renewed it within the duration that it has written. */
+/** Returns whether another candidate holds the lock, and renewed it within the duration in the record. */
 function isHeld({ observed }: Candidate, nowMs: number, rules: ElectionRules): boolean {
   return observed !== undefined && nowMs < heldUntilMs(observed, rules);
 }
 
-/** Returns the time until which another candidate's record is left alone: that of the observation if none holds it. */
+/**
+ * Returns the time until which another candidate's record is left alone: the time of the observation if no candidate
+ * holds it.
+ */
 export function heldUntilMs(
   { stored, atMs }: Observation,
   { identity, leaseDurationMs }: ElectionRules,
@@ -284,7 +296,7 @@ export function heldUntilMs(
   return atMs + (leaseDurationSeconds * 1000 || leaseDurationMs);
 }
 
-/** Remembers what the server has. */
+/** Stores the server's state as the observation. */
 function observe<S extends Candidate | Leading>(
   state: S,
   stored: StoredRecord | undefined,
@@ -297,8 +309,8 @@ function observe<S extends Candidate | Leading>(
 }
 
 /**
- * Returns the observation after an answer. Only a changed record counts as seen now: time is the candidate's own. A lease that was
- * deleted is no released one: its holder is left alone for as long as before.
+ * Returns the observation after an answer. Only a changed record counts as observed now: time is the candidate's own. A
+ * deleted lease is not a released lease: other candidates wait for its holder as long as before.
  */
 function observationOf(
   before: Observation | undefined,

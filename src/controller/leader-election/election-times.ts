@@ -1,10 +1,10 @@
-/** The times of an election, which elections and partitions have in common, with client-go's defaults and conditions. */
+/** The times of an election, used by elections and partitions, with client-go's defaults and conditions. */
 import { number, invalidOption, text } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { JITTER_FACTOR } from './election-step.ts';
 
 export interface ElectionTimes {
-  /** Time for which other candidates leave the lease alone after a renewal that they have seen. Default 15 000. */
+  /** Time for which other candidates leave the lease alone after they read a renewal. Default 15 000. */
   readonly leaseDurationMs?: number;
   /** Time after the last renewal at which a leader gives up. Default 10 000. */
   readonly renewDeadlineMs?: number;
@@ -19,7 +19,7 @@ export const TIMES_CHECKS: OptionChecks<ElectionTimes> = {
 };
 
 /**
- * Applies the defaults, and checks that a leader has time for more than one attempt and gives up before its lease ends.
+ * Applies the defaults, and checks that a leader can make at least two attempts and gives up before the lease ends.
  *
  * @throws ERR_KUBELOOM_OPTION unless leaseDurationMs > renewDeadlineMs > 1.2 × retryPeriodMs
  */

@@ -1,4 +1,4 @@
-/** One run of an elector: carries out what the rules ask for, with one timer and at most one call in progress. */
+/** A run of an elector: carries out the effects of the rules, with a single timer and at most one call in progress. */
 import { callGuarded } from '../../base/callbacks.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { KubeloomError, assert, firstLineOf, withCode } from '../../base/errors.ts';
@@ -19,8 +19,8 @@ import { LeaseCalls } from './lease-calls.ts';
 import type { ResourceLock } from './resource-lock.ts';
 
 /**
- * The work of a leader, with the signal that asks it to end. `fence` is aborted when the leadership is lost, and not when the
- * election is stopped: `client.fenced(fence)` lets the work finish what it has begun.
+ * The work of a leader, with the signal to end it. `fence` is aborted when the leadership is lost, and not when the
+ * election is stopped: with `client.fenced(fence)` the work can finish the tasks in progress.
  */
 export type OnLeading = (leaderSignal: AbortSignal, fence: AbortSignal) => Promise<void>;
 
@@ -32,7 +32,7 @@ export interface ElectionParts {
   readonly random: Random;
   readonly onNewLeader: (identity: string) => void;
   readonly onError: (error: KubeloomError) => void;
-  /** The rules, which tests replace by wrong ones. */
+  /** The rules; tests replace them by wrong rules. */
   readonly step: typeof step;
 }
 
@@ -42,7 +42,7 @@ export class Election implements MetricSource {
   readonly metricsName: string;
   readonly #parts: ElectionParts;
   readonly #onLeading: OnLeading;
-  /** Set from the election of this candidate on. */
+  /** Present from this candidate's election on. */
   #leadership: { readonly fence: Fence; readonly work: LinkedController } | undefined;
   readonly #outcome: Promise<void>;
   #resolve: () => void = () => undefined;
@@ -77,33 +77,33 @@ export class Election implements MetricSource {
     }
   }
 
-  /** Whether the election is not over, or the work of its leader has not ended. */
+  /** Whether the election continues, or the leader's work does. */
   get isBusy(): boolean {
     return this.#isWorking || this.#state.kind !== 'ended';
   }
 
-  /** Whether this candidate holds the lease, by the clock of this moment. */
+  /** Whether this candidate holds the lease now. */
   get isLeading(): boolean {
     this.#check();
     return this.#state.kind === 'leading';
   }
 
-  /** End of the leadership by the last renewal; it has passed without one. */
+  /** End of the leadership by the last renewal; in the past if this candidate does not lead. */
   get untilMs(): number {
     return this.#state.kind === 'leading' ? this.#state.untilMs : -Infinity;
   }
 
-  /** Renews soon, because what the record says besides has changed. */
+  /** Renews soon, because the note of the record changed. */
   renew(): void {
     this.#happened({ type: 'changed' });
   }
 
-  /** Whether the work of a leader has ended when the leadership has. */
+  /** False if the leader's work continues after the leadership ended. */
   get isHealthy(): boolean {
     return !this.#isWorking || this.isLeading;
   }
 
-  /** The holder that was seen last; '' when none was seen. */
+  /** The last known holder; '' before the first. */
   get leader(): string {
     return this.#leader;
   }
@@ -206,7 +206,7 @@ function isRenewal(state: ElectionState): boolean {
   return state.kind === 'leading' && state.pace.kind === 'calling' && state.pace.call === 'renew';
 }
 
-/** Runs the work, after the turn in which it was elected. Ending because of the signal is no failure. */
+/** Runs the work in a later turn of the event loop. An end because of the signal is not a failure. */
 export async function failureOf(
   onLeading: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * Leader election on a Lease: of several processes with one lease, at most one works. The rules and defaults are
- * client-go's; docs/leader-election.md says what is promised.
+ * Leader election on a Lease: of several processes with the same Lease, at most one works. The rules and defaults are
+ * client-go's; the guarantees are in docs/leader-election.md.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -35,32 +35,32 @@ import { reporterOf } from './reporter.ts';
 import type { ResourceLock } from './resource-lock.ts';
 
 export interface ElectionOptions extends ElectionTimes {
-  /** Whether the lease is given up at the end, so that another one takes over at once. Default true. */
+  /** Whether the lease is given up at the end, so that another candidate takes over at once. Default true. */
   readonly releaseOnCancel?: boolean;
-  /** Called with the identity of each new leader that is seen, this one included. */
+  /** Called with the identity of each new leader, including this candidate. */
   readonly onNewLeader?: (identity: string) => void;
-  /** Called with each failed request, which is tried again. Default: a process warning. */
+  /** Called with each failed request; requests are retried. Default: a process warning. */
   readonly onError?: (error: KubeloomError) => void;
-  /** Receives each failed request, and who leads. Default: none. */
+  /** Receives each failed request, and each new leader. Default: none. */
   readonly log?: Logger;
   readonly clock?: Clock;
 }
 
 export interface LeaseOptions {
   readonly client: ObjectClient;
-  /** Default: the pod's own, from the files of its service account. */
+  /** Default: the pod's namespace, from the files of the service account. */
   readonly namespace?: string;
-  /** Name of the lease. It is created when there is none. */
+  /** Name of the Lease; a missing Lease is created. */
   readonly name: string;
-  /** Name of this candidate, which no other one may have. Default: name of the host and a random part. */
+  /** Name of this candidate; must be unique. Default: name of the host and a random part. */
   readonly identity?: string;
   /** Labels of the lease, written with each record. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Records events about the lease: who became the leader, who stopped leading. */
+  /** Records events about the Lease: a candidate became the leader, or stopped leading. */
   readonly recorder?: EventRecorder;
 }
 
-/** The lease, or a lock on something else. */
+/** The Lease, or another kind of lock. */
 export type LeaderElectorOptions = ElectionOptions & (LeaseOptions | { readonly lock: ResourceLock });
 
 const CHECKS: OptionChecks<ElectionOptions & LeaseOptions & { readonly lock: ResourceLock }> = {
@@ -106,14 +106,14 @@ export class LeaderElector {
    * Takes part in the election until the signal is aborted, and calls `onLeading` once this candidate is elected.
    *
    * `leaderSignal` is aborted when the signal is, and when the lease was not renewed in time, always before another
-   * candidate can take the lease. The lease is renewed until the promise of `onLeading` settles, and only then released.
-   * When that promise is fulfilled earlier, the candidate stays the leader; when it is rejected, the lease is released and
-   * `run` rejects with the same error.
+   * candidate can take the lease. The lease is renewed until the promise of `onLeading` settles, and is released after
+   * that. If that promise is fulfilled earlier, the candidate remains the leader; if it is rejected, the lease is
+   * released and `run` rejects with the same error.
    *
    * Resolves when the signal is aborted and the lease is released.
    *
-   * @throws ERR_KUBELOOM_LEADER_LOST when the leadership was lost: after the work has ended, or at the moment from which
-   *   on another one may lead; ERR_KUBELOOM_STARTED
+   * @throws ERR_KUBELOOM_LEADER_LOST when the leadership was lost: after the work ended, or at the moment when another
+   *   candidate may lead; ERR_KUBELOOM_STARTED
    */
   async run(signal: AbortSignal, onLeading: OnLeading): Promise<void> {
     aSignal('signal', signal);
@@ -144,13 +144,13 @@ export class LeaderElector {
     }
   }
 
-  /** Returns the identity of the leader that was seen last; '' before any was seen. */
+  /** Returns the identity of the last known leader; '' before the first. */
   getLeader(): string {
     return this.#election?.leader ?? '';
   }
 
   /**
-   * Returns false while work of this process goes on although its leadership has ended: for a liveness probe, which may end
+   * Returns false while work of this process continues after the leadership ended: for a liveness probe, which may end
    * the process. In client-go: HealthzAdaptor.
    */
   isHealthy(): boolean {
@@ -179,7 +179,7 @@ export class LeaderElector {
     );
   }
 
-  /** Returns whether this candidate holds the lease, by the clock of this moment: also while its work is ending. */
+  /** Returns whether this candidate holds the lease now, also while the work is ending. */
   isLeader(): boolean {
     return this.#election?.isLeading ?? false;
   }

@@ -1,4 +1,4 @@
-/** The calls of an election to its lock: at most one is in progress, and its outcome is an event. */
+/** The calls of an election to the lock: at most one is in progress; the outcome is an event. */
 import type { Draft, ElectionEffect, ElectionEvent } from './election-state.ts';
 import type { LeaderElectionRecord, ResourceLock, StoredRecord } from './resource-lock.ts';
 
@@ -11,7 +11,10 @@ type CallEvent = Extract<ElectionEvent, { readonly type: 'answered' | 'failed' }
 export class LeaseCalls {
   readonly #lock: ResourceLock;
   readonly #happened: (event: CallEvent) => void;
-  /** Times of renewal that this process has sent, the newest last: an answer may be lost, and its write be found later. */
+  /**
+   * Times of the renewals that this process sent, the newest last: the answer to a write may be lost, and the write be
+   * read later.
+   */
   readonly #sentMs: number[] = [];
   #inFlight: AbortController | undefined;
 
@@ -44,7 +47,7 @@ export class LeaseCalls {
     this.#happened(isOfTwin ? { ...event, isOfTwin } : event);
   }
 
-  /** Returns whether another process with the same identity has written the record. */
+  /** Returns whether another process with the same identity wrote the record. */
   #isOfTwin(stored: StoredRecord | undefined): boolean {
     if (stored?.record.holderIdentity !== this.#lock.identity) return false;
     return !this.#sentMs.includes(Date.parse(stored.record.renewTime));
@@ -58,7 +61,7 @@ export class LeaseCalls {
   }
 }
 
-/** More writes than fit into the time for which a leader leads without an answer. */
+/** More than the number of writes within the time for which a leader leads without an answer. */
 const SENT_MAX = 64;
 
 async function outcomeOf(
@@ -73,7 +76,7 @@ async function outcomeOf(
   }
 }
 
-/** Microseconds, which is the only form that the server accepts. */
+/** Microseconds, the only form that the server accepts. */
 export function recordOf(draft: Draft): LeaderElectionRecord {
   const renewTime = new Date().toISOString().replace('Z', '000Z');
   return { ...draft, acquireTime: draft.acquireTime || renewTime, renewTime };

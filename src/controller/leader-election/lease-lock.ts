@@ -52,7 +52,7 @@ export class LeaseLock implements ResourceLock {
     return storedOf(await this.#client.create(leases, lease, { signal }));
   }
 
-  /** Replaces the lease in the version that was read. Other labels, and fields that the record does not have, stay. */
+  /** Replaces the Lease in the version that was read. Other labels, and fields outside the record, stay. */
   async update(
     { source }: StoredRecord,
     record: LeaderElectionRecord,

@@ -1,4 +1,4 @@
-/** The errors of elections and partitions on their way to the caller. */
+/** Reports the errors of elections and partitions to the caller. */
 import { callGuarded } from '../../base/callbacks.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { warnIn } from '../../base/logger.ts';
@@ -7,8 +7,8 @@ import type { Logger } from '../../base/logger.ts';
 type OnError = (error: KubeloomError) => void;
 
 /**
- * Returns a function that calls `onError` and writes a line of the log, or emits a process warning without both. An error that
- * `onError` throws becomes a line or a warning: it must not keep an election from its next steps.
+ * Returns a function that calls `onError` and writes a line of the log, or emits a process warning if both are absent.
+ * An error that `onError` throws becomes a line or a warning: the election must continue.
  *
  * @param what names the election in lines and warnings
  */

@@ -12,12 +12,13 @@ export interface Condition {
   readonly lastTransitionTime: string;
 }
 
-/** A condition of an object whose type says nothing about the values of `status`, as the types of built-in kinds. */
+/** A condition of an object whose type does not restrict the values of `status`, as the types of built-in kinds. */
 type StoredCondition = Omit<Condition, 'status'> & { readonly status: string };
 
 /**
- * Returns the conditions with this one in the place of the one of its type, or behind the others. `lastTransitionTime`
- * changes only with `status`. Returns the same array when nothing changes: then there is nothing to write.
+ * Returns the conditions with this condition in the place of the condition of its type, or behind the others.
+ * `lastTransitionTime` changes only with `status`. Returns the same array if the condition is unchanged, so that no
+ * write is needed.
  */
 export function setCondition(
   conditions: readonly StoredCondition[] | undefined,

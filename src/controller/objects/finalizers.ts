@@ -1,6 +1,6 @@
 /**
- * Finalizers: names in the metadata for which a deleted object stays until its controllers have cleaned up and removed
- * them. They are written as merge patches with the version that was read: another writer's change is a conflict.
+ * Finalizers: names in the metadata that keep a deleted object until the controllers have cleaned up and removed them.
+ * They are written as merge patches with the version that was read: another writer's change is a conflict.
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { anArray, anObject, having, text } from '../../base/option-checks.ts';
@@ -36,9 +36,9 @@ function finalizersOf(object: Finalized): readonly string[] {
 }
 
 /**
- * Adds the finalizer. Returns the object as the server has stored it; undefined when it had the finalizer already.
+ * Adds the finalizer. Returns the object as stored; undefined if it already contained the finalizer.
  *
- * @throws ERR_KUBELOOM_CONFLICT when the object has changed since it was read, and the other errors of `patch`
+ * @throws ERR_KUBELOOM_CONFLICT when the object changed since it was read, and the other errors of `patch`
  */
 export async function addFinalizer<T = KubeObject>(
   client: ObjectClient,
@@ -54,10 +54,10 @@ export async function addFinalizer<T = KubeObject>(
 }
 
 /**
- * Removes the finalizer. Returns the object as the server has stored it; undefined when it had no such finalizer, or is
- * gone. A deleted object is gone with its last finalizer.
+ * Removes the finalizer. Returns the object as stored; undefined if it did not contain the finalizer, or is gone.
+ * Removing the last finalizer of a deleted object removes the object.
  *
- * @throws ERR_KUBELOOM_CONFLICT when the object has changed since it was read, and the other errors of `patch`
+ * @throws ERR_KUBELOOM_CONFLICT when the object changed since it was read, and the other errors of `patch`
  */
 export async function removeFinalizer<T = KubeObject>(
   client: ObjectClient,

@@ -1,4 +1,4 @@
-/** The reference from an object to its owner, for the garbage collector and for `owns`. */
+/** The reference from an object to an owner, for the garbage collector and for `owns`. */
 import { KubeloomError } from '../../base/errors.ts';
 import { anObject, text } from '../../base/option-checks.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
@@ -14,12 +14,13 @@ export interface ControllerReference {
 }
 
 /**
- * Returns the member of `metadata.ownerReferences` that makes this owner the controller of the object. An object has one
- * controller at most: do not add it to an object whose `controllerUid` is another's. Owner and object are in one
- * namespace, or the owner is cluster-scoped: else the garbage collector deletes the object.
+ * Returns the member of `metadata.ownerReferences` that makes this owner the controller of the object. An object has at
+ * most one controller: do not add the reference to an object whose `controllerUid` names another owner. Owner and
+ * object must be in the same namespace, or the owner cluster-scoped: otherwise the garbage collector deletes the
+ * object.
  *
  * @param owner an entry of a cache, or the metadata of an object
- * @throws ERR_KUBELOOM_OPTION for an owner that the server has not stored yet
+ * @throws ERR_KUBELOOM_OPTION for an owner that is not stored yet
  */
 export function controllerReference(
   resource: Pick<ResourceRef, 'group' | 'version' | 'kind'>,

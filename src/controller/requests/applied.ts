@@ -1,7 +1,7 @@
 /**
- * The comparison of an object that a controller would apply with the object as stored: a controller that applies only what differs
- * writes only when it must. With `managedFields` the comparison is by ownership, as the server's: a manager owns the fields of its
- * last apply, and an apply without one of them removes that field.
+ * The comparison of an object that a controller would apply with the stored object: a controller that applies only
+ * differences writes only when it must. If the stored object contains `managedFields`, the comparison is by ownership,
+ * as the server's: a manager owns the fields of the last apply, and an apply without such a field removes it.
  */
 import { text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
@@ -32,12 +32,12 @@ const IDENTITY_METADATA: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether an apply of `desired` would change nothing: each of its fields has its value in `current`, and the manager owns
- * exactly these fields. If `current` lacks `managedFields`, as after a transform, only values are compared: a field that is no longer
- * desired is not noticed.
+ * Returns whether an apply of `desired` would leave `current` unchanged: the fields have equal values in both, and the
+ * manager owns exactly these fields. If `current` lacks `managedFields`, as after a transform, only values are
+ * compared, and a field that is no longer desired stays unnoticed.
  *
  * @param desired object for `apply`
- * @param current object of the server or a cache; undefined when it does not exist
+ * @param current object of the server or a cache; undefined if it does not exist
  * @throws ERR_KUBELOOM_OPTION
  */
 export function applied(desired: object, current: object | undefined, options: AppliedOptions = {}): boolean {
@@ -50,7 +50,7 @@ export function applied(desired: object, current: object | undefined, options: A
   const { managedFields } = metadataIn(current);
   if (!Array.isArray(managedFields)) return contains(stored, wanted);
   const entries = managedFields.filter(isRecord).filter((entry) => isOf(entry, desired, options));
-  // The server keeps no entry of a manager that owns no field.
+  // The server keeps no entry for a manager without fields.
   if (Object.keys(wanted).length === 0) return options.fieldManager === undefined || entries.length === 0;
   return entries.some(({ fieldsV1 }) => isRecord(fieldsV1) && isSame(fieldsV1, wanted, stored));
 }
@@ -83,10 +83,10 @@ function withoutIdentity(object: object): Fields {
 }
 
 /**
- * Compares a value with the set of fields that its manager owns.
+ * Compares a value with the set of fields that the manager owns.
  *
- * @param owned part of `fieldsV1`: `f:NAME` is a field, `k:{…}` an item of a list by its keys, `v:…` an item by its value, `i:N` an
- *   item by its index; `.` the value itself. Empty: the whole value is owned as one
+ * @param owned part of `fieldsV1`: `f:NAME` is a field, `k:{…}` an item of a list by its keys, `v:…` an item by its
+ *   value, `i:N` an item by its index; `.` the value itself. Empty: the value is owned as a whole
  */
 function isSame(owned: Fields, wanted: unknown, stored: unknown): boolean {
   const paths = Object.keys(owned).filter((path) => path !== '.');
@@ -138,7 +138,7 @@ function indexByKeys(items: readonly unknown[], keys: unknown): number {
     isRecord(item) && entries.every(([name, key]) => isKey(item[name], key));
   const exact = items.findIndex((item) => has(item, isEqual));
   if (exact !== -1) return exact;
-  // A key that the item lacks has the default of its field: `protocol: TCP`.
+  // A key that the item omits stands for the default of the field: `protocol: TCP`.
   return items.findIndex((item) => has(item, (value, key) => value === undefined || isEqual(value, key)));
 }
 

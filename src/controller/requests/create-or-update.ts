@@ -7,7 +7,7 @@ import type { ResourceOf } from '../../kube/resource.ts';
 import type { Mutable } from '../../index.ts';
 import { metadataOf } from '../object-arguments.ts';
 
-/** The outcome of `createOrUpdate`, with the object as the server has stored it. */
+/** The outcome of `createOrUpdate`, with the object as stored. */
 export interface CreatedOrUpdated<T> {
   readonly result: 'created' | 'updated' | 'unchanged';
   readonly object: T;

@@ -1,6 +1,6 @@
 /**
- * Integers beyond 2^53, which int64 fields hold and JSON.parse rounds: an object that was read and is written back would change
- * them. The bytes of the stored object show which of its integers JavaScript cannot write back.
+ * Integers beyond 2^53, which int64 fields hold and JSON.parse rounds: writing back an object that was read would
+ * change them. The bytes of the stored object show which integers JavaScript cannot write back.
  */
 import { KubeloomError } from '../../base/errors.ts';
 
@@ -19,7 +19,7 @@ export function largeIntegersOf(json: string): string[] {
  * Refuses a write that would change an integer of the stored object.
  *
  * @param sent large integers of the object that is sent
- * @param stored JSON of the object as the server has stored it
+ * @param stored JSON of the object as stored
  * @param what the write, for the message
  * @throws ERR_KUBELOOM_INEXACT_INTEGER
  */

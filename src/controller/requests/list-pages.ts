@@ -1,4 +1,4 @@
-/** Lists as pages: one snapshot of the collection, a request a page, no request before the reader wants the page. */
+/** Lists as pages of a single snapshot of the collection: a request a page, sent when the reader asks for the page. */
 import { KubeloomError } from '../../base/errors.ts';
 import { PAGE_SIZE } from '../../http/queries.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
@@ -26,7 +26,7 @@ export interface ListPage<T> {
 
 type Read = (path: string) => Promise<unknown>;
 
-/** Yields the pages of a list. @throws ERR_KUBELOOM_GONE when the server has dropped the state of the first page */
+/** Yields the pages of a list. @throws ERR_KUBELOOM_GONE when the server dropped the state of the first page */
 export async function* pagesOf<T>(
   resource: ResourceRef,
   options: ListOptions,

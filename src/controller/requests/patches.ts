@@ -1,4 +1,4 @@
-/** Patches: their types and media types, and the checks before one is sent. */
+/** Patches: types, media types, and the checks before a patch is sent. */
 import { KubeloomError } from '../../base/errors.ts';
 import { described, isOurs } from '../object-arguments.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
@@ -54,7 +54,7 @@ export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
 const WITH_VALUE: ReadonlySet<unknown> = new Set(['add', 'replace', 'test']);
 const WITH_FROM: ReadonlySet<unknown> = new Set(['move', 'copy']);
 
-/** Returns the patch. @throws ERR_KUBELOOM_OPTION for a patch of another type, and for a patch that changes nothing */
+/** Returns the patch. @throws ERR_KUBELOOM_OPTION for a patch of another type, and for an empty patch */
 export function checkedPatch({ resource }: ResourceRef, patch: unknown, type: PatchType): object {
   const what = `the patch of an object of ${resource}`;
   if (type === 'json') return checkedOperations(what, patch);

@@ -1,4 +1,7 @@
-/** The precondition of a write for the owner of a partition or lease: without it the write could overwrite a successor's. */
+/**
+ * The precondition of a write for the owner of a partition or lease: without it the write could overwrite a successor's
+ * write.
+ */
 import { KubeloomError } from '../../base/errors.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
@@ -6,7 +9,7 @@ import type { SendRequest } from '../../http/api-client.ts';
 import { metadataOf } from '../object-arguments.ts';
 import { testedVersion } from './patches.ts';
 
-/** A version of 0 is none to a server: it updates unconditionally. @throws ERR_KUBELOOM_OPTION */
+/** Servers read version 0 as no version, and update unconditionally. @throws ERR_KUBELOOM_OPTION */
 export function checkPrecondition({ resource }: ResourceRef, { method, body, path }: SendRequest): void {
   const where = preconditionOf(method, path.split('?', 1)[0] ?? path, body);
   if (where === undefined || (where.version !== '' && where.version !== '0')) return;
@@ -23,7 +26,7 @@ interface Precondition {
   readonly version: string;
 }
 
-/** Returns the precondition that a write carries; undefined for a write that needs none. */
+/** Returns the precondition that a write carries; undefined for a write that needs no precondition. */
 function preconditionOf(
   method: SendRequest['method'],
   path: string,

@@ -17,7 +17,7 @@ import { parseLabelSelector } from '../../kube/label-selector.ts';
 import { isNamespaceName } from '../../kube/resource.ts';
 import type { PatchType } from './patches.ts';
 
-/** Receives the text of a warning that the server sent with its answer to `request`, such as `GET /api/v1/pods`. */
+/** Receives the text of a warning that the server sent with the answer to `request`, such as `GET /api/v1/pods`. */
 export type WarningListener = (text: string, request: string) => unknown;
 
 export interface ObjectClientOptions {
@@ -25,33 +25,35 @@ export interface ObjectClientOptions {
   readonly fieldManager?: string;
   /** Receives the server's warnings. Default: a process warning for each text, once. */
   readonly onWarning?: WarningListener;
-  /** Clock of the delays between repeated reads. Default: the real one. */
+  /** Clock of the delays between repeated reads. Default: the real clock. */
   readonly clock?: Clock;
 }
 
 export interface RequestOptions {
-  /** Ends the wait for the answer; a write may have happened nevertheless. */
+  /** Ends the wait for the answer; a write may still happen. */
   readonly signal?: AbortSignal;
 }
 
 export interface GetOptions<S extends string = string> extends RequestOptions {
-  /** Part of the object with a path of its own: `status`, `scale`. */
+  /** Part of the object with a separate path: `status`, `scale`. */
   readonly subresource?: S;
   /** `'0'` allows any state of the server's cache. Default: the newest state. */
   readonly resourceVersion?: string;
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** The server does all but store: it validates, sets defaults, calls admission, and returns the result. */
+  /**
+   * The server does everything except storing: it validates, sets defaults, calls admission, and returns the result.
+   */
   readonly dryRun?: boolean | 'All';
   /** Name of the owner of the written fields, at most 128 characters. */
   readonly fieldManager?: string;
-  /** Treatment of unknown fields and of fields that occur twice. Default: the server's, `Warn`. */
+  /** Treatment of unknown fields and of fields that occur twice. Default: the server's default, `Warn`. */
   readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
 }
 
 export interface ObjectWriteOptions<S extends string = string> extends WriteOptions {
-  /** Part of the object with a path of its own: `status`, `scale`, `eviction`, `binding`, `token`, or another name. */
+  /** Part of the object with a separate path: `status`, `scale`, `eviction`, `binding`, `token`, or another name. */
   readonly subresource?: S;
 }
 
@@ -64,21 +66,25 @@ export interface PatchOptions<
 }
 
 export interface ApplyOptions<S extends string = string> extends ObjectWriteOptions<S> {
-  /** Takes over the fields that another manager owns. Default: false, such a field is ERR_KUBELOOM_APPLY_CONFLICT. */
+  /**
+   * Takes over the fields that another manager owns. Default: false; such a field causes ERR_KUBELOOM_APPLY_CONFLICT.
+   */
   readonly force?: boolean;
 }
 
 interface DeletionOptions extends RequestOptions {
   readonly gracePeriodSeconds?: number;
-  /** Treatment of the objects that this one owns, by the garbage collector. Default: the server's for the resource. */
+  /**
+   * Treatment of the objects that this object owns, by the garbage collector. Default: the server's for the resource.
+   */
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
   readonly dryRun?: boolean | 'All';
 }
 
 export interface DeleteOptions extends DeletionOptions {
-  /** The object is deleted only if it has this uid; else the call throws ERR_KUBELOOM_CONFLICT. */
+  /** Deletes the object only if this is its uid; otherwise the call throws ERR_KUBELOOM_CONFLICT. */
   readonly uid?: string;
-  /** The same for the version. */
+  /** Deletes the object only in this version; otherwise the call throws ERR_KUBELOOM_CONFLICT. */
   readonly resourceVersion?: string;
 }
 
@@ -101,8 +107,8 @@ export interface ListOptions extends RequestOptions, Selection {
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
   /**
-   * true: if the server has dropped the state of the first page, the rest comes from a newer state. Default: false, the iteration
-   * throws ERR_KUBELOOM_GONE.
+   * true: if the server dropped the state of the first page, the rest comes from a newer state. Default: false; the
+   * iteration throws ERR_KUBELOOM_GONE.
    */
   readonly allowInconsistent?: boolean;
 }
@@ -134,7 +140,10 @@ const subresource: OptionCheck = (name, value) => {
     invalidOption(name, value, "the name of a subresource, such as 'status' or 'scale'");
 };
 
-/** A deletion of a part of a kind would delete objects that a client with other parts does not expect to lose. */
+/**
+ * Without a shard selector: deleting a part of a kind would delete objects that a client with other parts expects to
+ * keep.
+ */
 const SELECTION_CHECKS: OptionChecks<Selection> = {
   namespace,
   labelSelector: naming(parseLabelSelector),

@@ -1,6 +1,6 @@
 /**
- * The sending half of the client: which signals end a write, whether a write needs a precondition, who hears of its answer, and
- * what becomes of the server's warnings. Clients on the same connections share all but these rules.
+ * The sending half of the client: the signals that end a write, the need for a precondition, and the receivers of
+ * answers and warnings. Clients on the same connections differ only in these rules.
  */
 import { callGuarded, warn } from '../../base/callbacks.ts';
 import { realClock } from '../../base/clock.ts';
@@ -19,15 +19,15 @@ import { repeatedRead } from './repeated-read.ts';
 import type { ObjectClientOptions, WarningListener } from './request-options.ts';
 import { warningsOf } from './warning-header.ts';
 
-/** Receives the answer to a write: the object as stored; after a deletion, its last state or a Status. */
+/** Receives the answer to a write: the stored object; after a deletion, the last state or a Status. */
 export type WriteListener = (resource: ResourceRef, answer: KubeObject) => void;
 
-/** Receives the collection of a write that may have happened or not. */
+/** Receives the collection of a write whose outcome is unknown. */
 export type UnconfirmedListener = (resource: ResourceRef, namespace: string) => void;
 
 /** Rules for writes. */
 interface WriteRules {
-  /** Each of them ends a write. */
+  /** Each signal ends a write. */
   readonly signals: readonly AbortSignal[];
   /** Whether writes need a precondition. */
   readonly isFenced: boolean;
@@ -38,7 +38,7 @@ interface WriteRules {
 /** A request that writes. */
 export interface WriteRequest extends Pick<SendRequest, 'path' | 'body' | 'contentType'> {
   readonly method: Exclude<SendRequest['method'], 'GET'>;
-  /** The server stores no change, so no cache will ever have it. */
+  /** The server stores no change, so the change never reaches a cache. */
   readonly isDryRun: boolean;
   /** Path of the object as stored, for a write of an object that may have been read before. */
   readonly stored?: string;
@@ -169,7 +169,7 @@ function textOf(body: object): string {
   }
 }
 
-/** Returns the namespace in the path of a request; '' without one. */
+/** Returns the namespace in the path of a request; '' if there is none. */
 function namespaceIn(path: string): string {
   return decodeURIComponent(/\/namespaces\/([^/]+)\//.exec(path)?.[1] ?? '');
 }

@@ -15,9 +15,9 @@ import { sleep } from '../../base/sleep.ts';
 export interface RetryOnConflictOptions {
   /** Calls in all. Default: 5. */
   readonly attempts?: number;
-  /** Ends the repetitions: the call rejects with its reason. */
+  /** Ends the repetitions: the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Clock of the delays. Default: the real one. */
+  /** Clock of the delays. Default: the real clock. */
   readonly clock?: Clock;
 }
 
@@ -34,7 +34,7 @@ const JITTER = 0.1;
 /**
  * Calls the function again after ERR_KUBELOOM_CONFLICT. The function must read the object each time.
  *
- * @returns the result of the call that met no conflict
+ * @returns the result of the call without a conflict
  * @throws the last conflict; every other error at once; the signal's reason; ERR_KUBELOOM_OPTION
  */
 export async function retryOnConflict<R>(

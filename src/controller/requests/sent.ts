@@ -6,7 +6,7 @@ type Named<T> = {
   readonly [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K];
 };
 
-/** `T` with its named fields only; a type that names no field of its own, such as KubeObject, stays open. */
+/** `T` with only the named fields; a type without named fields of its own, such as KubeObject, stays open. */
 export type NamedFields<T> = string extends keyof T
   ? [Exclude<keyof Named<T>, keyof Named<KubeObject>>] extends [never]
     ? T
@@ -26,14 +26,14 @@ export type DeepPartial<T> = T extends readonly (infer Item)[]
     ? { readonly [K in keyof T]?: DeepPartial<T[K]> }
     : T;
 
-/** The object of an apply: the fields that its manager wants to own. */
+/** The object of an apply: the fields that the manager will own. */
 export type ApplyConfiguration<T> = Uninferred<
   DeepPartial<NamedFields<T>> & {
     readonly metadata: { readonly name: string; readonly namespace?: string };
   }
 >;
 
-/** The bodies of subresources that are no objects of the resource. */
+/** The bodies of subresources that are not objects of the resource. */
 export interface SubresourceTypes {
   readonly scale: WireOf<'autoscaling', 'v1', 'Scale'>;
   readonly eviction: WireOf<'policy', 'v1', 'Eviction'>;

@@ -9,9 +9,9 @@ const PERSISTENT = '299';
 const WARNING = /\s*(\d{3}) +(?:[^\s",]+) +"((?:[^"\\]|\\.)*)"(?: +"[^"]*")?\s*(?:,|$)/y;
 
 /**
- * Returns the texts of the warnings with the code 299, in their order. A part that is no warning is skipped.
+ * Returns the texts of the warnings with the code 299, in order. A part that is not a warning is skipped.
  *
- * @param header value of the header; several headers are joined by commas. Its bytes are characters of Latin 1, as parsed
+ * @param header value of the header; several headers are joined by commas; each character is a byte (Latin 1)
  */
 export function warningsOf(header: string): string[] {
   const texts: string[] = [];
