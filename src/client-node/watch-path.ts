@@ -29,9 +29,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'watch',
 ]);
 
-/**
- * @throws ERR_KUBELOOM_OPTION for a path that is not the path of a collection
- */
+/** @throws ERR_KUBELOOM_OPTION for a path that is not the path of a collection */
 export function parseWatchPath(path: string): WatchPath {
   text('path', path);
   const [pathname = '', query = ''] = path.split('?', 2);

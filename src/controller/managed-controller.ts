@@ -75,9 +75,7 @@ type State =
   | { readonly kind: 'declared'; readonly reconcile: Reconcile | URL | undefined }
   | { readonly kind: 'started'; readonly reconcile: Reconcile | URL };
 
-/**
- * @internal A controller, from declaration to end.
- */
+/** @internal A controller, from declaration to end. */
 export class ManagedController implements ControllerBuilder {
   readonly name: string;
   readonly needsLeadership: boolean;

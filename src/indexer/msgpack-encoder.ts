@@ -59,9 +59,7 @@ export class MsgpackEncoder {
   #structures: readonly Structure[] = [];
   #sentStructures = 0;
 
-  /**
-   * @param structureBytesMax limit for the keys of a structure, as JSON
-   */
+  /** @param structureBytesMax limit for the keys of a structure, as JSON */
   constructor(structureBytesMax: number) {
     this.#shapes = new StructureShapes(structureBytesMax);
     this.#packr = new Packr({
@@ -138,9 +136,7 @@ class StructureShapes {
   #decisionAt = 0;
   #isSafe = true;
 
-  /**
-   * @param keysLengthMax limit of a shape's keys in the record that sends it
-   */
+  /** @param keysLengthMax limit of a shape's keys in the record that sends it */
   constructor(keysLengthMax: number) {
     this.#keysLengthMax = keysLengthMax;
   }

@@ -39,9 +39,7 @@ export function versionOf({ source }: StoredRecord): string {
   return leaseOf(source).metadata?.resourceVersion ?? String(source);
 }
 
-/**
- * @param stored undefined if there is no Lease
- */
+/** @param stored undefined if there is no Lease */
 export function heartbeatOf(stored: StoredRecord | undefined): Heartbeat {
   if (!stored) return { version: undefined, holder: '', durationMs: 0, createdAt: '', note: EMPTY };
   const { holderIdentity, leaseDurationSeconds, note } = stored.record;

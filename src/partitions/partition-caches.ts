@@ -30,9 +30,7 @@ const GATHER_MS = 200;
 
 type Handles = readonly InformerHandle<KubeObject>[];
 
-/**
- * @internal The caches of a partition.
- */
+/** @internal The caches of a partition. */
 export interface CachesOfPartition extends AsyncDisposable {
   readonly cache: InformersMap;
   /** Resolves when the filled caches are at least as new as the call of `open`. */
@@ -52,9 +50,7 @@ export class PartitionCaches {
   #gathered: Promise<void> | undefined;
   #isGathering = true;
 
-  /**
-   * @param namespace of the leases: the member may list them, so they serve to probe the server
-   */
+  /** @param namespace of the leases: the member may list them, so they serve to probe the server */
   constructor(source: ServerSource, options: InformersMapOptions, namespace: string, clock: Clock) {
     this.#source = source;
     this.#options = options;

@@ -31,9 +31,7 @@ export interface WorkEvents {
   readonly worked: (failure: Failure | undefined) => void;
 }
 
-/**
- * @internal The work of a tenure, from start to end.
- */
+/** @internal The work of a tenure, from start to end. */
 export class Work {
   readonly #lost: LinkedController;
   readonly #drain = new AbortController();

@@ -60,9 +60,7 @@ export class Indices<Item> {
     }
   }
 
-  /**
-   * @throws ERR_KUBELOOM_INDEXER_CONFLICT if a name is taken; the indices are unchanged
-   */
+  /** @throws ERR_KUBELOOM_INDEXER_CONFLICT if a name is taken; the indices are unchanged */
   requireNew(indexers: IndexValuesFunctions<Item>): void {
     const taken = new Set(this.#indices.map(({ name }) => name));
     const conflicts = Object.keys(indexers).filter((name) => taken.has(name));

@@ -65,9 +65,7 @@ export class SingleFileTracker extends SyncTracker {
     this.#waiting++;
   }
 
-  /**
-   * @throws ERR_KUBELOOM_NOT_STARTED if no call of `start` is unfinished
-   */
+  /** @throws ERR_KUBELOOM_NOT_STARTED if no call of `start` is unfinished */
   finished(): void {
     if (this.#waiting === 0) {
       const message = `${this.name}: finished without a start before it`;

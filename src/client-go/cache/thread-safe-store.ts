@@ -236,16 +236,12 @@ export abstract class IndexedItems<Item> {
 }
 
 export class ThreadSafeStore<Item> extends IndexedItems<Item> {
-  /**
-   * @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged
-   */
+  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged */
   add(key: string, item: Item): void {
     this.write(key, item);
   }
 
-  /**
-   * @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged
-   */
+  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged */
   update(key: string, item: Item): void {
     this.write(key, item);
   }
@@ -255,9 +251,7 @@ export class ThreadSafeStore<Item> extends IndexedItems<Item> {
     this.remove(key, undefined);
   }
 
-  /**
-   * @param object the deleted object: the store takes over the object's resourceVersion
-   */
+  /** @param object the deleted object: the store takes over the object's resourceVersion */
   deleteWithObject(key: string, object: unknown): void {
     this.remove(key, object);
   }

@@ -228,9 +228,7 @@ class Processing<Item> {
     this.#errors.push(error instanceof Error ? error : new Error(messageOf(error)));
   }
 
-  /**
-   * @throws the error, or an error that contains all errors if there were several
-   */
+  /** @throws the error, or an error that contains all errors if there were several */
   rethrow(): void {
     const [first, ...others] = this.#errors;
     if (!first) return;

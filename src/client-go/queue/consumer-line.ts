@@ -16,9 +16,7 @@ export class ConsumerLine {
   readonly #turns: LoopTurns = new LoopTurns(realClock);
   #isClosed = false;
 
-  /**
-   * @param what name of the queue in the error after the queue was closed
-   */
+  /** @param what name of the queue in the error after the queue was closed */
   constructor(what = 'queue') {
     const message = `the ${what} is closed and empty: stop popping`;
     this.#closedError = () => new KubeloomError('ERR_KUBELOOM_QUEUE_CLOSED', message);
