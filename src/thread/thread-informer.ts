@@ -211,24 +211,18 @@ export class ThreadInformer<T = unknown> {
     return this.#isStopped;
   }
 
-  /**
-   * @internal Resolves the waits for a version or a sync that the last round reached.
-   */
+  /** @internal Resolves the waits for a version or a sync that the last round reached. */
   merged(): void {
     this.#waiters.advance(this.lastSyncResourceVersion());
     this.#changed.changed();
   }
 
-  /**
-   * @internal @throws ERR_KUBELOOM_STOPPED after the informer has ended
-   */
+  /** @internal @throws ERR_KUBELOOM_STOPPED after the informer has ended */
   checkRunning(): void {
     if (this.#isStopped) throw this.#stoppedError('reconciles nothing more', this.#failure);
   }
 
-  /**
-   * @internal Ends the informer. Handlers receive the pending notifications.
-   */
+  /** @internal Ends the informer. Handlers receive the pending notifications. */
   stop(failure: KubeloomError | undefined): Promise<void> {
     return (this.#stopped ??= this.#stop(failure));
   }

@@ -1,6 +1,6 @@
 /**
- * The memory budget of all handlers' backlogs together, and the steps against its excess. Without pressure it costs the
- * drain one sum over the listeners after each round.
+ * The memory budget of all handlers' backlogs together, and the steps against an excess. Without pressure the budget
+ * costs the drain a sum over the listeners after each round.
  */
 import type { Clock } from '../../base/clock.ts';
 import { Stopwatch } from '../../base/stopwatch.ts';
@@ -32,7 +32,7 @@ export class BacklogBudget {
   readonly #paused: Stopwatch;
   /** Number of informers that must merge everything to end, whatever the backlog. */
   #waived = 0;
-  /** True when records may be taken from the rings. */
+  /** Whether records may be taken from the rings. */
   mayMerge = true;
   /** Held bytes of all listeners up to which no turn is necessary. */
   idleBytes = 0;
@@ -48,7 +48,7 @@ export class BacklogBudget {
     return this.#paused.elapsedMs;
   }
 
-  /** Prevents every pause until the returned function is called: an informer that ends must merge everything. */
+  /** Prevents every pause until the returned function is called: an ending informer must merge all records. */
   waive(): () => void {
     this.#waived++;
     this.#update();
@@ -71,7 +71,7 @@ export class BacklogBudget {
     this.#state = stepBacklog(before, { bytes, isCoalesced: this.#isCoalesced }, clock.now(), limits);
     const { kind } = this.#state;
     if (kind !== before.kind) this.#entered(listeners, bytes);
-    // Node's timers may fire slightly too early.
+    // Node's timers may fire slightly early.
     else if (!this.#cancelTimer) this.#schedule();
     return kind !== before.kind || !this.#isCoalesced;
   }
@@ -97,7 +97,7 @@ export class BacklogBudget {
     largest?.onPressure({ kind, bytes, limits });
   }
 
-  /** Schedules a turn for the end of the state: the process may be idle until then. */
+  /** Schedules a turn for the end of the present state: the process may be idle until that time. */
   #schedule(): void {
     const { clock, limits, requestRun } = this.#options;
     this.#cancelTimer?.();
@@ -111,7 +111,10 @@ export class BacklogBudget {
     });
   }
 
-  /** Skips listeners below the average, and those whose oldest notification is young. False when there is more to do. */
+  /**
+   * Skips listeners below the average, and listeners whose oldest notification is young. Returns false while there is
+   * more to do.
+   */
   #coalesce(listeners: readonly BudgetedListener[], bytes: number): boolean {
     const { limits } = this.#options;
     let isCoalesced = true;

@@ -1,7 +1,7 @@
 /**
  * The stages of a backlog against its budget: deliver everything, merge pending notifications, take no more records
- * from the rings, remove a handler. Each stage ends well below the bytes at which it began, so that stages do not
- * alternate with every record.
+ * from the rings, remove a handler. Each stage ends well below the number of bytes at which it began, so that stages do
+ * not alternate with every record.
  */
 
 export interface BacklogLimits {
@@ -14,11 +14,11 @@ export interface BacklogLimits {
 export type BacklogState =
   /** Every handler receives every change. */
   | { readonly kind: 'normal' }
-  /** A handler that is behind receives fewer intermediate states, and the same final ones. */
+  /** A handler that is behind receives fewer intermediate states, but every final state. */
   | { readonly kind: 'coalescing' }
   /** Coalescing was not enough: records stay in rings and log, and new events in the sockets. */
   | { readonly kind: 'full'; readonly sinceMs: number }
-  /** The same for longer than a burst: it is reported. */
+  /** As `full`, for longer than a burst: the pause is reported. */
   | { readonly kind: 'paused'; readonly sinceMs: number }
   /** The pause was not enough: the handler that holds most is being removed. */
   | { readonly kind: 'overflow' };
@@ -31,7 +31,7 @@ export interface BacklogPressure {
 }
 
 export const NORMAL: BacklogState = { kind: 'normal' };
-/** Age of the oldest notification up to which a handler is not behind: it had no time yet. */
+/** Age of the oldest notification above which a handler is behind. */
 export const BEHIND_MS = 1000;
 const COALESCING: BacklogState = { kind: 'coalescing' };
 
@@ -39,7 +39,7 @@ export const COALESCE_ABOVE: number = 1 / 2;
 const NORMAL_BELOW = 1 / 4;
 const RESUME_BELOW = 3 / 4;
 
-/** @param isCoalesced true when nothing more can be coalesced now */
+/** @param isCoalesced whether all backlogs are already coalesced */
 export function stepBacklog(
   state: BacklogState,
   { bytes, isCoalesced }: { readonly bytes: number; readonly isCoalesced: boolean },
@@ -61,7 +61,7 @@ export function stepBacklog(
       if (bytes < backlogBytesMax * RESUME_BELOW) return COALESCING;
       return nowMs - state.sinceMs >= backlogTimeoutMs ? { kind: 'overflow' } : state;
     default:
-      // The next handler has the same time as the first one.
+      // The next handler gets as much time as the first.
       return bytes < backlogBytesMax * RESUME_BELOW ? COALESCING : { kind: 'paused', sinceMs: nowMs };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Latency of one informer's watch events, in histograms: the time from the read of a sampled event to each later stage.
- * With the merge a sampled event joins the notifications of its change, and each handler reports its own delivery.
+ * Latency of an informer's watch events, in histograms: the time from the read of a sampled event to each later stage.
+ * At the merge a sampled event joins the notifications of the change, and each handler reports the delivery.
  */
 import type { Clock } from '../../base/clock.ts';
 import { Histogram, LATENCY_SECONDS } from '../../metrics/histogram.ts';
@@ -9,19 +9,19 @@ import type { MetricLabels } from '../../metrics/metrics-table.ts';
 import type { Stamp } from '../../shared/stamps.ts';
 
 /**
- * `committed`: visible to the shards. `merged`: in the cache. `delivered`: the handler is called. `done`: it has
- * returned, and its promise has settled.
+ * `committed`: visible to the shards. `merged`: in the cache. `delivered`: the handler is called. `done`: the handler
+ * returned, and its promise settled.
  */
 export type LatencyStage = 'committed' | 'merged' | 'delivered' | 'done';
 
 export class EventLatency {
-  /** By stage, from its first observation on: idle informers have no series. */
+  /** By stage. A histogram begins with the first observation: idle informers have no series. */
   readonly #histograms: Map<LatencyStage, Histogram> = new Map();
   #labels: MetricLabels | undefined;
-  /** The sampled event whose record is being merged; undefined while the record of another one is. */
+  /** The sampled event whose record is being merged; undefined during the merge of any other record. */
   merging: SampledEvent | undefined;
 
-  /** Starts to observe. @param labels those of the informer */
+  /** Starts to observe. @param labels labels of the informer */
   start(labels: MetricLabels): void {
     this.#labels = labels;
   }
@@ -36,7 +36,7 @@ export class EventLatency {
     histogram.observe(durationMs / 1000);
   }
 
-  /** Called before the event's record is merged. @param clock the one of the stamp */
+  /** Called before the event's record is merged. @param clock the clock of the stamp */
   begin(stamp: Stamp, clock: Pick<Clock, 'now'>): void {
     this.observe('committed', stamp.committedMs - stamp.readMs);
     this.merging = new SampledEvent(this, stamp.readMs, clock);
@@ -48,7 +48,7 @@ export class EventLatency {
     this.merging = undefined;
   }
 
-  /** Observations of each stage that was reached. */
+  /** Observations of each stage with at least one observation. */
   get data(): readonly (readonly [LatencyStage, HistogramData])[] {
     return Array.from(this.#histograms, ([stage, { data }]) => [stage, data] as const);
   }

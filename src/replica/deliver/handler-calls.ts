@@ -1,9 +1,9 @@
 /**
- * Calls one handler, one notification at a time: the handler borrows the entries during the call, a promise is awaited,
- * and a thrown error is reported. The handler is never called while `isBusy`.
+ * Calls a handler for each notification in order: the handler borrows the entries during the call, a promise is
+ * awaited, and a thrown error is reported. The handler is never called while `isBusy`.
  *
- * A slow handler is reported at most once a minute: when one call took long while many notifications waited, and when a
- * notification has waited too long, whatever the handler does meanwhile.
+ * A slow handler is reported at most once a minute: when a call took long while many notifications waited, and when a
+ * notification waited too long, whatever the handler does.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Histogram } from '../../metrics/histogram.ts';
@@ -23,7 +23,7 @@ export interface SlowLimits {
   readonly slowAgeMs: number;
 }
 
-/** The first two values are client-go's. */
+/** The first two values are the limits of client-go. */
 export const SLOW_LIMITS: SlowLimits = { slowNotifications: 1024, slowCallMs: 100, slowAgeMs: 30_000 };
 
 const REPORT_INTERVAL_MS = 60_000;
@@ -61,7 +61,7 @@ export class HandlerCalls {
     this.#onSettled = onSettled;
   }
 
-  /** Calls so far, the one in progress included, and those that threw or rejected. */
+  /** Calls so far, including the call in progress, and calls that threw or rejected. */
   calls = 0;
   errors = 0;
 
@@ -124,7 +124,7 @@ export class HandlerCalls {
     newEntry?.dropReference();
   }
 
-  /** Reports what the handler threw. The next notification is delivered as usual. */
+  /** Reports the handler's error. The next notification is delivered as usual. */
   #report(error: unknown, oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
     this.errors++;
     this.#options.onError(error, (newEntry ?? oldEntry)?.key ?? '', this.#options.registeredAt);
@@ -186,7 +186,7 @@ function callHandler(
   return handler.onDelete?.(isFinalStateUnknown ? new DeletedFinalStateUnknown(oldEntry) : oldEntry);
 }
 
-/** Calls the handler, with what a subscriber of the channel has put around the call. */
+/** Calls the handler, wrapped by the subscribers of the channel. */
 function publishedCall(
   handler: ResourceEventHandler<unknown>,
   delivery: Delivery,

@@ -1,6 +1,6 @@
 /**
- * The handler that a user registers: three callbacks, each of which may be async. A handler is called for one
- * notification at a time; the next one waits for the promise of the previous one.
+ * The handler that a user registers: three callbacks, each of which may be async. A handler receives a single
+ * notification at a time; the next call waits for the promise of the previous call.
  */
 import type { DoneChecker } from '../../base/done-checker.ts';
 import type { KubeloomError } from '../../base/errors.ts';
@@ -10,32 +10,32 @@ import type { Borrowed } from '../store/cached-object.ts';
 export interface ResourceEventHandler<T> {
   /** `isInInitialList`: the object comes from the first list, or from the cache as it was when the handler joined. */
   onAdd?(added: Borrowed<T>, isInInitialList: boolean): unknown;
-  /** Also called with the same object twice: for a resync, and for a relisted object that has not changed. */
+  /** Also called twice with the same object: for a resync, and for a relisted object that did not change. */
   onUpdate?(previous: Borrowed<T>, current: Borrowed<T>): unknown;
   onDelete?(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): unknown;
 }
 
-/** The handle of a registration: removes it, waits for it, shows its backlog. */
+/** The handle of a registration: removes the handler, waits for the sync, shows the backlog. */
 export interface HandlerRegistration {
-  /** The handler's name in messages: the given name, its class, or its functions. */
+  /** The handler's name in messages: the given name, the name of the class, or the names of the functions. */
   readonly name: string;
-  /** True when the informer has synced and all calls of the initial list have returned. */
+  /** True when the informer is synced and all calls of the initial list have returned. */
   hasSynced(): boolean;
-  /** The same condition to wait for: `SharedIndexInformer pods + event handler NAME`. */
+  /** The same condition as a checker to wait for: `SharedIndexInformer pods + event handler NAME`. */
   readonly hasSyncedChecker: DoneChecker;
   readonly backlog: HandlerBacklog;
   /**
-   * The reason why the handler was removed without a request: ERR_KUBELOOM_HANDLER_OVERFLOW means that it was so far
-   * behind that the process would have run out of memory.
+   * The reason why the handler was removed without a request: ERR_KUBELOOM_HANDLER_OVERFLOW means that the handler was
+   * so far behind that the process would have run out of memory.
    */
   readonly failure: KubeloomError | undefined;
 }
 
 export interface HandlerBacklog {
-  /** Notifications for which the handler has not been called yet. */
+  /** Notifications before their call of the handler. */
   readonly notifications: number;
   /** Upper bound of the bytes of objects that only this handler's pending notifications need. */
   readonly bytes: number;
-  /** Waiting time of the oldest pending notification, up to 100 ms too long; 0 without any. */
+  /** Waiting time of the oldest pending notification, up to 100 ms too long; 0 if the backlog is empty. */
   readonly ageMs: number;
 }

@@ -1,32 +1,35 @@
 /**
- * Pending notifications of one handler: the queue, the shorter queue that replaces it under memory pressure, the bytes
- * that both keep in use, and their age. An element is a pair of rows of the informer's table, or a cursor and `NO_ROW`.
+ * Pending notifications of a handler: the queue, the shorter queue that replaces it under memory pressure, the bytes
+ * that both keep in use, and the age. An element is a pair of rows of the informer's table, or a cursor and `NO_ROW`.
  */
 import { NO_ROW } from '../store/columns.ts';
 import type { DeliveryCursor } from '../store/deliveries.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import { SplitMap } from './split-map.ts';
 
-/** A row, `NO_ROW` where an added object has no previous state, or a cursor. */
+/** A row, `NO_ROW` for the previous state of an added object, or a cursor. */
 export type Pending = number | DeliveryCursor;
 
 export function isCursor(pending: Pending): pending is DeliveryCursor {
   return typeof pending === 'object';
 }
 
-/** Approximate bytes of a superseded row besides its JSON: its columns, its facts, its places in queues. */
+/** Approximate bytes of a superseded row besides the JSON: columns, facts, places in queues. */
 export const SUPERSEDED_HEAP_BYTES = 512;
 
 /** Sums over single notifications; cursors count their own bytes. */
 export class PendingBytes {
   objects = 0;
-  /** Bytes of old states, which have left the cache. New ones are in it, or are old ones of later notifications. */
+  /**
+   * Bytes of old states, which left the cache. A new state is in the cache, or is the old state of a later
+   * notification.
+   */
   held = 0;
 
   /**
-   * Counts a notification by the lengths of its objects; undefined where it has none.
+   * Counts a notification by the lengths of the objects; undefined for an absent object.
    *
-   * @param sign 1 for a notification that was added, -1 for one that was removed
+   * @param sign 1 for an added notification, -1 for a removed notification
    */
   count(firstBytes: number | undefined, secondBytes: number | undefined, sign: 1 | -1): void {
     this.objects += sign * (secondBytes ?? firstBytes ?? 0);
@@ -34,7 +37,7 @@ export class PendingBytes {
   }
 }
 
-/** Pairs in a chunk. Its arrays grow with their use, because most queues stay short. */
+/** Pairs in a chunk. The arrays of a chunk grow with use, because most queues stay short. */
 const CHUNK_PAIRS = 1024;
 
 interface Chunk<First, Second> {
@@ -44,8 +47,8 @@ interface Chunk<First, Second> {
 }
 
 /**
- * An unbounded queue of pairs in chunks. A chunk is appended when the last one is full and dropped when it is empty, so
- * the queue grows and shrinks without copying. One empty chunk is kept.
+ * An unbounded queue of pairs in chunks. A chunk is appended when the last chunk is full and dropped when it is empty,
+ * so the queue grows and shrinks without copying. A single empty chunk is kept.
  *
  * ```
  *  head ─► [ – – – c d e ] ─► [ f g h i j k ] ─► [ l m ] ◄─ tail        spare [ ]
@@ -82,7 +85,7 @@ export class ChunkedQueue<First, Second> {
     this.#headAt++;
     this.length--;
     if (this.length === 0) {
-      // The head is the tail. A queue that is always short restarts at index 0, so its arrays stay short.
+      // The head is the tail. A queue that is always short restarts at index 0, so the arrays stay short.
       this.#headAt = 0;
       this.#tailEnd = 0;
     } else if (this.#headAt === CHUNK_PAIRS) {
@@ -110,20 +113,21 @@ export class ChunkedQueue<First, Second> {
 interface Node {
   first: Pending;
   second: number;
-  /** Position of its newest notification, counted over everything that was ever pushed. */
+  /** Position of the node's newest notification, counted over all notifications ever pushed. */
   position: number;
   previous: Node | undefined;
   next: Node | undefined;
 }
 
 /**
- * The queue of a handler that is far behind while the backlog budget is short: at most three notifications for one
+ * The queue of a handler that is far behind while the backlog budget is short: at most three notifications for an
  * object, however often it changes.
  *
- * Each notification still begins at the state where the previous one for its object ended. An update is merged into a
- * pending add or update of the same object and takes the newer one's place, so versions never go back. An add and its
- * deletion cancel each other. An update before a deletion stays, so the handler receives the last state before it.
- * Nothing is merged across a cursor, which delivers its own states.
+ * Each notification still begins at the state where the previous notification for the object ended. An update is merged
+ * into a pending add or update of the same object and takes the place of the newer notification, so versions never go
+ * back. An add and the deletion of the same object cancel each other. An update before a deletion stays, so the handler
+ * receives the last state. Notifications before and after a cursor are not merged, because a cursor delivers states
+ * itself.
  */
 export class CoalescedQueue {
   readonly #table: EntryTable;
@@ -133,7 +137,7 @@ export class CoalescedQueue {
   /** The newest node of each object since the last cursor. */
   readonly #latest: SplitMap<Node> = new SplitMap();
   length = 0;
-  /** Number of notifications, ever, that were merged into others instead of being delivered. */
+  /** Number of notifications, ever, that were merged into others. */
   coalesced = 0;
 
   /** @param bytes the sums that include the notifications to be pushed */
@@ -155,7 +159,7 @@ export class CoalescedQueue {
     return this.#head?.position;
   }
 
-  /** Appends a notification newer than all others. The queue takes over its references. */
+  /** Appends a notification newer than all others. The queue takes over the references. */
   push(first: Pending, second: number, position: number): void {
     if (isCursor(first)) {
       this.#latest.clear();
@@ -174,7 +178,7 @@ export class CoalescedQueue {
     }
   }
 
-  /** Removes the oldest notification. The caller, who has read it, takes over its references. */
+  /** Removes the oldest notification. The caller read it before, and takes over the references. */
   shift(): void {
     const head = this.#head;
     if (!head) return;
@@ -184,7 +188,7 @@ export class CoalescedQueue {
     if (this.#latest.get(key) === head) this.#latest.delete(key);
   }
 
-  /** `before` ends at the state `first`; afterwards it ends at `second`. */
+  /** `before` ends at the state `first`; after the merge it ends at `second`. */
   #mergeUpdate(before: Node, first: number, second: number, position: number): void {
     this.#unlink(before);
     this.#bytes.count(this.#lengthOf(first), this.#lengthOf(before.second), -1);
@@ -233,14 +237,17 @@ export class CoalescedQueue {
   }
 }
 
-/** Marks less than this apart become one. The backlog of one hour has 36,000 marks. */
+/** Marks less than this apart are merged. The backlog of an hour holds 36,000 marks. */
 const RESOLUTION_MS = 100;
 
-/** Age of the oldest notification, without a time in each: the drain marks the end of the queue after each merge. */
+/**
+ * Age of the oldest notification, without storing a time for each: the drain marks the end of the queue after each
+ * merge.
+ */
 export class BacklogAge {
   /** Pairs of a position and the arrival time of the oldest notification before it. */
   readonly #marks: ChunkedQueue<number, number> = new ChunkedQueue();
-  /** End and time of the latest mark, which may still grow; `#end` is -1 without a mark. */
+  /** End and time of the latest mark, which may still grow; `#end` is -1 if there is no mark. */
   #end = -1;
   #atMs = 0;
 
@@ -254,7 +261,7 @@ export class BacklogAge {
     this.#end = end;
   }
 
-  /** Returns 0 when no pending notification has been marked yet. */
+  /** Returns 0 before the first mark of a pending notification. */
   ageMs(oldest: number, nowMs: number): number {
     this.#forget(oldest);
     if (this.#marks.length > 0) return nowMs - (this.#marks.second ?? nowMs);

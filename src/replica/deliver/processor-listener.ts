@@ -1,7 +1,7 @@
 /**
- * The handlers of one informer: `SharedProcessor` distributes committed changes to its listeners, and a
- * `ProcessorListener` is one handler with its pending notifications. A slow handler delays only itself. Its pending
- * entries keep their bytes, which are counted; all handlers together have a budget (backlog-budget.ts).
+ * The handlers of an informer: `SharedProcessor` distributes committed changes to the listeners, and a
+ * `ProcessorListener` is a handler with the pending notifications. A slow handler delays only itself. Pending entries
+ * keep their bytes, which are counted; all handlers together share a budget (backlog-budget.ts).
  */
 import type { KubeloomError } from '../../base/errors.ts';
 import { NO_ROW } from '../store/columns.ts';
@@ -22,7 +22,7 @@ export class SharedProcessor implements ReplicaListener {
   readonly latency: EventLatency = new EventLatency();
   readonly #listeners: Set<ProcessorListener> = new Set();
 
-  /** The content of the cache is the initial list of the listener, and every later change is a notification. */
+  /** The listener receives the content of the cache as the initial list, and every later change as a notification. */
   add(listener: ProcessorListener, replica: Replica): void {
     this.#listeners.add(listener);
     if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica, 'join'), true);
@@ -31,7 +31,7 @@ export class SharedProcessor implements ReplicaListener {
   /**
    * Drops pending notifications, or delivers them with `drain`. Returns false for an unknown listener.
    *
-   * @param failure the reason, unless the user has removed the listener
+   * @param failure the reason, unless the user removed the listener
    */
   remove(listener: ProcessorListener, drain: boolean = false, failure?: KubeloomError): boolean {
     if (drain) listener.leave();
@@ -46,7 +46,7 @@ export class SharedProcessor implements ReplicaListener {
 
   replaced(difference: Difference): void {
     for (const listener of this.#listeners) {
-      // A relist decides now which listeners get updates without a change, not when it delivers them (contract C12).
+      // A relist decides now, not at the delivery, which listeners receive updates without a change (contract C12).
       const { isResyncDue } = listener;
       listener.pushCursor(difference.cursor(isResyncDue), difference.isInitial);
     }
@@ -61,26 +61,27 @@ const RELEASED_PER_CALL = 1024;
 
 type State =
   | 'open'
-  /** Accepts nothing new, and becomes `removed` when it has delivered everything. */
+  /** Accepts no more notifications, and becomes `removed` after delivering the pending notifications. */
   | 'leaving'
-  /** Delivers nothing more. A last call may be in progress, and pending entries are released step by step. */
+  /** Delivers no more notifications. A last call may be in progress, and pending entries are released step by step. */
   | 'removed';
 
 /** A handler that writes the cache of another thread. */
 export interface CacheWriter {
   /**
-   * Writes a change at once, when nothing is pending before it; false: the change waits, as one for any other handler.
+   * Writes a change at once, if no notification is pending; false: the change must wait, as for any other handler.
    *
-   * @param oldRow `NO_ROW` for an added object @param newRow `NO_ROW` for a deleted one
+   * @param oldRow `NO_ROW` for an added object
+   * @param newRow `NO_ROW` for a deleted object
    */
   changed(oldRow: number, newRow: number): boolean;
   /** Called before the notifications of an initial list, or of the changes of a relist. */
   listBegins(): void;
-  /** @param version the server's version of the state that the handler has received then */
+  /** @param version the server's version of the state that the handler received */
   listEnds(version: number | string): void;
-  /** Called when the handler receives what is pending, and no later change. */
+  /** Called when the handler receives the pending notifications, and no later change. */
   leaves(): void;
-  /** Called when the handler receives nothing more; a call in progress ends. */
+  /** Called when the handler receives no more notifications; a call in progress ends. */
   ended(failure: KubeloomError | undefined): void;
   /** Bytes of old states that only the other thread needs. */
   readonly heldBytes: number;
@@ -89,13 +90,13 @@ export interface CacheWriter {
 export interface ListenerOptions extends HandlerCallsOptions {
   /** The table whose rows are pushed. */
   readonly table: EntryTable;
-  /** Called when the promise of a call has settled: deliveries can go on. */
+  /** Called when the promise of a call settles: deliveries can continue. */
   readonly onReady: () => void;
-  /** Called when the initial list was delivered and all its calls have returned. */
+  /** Called when the initial list is delivered and all calls for it have returned. */
   readonly onSynced: () => void;
-  /** Set when the handler is a cache writer. */
+  /** Present if the handler is a cache writer. */
   readonly writer?: CacheWriter | undefined;
-  /** Called when the backlog budget is short and this handler holds much of it. */
+  /** Called when the backlog budget is short and this handler holds much of the backlog. */
   readonly onPressure: (pressure: BacklogPressure) => void;
 }
 
@@ -109,7 +110,7 @@ export class ProcessorListener {
   readonly #age: BacklogAge = new BacklogAge();
   /** Sampled events of pending notifications, by position. */
   readonly #sampled: ChunkedQueue<number, SampledEvent> = new ChunkedQueue();
-  /** The sampled event of the call that awaits something. */
+  /** The sampled event of the call whose promise is pending. */
   #awaited: SampledEvent | undefined;
   #pushed = 0;
   /** The part of `#pushed` whose arrival time is recorded. */
@@ -122,9 +123,9 @@ export class ProcessorListener {
   #initial: DeliveryCursor | undefined;
   #hasInitial = false;
   #resync: DeliveryCursor | undefined;
-  /** True when a relisted unchanged object is delivered: a resync is due, or no timer has decided yet (C12). */
+  /** Whether a relisted unchanged object is delivered: a resync is due, or the first timer is yet to decide (C12). */
   isResyncDue = true;
-  /** Resolves when the listener is removed, its last call has returned, and all its entries are released. */
+  /** Resolves when the listener is removed, the last call has returned, and all entries are released. */
   readonly ended: Promise<void>;
   #end!: () => void;
   readonly #delivery: Delivery = emptyDelivery();
@@ -140,7 +141,7 @@ export class ProcessorListener {
     this.ended = new Promise((resolve) => (this.#end = resolve));
   }
 
-  /** Appends a committed change. Runs no user code. @param sampled its event, when it is in the sample */
+  /** Appends a committed change. Runs no user code. @param sampled the event, if it is in the sample */
   push(oldRow: number, newRow: number, sampled?: SampledEvent): void {
     if (this.#state !== 'open') return;
     const { table, writer } = this.#options;
@@ -156,7 +157,7 @@ export class ProcessorListener {
     this.#queue.push(oldRow, newRow);
   }
 
-  /** Appends a resync, unless the previous one is still pending: a blocked handler never has two of them. */
+  /** Appends a resync, unless the previous resync is still pending: a blocked handler holds at most a single resync. */
   pushResync(replica: Replica): void {
     if (this.#resync && this.#cursors.has(this.#resync)) return;
     this.#resync = new SnapshotCursor(replica, 'resync');
@@ -177,7 +178,7 @@ export class ProcessorListener {
     this.#queue.push(cursor, NO_ROW);
   }
 
-  /** Records the arrival time of everything pushed since the previous call. */
+  /** Records the arrival time of all notifications pushed since the previous call. */
   arrived(): void {
     if (this.#pushed === this.#arrived) return;
     this.#arrived = this.#pushed;
@@ -197,7 +198,7 @@ export class ProcessorListener {
     return this.pendingNotifications > 0 && !this.#calls.isBusy;
   }
 
-  /** True when nothing is pending and no call is in progress, its promise included. */
+  /** True when no notification is pending and no call, including its promise, is in progress. */
   get isIdle(): boolean {
     return this.pendingNotifications === 0 && !this.#calls.isBusy;
   }
@@ -206,7 +207,7 @@ export class ProcessorListener {
     return this.#state === 'removed' ? 0 : this.#queue.length + this.#coalesced.length;
   }
 
-  /** True while there are pending entries, also those that a removed listener has still to release. */
+  /** True while there are pending entries, including entries that a removed listener must still release. */
   get #isHolding(): boolean {
     return this.#queue.length + this.#coalesced.length > 0;
   }
@@ -258,12 +259,15 @@ export class ProcessorListener {
     return queue.length > 0;
   }
 
-  /** True while the handler runs synchronously; false again once it awaits something. */
+  /** True while the handler runs synchronously; false while its promise is pending. */
   get isInsideCall(): boolean {
     return this.#calls.isInside;
   }
 
-  /** Calls the handler up to `count` times. Returns the calls, pauses of a cursor that skips much included. */
+  /**
+   * Calls the handler up to `count` times. Returns the number of calls, including pauses of a cursor that skips
+   * changes.
+   */
   deliver(count: number): number {
     let calls = 0;
     while (calls < count && this.isReady) {
@@ -279,7 +283,7 @@ export class ProcessorListener {
     return calls;
   }
 
-  /** Accepts nothing new; pending notifications are still delivered. */
+  /** Accepts no more notifications; pending notifications are still delivered. */
   leave(): void {
     if (this.#state === 'open') {
       this.#state = 'leaving';
@@ -297,7 +301,7 @@ export class ProcessorListener {
     this.release();
   }
 
-  /** Releases some of the, perhaps millions of, entries of a removed handler; true while there are more. */
+  /** Releases some of the pending entries, of which a removed handler may hold millions; true while there are more. */
   release(): boolean {
     if (this.#state !== 'removed') return false;
     const { table } = this.#options;
@@ -306,7 +310,7 @@ export class ProcessorListener {
       if (queue.length === 0) break;
       const { first = NO_ROW, second = NO_ROW } = queue;
       if (isCursor(first) && first.close()) break;
-      // Before the references: the queue reads the key of what it removes.
+      // Before the references: the queue reads the key of the removed element.
       queue.shift();
       if (!isCursor(first) && first !== NO_ROW) table.dropReference(first);
       if (second !== NO_ROW) table.dropReference(second);
@@ -315,7 +319,7 @@ export class ProcessorListener {
     return this.#isHolding;
   }
 
-  /** Moves the next notification into `#delivery`; false when it was a cursor at its end. */
+  /** Moves the next notification into `#delivery`; returns false at the end of a cursor. */
   #take(): boolean {
     const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
     const { first = NO_ROW, second = NO_ROW } = queue;
@@ -346,7 +350,7 @@ export class ProcessorListener {
     return true;
   }
 
-  /** Takes the sampled event of the next notification, and forgets those that were merged into later ones. */
+  /** Takes the sampled event of the next notification, and drops events of notifications merged into later ones. */
   #takeSampled(): SampledEvent | undefined {
     const queue = this.#sampled;
     const next = this.#oldest;

@@ -1,8 +1,8 @@
 /**
- * Resync: redelivers the cache to the handlers whose period has elapsed, without a request to the server.
+ * Resync: redelivers the cache to handlers whose period is over, without a request to the server.
  *
- * An informer has one timer, with the shortest requested period. A handler is due at the first tick after its own
- * period, as in client-go.
+ * An informer uses a single timer, with the shortest requested period. A handler is due at the first tick after the
+ * handler's period, as in client-go.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { ProcessorListener } from './processor-listener.ts';
@@ -13,7 +13,7 @@ const EARLY_MS = 50;
 
 export interface ResyncOptions {
   readonly clock: Clock;
-  /** The informer's period, also of handlers without their own. 0: never. */
+  /** The informer's period, also for handlers that do not request a period. 0: never. */
   readonly periodMs: number;
   readonly onDue: (due: readonly ProcessorListener[]) => void;
   /** Called when a period was raised; the text says why. */
@@ -47,7 +47,7 @@ export class ResyncTimer {
     this.#schedules.set(listener, this.#derive({ requestedMs, periodMs: 0, nextMs: 0 }));
     if (requestedMs === 0 || (checkMs > 0 && requestedMs >= checkMs)) return;
     if (this.#phase === 'waiting' || checkMs === 0) {
-      // client-go would never resync the first handler with a period when it comes after start.
+      // In client-go, the first handler with a period is never resynced if it is added after the start.
       this.#checkPeriodMs = requestedMs;
       for (const schedule of this.#schedules.values()) this.#derive(schedule);
       this.#arm();
@@ -94,7 +94,7 @@ export class ResyncTimer {
     this.#arm();
   }
 
-  /** Sets the effective period, 0 or at least the timer's, and when it ends. */
+  /** Sets the effective period, which is 0 or at least the timer's period, and the end of the current period. */
   #derive(schedule: Schedule): Schedule {
     const check = this.#checkPeriodMs;
     const wanted = schedule.requestedMs;

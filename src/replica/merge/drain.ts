@@ -1,6 +1,6 @@
 /**
- * The main thread's work within its budget: merge a little, deliver a little to every handler, maintain the store a
- * little, and yield to the event loop. One drain serves all informers.
+ * The main thread's work within a budget: merge a few records, deliver a few notifications to every handler, maintain
+ * the store a little, and yield to the event loop. A single drain serves all informers.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { BacklogBudget } from '../deliver/backlog-budget.ts';
@@ -9,21 +9,21 @@ import type { ProcessorListener } from '../deliver/processor-listener.ts';
 /** Records merged between two rounds of deliveries. */
 const MERGE_BATCH = 256;
 /**
- * Records merged for each millisecond of the budget while a handler that awaits nothing is far behind: 32,000 a second
- * at one batch a turn, for the other handlers as well. The rest stays in the log.
+ * Records merged for each millisecond of the budget while a synchronous handler is far behind: 32,000 a second at a
+ * batch a turn, also for the other handlers. The rest stays in the log.
  */
 const MERGES_PER_MS_CONGESTED = 32;
 const CONGESTED_NOTIFICATIONS = 4096;
-/** Calls of one handler between two readings of the clock; fewer until the duration of its calls is measured. */
+/** Calls of a handler between two reads of the clock; fewer until the duration of the calls is measured. */
 const DELIVER_BATCH_MAX = 16;
 
-/** The source of changes: the records of the shards, or those of the thread that shares its cache. */
+/** The source of changes: the records of the shards, or the records of the thread that shares the cache. */
 export interface Merger {
-  /** Takes up to `count` records; returns how many. */
+  /** Takes up to `count` records; returns the number taken. */
   merge(count: number): number;
   /** Returns memory to the writers of the records; called after a merge. */
   publish(): void;
-  /** Returns whether the next record has come. */
+  /** Returns whether the next record is in the ring. */
   hasWork(): boolean;
 }
 
@@ -36,14 +36,16 @@ export class Drain {
   readonly #budgetMs: number;
   readonly #mergeBatchCongested: number;
   readonly #listeners: ProcessorListener[] = [];
-  /** Time that each handler has used since the last turn began. */
+  /** Time used by each handler since the last turn began. */
   readonly #servedMs: Map<ProcessorListener, number> = new Map();
-  /** The part of that time used after the turn; the next turn has less by it. */
+  /** The part of that time used after the turn; the next turn is shorter by as much. */
   #resumedMs = 0;
-  /** Index of the listener that is served next: no heavy handler shall always be the one that ends the budget. */
+  /**
+   * Index of the listener to serve next. It changes, so that the budget does not always end at the same heavy handler.
+   */
   #first = 0;
   readonly #maintenance: Set<Maintenance> = new Set();
-  /** Records merged by the last turn: decides between parking and a short sleep. */
+  /** Records merged by the last turn, which decides between parking and a short sleep. */
   lastMerged = 0;
 
   constructor(merger: Merger, clock: Clock, budgetMs: number, backlogs: BacklogBudget) {
@@ -71,7 +73,7 @@ export class Drain {
     this.#maintenance.delete(maintenance);
   }
 
-  /** Works for at most the budget, less the time of `resume` before; true when there is more to do. */
+  /** Works for at most the budget, less the time that `resume` used before; returns true if there is more to do. */
   runOnce(): boolean {
     const deadline = this.#clock.now() + this.#budgetMs - this.#resumedMs;
     this.#servedMs.clear();
@@ -99,8 +101,9 @@ export class Drain {
   }
 
   /**
-   * Continues with a handler whose promise has settled, until it has used its share of the budget since the last turn
-   * began. Promises settle between two turns: with one call a turn, other handlers' time would slow an async handler.
+   * Continues with a handler whose promise settled, until it used up the handler's share of the budget since the last
+   * turn began. Promises settle between turns: at a single call a turn, the time of other handlers would slow an async
+   * handler.
    */
   resume(listener: ProcessorListener): void {
     if (!listener.isReady) return;
@@ -141,7 +144,10 @@ export class Drain {
     return this.#budgetMs / this.#listeners.length;
   }
 
-  /** Calls one handler until its share of the budget is used or it awaits something: fair in time, not in calls. */
+  /**
+   * Calls a handler until the handler's share of the budget is used or a promise is pending: fair in time, not in
+   * calls.
+   */
   #serve(listener: ProcessorListener, beginMs: number, shareMs: number): number {
     let nowMs = beginMs;
     const endMs = beginMs + shareMs;
@@ -151,7 +157,7 @@ export class Drain {
       const startMs = nowMs;
       calls += listener.deliver(batch);
       nowMs = this.#clock.now();
-      // Only short calls are made without reading the clock between them.
+      // Only short calls are made without reading the clock in between.
       if (nowMs - startMs < shareMs / 8) batch = Math.min(batch * 2, DELIVER_BATCH_MAX);
     } while (listener.isReady && nowMs < endMs);
     this.#servedMs.set(listener, (this.#servedMs.get(listener) ?? 0) + nowMs - beginMs);

@@ -1,5 +1,5 @@
 /**
- * Turns the records of one informer into states of its replica: interprets notifications, and copies the bytes out of
+ * Turns the records of an informer into states of the replica: interprets notifications, and copies the bytes out of
  * log or ring into the store's slabs, once.
  */
 import { KubeloomError, assert } from '../../base/errors.ts';
@@ -21,9 +21,9 @@ import type { Replica, UsedId } from '../store/replica.ts';
 import type { MainTransform } from './main-transform.ts';
 
 const SLASH = 0x2f;
-/** Initial size: names in Kubernetes have at most 253 characters, namespaces 63. It grows for longer ones. */
+/** Initial size: names in Kubernetes contain at most 253 characters, namespaces 63. It grows for longer names. */
 const KEY_BYTES = 512;
-/** Most clusters have fewer; with more, some namespaces have two equal strings. */
+/** Most clusters have fewer namespaces; with more, some namespaces are stored as two equal strings. */
 const NAMESPACES_MIN = 4096;
 
 /** Report of a shard about the object with this key. */
@@ -45,12 +45,12 @@ export class InformerMerge {
   readonly #sharedFields: SharedFields = new SharedFields();
   /** Number of merged objects and bookmarks: a sign of progress. */
   records = 0;
-  /** Number of objects that a shard ignored: their version is the cache's, or older. */
+  /** Number of objects that a shard ignored because their version was not newer than the cache's. */
   ignored = 0;
   #epoch = 0;
   /**
-   * True when the list had no particular version. The watch after it began with synthetic ADDED events in no order, so
-   * none of their versions is a position to resume from.
+   * True if the list had no particular version. The watch after such a list begins with synthetic ADDED events in no
+   * order, so none of their versions is a position to resume from.
    */
   #isPositionless = false;
   #listVersion = '';
@@ -60,7 +60,10 @@ export class InformerMerge {
     this.#options = options;
   }
 
-  /** @param text the ring that holds the record @param received the place of its bytes */
+  /**
+   * @param text the ring that holds the record
+   * @param received the location of the object's bytes
+   */
   notification(shard: number, record: Notification, text: Buffer, received: ObjectBytes): void {
     const { replica, owner, transform } = this.#options;
     this.records++;
@@ -129,7 +132,7 @@ export class InformerMerge {
     };
   }
 
-  /** Returns the ids of a shard that has ended for its successor, which creates msgpack tables of its own. */
+  /** Returns the ids of an ended shard for the successor, which creates new msgpack tables. */
   succeed(shard: number): { readonly epoch: number | undefined; readonly ids: Iterable<UsedId> } {
     const { replica, owner } = this.#options;
     owner.decoders.delete(shard);
@@ -159,8 +162,8 @@ export class InformerMerge {
   }
 
   /**
-   * Returns whether a listed object equals the one in the cache. The content decides, not the version alone: versions
-   * are used again after a restore of etcd, and a new default of a CRD changes objects without changing their version.
+   * Returns whether a listed object equals the cached object. The content decides, not the version alone: versions are
+   * used again after a restore of etcd, and a new default of a CRD changes objects without changing their version.
    */
   #isUnchanged(live: number, listed: State, object: ObjectBytes): boolean {
     const { owner } = this.#options;
@@ -230,7 +233,7 @@ class KeyIdentity implements Identity {
 
 /**
  * Reads key, namespace and name out of the first record of an object. They are kept as long as the object exists, so
- * they take little memory: one string for the key with the name, and one for the objects of a namespace.
+ * they take little memory: a string for the key with the name, and a string shared by all objects of a namespace.
  */
 export class IdentityReader {
   #bytes: Buffer = Buffer.alloc(KEY_BYTES);
@@ -257,7 +260,7 @@ export class IdentityReader {
     for (let at = 0; at < namespaceLength; at++) {
       const byte = text[textOffset + at] ?? 0;
       bytes[at] = byte;
-      // A byte of UTF-8 over 0x7f is no ASCII, so it is never the last namespace.
+      // A byte of UTF-8 above 0x7f is not ASCII and never matches the last namespace.
       if (isLast && (byte !== last.charCodeAt(at) || byte > 0x7f)) isLast = false;
     }
     bytes[namespaceLength] = SLASH;

@@ -1,7 +1,7 @@
 /**
- * Merges the shards' rings into one history, by sequence. Sequence n is merged before n + 1, whichever shards they went
- * to; a control record takes effect when all shards have answered it. So the replicas are always exactly the server's
- * history up to one point.
+ * Merges the shards' rings into a single history, by sequence. Sequence n is merged before n + 1, whatever their
+ * shards; a control record takes effect when all shards have answered it. So the replicas always equal the server's
+ * history up to a point.
  */
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
@@ -33,27 +33,30 @@ export interface SequenceMergerOptions {
   readonly stamps: StampReader;
   /** The clock of the stamps. */
   readonly clock: Pick<Clock, 'now'>;
-  /** Called when a shard's record is invalid; nothing more is merged. */
+  /** Called when a shard's record is invalid; the merger stops. */
   readonly broken: (error: KubeloomError) => void;
 }
 
-/** One shard, and what it has published of a sequence that is not complete. */
+/** A shard, and the records that it published of an incomplete sequence. */
 interface Source {
   readonly shard: number;
   readonly ring: RingConsumer;
   readonly bell: Bell;
   /** The ring's memory. */
   readonly text: Buffer;
-  /** Texts of a record too long for it. */
+  /** Texts too long for the terminal record. */
   readonly texts: Buffer[];
   readonly parts: Buffer[];
-  /** Warnings of records whose terminal record has not come: a shard that dies before it repeats them. */
+  /**
+   * Warnings of records whose terminal record is still to come: a shard that dies before the terminal record repeats
+   * them.
+   */
   readonly warnings: PrefixRecord[];
-  /** True when it has answered the next control record. */
+  /** True when the shard has answered the next control record. */
   hasAnswered: boolean;
 }
 
-/** Takes about a millisecond to copy. */
+/** Copying these bytes takes about a millisecond. */
 const MERGE_BYTES_MAX = 2 * 2 ** 20;
 
 export class SequenceMerger {
@@ -88,8 +91,9 @@ export class SequenceMerger {
   }
 
   /**
-   * Takes up to `count` next records of the history and returns how many. It takes fewer when their objects are large,
-   * because copying takes time. It may take part of a sequence, whose records may not fit into a ring at once.
+   * Takes up to `count` next records of the history and returns the number taken. It takes fewer if the objects are
+   * large, because copying takes time. It may take a part of a sequence, whose records need not fit into a ring at
+   * once.
    */
   merge(count: number): number {
     this.#takenBytes = 0;
@@ -120,13 +124,16 @@ export class SequenceMerger {
     if (released) this.#options.reflectorBell.ring();
   }
 
-  /** Returns whether all that an ended shard has published is merged, and no barrier that it answered waits for others. */
+  /**
+   * Returns whether all records of an ended shard are merged, and no control record that it answered waits for other
+   * shards.
+   */
   isDrained(shard: number): boolean {
     const source = this.#sources[shard];
     return !source?.ring.hasRecord && !source?.hasAnswered;
   }
 
-  /** Drops the beginning of a record that a shard, which has ended, did not finish. */
+  /** Drops the beginning of a record that an ended shard did not finish. */
   discardUnfinished(shard: number): void {
     const { texts = [], parts = [], warnings = [] } = this.#sources[shard] ?? {};
     texts.length = 0;
@@ -134,7 +141,7 @@ export class SequenceMerger {
     warnings.length = 0;
   }
 
-  /** Returns whether the next record has come; reads only shared tails. */
+  /** Returns whether the next record of the history is in a ring; reads only shared tails. */
   hasWork(): boolean {
     if (this.#isBroken) return false;
     try {
@@ -150,7 +157,7 @@ export class SequenceMerger {
     return ring.peek() && sequenceOf(ring) === (this.merged + 1) >>> 0;
   }
 
-  /** Takes one record of the next sequence if one has arrived. */
+  /** Takes a record of the next sequence, if it is in a ring. */
   #takeNext(): boolean {
     if (this.#isBroken) return false;
     for (const source of this.#sources) {

@@ -1,16 +1,16 @@
-/** The life of one informer's cache for one other thread: when it is written, and when it has ended there. */
+/** The life of an informer's cache for a reading thread: the phases of writing, and the kinds of end. */
 import type { KubeloomError } from '../../base/errors.ts';
 
 export type CacheExportState =
   /** Every change is written. */
   | { readonly kind: 'open' }
-  /** The changes that are pending are written, and no later ones. */
+  /** Pending changes are still written, later changes are not. */
   | { readonly kind: 'leaving' }
-  /** A record cannot be written, so the thread's cache has ended with this error. */
+  /** A record could not be written, so the thread's cache ended with this error. */
   | { readonly kind: 'failed'; readonly failure: KubeloomError }
-  /** The handler has ended, so the thread's cache has ended, perhaps with an error. */
+  /** The handler ended, and with it the thread's cache, perhaps with an error. */
   | { readonly kind: 'removed'; readonly failure: KubeloomError | undefined }
-  /** The thread has ended. */
+  /** The thread ended. */
   | { readonly kind: 'closed' };
 
 export type CacheExportEvent =
@@ -21,14 +21,14 @@ export type CacheExportEvent =
 
 export const OPEN: CacheExportState = { kind: 'open' };
 
-/** Returns whether changes are still written. In every other state the thread's cache never changes again. */
+/** Returns whether changes are still written; if not, the thread's cache no longer changes. */
 export function isWriting(
   state: CacheExportState,
 ): state is Extract<CacheExportState, { kind: 'open' | 'leaving' }> {
   return state.kind === 'open' || state.kind === 'leaving';
 }
 
-/** Returns the same object when the event changes nothing. */
+/** Returns the same object if the event does not change the state. */
 export function stepCacheExport(state: CacheExportState, event: CacheExportEvent): CacheExportState {
   if (event.type === 'close') return state.kind === 'closed' ? state : { kind: 'closed' };
   if (!isWriting(state)) return state;

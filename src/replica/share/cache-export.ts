@@ -1,8 +1,8 @@
 /**
- * One informer's cache for one other thread, on the main thread: a handler whose calls write records. While the ring is
- * full, or the thread holds too many bytes of old states, the call is a promise. So a thread that does not read is a slow
- * handler, with all that follows. Nothing is queued here: besides the call in progress there are the marks of a list and
- * a version to be written.
+ * An informer's cache for a reading thread, on the main thread: a handler whose calls write records. While the ring is
+ * full, or the thread holds too many bytes of old states, the call is a pending promise. So a thread that does not read
+ * is a slow handler, with the same consequences. This class queues no changes: besides the call in progress it holds
+ * the marks of a list and a version to be written.
  */
 import { assert } from '../../base/errors.ts';
 import type { KubeloomError } from '../../base/errors.ts';
@@ -24,7 +24,7 @@ import { ExportedRows } from './exported-rows.ts';
 import { NO_MEMORY } from './messages.ts';
 import type { LinkedCache, ReaderLink, Written } from './reader-link.ts';
 
-/** Flags of a row that are about its object, not about this thread. */
+/** Flags of a row that describe the object, not this thread. */
 const OBJECT_FLAGS: number =
   EntryFlag.TooLarge |
   EntryFlag.TransformFailed |
@@ -68,7 +68,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
   /** Marks of lists that wait for room: at most two. */
   #marks: (typeof RowKind.ListBegin | typeof RowKind.ListEnd)[] = [];
   #isInList = false;
-  /** The last version that was written, or that the last mark has. */
+  /** The version of the last record, or of the last mark. */
   #version: number | string = '';
 
   constructor(informer: number, link: ReaderLink, options: CacheExportOptions) {
@@ -79,7 +79,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     this.#exportedRows = new ExportedRows(options.table);
   }
 
-  /** Number of rows that the thread has. */
+  /** Number of rows that the thread holds. */
   get exportedCount(): number {
     return this.#exportedRows.count;
   }
@@ -93,7 +93,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     return this.#exportedRows.supersededBytes;
   }
 
-  /** Whether a row that the thread has may be moved: its record can be written at once. */
+  /** Whether a row that the thread holds may be moved: the record of the move can be written at once. */
   get mayMove(): boolean {
     return this.link.hasRoomForMove && !this.#isHeld;
   }
@@ -128,7 +128,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     this.#mark(RowKind.ListEnd);
   }
 
-  /** Called after changes were merged: the version of the cache may be one that no record has. */
+  /** Called after a merge: the cache may have reached a version that no record carries. */
   merged(): void {
     if (this.#state.kind === 'open') this.link.want(this);
   }
@@ -138,24 +138,24 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     this.#apply({ type: 'leave' });
   }
 
-  /** Called when the handler has ended: the cache of the thread changes no more. @param failure the reason */
+  /** Called when the handler has ended: the thread's cache no longer changes. @param failure the reason */
   ended(failure: KubeloomError | undefined): void {
     this.#apply({ type: 'remove', failure });
   }
 
-  /** Ends the cache of the thread. What the thread has stays readable. */
+  /** Ends the thread's cache. The rows that the thread holds stay readable. */
   fail(failure: KubeloomError): void {
     this.#apply({ type: 'fail', failure });
   }
 
-  /** Ends all deliveries. Nothing is written from now on; `release` ends the exports. */
+  /** Ends all deliveries and all writes; `release` ends the exports. */
   close(): void {
     this.#apply({ type: 'close' });
   }
 
   /**
-   * If the thread holds this row, sends the new place of the row and returns true. The ring has room for the record, because
-   * rows are moved only if it has. Until the thread reads the record, it uses the former row.
+   * If the thread holds this row, sends the new place of the row and returns true. There is room for the record,
+   * because rows are moved only if there is. Until the thread reads the record, it uses the former row.
    */
   moved(row: number, former: number): boolean {
     if (this.#state.kind === 'closed' || !this.#exportedRows.has(row)) return false;
@@ -178,7 +178,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     return this.#exportedRows.endAll();
   }
 
-  /** Writes what the thread lacks. */
+  /** Writes marks, the call in progress, and the version, as far as there is room. */
   write(): Written {
     if (!this.#writeMarks()) return 'no room';
     const call = this.#call;
@@ -191,7 +191,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     return this.#writePosition();
   }
 
-  /** Takes the next state; what it does not need any more goes. */
+  /** Enters the next state; drops the call and the marks if no more changes are written. */
   #apply(event: CacheExportEvent): void {
     const before = this.#state;
     const state = (this.#state = stepCacheExport(before, event));
@@ -205,8 +205,8 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
   }
 
   /**
-   * Whether the thread holds so many bytes that changes wait until it returns some. During a list it cannot return what
-   * the list replaces.
+   * Whether the thread holds so many bytes that changes must wait until it returns rows. During a list the thread
+   * cannot return the rows that the list replaces.
    */
   get #isHeld(): boolean {
     return !this.#isInList && this.#exportedRows.supersededBytes > this.#options.heldBytesMax;
@@ -229,7 +229,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     return new Promise((written) => (this.#call = { row, kind, previousRow, written }));
   }
 
-  /** Writes a mark, or adds it to those that wait. An empty list whose marks both wait behind a mark is left out. */
+  /** Writes a mark, or adds it to the waiting marks. An empty list whose marks both wait behind a mark is left out. */
   #mark(kind: typeof RowKind.ListBegin | typeof RowKind.ListEnd): void {
     if (!isWriting(this.#state)) return;
     this.#marks.push(kind);
@@ -237,7 +237,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     if (this.link.isWaiting || !this.#writeMarks()) this.link.want(this);
   }
 
-  /** Returns whether all of them are written. */
+  /** Returns whether all waiting marks are written. */
   #writeMarks(): boolean {
     for (let [mark] = this.#marks; mark !== undefined; [mark] = this.#marks) {
       const isBegin = mark === RowKind.ListBegin;
@@ -249,7 +249,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     return true;
   }
 
-  /** Writes the version of the cache if it alone has changed. */
+  /** Writes the version of the cache if only the version changed. */
   #writePosition(): Written {
     const { replica, isIdle } = this.#options;
     const { version } = replica.live;
@@ -260,7 +260,7 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     return 'all';
   }
 
-  /** Writes the record with the place that the row has now; the thread has the row from then on. */
+  /** Writes the record with the present place of the row; from then on the thread holds the row. */
   #write(row: number, kind: RowKind, previousRow: number): boolean {
     const record = this.#record;
     const { table } = this.#options;
@@ -324,14 +324,14 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
 }
 
 const TEXT_BYTES = 1024;
-/** Bytes of a character in UTF-8, at most, for each unit of a string. */
+/** Maximum UTF-8 bytes for each unit of a string. */
 const BYTES_PER_UNIT = 3;
 
-/** Writes the variable part of a record into one buffer. */
+/** Writes the variable part of a record into a buffer. */
 class TextWriter {
   #bytes: Buffer = Buffer.allocUnsafeSlow(TEXT_BYTES);
 
-  /** @param previous the facts of the object's previous state, which the thread has */
+  /** @param previous the facts of the object's previous state, which the thread holds */
   write(
     record: RowRecord,
     facts: ObjectFacts,

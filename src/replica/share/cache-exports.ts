@@ -1,13 +1,13 @@
-/** The threads that read one informer’s cache, on the main thread. */
+/** The threads that read an informer’s cache, on the main thread. */
 import type { EntryTable } from '../store/entry-table.ts';
 import { EntryFlag } from '../store/entry.ts';
 import type { BytesReaders, SharedMemory } from '../store/store-memory.ts';
 import type { CacheExport } from './cache-export.ts';
 
-/** Figures of one informer's cache in other threads. */
+/** Figures of an informer's cache in other threads. */
 export interface CacheExportStats {
   readonly threads: number;
-  /** States that threads have, and their bytes, summed over the threads. */
+  /** States that threads hold, and the bytes of these states, summed over the threads. */
   readonly states: number;
   readonly bytes: number;
   /** Threads so far. */
@@ -20,7 +20,7 @@ export class CacheExports implements BytesReaders {
   readonly #cacheExports: Set<CacheExport> = new Set();
   #attached = 0;
 
-  /** @param wake requests a turn of the drain: at rest no other one publishes the records of moves */
+  /** @param wake requests a turn of the drain, which publishes the records of moves; at rest there is no other turn */
   constructor(table: EntryTable, wake: () => void) {
     this.#table = table;
     this.#wake = wake;
@@ -44,7 +44,7 @@ export class CacheExports implements BytesReaders {
     return stats;
   }
 
-  /** Called after a round of the drain that merged something. */
+  /** Called after a round of the drain that merged records. */
   merged(): void {
     for (const cacheExport of this.#cacheExports) cacheExport.merged();
   }
@@ -55,7 +55,7 @@ export class CacheExports implements BytesReaders {
   }
 
   moved(row: number, former: number): void {
-    // Without a thread that has the row, the former one ends here.
+    // If no thread holds the row, dropping this reference frees the former row.
     this.#table.addReference(former);
     let isExported = false;
     for (const cacheExport of this.#cacheExports) isExported = cacheExport.moved(row, former) || isExported;

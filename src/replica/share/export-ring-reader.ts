@@ -1,4 +1,4 @@
-/** The reading thread's end of the link: takes the records of all informers, and returns the rows that have ended. */
+/** The reading thread's end of the link: takes the records of all informers, and returns the ended rows. */
 import { KubeloomError, assert, fromErrorMessage } from '../../base/errors.ts';
 import type { ErrorMessage } from '../../base/errors.ts';
 import { parseJson } from '../../base/parse-json.ts';
@@ -12,18 +12,20 @@ import type { ReplicaReader } from './replica-reader.ts';
 
 /** Rows in a record. */
 const RETURNED_PER_RECORD = 256;
-/** Returned rows after which a message wakes the main thread: otherwise it finds them when it does something next. */
+/**
+ * Returned rows after which a message wakes the main thread; below that, the main thread finds them at its next turn.
+ */
 const UNTOLD_ROWS_MAX = 1024;
 
 export interface ExportRingReaderOptions {
   readonly memory: LinkMemory;
   /** Wakes the main thread. */
   readonly progress: () => void;
-  /** Called when an informer's cache has everything that was written for it, and changes no more. */
+  /** Called when an informer's cache has received every record and no longer changes. */
   readonly stopped: (informer: number, failure: KubeloomError | undefined) => void;
-  /** Called when nothing more comes. */
+  /** Called after the last record. */
   readonly closed: () => void;
-  /** Called when a record is invalid; nothing more is merged. */
+  /** Called when a record is invalid; the reader stops merging. */
   readonly broken: (error: KubeloomError) => void;
 }
 
@@ -35,7 +37,7 @@ export class ExportRingReader implements Merger {
   readonly #waiting: Word;
   readonly #merges: Map<number, ReplicaReader> = new Map();
   readonly #record: RowRecord = new RowRecord();
-  /** Rows that have ended and are not in the ring yet. */
+  /** Ended rows that are not in the ring yet. */
   readonly #ended: number[] = [];
   #untold = 0;
   #hasEnded = false;
@@ -82,12 +84,12 @@ export class ExportRingReader implements Merger {
     return !this.#hasEnded && this.#states.hasRecord;
   }
 
-  /** Merges nothing more, and goes on to return rows. */
+  /** Ends the merging; rows are still returned. */
   end(): void {
     this.#hasEnded = true;
   }
 
-  /** Whether this thread has everything that the main thread has written, or waits to write. */
+  /** Whether this thread has read every record, and the main thread has no record to write. */
   get isLevel(): boolean {
     return !this.#states.hasRecord && this.#waiting.load() === 0;
   }
@@ -102,7 +104,7 @@ export class ExportRingReader implements Merger {
     else this.#merges.get(record.informer)?.take(record, text);
   }
 
-  /** Returns the rows that have ended; called after each round of the drain. */
+  /** Returns the ended rows to the main thread; called after each round of the drain. */
   returnRows(): void {
     let isFull = false;
     for (const [informer, { table }] of this.#merges) isFull = !this.#returnRows(informer, table) || isFull;
@@ -115,7 +117,7 @@ export class ExportRingReader implements Merger {
     }
   }
 
-  /** Returns whether all of them are in the ring. The others stay in the table's list. */
+  /** Returns whether all ended rows are in the ring. The others stay in the table's list. */
   #returnRows(informer: number, table: ReplicaReader['table']): boolean {
     const rows = this.#ended;
     for (;;) {

@@ -17,12 +17,12 @@ export class ForeignMemory {
   readonly #forgotten: ForgottenMemory = new ForgottenMemory();
   #isClosed = false;
 
-  /** @param receive takes one of the messages that were sent so far, and passes it to `take`; false without one */
+  /** @param receive receives the next message of the port and passes it to `take`; returns false if there is none */
   constructor(receive: () => boolean) {
     this.#receive = receive;
   }
 
-  /** Takes a message; ignores those that are not about memory. */
+  /** Takes a message; ignores messages that are not about memory. */
   take(message: ToReader): void {
     switch (message.type) {
       case 'memory':
@@ -53,13 +53,13 @@ export class ForeignMemory {
     return memory;
   }
 
-  /** Ends all reads: the main thread uses the memory for something else from now on. */
+  /** Ends all reads: the main thread may reuse the memory from now on. */
   close(): void {
     this.#isClosed = true;
     this.#memories.clear();
   }
 
-  /** Takes all messages that were sent before the record being read. */
+  /** Takes all messages that were sent before the current record. */
   catchUp(): void {
     while (this.#receive());
   }
@@ -75,7 +75,7 @@ export class ForeignMemory {
   }
 }
 
-/** The bytes of one informer's rows. Their columns name foreign memory instead of slabs and dictionaries. */
+/** The bytes of an informer's rows. Their columns name foreign memory instead of slabs and dictionaries. */
 export class ForeignRows implements ForeignBytes {
   readonly #table: EntryTable;
   readonly #memory: ForeignMemory;

@@ -1,26 +1,26 @@
 /**
- * Messages between the main thread and a thread that reads its caches: memory, and the two that begin and break the link.
- * Everything else is a record in the ring, in its order. A record names memory only after the message about it was sent, and the reader takes messages when a record names
- * memory that it does not have.
+ * Messages between the main thread and a thread that reads its caches: memory, and the messages that begin and break
+ * the link. Everything else is a record in the ring, in order. The main thread sends a memory before the record that
+ * names it; the reader takes messages when a record names an unknown memory.
  */
 import type { ErrorMessage } from '../../base/errors.ts';
 import { BELL_LINES } from '../../shared/ring/bell.ts';
 import { allocateRing } from '../../shared/ring/ring.ts';
 import { allocateWords } from '../../shared/ring/word.ts';
 
-/** Version of the records and messages: both threads must have the same. */
+/** Version of the records and messages; both threads must use the same version. */
 export const PORT_VERSION = 2;
 
 export type ToReader =
   | { readonly type: 'memory'; readonly number: number; readonly memory: SharedArrayBuffer }
-  /** No row is in the memory any more. */
+  /** The memory no longer contains rows. */
   | { readonly type: 'forget'; readonly number: number }
-  /** The thread makes its V8 collect the memory that it has forgotten. */
+  /** The thread makes V8 collect the memory that it dropped. */
   | { readonly type: 'collect' }
   | { readonly type: 'structures'; readonly decoder: number; readonly record: Uint8Array }
   /** The main thread delivers from now on. */
   | { readonly type: 'opened' }
-  /** The link cannot go on: the thread shall close the port, whatever is in the ring. */
+  /** The link is broken: the thread must close the port, whatever is in the ring. */
   | { readonly type: 'broken'; readonly error: ErrorMessage };
 
 export type FromReader =
@@ -31,7 +31,7 @@ export type FromReader =
 /** Absence of a memory, where the number of a memory is expected. */
 export const NO_MEMORY = -1;
 
-/** Shared memory of one thread that reads. */
+/** Shared memory of a reading thread. */
 export interface LinkMemory {
   /** Ring of states, from the main thread. */
   readonly states: SharedArrayBuffer;
@@ -42,12 +42,12 @@ export interface LinkMemory {
 
 /** The reader's bell comes first. */
 export const BELL_LINE = 0;
-/** 1 while the main thread waits for room in the ring of states, or for rows that the thread returns. */
+/** 1 while the main thread waits for room in the ring of states, or for returned rows. */
 export const WAITING_LINE: number = BELL_LINES;
-/** 1 since a thread has opened the port: a ring has one reader. */
+/** 1 after a thread opened the port: a ring allows a single reader. */
 export const OPENED_LINE: number = BELL_LINES + 1;
 
-/** A state without its bytes takes about 400. */
+/** The record of a state, without the object's bytes, takes about 400. */
 const STATES_BYTES: number = 2 ** 20;
 const RETURNED_BYTES: number = 2 ** 16;
 

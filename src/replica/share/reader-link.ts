@@ -1,6 +1,6 @@
 /**
- * The main thread's end of the link to one thread that reads its caches: the ring of states, the returned rows, and the
- * numbers under which the thread has memory and decoders.
+ * The main thread's end of the link to a reading thread: the ring of states, the returned rows, and the numbers of
+ * memory and decoders in that thread.
  */
 import { toErrorMessage, withCode } from '../../base/errors.ts';
 import type { KubeloomError } from '../../base/errors.ts';
@@ -15,19 +15,19 @@ import { BELL_LINE, WAITING_LINE } from './messages.ts';
 import type { LinkMemory, ToReader } from './messages.ts';
 
 /**
- * Result of an attempt to write what the thread lacks: `later`, something waits for the calls of the handler; `held`, for
- * rows that the thread returns.
+ * Result of an attempt to write: `later`, the version waits for the calls of the handler; `held`, a change waits until
+ * the thread returns rows.
  */
 export type Written = 'all' | 'later' | 'held' | 'no room';
 
-/** One informer's cache for the thread: its records come from it, and rows return to it. */
+/** An informer's cache for the thread: writes the records, and receives the returned rows. */
 export interface LinkedCache {
-  /** Number of rows that the thread has. */
+  /** Number of rows that the thread holds. */
   readonly exportedCount: number;
   rowsReturned(rows: Int32Array): void;
-  /** Writes what the thread lacks. */
+  /** Writes marks, changes and the version, as far as there is room. */
   write(): Written;
-  /** Ends the thread's cache; the thread may go on reading what it has. */
+  /** Ends the thread's cache; the thread may continue to read the rows that it holds. */
   fail(failure: KubeloomError): void;
   close(): void;
   /** Ends some of the exports of a closed link; true while there are more. */
@@ -37,17 +37,17 @@ export interface LinkedCache {
 export interface ReaderLinkOptions {
   /** Sends a message to the thread. */
   readonly post: (message: ToReader) => void;
-  /** Called when the link cannot go on; the thread is asked to end. */
+  /** Called when the link breaks; the thread was asked to end. */
   readonly broken: (error: KubeloomError) => void;
 }
 
 type State =
   | 'open'
-  /** Everything is written, then the request to close the port. */
+  /** Remaining records are written, followed by the request to close the port. */
   | 'finishing'
   /** The request is written. */
   | 'finished'
-  /** Nothing is written or read any more, and the thread may still read its rows. */
+  /** Reads and writes have ended; the thread may still read its rows. */
   | 'broken'
   | 'closed';
 
@@ -55,7 +55,7 @@ const NO_TEXT: Buffer = Buffer.alloc(0);
 
 interface KnownDecoder {
   readonly number: number;
-  /** Number of structures that the thread has. */
+  /** Number of structures that the thread received. */
   end: number;
 }
 
@@ -66,10 +66,10 @@ export class ReaderLink implements MemoryReader {
   readonly #bell: Bell;
   readonly #waitingWord: Word;
   #isAnnounced = false;
-  /** Number of former rows that the thread has: their memory is free when it has returned them. */
+  /** Number of former rows that the thread holds: their memory is freed when the thread returns them. */
   formers = 0;
   readonly #caches: Map<number, LinkedCache> = new Map();
-  /** Caches that have something to write. */
+  /** Caches with records to write. */
   readonly #wanting: Set<LinkedCache> = new Set();
   /** Informers whose caches have not ended in the thread. */
   readonly #open: Set<number> = new Set();
@@ -101,7 +101,7 @@ export class ReaderLink implements MemoryReader {
     return !this.isWaiting && this.#ring.canClaim(MOVED_BYTES);
   }
 
-  /** Number of rows that the thread has. */
+  /** Number of rows that the thread holds. */
   get exportedCount(): number {
     let rows = 0;
     for (const { exportedCount } of this.#caches.values()) rows += exportedCount;
@@ -113,12 +113,12 @@ export class ReaderLink implements MemoryReader {
     this.#open.add(informer);
   }
 
-  /** Makes the next turn write what the thread lacks of this cache. */
+  /** Makes the next turn write the records of this cache. */
   want(cache: LinkedCache): void {
     this.#wanting.add(cache);
   }
 
-  /** Returns a writer of records for one informer. */
+  /** Returns a writer of records for an informer. */
   newWriter(): RowWriter {
     return new RowWriter(this.#ring);
   }
@@ -152,18 +152,18 @@ export class ReaderLink implements MemoryReader {
   end(informer: number, failure: KubeloomError | undefined): void {
     this.#open.delete(informer);
     this.#ends.set(informer, failure);
-    // There may be no drain any more that would turn the link.
+    // There may be no drain left to run the link.
     queueMicrotask(this.runOnce);
   }
 
-  /** Asks the thread to close its port when all its caches have ended. */
+  /** Asks the thread to close the port when all its caches have ended. */
   finish(): void {
     if (this.#state === 'open') this.#state = 'finishing';
     this.runOnce();
   }
 
   /**
-   * Returns the number of this memory, which the thread knows when it reads the next record.
+   * Returns the number of this memory. The thread learns the number before it reads the next record.
    *
    * @param pool keeps the memory for other slabs
    */
@@ -191,7 +191,7 @@ export class ReaderLink implements MemoryReader {
     if (this.#state !== 'closed') this.#options.post({ type: 'collect' });
   }
 
-  /** Returns the number of this decoder, whose structures the thread has when it reads the next record. */
+  /** Returns the number of this decoder. The thread receives the structures before it reads the next record. */
   decoderNumberOf(decoder: MsgpackDecoder): number {
     let known = this.#decoders.get(decoder);
     if (!known) this.#decoders.set(decoder, (known = { number: this.#decoders.size + 1, end: -1 }));
@@ -204,8 +204,8 @@ export class ReaderLink implements MemoryReader {
   }
 
   /**
-   * Takes returned rows, writes what the thread lacks, and shows the thread what was written; after each round of the
-   * drain, and when the thread reports progress.
+   * Takes returned rows, then writes and publishes records; called after each round of the drain, and when the thread
+   * reports progress.
    */
   readonly runOnce = (): boolean => {
     if (this.#state === 'broken' || this.#state === 'closed') return false;
@@ -219,18 +219,18 @@ export class ReaderLink implements MemoryReader {
     return false;
   };
 
-  /** Ends the caches of the thread, out of order, after an error in the link itself. Its rows stay until its port closes. */
+  /** Ends the thread's caches at once, after an error in the link itself. The rows stay until the port closes. */
   fail(error: KubeloomError): void {
     if (this.#state === 'broken' || this.#state === 'closed') return;
     this.#state = 'broken';
-    // No row of the thread is moved any more.
+    // Rows of the thread are no longer moved.
     this.isWaiting = true;
     this.#options.post({ type: 'broken', error: toErrorMessage(error) });
     this.#options.broken(error);
     for (const cache of this.#caches.values()) cache.fail(error);
   }
 
-  /** Ends the link: the main thread writes nothing any more, waits end, and `release` ends the exports. */
+  /** Ends the link: the main thread stops writing, waits end, and `release` ends the exports. */
   close(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -255,13 +255,13 @@ export class ReaderLink implements MemoryReader {
       this.#caches.get(informer)?.rowsReturned(rows);
       ring.advance();
     }
-    // Rows that had no room stay with the thread until it has something to do.
+    // Rows that did not fit into the ring stay in the thread until the bell wakes it.
     if (ring.releaseToWaiting() === 'producer may wait') this.#bell.ring();
   }
 
   /**
-   * The word is set before the last attempt, and the thread reads it after it has released records and returned rows: one
-   * of both sees the other.
+   * Sets the waiting word, then tries once more. The thread releases records and returns rows, then reads the word. So
+   * either the retry succeeds or the thread sees the word.
    */
   #writeAll(): void {
     if (this.#writeSome()) {
@@ -278,7 +278,7 @@ export class ReaderLink implements MemoryReader {
     this.#waitingWord.store(isWaiting ? 1 : 0);
   }
 
-  /** Returns whether nothing waits for the thread. */
+  /** Returns whether all records are written. */
   #writeSome(): boolean {
     this.isWaiting = false;
     let isHeld = false;
@@ -291,7 +291,7 @@ export class ReaderLink implements MemoryReader {
     return this.#writeEnds() && !isHeld;
   }
 
-  /** Returns whether all that may be written had room. */
+  /** Returns whether there was room for all ends. */
   #writeEnds(): boolean {
     for (const [informer, failure] of this.#ends) {
       const reason = failure ? Buffer.from(JSON.stringify(toErrorMessage(failure))) : NO_TEXT;

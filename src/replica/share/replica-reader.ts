@@ -1,6 +1,6 @@
 /**
- * Turns the records of the main thread into states of one informer's replica, in the thread that reads its cache. Rows have
- * the numbers of the main thread, which keeps each of them until this thread returns it.
+ * Turns the records of the main thread into states of an informer's replica, in the reading thread. Rows keep the
+ * numbers of the main thread, which does not reuse a number until this thread returns the row.
  */
 import { assert } from '../../base/errors.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
@@ -26,14 +26,17 @@ export class ReplicaReader {
   readonly #sharedFields: SharedFields = new SharedFields();
   /** Ids of the objects by row. */
   readonly #ids: NumberColumns = new NumberColumns(1);
-  /** Ids that no object has. */
+  /** Unused ids. */
   readonly #freeIds: number[] = [];
   #idEnd = 0;
-  /** Ids of objects that are not in the list in progress. */
+  /** Ids of objects that the list in progress lacks. */
   #missingIds: number[] = [];
   #epoch = 0;
 
-  /** @param replica of one source @param applied called after each record */
+  /**
+   * @param replica of a single source
+   * @param applied called after each record
+   */
   constructor(replica: Replica, memory: ForeignMemory, applied: (isListEnd: boolean) => void) {
     this.#replica = replica;
     this.#memory = memory;
@@ -101,7 +104,7 @@ export class ReplicaReader {
     this.#place(record);
   }
 
-  /** Sets the place of a row, unless it has ended here, and returns its former one. */
+  /** Sets the place of a row, unless the row has ended here, and ends the former row. */
   #move(record: RowRecord): void {
     const { table } = this;
     const { row } = record;
@@ -113,7 +116,7 @@ export class ReplicaReader {
     table.keepEnded(record.previousRow);
   }
 
-  /** Takes the messages about memory that the record names. */
+  /** Takes the messages about the memory that the record names. */
   #learn({ memory, dictionary, decoder }: RowRecord): void {
     const isKnown = this.#memory.has(memory) && this.#memory.has(dictionary);
     if (!isKnown || decoder !== 0) this.#memory.catchUp();
@@ -145,7 +148,7 @@ export class ReplicaReader {
     if (ordinal !== NO_ORDINAL) this.#freeIds.push(ordinal);
   }
 
-  /** Returns the ordinal of a state in the cache. With one source an object's ordinal is its id. */
+  /** Returns the ordinal of a state in the cache. In a replica of a single source, an object's ordinal is its id. */
   #ordinalOf(row: number): number {
     const { live } = this.#replica;
     const ordinal = live.get(this.table.keyOf(row));

@@ -2,7 +2,7 @@
 import { NO_ORDINAL } from './columns.ts';
 import type { NumberColumns } from './columns.ts';
 
-/** The columns of a list. Ordinals are stored plus one, so that 0 means `NO_ORDINAL`. */
+/** The columns of a list. Ordinals are stored plus 1, so that 0 means `NO_ORDINAL`. */
 export interface ListColumns {
   readonly links: NumberColumns;
   /** The ordinals that arrived before and after it. */
@@ -25,7 +25,7 @@ export class ArrivalList implements Iterable<number> {
     for (let ordinal = this.first; ordinal !== NO_ORDINAL; ordinal = this.after(ordinal)) yield ordinal;
   }
 
-  /** Returns the ordinal that arrived next, or `NO_ORDINAL`. A removed ordinal still has the one that it had. */
+  /** Returns the ordinal that arrived next, or `NO_ORDINAL`. A removed ordinal keeps its link to the next. */
   after(ordinal: number): number {
     return this.#columns.links.get(ordinal, this.#columns.next) - 1;
   }
@@ -41,7 +41,7 @@ export class ArrivalList implements Iterable<number> {
     this.size--;
   }
 
-  /** Makes two ordinals neighbours; one may be `NO_ORDINAL`, the end of the list. */
+  /** Makes two ordinals neighbours; either may be `NO_ORDINAL`, the end of the list. */
   #link(before: number, after: number): void {
     const { links, previous, next } = this.#columns;
     if (before === NO_ORDINAL) this.first = after;

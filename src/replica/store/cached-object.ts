@@ -1,8 +1,8 @@
-/** One state of one object, as callers see it: the types of entries. */
+/** A state of an object, as callers see it: the types of entries. */
 import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { Identity, Labels } from './extracted-fields.ts';
 
-/** The type of a kind's `spec`: not undefined when the kind says that each object has one. */
+/** The type of a kind's `spec`: not undefined if every object of the kind contains a `spec`. */
 export type SpecOf<T> = T extends { readonly spec?: unknown } ? T['spec'] : unknown;
 
 /** The type of a kind's `status`. */
@@ -23,25 +23,30 @@ export interface ObjectIdentity extends Identity {
   readonly deletionTimestamp: string | undefined;
   readonly controllerUid: string | undefined;
   readonly labels: Labels;
-  /** The declared fields by their path; undefined where the object has none. */
+  /** The declared fields by path; undefined for a field that the object lacks. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** An object that a handler borrows for one call. Call `retain()` to keep it. */
+/** An object that a handler borrows for the time of a call. Call `retain()` to keep it. */
 export interface Borrowed<T> extends ObjectIdentity {
   readonly finalStateUnknown: false;
   /**
-   * `metadata` without `managedFields`; much cheaper than `object`. Read-only: other states of the object may share its
+   * `metadata` without `managedFields`; much cheaper than `object`. Read-only: other states of the object may share the
    * values.
    */
   readonly metadata: MetadataOf<T>;
-  /** `spec` alone, which costs a part of `object`; undefined if there is none. Read-only as `object`. */
+  /**
+   * `spec` without the rest of `object`, at a part of the cost; undefined if there is no `spec`. Read-only as `object`.
+   */
   readonly spec: SpecOf<T>;
-  /** `status` alone, which costs a part of `object`; undefined if there is none. Read-only as `object`. */
+  /**
+   * `status` without the rest of `object`, at a part of the cost; undefined if there is no `status`. Read-only as
+   * `object`.
+   */
   readonly status: StatusOf<T>;
   /**
-   * A member of the object's top level alone, such as `data`. In `onUpdate` a member whose bytes have not changed has one
-   * value in both states: `previous.spec === current.spec`.
+   * A member of the object's top level, such as `data`, without the rest. In `onUpdate`, a member with unchanged bytes
+   * is the same value in both states: `previous.spec === current.spec`.
    */
   member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
   member(name: string): unknown;
@@ -56,7 +61,7 @@ export interface Borrowed<T> extends ObjectIdentity {
   toJSON(): T;
 }
 
-/** An object from a lister, or a retained one. */
+/** An object from a lister, or a retained object. */
 export interface CachedObject<T> extends Borrowed<T> {
   readonly kept: true;
 }

@@ -1,20 +1,23 @@
 /**
- * Columns of a table, addressed by a row's number. The numbers of one row are beside each other, in one typed array: chunks
- * cost a tenth of the main thread's time an event. A large table reserves addresses and takes memory as it grows, so its
- * rows are never copied: at a million of them a copy was a stretch of 30 ms (docs/decisions/0023). Objects of rows are in plain
- * arrays of limited length for the same reason.
+ * Columns of a table, addressed by a row's number. The numbers of a row lie next to each other in a single typed array:
+ * chunks would cost a tenth of the main thread's time an event. A large table reserves addresses and takes memory as it
+ * grows, so rows are never copied: at a million rows a copy blocked the thread for 30 ms (docs/decisions/0023). Objects
+ * of rows are in plain arrays of limited length for the same reason.
  */
 
 const ROWS_MIN = 64;
 /** Smaller tables are copied when they double. */
 const COPIED_BYTES_MAX: number = 2 ** 21;
-/** Addresses of a large table: 6 million rows of the largest. With more it is copied once, and has eight times as many. */
+/**
+ * Addresses of a large table: 6 million rows of the widest table. A larger table is copied once, into eight times as
+ * many.
+ */
 const RESERVED_BYTES: number = 2 ** 28;
 const WORD_BYTES = 4;
 const TWO_POW_32 = 2 ** 32;
 
 const CHUNK_BITS = 15;
-/** Rows of one array of an `ObjectColumn`: so many that V8's collector never copies it. */
+/** Rows in an array of an `ObjectColumn`, limited so that V8's collector never copies the array. */
 const CHUNK_ROWS: number = 2 ** CHUNK_BITS;
 const CHUNK_MASK: number = CHUNK_ROWS - 1;
 
@@ -28,7 +31,7 @@ export class NumberColumns {
   readonly #columns: number;
   /** The numbers; another array after `reserve`. */
   words: Int32Array;
-  /** The memory of a large table. V8 does not count shared memory against its heap (docs/decisions/0016). */
+  /** Memory of a large table. V8 does not count shared memory against the heap (docs/decisions/0016). */
   #memory: SharedArrayBuffer | undefined;
 
   constructor(columns: number) {
@@ -69,7 +72,7 @@ export class NumberColumns {
     this.words[row * this.#columns + column] = value;
   }
 
-  /** Returns the whole number below 2^53 in this column and the next one. */
+  /** Returns the whole number below 2^53 in this column and the next. */
   getWide(row: number, column: number): number {
     return (this.get(row, column) >>> 0) + this.get(row, column + 1) * TWO_POW_32;
   }
@@ -95,7 +98,7 @@ export class ObjectColumn<Value extends object> {
   }
 }
 
-/** The first one grows, because most tables are small. */
+/** The first chunk grows, because most tables are small. */
 function newChunk<Value>(chunk: number): (Value | undefined)[] {
   return chunk === 0 ? [] : Array.from<Value | undefined>({ length: CHUNK_ROWS });
 }

@@ -1,14 +1,15 @@
 /**
- * Caches parsed objects with strong references, up to a number of bytes for the whole process. The oldest are evicted
- * first.
+ * Caches parsed objects with strong references, up to a number of bytes for the whole process. The oldest objects are
+ * evicted first.
  *
- * WeakRefs would not do: V8 keeps the target of every WeakRef that was made or read until the task ends, so a loop over
- * 110,000 pods would hold gigabytes.
+ * WeakRefs would not work: V8 keeps the target of every WeakRef that was made or read until the task ends, so a loop
+ * over 110,000 pods would hold gigabytes.
  *
- * Objects that a handler reads are cached briefly only. A tree that stays long enough to be moved to V8's old space costs more
- * than parsing it again: 65 instead of 40 us of CPU time an event (docs/decisions/0013). So an object of a lister is cached briefly, too,
- * when it is read for the first time: a loop over all objects would fill the cache with what is read once, at twice the CPU
- * time (docs/decisions/0005). It stays when it is parsed again after no more than the cache can hold.
+ * Objects that a handler reads are cached briefly only. A tree that stays long enough to be moved to V8's old space
+ * costs more than parsing it again: 65 instead of 40 us of CPU time an event (docs/decisions/0013). So an object of a
+ * lister is also cached briefly when it is read for the first time: a loop over all objects would fill the cache with
+ * objects that are read once, at twice the CPU time (docs/decisions/0005). The object is cached longer if it is parsed
+ * again before other objects could have filled the cache.
  */
 
 export interface Forgettable {
@@ -21,17 +22,22 @@ export interface Rereadable extends Forgettable {
   readonly forgottenAtKiB: number;
 }
 
-/** Without room every 16th newcomer replaces the oldest: if all did, each would be evicted before its next use. */
+/**
+ * When the cache is full, every 16th newcomer replaces the oldest: if all did, each would be evicted before the next
+ * use.
+ */
 const SHARED_TURN = 16;
 const BYTES_OF_KIB = 1024;
-/** Twenty pods, a small part of V8's new space: briefly cached trees are collected there. */
+/**
+ * Twenty pods, a small part of V8's new space: briefly cached trees are collected while they are still in new space.
+ */
 const BRIEF_COST_BYTES_MAX = 2 ** 18;
 
 export class DecodedCache {
-  /** Reads of objects and of metadata that were still parsed, and those that had to be parsed. */
+  /** Reads of objects and metadata that were still parsed, and reads that had to parse. */
   hits = 0;
   misses = 0;
-  /** Cost of all that callers who may read again have parsed. */
+  /** Cost of all objects parsed for callers who may read them again. */
   parsedKiB = 1;
   readonly #costBytesMax: number;
   readonly #kept: RememberedQueue = new RememberedQueue();
@@ -39,12 +45,15 @@ export class DecodedCache {
   readonly #brief: RememberedQueue = new RememberedQueue();
   #refused = 0;
 
-  /** @param costBytesMax 0: nothing is cached */
+  /** @param costBytesMax 0: no caching */
   constructor(costBytesMax: number) {
     this.#costBytesMax = costBytesMax;
   }
 
-  /** Caches for callers who may read the entry again, those of a lister, and those who retained it: longer from the second time on. */
+  /**
+   * Caches for callers who may read the entry again (entries of a lister, retained entries): longer from the second
+   * time on.
+   */
   rememberRead(holder: Rereadable, costBytes: number): void {
     const { forgottenAtKiB } = holder;
     const isSoon = this.parsedKiB - forgottenAtKiB <= this.#costBytesMax / BYTES_OF_KIB;
@@ -60,7 +69,7 @@ export class DecodedCache {
     this.#kept.forgetWhile(() => this.#lastingBytes > this.#costBytesMax);
   }
 
-  /** Caches metadata for later versions, in budget that lister-held objects leave free. */
+  /** Caches metadata for later versions, in the budget that objects held by listers leave free. */
   rememberShared(holder: Forgettable, costBytes: number): void {
     const hasRoom = (): boolean => this.#lastingBytes + costBytes <= this.#costBytesMax;
     if (!hasRoom() && ++this.#refused % SHARED_TURN === 0) this.#shared.forgetWhile(() => !hasRoom());
@@ -68,7 +77,7 @@ export class DecodedCache {
     else holder.forgetDecoded();
   }
 
-  /** Caches for the call in progress, which may read it again. The newest stays, however large it is. */
+  /** Caches for the call in progress, which may read the object again. The newest object stays, however large. */
   rememberBriefly(holder: Forgettable, costBytes: number): void {
     const brief = this.#brief;
     const briefBytesMax = Math.min(this.#costBytesMax, BRIEF_COST_BYTES_MAX);

@@ -8,12 +8,12 @@ import type { Labels } from './extracted-fields.ts';
 
 /**
  * The object of a deletion that no watch event reported: a relist found the object missing. It answers like the last
- * known state, so a handler that reads identity, labels, fields, metadata or object treats both the same.
+ * known state, so a handler that reads identity, labels, fields, metadata or object treats both deletions alike.
  */
 export class DeletedFinalStateUnknown<T> implements ObjectIdentity {
   /**
-   * The last known state; the object may have changed since. Readable until the handler's call has ended, like any
-   * borrowed entry.
+   * The last known state; the object may have changed since. Readable until the handler's call ends, like any borrowed
+   * entry.
    */
   readonly last: Borrowed<T>;
 
@@ -70,17 +70,17 @@ export class DeletedFinalStateUnknown<T> implements ObjectIdentity {
     return this.last.metadata;
   }
 
-  /** The last known `spec`, alone. */
+  /** The last known `spec`, without the rest. */
   get spec(): SpecOf<T> {
     return this.last.spec;
   }
 
-  /** The last known `status`, alone. */
+  /** The last known `status`, without the rest. */
   get status(): StatusOf<T> {
     return this.last.status;
   }
 
-  /** A member of the last known object, alone. */
+  /** A member of the last known object, without the rest. */
   member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
   member(name: string): unknown;
   member(name: string): unknown {

@@ -1,18 +1,18 @@
 /**
- * Long deliveries as cursors: a late handler's initial list, a resync and the difference of a relist are one record
- * each in a listener's queue, which produces notifications within the drain budget. A million objects never block the
- * event loop, and nothing is copied in advance.
+ * Long deliveries as cursors: a late handler's initial list, a resync and the difference of a relist are a single
+ * element each in a listener's queue, which produces notifications within the drain budget. A million objects never
+ * block the event loop, and are not copied in advance.
  */
 import { NO_ORDINAL, NO_ROW, NumberColumns } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
 import type { ReplicaState, StateObserver } from './replica-state.ts';
 
-/** One notification: an add has no `oldEntry`, a delete no `newEntry`. */
+/** A notification: an add omits `oldEntry`, a delete omits `newEntry`. */
 export interface Delivery {
   oldEntry: Entry | undefined;
   newEntry: Entry | undefined;
-  /** Meaningful for an add only. */
+  /** Meaningful only for an add. */
   isInInitialList: boolean;
   /** True when a relist found the deletion, so that the last state is unknown. */
   isFinalStateUnknown: boolean;
@@ -25,18 +25,18 @@ export function emptyDelivery(): Delivery {
 export interface DeliveryCursor {
   /**
    * Fills `out` with the next notification, with references for the reader; false at the end. Leaves both entries
-   * undefined after skipping many, so that the reader can look at the clock.
+   * undefined after skipping many changes, so that the reader can check the clock.
    */
   next(out: Delivery): boolean;
   /** Ends the cursor early. Each call releases some of the entries kept for the reader; true while there are more. */
   close(): boolean;
-  /** The server's version of the state in which the reader is at the end. */
+  /** The server's version of the state that the reader reaches at the end. */
   readonly version: number | string;
   /** Upper bound of the notifications still to come. */
   readonly remaining: number;
-  /** Upper bound of the bytes of superseded objects that it may still need. */
+  /** Upper bound of the bytes of superseded objects that the cursor may still need. */
   readonly heldBytes: number;
-  /** The same, with the bytes that several cursors share divided among them. */
+  /** As `heldBytes`, with bytes that several cursors share divided among them. */
   readonly heldShareBytes: number;
 }
 
@@ -47,9 +47,9 @@ const OLD = 0;
 const NEW = 1;
 
 /**
- * Walks over the state as it was when the cursor was made. Before the state changes an ordinal that the walk has not
- * reached, it passes the old entry to the cursor. So a handler joins exactly: every change before the join is in the
- * walk, every later change is a notification behind it.
+ * Walks over the state as it was when the cursor was made. Before the state changes an ordinal ahead of the walk, it
+ * passes the old entry to the cursor. So a handler joins exactly: every change before the join is in the walk, every
+ * later change is a notification behind the walk.
  */
 export class SnapshotCursor implements DeliveryCursor, StateObserver {
   readonly #table: EntryTable;
@@ -57,7 +57,7 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
   readonly #kind: 'join' | 'resync';
   readonly #orderEnd: number;
   readonly version: number | string;
-  /** The first ordinal that the walk has not reached, or `NO_ORDINAL`. */
+  /** The next ordinal of the walk, or `NO_ORDINAL`. */
   #next: number;
   /** Rows of ordinals that changed or were removed before the walk reached them. */
   readonly #saved: Map<number, number> = new Map();
@@ -150,7 +150,7 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     return row;
   }
 
-  /** Passes a saved row and its reference to the caller; `NO_ROW` without one. */
+  /** Passes a saved row with the reference to the caller; returns `NO_ROW` if there is no saved row. */
   #takeSaved(ordinal: number): number {
     const saved = this.#saved.get(ordinal);
     if (saved === undefined) return NO_ROW;
@@ -168,7 +168,8 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
 
 /**
  * The changes of a relist, collected while the shadow fills and complete at the swap: deletions first, then updates and
- * adds in list order. All listeners read the same one; entries are released when the slowest listener has passed them.
+ * adds in list order. All listeners read the same difference; entries are released after the slowest listener passed
+ * them.
  */
 export class Difference {
   readonly #table: EntryTable;
@@ -181,7 +182,7 @@ export class Difference {
   #changeCount = 0;
   /** Number of changes of objects that existed before. */
   oldCount = 0;
-  /** Cursors that have not reached the end. */
+  /** Cursors before the end. */
   readonly readers: Set<DifferenceCursor> = new Set();
   supersededBytes = 0;
   #released = 0;
@@ -212,7 +213,7 @@ export class Difference {
     return place;
   }
 
-  /** Sets a later state of the same object within the same relist; `NO_ROW` when it was deleted again. */
+  /** Sets a later state of the same object within the same relist; `NO_ROW` if the object was deleted again. */
   replaceChange(place: number, newRow: number): void {
     const oldRow = this.#changes.get(place, OLD);
     const replaced = this.#changes.get(place, NEW);
@@ -234,7 +235,7 @@ export class Difference {
   }
 
   /**
-   * Fills `out` with the change at this position, with references for the reader; false when there is none.
+   * Fills `out` with the change at this position, with references for the reader; false if there is none.
    *
    * @param isResyncDue true to deliver also an update without a change
    */
@@ -253,7 +254,7 @@ export class Difference {
     return true;
   }
 
-  /** Releases up to `count` places that the slowest reader, if any, has passed. True when there is more to do now. */
+  /** Releases up to `count` places that the slowest reader, if any, passed. Returns true if there is more to do now. */
   releasePassed(count: number = Infinity): boolean {
     let slowest = this.length;
     for (const reader of this.readers) slowest = Math.min(slowest, reader.position);
@@ -282,7 +283,7 @@ export class Difference {
   }
 }
 
-/** Places without a notification for a reader that one call may skip. */
+/** Places without a notification for a reader that a call may skip. */
 const SKIP_MAX = 256;
 
 export class DifferenceCursor implements DeliveryCursor {

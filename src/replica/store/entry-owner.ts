@@ -1,6 +1,6 @@
 /**
- * The state that all entries of one informer share: the storage of their bytes, their decoding, and the rule for how
- * long a borrowed entry may be read.
+ * The state that all entries of an informer share: the storage of the bytes, the decoding, and the rule for how long a
+ * borrowed entry may be read.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
@@ -21,7 +21,7 @@ import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
 import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 
-/** `strict` refuses a borrowed entry as soon as its call has ended, `off` once its bytes are gone. */
+/** `strict` refuses a borrowed entry as soon as the call ends, `off` when the bytes are gone. */
 export type RetainChecks = 'strict' | 'off';
 
 /** @internal */
@@ -33,22 +33,25 @@ export interface EntryOwnerOptions {
   readonly slabMemory?: SlabMemory;
   readonly packing?: Pick<PackedObjectsOptions, 'totalBytesMin' | 'wastedBytesMin'>;
   readonly objectBytesMax: number;
-  /** Receives every shared tree before any caller does: freezes it, or records its content. */
+  /** Receives every shared tree before any caller: freezes it, or records the content. */
   readonly guard?: ((tree: unknown, key: string) => void) | undefined;
-  /** Whether states share the values of members that have not changed. Default: true. */
+  /** Whether states share the values of unchanged members. Default: true. */
   readonly sharesMembers?: boolean;
-  /** Bytes of all rows, when another thread has stored them: then this one stores none. */
+  /** Bytes of all rows, if another thread stores them; this thread does not. */
   readonly foreign?: ForeignBytes;
 }
 
 /** The same object is 2 to 3 times smaller in msgpack than in JSON. */
 const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
-/** Heap bytes of metadata shared with another state: the copy of its first level. */
+/** Heap bytes of metadata shared with another state: a copy of the first level. */
 const SHARED_METADATA_COST_BYTES = 256;
 
 /** @internal */
 export class EntryOwner implements EntryStorage {
-  /** The first property that a structured clone of an entry reads: it belongs to the thread that made it. */
+  /**
+   * The first property that a structured clone of an entry reads. It throws: an entry belongs to the thread that made
+   * it.
+   */
   readonly cloneGuard: object = {
     get clone(): never {
       return refuseClone();
@@ -70,7 +73,7 @@ export class EntryOwner implements EntryStorage {
   readonly #options: EntryOwnerOptions;
   readonly #members: Members;
 
-  /** @param table without rows: this becomes its storage */
+  /** @param table empty: the new owner becomes the storage of the table */
   constructor(table: EntryTable, options: EntryOwnerOptions) {
     this.table = table;
     table.bind(this);
@@ -99,19 +102,22 @@ export class EntryOwner implements EntryStorage {
     });
   }
 
-  /** Returns whether the row has this object (JSON without a decoder): its bytes, or its content in other msgpack. */
+  /**
+   * Returns whether the row stores this object (JSON if there is no decoder): equal bytes, or equal content in
+   * different msgpack.
+   */
   hasObject(row: number, object: ObjectBytes, decoder: MsgpackDecoder | undefined): boolean {
     const stored = this.#stored(row);
     const isSame = hasSameBytes(object, stored);
     const isJson = !stored.decoder && !decoder;
     if (isJson || this.table.hasFlag(row, UNREADABLE) || (isSame && stored.decoder === decoder))
       return isSame;
-    // The msgpack of an object differs between shards, and after one of its shapes has become a record.
+    // The msgpack of an object differs between shards, and before and after a shape of the object becomes a record.
     const listed = decoded({ bytes: privateCopy(object), start: 0, length: object.length, decoder });
     return isDeepStrictEqual(decoded(stored), listed);
   }
 
-  /** @throws ERR_KUBELOOM_BORROW_EXPIRED when the entry may not be read any more */
+  /** @throws ERR_KUBELOOM_BORROW_EXPIRED when the entry may no longer be read */
   checkReadable(entry: Entry): void {
     if (entry.flags & EntryFlag.Retained) return;
     if (this.#isStrict ? entry.borrows === 0 : !this.table.isCurrent(entry)) throw expiredError(entry);
@@ -133,7 +139,7 @@ export class EntryOwner implements EntryStorage {
     const object = this.decodeFresh(entry);
     this.decodedCache.misses++;
     this.#options.guard?.(object, entry.key);
-    // Set before the cache is asked, because the cache evicts at once what does not fit.
+    // Set before the cache is asked, because the cache evicts an object that does not fit at once.
     entry.decoded = object;
     this.#remember(entry, costBytesOf(this.#span(entry)));
     return object;
@@ -146,7 +152,9 @@ export class EntryOwner implements EntryStorage {
     return value;
   }
 
-  /** Returns `metadata` without `managedFields`, parsed alone if neither the object nor shared metadata is parsed. */
+  /**
+   * Returns `metadata` without `managedFields`, parsed separately if neither the object nor shared metadata is parsed.
+   */
   decodeMetadata(entry: Entry): unknown {
     const shared = this.#sharedMetadata(entry);
     if (shared) this.decodedCache.hits++;
@@ -170,7 +178,7 @@ export class EntryOwner implements EntryStorage {
     return this.#members.isSame(before, entry, name);
   }
 
-  /** Returns memory of its own for `bytes()`, so that it can be transferred to another thread. */
+  /** Returns separate memory for `bytes()`, so that it can be transferred to another thread. */
   jsonBytes(entry: Entry): Buffer {
     const object = this.#span(entry);
     if (!object.decoder) return privateCopy(object);
@@ -217,7 +225,7 @@ export class EntryOwner implements EntryStorage {
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
 
-  /** Charges the whole object: the size of its metadata is unknown here. */
+  /** Charges the whole object: the size of the metadata alone is unknown here. */
   #metadataOfObject(entry: Entry): DecodedMetadata {
     const { metadata } = (entry.object ?? {}) as { metadata?: { managedFields?: unknown } };
     const { managedFields: _dropped, ...rest } = metadata ?? {};
@@ -296,7 +304,7 @@ function decoded({ bytes, start, length, decoder }: EncodedObject): unknown {
   return decoder ? decoder.decode(bytes, start, end) : parseJson(bytes.toString('utf8', start, end));
 }
 
-/** Has no cause: the message of a codec may quote the object, which may be a Secret. */
+/** Omits the cause: the message of a codec may quote the object, which may be a Secret. */
 function malformedError(entry: Entry): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_MALFORMED_OBJECT',
@@ -305,7 +313,7 @@ function malformedError(entry: Entry): KubeloomError {
 }
 
 /**
- * Refuses an object that names a key twice: the entry has the first value, and JSON.parse the last.
+ * Refuses an object that contains a key twice: the entry uses the first value, JSON.parse the last.
  *
  * @param metadata as JSON.parse reads it
  */
@@ -326,7 +334,7 @@ function checkOneIdentity(entry: Entry, metadata: unknown): void {
   );
 }
 
-/** An absent value contradicts nothing. */
+/** An absent value contradicts no other value. */
 function isSameText(value: unknown, expected: string): boolean {
   return typeof value !== 'string' || value === expected;
 }

@@ -1,10 +1,10 @@
 /**
- * The states of one informer's objects, a row each: version, flags, place of the bytes, references. A cache of a million
- * objects is one typed array and some plain ones, of which V8's collector copies nothing (docs/decisions/0023).
+ * The states of an informer's objects, a row each: version, flags, location of the bytes, references. A cache of a
+ * million objects is a typed array and some plain arrays, none of which V8's collector copies (docs/decisions/0023).
  *
- * A row counts its references: one for being in the replica, one for every pending notification with it. At zero its
- * bytes return to the slabs and its number is free for the next state. One thread does all of this, so the count needs no
- * lock. `Entry` is what callers receive: it is made for a row when a handler is called or a lister asks.
+ * A row counts references: from the replica, and from every pending notification. At zero the bytes return to the slabs
+ * and the number is free for the next state. All of this happens on the same thread, so the count needs no lock.
+ * Callers receive an `Entry`, which is made for a row when a handler is called or a lister is read.
  */
 import { assert } from '../../base/errors.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
@@ -14,40 +14,44 @@ import { Entry, EntryFlag } from './entry.ts';
 import type { EntryRows, EntryStorage } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
 
-// Columns of a row. They are constants of this module, because V8 folds those, and every event passes here.
+// Columns of a row. They are constants of this module, because V8 folds such constants, and every event reads the
+// table.
 /** Two columns. */
 const VERSION = 0;
 const VERSION_HIGH = 1;
 const FLAGS = 2;
 const REFERENCES = 3;
-/** Number of the slab, offset in it, and length there. */
+/** Number of the slab, offset in the slab, and length in the slab. */
 const SLAB = 4;
 const OFFSET = 5;
 const STORED_BYTES = 6;
-/** Length of the object in its codec, packed or not. */
+/** Length of the object in the codec, packed or not. */
 const LENGTH = 7;
-/** Number of the dictionary of its packed bytes; before it is packed, that of the previous state. 0: none. */
+/**
+ * Number of the dictionary that the bytes are packed against; before packing, the dictionary of the previous state. 0:
+ * none.
+ */
 const DICTIONARY = 8;
 /** Number of the decoder with the tables of the shard that wrote the bytes. 0: JSON. */
 const DECODER = 9;
-/** Number of states that had this row before. An `Entry` of one of them reads nothing here. */
+/** Number of earlier states in this row. An `Entry` of an earlier state must not read this row. */
 const GENERATION = 10;
 const COLUMNS = 11;
 
 const TWO_POW_32 = 2 ** 32;
 const { HasEntry, VersionText, Exported, Moved, Packed, Retained } = EntryFlag;
 
-/** Entries in a batch: as many stay at most for one that a caller holds. */
+/** Entries in a batch, which a caller that holds any of them keeps alive. */
 const ENTRIES_PER_BATCH = 8;
 
 export class EntryTable implements EntryRows {
   readonly #numbers: NumberColumns = new NumberColumns(COLUMNS);
   readonly #facts: ObjectColumn<ObjectFacts> = new ObjectColumn();
-  /** Entries that a call borrows or that were made just now: few. */
+  /** Entries that a call borrows, and entries just made: few. */
   readonly #borrowed: Entry[] = [];
-  /** Entries that have something parsed, and the batches of those that were handed out. */
+  /** Entries with parsed parts, and the batches of entries that were handed out. */
   readonly #remembered: Map<number, Entry | WeakRef<Batch<Entry>>> = new Map();
-  /** The batch of the next entries that are handed out. */
+  /** The batch for the next entries that are handed out. */
   #batch: Batch<Entry> = new Batch();
   readonly #versionTexts: Map<number, string> = new Map();
   readonly #decoders: (MsgpackDecoder | undefined)[] = [undefined];
@@ -67,7 +71,9 @@ export class EntryTable implements EntryRows {
     return row;
   }
 
-  /** Adds a state under the number that it has in the table of another thread. A table has either such rows or its own. */
+  /**
+   * Adds a state under the number of the row in another thread's table. A table contains either such rows or its own.
+   */
   addAt(
     row: number,
     facts: ObjectFacts,
@@ -80,7 +86,10 @@ export class EntryTable implements EntryRows {
     this.#fill(row, facts, version, flags, decoder);
   }
 
-  /** Adds a row that takes over the bytes of `row`; the caller then gives that row new bytes. The added row has no references. */
+  /**
+   * Adds a row that takes over the bytes of `row`; the caller then gives that row new bytes. There are no references to
+   * the added row yet.
+   */
   split(row: number): number {
     const flags = (this.flagsOf(row) & ~(HasEntry | VersionText | Exported)) | Moved;
     const former = this.add(this.factsOf(row), this.versionOf(row), flags, this.decoderOf(row));
@@ -90,7 +99,7 @@ export class EntryTable implements EntryRows {
     return former;
   }
 
-  /** Returns the number of a row that has ended, for the thread that stored it; undefined when there is none. */
+  /** Returns the number of an ended row, for the thread that stored it; undefined if there is none. */
   takeEnded(): number | undefined {
     return this.#free.pop();
   }
@@ -136,14 +145,17 @@ export class EntryTable implements EntryRows {
     return words[at + LENGTH] ?? 0;
   }
 
-  /** Adds the reference of another thread, and marks the row: its bytes move only with that thread's knowledge. Returns its length. */
+  /**
+   * Adds the reference of another thread, and marks the row: from now on, a move of the bytes must be reported to that
+   * thread. Returns the object's length.
+   */
   exportRow(row: number): number {
     const words = this.#numbers.words;
     words[row * COLUMNS + FLAGS] = (words[row * COLUMNS + FLAGS] ?? 0) | Exported;
     return this.addReference(row);
   }
 
-  /** Drops one reference; the last one returns the bytes to the slabs and frees the row. */
+  /** Drops a reference; the last drop returns the bytes to the slabs and frees the row. */
   dropReference(row: number): void {
     const words = this.#numbers.words;
     const at = row * COLUMNS;
@@ -162,7 +174,7 @@ export class EntryTable implements EntryRows {
     this.#free.push(row);
   }
 
-  /** Returns the entry that callers may hold already, or a new one, which is known until `close`. */
+  /** Returns the entry that callers may already hold, or a new entry, which the table keeps until `close`. */
   open(row: number): Entry {
     const words = this.#numbers.words;
     const at = row * COLUMNS;
@@ -184,7 +196,7 @@ export class EntryTable implements EntryRows {
     return row === NO_ROW ? undefined : this.open(row);
   }
 
-  /** Returns whether `open` returns this entry for its row. */
+  /** Returns whether `open` returns this entry for the entry's row. */
   isKnown(entry: Entry): boolean {
     return this.isCurrent(entry) && this.hasFlag(entry.row, HasEntry) && this.#find(entry.row) === entry;
   }
@@ -212,7 +224,10 @@ export class EntryTable implements EntryRows {
     this.close(entry, isParsed || (entry.flags & Retained) !== 0);
   }
 
-  /** Ends the time of calls that borrow the entry. @param isRemembered true to know it as long as the row lasts */
+  /**
+   * Called after the last call that borrows the entry. @param isRemembered whether the table keeps the entry as long as
+   * the row lasts
+   */
   close(entry: Entry, isRemembered: boolean): void {
     const { row } = entry;
     const words = this.#numbers.words;
@@ -227,7 +242,7 @@ export class EntryTable implements EntryRows {
     words[at + FLAGS] = isRemembered ? flags | HasEntry : flags & ~HasEntry;
   }
 
-  /** Returns whether the entry's state still has its row, and so its bytes. */
+  /** Returns whether the row, with the bytes, still belongs to the entry's state. */
   isCurrent({ row, rowGeneration }: Entry): boolean {
     return this.#numbers.get(row, GENERATION) === rowGeneration;
   }
@@ -310,7 +325,7 @@ export class EntryTable implements EntryRows {
     return this.#end++;
   }
 
-  /** Returns the entry of an open row; undefined when nothing holds it any more. */
+  /** Returns the entry of an open row; undefined if it was garbage-collected. */
   #find(row: number): Entry | undefined {
     const known = this.#remembered.get(row);
     if (known instanceof Entry) return known;
@@ -318,7 +333,7 @@ export class EntryTable implements EntryRows {
     return members.find((entry) => entry.row === row);
   }
 
-  /** Knows the entry as long as callers or the cache of parsed objects hold it. */
+  /** Keeps the entry findable as long as callers or the cache of parsed objects hold it. */
   #remember(row: number, entry: Entry): void {
     if (!(entry.flags & Retained)) {
       this.#remembered.set(row, entry);
@@ -354,7 +369,7 @@ export class EntryTable implements EntryRows {
     return false;
   }
 
-  /** Decoders are few: one a shard, and one more after each that was replaced. */
+  /** Decoders are few: one for each shard, and for each replaced shard. */
   #decoderNumber(decoder: MsgpackDecoder): number {
     const known = this.#decoders.lastIndexOf(decoder);
     return known > 0 ? known : this.#decoders.push(decoder) - 1;

@@ -1,14 +1,14 @@
 /**
- * One state of one object, as handlers and listers receive it: its identity and extracted fields are ready, the object
- * itself is parsed when it is read.
+ * A state of an object, as handlers and listers receive it: identity and extracted fields are ready, the object itself
+ * is parsed when it is read.
  *
- * There are two types. A handler receives `Borrowed<T>`, whose object is readable until that call, its promise
- * included, has ended. Listers and `retain()` return `CachedObject<T>`, which stays readable. Key, namespace, name,
- * uid, resourceVersion, labels and declared fields stay readable on both.
+ * There are two types. A handler receives `Borrowed<T>`, whose object is readable until that call, including the
+ * promise, has ended. Listers and `retain()` return `CachedObject<T>`, which stays readable. Key, namespace, name, uid,
+ * resourceVersion, labels and declared fields stay readable on both.
  *
- * The state itself is a row of the table (entry-table.ts). An entry is made for it when a handler is called or a lister
- * asks, and the table remembers it while a caller may compare it with another one. When the row ends, an entry that a
- * lister has returned takes a private copy of the bytes first.
+ * The state itself is a row of the table (entry-table.ts). An entry is made for the row when a handler is called or a
+ * lister is read, and the table keeps it while a caller may compare entries by identity. Before the row ends, an entry
+ * from a lister copies the bytes.
  */
 import type { SpecOf, StatusOf, Mutable, CachedObject } from './cached-object.ts';
 import { KubeloomError } from '../../base/errors.ts';
@@ -20,9 +20,9 @@ import type { Batch } from './batch.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
 
-/** @internal The place of an object: in the log, in a ring, in a slab, or in a buffer of its own. */
+/** @internal Location of an object: in the log, in a ring, in a slab, or in a separate buffer. */
 export interface ObjectBytes {
-  /** Valid until the record is released, or until the next read but one of an entry. */
+  /** Valid until the record is released; for an entry, until the read after the next. */
   bytes: Buffer;
   start: number;
   length: number;
@@ -36,7 +36,7 @@ export interface EncodedObject extends Readonly<ObjectBytes> {
 
 /** @internal The bytes of rows that are in the memory of another thread. */
 export interface ForeignBytes {
-  /** Returns the object of a row, valid until the next read but one. */
+  /** Returns the object of a row, valid until the read after the next. */
   read(row: number): Readonly<ObjectBytes>;
 }
 
@@ -55,7 +55,7 @@ export interface EntryRows {
   closeEntry(entry: Entry): void;
 }
 
-/** @internal The storage and the decoder of entries: `EntryOwner`, one for each informer. */
+/** @internal The storage and the decoder of entries: an `EntryOwner` for each informer. */
 export interface EntryStorage {
   readonly kind: string;
   readonly table: EntryRows;
@@ -64,13 +64,16 @@ export interface EntryStorage {
   readonly decodedCache: DecodedCache;
   checkReadable(entry: Entry): void;
   keep(entry: Entry): void;
-  /** Called before the row of an entry ends that callers may hold: keeps the bytes if the entry must stay readable. */
+  /**
+   * Called before the row of an entry ends, if callers may hold the entry: copies the bytes if the entry must stay
+   * readable.
+   */
   endEntry(entry: Entry): void;
   decode(entry: Entry): unknown;
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;
   decodeMember(entry: Entry, name: string): unknown;
-  /** Ends the last call that borrows an entry of which a caller has read members. */
+  /** Ends the last call that borrows an entry whose members a caller read. */
   endMembers(entry: Entry): void;
   isMemberSame(a: Entry, b: Entry, name: string): boolean;
   jsonBytes(entry: Entry): Buffer;
@@ -82,23 +85,23 @@ export const EntryFlag = {
   TooLarge: 2,
   TransformFailed: 4,
   Malformed: 8,
-  /** A lister or `retain()` returned the entry, so it must stay readable. No row has this flag. */
+  /** A lister or `retain()` returned the entry, so it must stay readable. Only entries carry this flag, not rows. */
   Retained: 16,
-  /** Two threads have died on this object: only its identity is kept. */
+  /** Two threads died while they processed this object: only the identity is kept. */
   Quarantined: 32,
-  /** It was there in the last round of packing. */
+  /** The row existed in the last round of packing. */
   Aged: 64,
-  /** Its bytes are packed against its dictionary. */
+  /** The bytes are packed against a dictionary. */
   Packed: 128,
-  /** Packing does not make it smaller. */
+  /** Packing does not make the object smaller. */
   Unpackable: 256,
-  /** There is an `Entry` of it that callers may hold. */
+  /** There is an `Entry` of the row that callers may hold. */
   HasEntry: 1024,
-  /** Its version is text, because it is not a number below 2^53. */
+  /** The version is text, because it is not a number below 2^53. */
   VersionText: 512,
-  /** Another thread reads its bytes, or has read them. */
+  /** Another thread reads the bytes, or did. */
   Exported: 2048,
-  /** It is the former place of a row that was moved: threads may still read there. */
+  /** The former place of a row that was moved: threads may still read the bytes. */
   Moved: 4096,
 } as const;
 
@@ -123,32 +126,32 @@ export interface EntryRow {
 
 /** @internal */
 export class Entry<T = unknown> implements CachedObject<T> {
-  // The owner is the first field: cloning an entry for another thread meets its guard and throws a coded error.
+  // The owner is the first field: cloning an entry for another thread meets the owner's guard and throws a coded error.
   readonly owner: EntryStorage;
-  /** The row of its state, which has another state when the table has counted another use. */
+  /** The row of the entry's state; it belongs to a later state if the table's generation differs. */
   readonly row: number;
   readonly rowGeneration: number;
   readonly facts: ObjectFacts;
   readonly version: number | string;
   /** Flags of the state when the entry was made. */
   flags: number;
-  /** Length of the object in its codec. */
+  /** Length of the object in the codec. */
   readonly length: number;
   /** Number of calls in progress that borrow this entry. */
   borrows = 0;
-  /** The last borrower, for the message: the stack of its registration (strict borrow checks only). */
+  /** The last borrower, for the message: the stack of the handler's registration (strict retain checks only). */
   lastBorrower = '';
-  /** The object, when the row has ended and the entry must stay readable. */
+  /** The object, after the row ended, if the entry must stay readable. */
   privateCopy: EncodedObject | undefined = undefined;
   decoded: T | undefined = undefined;
   decodedMetadata: unknown = undefined;
-  /** Members that were parsed alone, the last one first. */
+  /** Members that were parsed separately, the last first. */
   decodedMembers: DecodedMember | undefined = undefined;
   /** The states before and after, while a call borrows both. */
   before: Entry | undefined = undefined;
   after: Entry | undefined = undefined;
   forgottenAtKiB = 0;
-  /** The batch with which the table knows it, once a lister or `retain()` has returned it. */
+  /** The batch through which the table finds the entry, after a lister or `retain()` returned it. */
   batch: Batch<Entry> | undefined = undefined;
 
   constructor(
@@ -282,7 +285,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
   forgetDecoded(): void {
     this.decoded = undefined;
     this.decodedMetadata = undefined;
-    if (this.borrows === 0) this.decodedMembers = undefined; // During a call, equal members have one value.
+    if (this.borrows === 0) this.decodedMembers = undefined; // During a call, equal members are the same value.
     this.forgottenAtKiB = this.owner.decodedCache.parsedKiB;
     this.owner.table.closeEntry(this);
   }

@@ -1,8 +1,7 @@
 /**
- * Facts of an object that need no parsing: its identity, and the fields that a shard has extracted from the bytes,
- * so that selectors, indexes and most handlers never parse the object. States that differ only in their version and
- * managedFields share one instance and its parsed metadata (docs/decisions/0015); siblings share the fields they have in
- * common (docs/decisions/0017).
+ * Facts of an object that need no parsing: the identity, and the fields that a shard extracted from the bytes, so that
+ * selectors, indexes and most handlers never parse the object. States that differ only in version and managedFields
+ * share an instance with the parsed metadata (docs/decisions/0015); siblings share equal fields (docs/decisions/0017).
  *
  * The shard writes a JSON array, `[uid, generation, deletionTimestamp, controllerUid, labels, …fields, modules?]`.
  */
@@ -12,7 +11,7 @@ import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
 import type { MemberWalk } from './member-walk.ts';
 
-/** The parts that are the same in all states of one object. */
+/** The facts that are equal in all states of an object. */
 export interface Identity {
   /** `namespace/name`, or `name` for a cluster-scoped object. */
   readonly key: string;
@@ -34,15 +33,15 @@ export type Labels = Readonly<Record<string, string>>;
 const NO_LABELS: Labels = Object.freeze({});
 
 /**
- * The extracted fields besides the uid. Pods of one ReplicaSet share their labels, their controller and most declared
- * fields: objects with equal text share one instance, whose values are parsed once.
+ * The extracted fields besides the uid. Pods of a ReplicaSet share labels, controller and most declared fields: objects
+ * with equal text share an instance, whose values are parsed once.
  *
  * @internal
  */
 export class FieldValues {
   /**
-   * Rest of the array, `,generation,…]`; '' without an array. It is a latin1 string (one character a byte), so that
-   * comparing it with the next one is one memcmp.
+   * Rest of the array, `,generation,…]`; '' without an array. It is a latin1 string (a byte for each character), so
+   * that two texts are compared with a single memcmp.
    */
   readonly text: string;
   #values: readonly unknown[] | undefined;
@@ -69,7 +68,7 @@ export class FieldValues {
     return typeof labels === 'object' && labels !== null ? (labels as Labels) : NO_LABELS;
   }
 
-  /** Returns the declared field with this number; undefined when the object does not have it. */
+  /** Returns the declared field with this number; undefined if the object lacks it. */
   field(index: number): unknown {
     return this.#at(FIELDS + index) ?? undefined;
   }
@@ -92,14 +91,14 @@ export class FieldValues {
 
 const NO_FIELDS: FieldValues = new FieldValues('');
 
-/** Limits of the number and length of texts: more of them, or longer ones, are seldom shared. */
+/** Limits of the number and length of texts: further or longer texts are seldom shared. */
 const TEXTS_MIN = 4096;
 const TEXT_LENGTH_MAX = 1024;
 
 /**
- * @internal A Map that keeps the latest keys: at least `count` of them and at most twice as many, in two generations of which the older is
- * dropped as a whole. Deleting the oldest key of one Map each time is three times slower, because V8 steps over those deleted
- * before it.
+ * @internal A Map that keeps the latest keys: at least `count` and at most twice as many, in two generations, of which
+ *   the older is dropped as a whole. Deleting the oldest key of a single Map each time is three times slower, because
+ *   V8 steps over all keys deleted before.
  */
 export class RecentMap<Value> {
   readonly #count: number;
@@ -110,7 +109,7 @@ export class RecentMap<Value> {
     this.#count = count;
   }
 
-  /** Returns the value of a key, which becomes one of the latest. */
+  /** Returns the value of a key, which becomes the latest. */
   get(key: string): Value | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;
@@ -119,7 +118,7 @@ export class RecentMap<Value> {
     return old;
   }
 
-  /** Sets the value of a key, which becomes one of the latest. */
+  /** Sets the value of a key, which becomes the latest. */
   set(key: string, value: Value): void {
     this.#young.set(key, value);
     if (this.#young.size < this.#count) return;
@@ -128,10 +127,10 @@ export class RecentMap<Value> {
   }
 }
 
-/** @internal The latest fields of one informer's objects, by their text. */
+/** @internal The latest fields of an informer's objects, by their text. */
 export class SharedFields {
   readonly #byText: RecentMap<FieldValues> = new RecentMap(TEXTS_MIN);
-  /** The last one: listed siblings come in a row, and comparing two texts takes less time than hashing one. */
+  /** The last fields: listed siblings arrive in a row, and comparing two texts takes less time than hashing a text. */
   #last: FieldValues = NO_FIELDS;
 
   of(text: string): FieldValues {
@@ -150,14 +149,14 @@ export class SharedFields {
 export class ObjectFacts implements Identity {
   readonly key: string;
   readonly namespace: string;
-  /** '' when the object has no uid. */
+  /** '' if the object lacks a uid. */
   readonly uid: string;
   readonly fields: FieldValues;
-  /** True when more than one state has it. */
+  /** Whether several states share the facts. */
   isShared = false;
-  /** Parsed metadata without managedFields, of one of the states that share this; the others have another version. */
+  /** Parsed metadata without managedFields, of any of the states that share the facts; the version may differ. */
   metadata: object | undefined = undefined;
-  /** Members of the newest state of which handlers have read one. */
+  /** Members of the newest state with a member that a handler read. */
   walk: MemberWalk | undefined = undefined;
 
   constructor({ key, namespace }: Pick<Identity, 'key' | 'namespace'>, uid: string, fields: FieldValues) {

@@ -1,16 +1,16 @@
 /**
- * Index functions: from one object to the values under which `byIndex` finds it.
+ * Index functions: from an object to the values under which `byIndex` finds the object.
  *
  * Declarative functions (`label`, `field`, `ownerUid`, `namespaceIndex`) read extracted fields and never parse the
- * object; they are evaluated again only when those fields have changed. Module functions run on the shards on parsed
- * objects. Plain functions run on the main thread for every change, at the cost of what they read.
+ * object; they are evaluated again only when those fields change. Module functions run on the shards on parsed objects.
+ * Plain functions run on the main thread for every change, at the cost of the members that they read.
  */
 import { splitPath } from '../../kube/json/read.ts';
 import { moduleUrl, naming, invalidOption } from '../../base/option-checks.ts';
 import type { Entry } from './entry.ts';
 import type { CachedObject } from './cached-object.ts';
 
-/** The index that every informer has, as in client-go. */
+/** The index of every informer, as in client-go. */
 export const NAMESPACE_INDEX = 'namespace';
 
 export type PlainIndexFunction<T = unknown> = (entry: CachedObject<T>) => readonly string[];
@@ -38,7 +38,7 @@ export function namespaceIndex(): DeclarativeIndex {
   return { index: 'namespace' };
 }
 
-/** Indexes objects by the value of one label; objects without it are not in the index. */
+/** Indexes objects by the value of a label; objects without the label are not in the index. */
 export function label(name: string): DeclarativeIndex {
   return { index: 'label', label: name };
 }
@@ -66,7 +66,7 @@ const DECLARED: Readonly<Record<DeclarativeIndex['index'] | 'module', readonly s
   module: ['url', 'name'],
 };
 
-/** @throws ERR_KUBELOOM_OPTION for an indexer that would silently index nothing */
+/** @throws ERR_KUBELOOM_OPTION for an indexer whose index would silently stay empty */
 export function checkIndexers(indexers: unknown): void {
   if (typeof indexers !== 'object' || indexers === null)
     invalidOption('indexers', indexers, 'functions by name');
@@ -96,7 +96,7 @@ export function declaredFields(indexers: Indexers): readonly string[] {
   );
 }
 
-/** Returns whether the values depend on extracted fields and identity only. */
+/** Returns whether the values depend only on extracted fields and identity. */
 export function isExtracted<T>(indexer: IndexFunction<T>): indexer is DeclarativeIndex | ModuleIndex {
   return typeof indexer === 'object';
 }
@@ -130,7 +130,7 @@ export function extractedValues(
   }
 }
 
-/** Returns one value for a scalar and one each for an array of scalars; nothing else can be indexed. */
+/** Returns the value of a scalar, or the values of an array of scalars; other values are not indexed. */
 function fieldValues(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];

@@ -1,6 +1,6 @@
 /**
- * The read side of a replica that users hold: client-go's Store and Indexer, read-only. Every query is answered from
- * one state (contract C5) and returns a new array of entries, readable for as long as you keep them.
+ * The read side of a replica that users hold: client-go's Store and Indexer, read-only. Every query reads a single
+ * state (contract C5) and returns a new array of entries, readable for as long as you keep them.
  */
 import type { IndexerReader, StoreReader } from '../../kube/store.ts';
 import { realClock } from '../../base/clock.ts';
@@ -36,9 +36,9 @@ export interface InformerStore<T> extends StoreReader<CachedObject<T>> {
 /** The queries of listers. */
 export interface SelectableStore<T> {
   getByKey(key: string): CachedObject<T> | undefined;
-  /** Selects in one namespace, or in all for ''. Reads extracted labels: no object is parsed. */
+  /** Selects in a namespace, or in all for ''. Reads extracted labels: no object is parsed. */
   select(selector: LabelSelector, namespace: string): CachedObject<T>[];
-  /** Selects in the same way over one snapshot, and lets the event loop run in between. */
+  /** Selects in the same way over a snapshot, and lets the event loop run in between. */
   scan(selector: LabelSelector, namespace: string): AsyncGenerator<Borrowed<T>, void, undefined>;
   /**
    * @internal
@@ -47,7 +47,7 @@ export interface SelectableStore<T> {
   checkStarted?(): void;
 }
 
-/** @typeParam Name names of its indexes, which queries accept; `string` accepts all */
+/** @typeParam Name names of the indexes, which queries accept; `string` accepts all */
 export interface InformerIndexer<T, Name extends string = string>
   extends
     InformerStore<T>,
@@ -57,7 +57,7 @@ export interface InformerIndexer<T, Name extends string = string>
   get(object: Keyed): CachedObject<T> | undefined;
   /** Returns the number of objects that `byIndex` would find, without reading them. */
   countByIndex(indexName: Name | typeof NAMESPACE_INDEX, value: string): number;
-  /** Adds indexes as `addIndexers` of the informer. Returns this indexer, for queries of the added ones. */
+  /** Adds indexes as `addIndexers` of the informer. Returns this indexer, for queries of the added indexes. */
   addIndexers<Added extends string>(indexers: Indexers<T, Added>): InformerIndexer<T, Added>;
 }
 
@@ -195,7 +195,9 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   }
 }
 
-/** Returns the key of an entry, or of an object by its metadata. An object of a server may have a member `key`, too. */
+/**
+ * Returns the key of an entry, or of an object by the metadata. An object of a server may also contain a member `key`.
+ */
 function keyOf(object: Keyed): string {
   const { key, metadata }: KeyParts = isOurs(object) ? { key: object.key } : object;
   if (!isRecord(metadata)) return key ?? '';
@@ -203,7 +205,7 @@ function keyOf(object: Keyed): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** Returns whether `key` is its key. Its metadata may be of an expired entry. */
+/** Returns whether `key` is the object's key. The metadata of an expired entry may be unreadable. */
 function isOurs(object: Keyed): object is { readonly key: string } {
   return isEntry(object) || isFinalStateUnknown(object);
 }

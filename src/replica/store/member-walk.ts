@@ -1,17 +1,17 @@
 /**
- * The members of one state of an object, found from the object's end, as far as a caller has asked for them.
+ * The members of a state of an object, found from the object's end, as far as callers read them.
  *
  * ```
  *  state before   {… "spec":{…},"status":{…}}
  *                    └────────┘
- *                       equal: not walked again, its parsed value is valid
+ *                       equal: not walked again, the parsed value is valid
  *                    ┌────────┐
  *  state          {… "spec":{…},"status":{……}}
  *                               ◄─── walked
  * ```
  *
- * A walk from the end reads a value until its first byte, and reads no byte before the key. So a member that has the bytes of
- * the same member of the state before, from the byte before its key to its end, has the same places without a walk.
+ * A walk from the end reads a value back to the first byte, and reads no byte before the key. So if a member's bytes,
+ * from the byte before the key to the end, equal those of the state before, the places are equal without a walk.
  *
  * Places are counted from the start of the object, because rows are moved and packed.
  */
@@ -31,7 +31,7 @@ const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 
-/** Numbers of a state in the table of entries. */
+/** Numbers that identify a state in the table of entries. */
 interface StateNumbers {
   readonly row: number;
   readonly rowGeneration: number;
@@ -45,24 +45,27 @@ interface StateBytes {
 }
 
 export class WalkedMember {
-  /** '' until a caller has asked for the member. */
+  /** '' until a caller reads the member. */
   name = '';
   keyStart = 0;
   keyEnd = 0;
   valueStart = 0;
   valueEnd = 0;
-  /** Whether a caller has asked for the member of this state: it is the last one with its name. */
+  /** Whether a caller found the member in this state: it is the last member of this name. */
   isFound = false;
-  /** Whether the state before has the same bytes here. */
+  /** Whether the state before contains the same bytes here. */
   isSame = false;
-  /** Whether the state before has the same bytes as its last member with this name. */
+  /** Whether those bytes are also the last member of this name in the state before. */
   isSameMember = false;
-  /** Place of another value of the last member with this name in the state before; `endBefore` is 0 without one. */
+  /**
+   * Location of a different value of the last member of this name in the state before; `endBefore` is 0 if there is
+   * none.
+   */
   startBefore = 0;
   endBefore = 0;
   /** The parsed value, if it is kept for the states that follow. */
   value: unknown = undefined;
-  /** Whether a caller has read the value, and not only its place. */
+  /** Whether a caller read the value, and not only the location. */
   isRead = false;
   /** The parsed value of this state alone, until a caller reads it. */
   ahead: unknown = undefined;
@@ -85,19 +88,19 @@ export class MemberWalk {
   readonly #members: WalkedMember[] = [];
   #count = 0;
   #countBefore = 0;
-  /** End of the next member's value, or one of the codes. */
+  /** End of the next member's value, or a code. */
   #nextEnd = NOT_BEGUN;
 
   isAt({ row, rowGeneration }: StateNumbers): boolean {
     return this.#row === row && this.#rowGeneration === rowGeneration;
   }
 
-  /** Returns whether the state before this one is `entry`. */
+  /** Returns whether `entry` is the state before this state. */
   isAfter({ row, rowGeneration }: StateNumbers): boolean {
     return this.#beforeRow === row && this.#beforeGeneration === rowGeneration;
   }
 
-  /** Begins with another state. @param before the state before, whose members the walk may have */
+  /** Begins with another state. @param before the state before, whose members the walk may contain */
   begin({ row, rowGeneration }: StateNumbers, before: StateNumbers = NO_STATE): void {
     this.#countBefore = this.isAt(before) ? this.#count : 0;
     this.#beforeRow = before.row;
@@ -108,15 +111,16 @@ export class MemberWalk {
     this.#nextEnd = NOT_BEGUN;
   }
 
-  /** Whether the object has no more members and is readable from its end to its first byte. */
+  /** Whether all members are found and the object is readable from the end to the first byte. */
   get isComplete(): boolean {
     return this.#nextEnd === NO_MEMBER;
   }
 
   /**
-   * Returns the last member with this name; undefined when there is none, or the bytes are no JSON.
+   * Returns the last member with this name; undefined if there is none, or the bytes are not JSON.
    *
-   * @param object bytes of the state, which `read` leaves as they are @param before the state before
+   * @param object bytes of the state, which `read` leaves as they are
+   * @param before the state before
    */
   find<State extends StateNumbers>(
     name: string,
@@ -185,7 +189,10 @@ export class MemberWalk {
   }
 }
 
-/** Finds a member by way of the member in the state before. @param isExpected whether a caller will read the value */
+/**
+ * Finds a member from the location of the member in the state before. @param isExpected whether a caller will read the
+ * value
+ */
 function stepFrom(
   member: WalkedMember,
   valueEnd: number,
@@ -233,11 +240,11 @@ function moveTo(member: WalkedMember, valueEnd: number): void {
 }
 
 /**
- * Parses the last member where the state before has it: parsing takes the place of the walk. A caller has read the member of
- * the state before, so it reads this one as well.
+ * Parses the last member at its location in the state before: parsing takes the place of the walk. A caller read the
+ * member of the state before, so it will read this member as well.
  *
- * A text that is the JSON of an object or array begins where a walk from its end does, so the member is the one that a walk
- * finds.
+ * A text that is the JSON of an object or array begins where a walk from the text's end stops, so it is the member that
+ * a walk finds.
  *
  * @param member the member of the state before, with another value
  */

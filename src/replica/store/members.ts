@@ -1,10 +1,10 @@
 /**
- * Members of an object, such as `spec` and `status`, parsed alone when they are first read.
+ * Members of an object, such as `spec` and `status`, parsed separately when they are first read.
  *
- * While a handler is called with a state and the state before it, a member with the same bytes in both has one value: an
- * update of the status parses the status alone, and `previous.spec === current.spec` says that nothing changed. The value is
- * kept for the next update only if the member has not changed, because a tree that lives from change to change costs more than
- * parsing it (docs/decisions/0013). All other values end with the call.
+ * While a handler is called with a state and the state before, a member with equal bytes is the same value in both: an
+ * update of the status parses only the status, and `previous.spec === current.spec` shows an unchanged spec. The value
+ * is kept for the next update only if the member did not change, because a tree that lives from change to change costs
+ * more than parsing (docs/decisions/0013). All other values end with the call.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../../base/parse-json.ts';
@@ -24,18 +24,18 @@ interface ValuePlace {
 
 const NOWHERE: ValuePlace = { start: 0, end: 0 };
 
-/** Result for objects whose members are not read alone: msgpack, bytes that are no JSON, and parsed objects. */
+/** Result for objects whose members cannot be read separately: msgpack, bytes that are not JSON, and parsed objects. */
 const NOT_ALONE: unique symbol = Symbol('not alone');
 
-/** Heap bytes of a parsed object for each byte of its JSON (docs/decisions/0005). */
+/** Heap bytes of a parsed object for each byte of JSON (docs/decisions/0005). */
 export const HEAP_BYTES_PER_JSON_BYTE = 2.5;
-/** References to the row of an entry with which one handler is called: the replica's and the call's. */
+/** References to the row of an entry during a single handler call: the replica's and the call's. */
 const REFERENCES_OF_ONE_CALL = 2;
 
 export interface MembersOptions {
   readonly table: EntryTable;
   readonly decodedCache: DecodedCache;
-  /** Returns the bytes of an entry, valid until the next call but one. @throws the error of the entry */
+  /** Returns the bytes of an entry, valid until the call after the next. @throws the error of the entry */
   readonly read: (entry: Entry) => EncodedObject;
   /** False when a mutation detector must see every tree. */
   readonly mayShare: boolean;
@@ -45,17 +45,17 @@ export interface MembersOptions {
   readonly remember: (entry: Entry, costBytes: number) => void;
 }
 
-/** Reads the members of the entries of one informer. */
+/** Reads the members of the entries of an informer. */
 export class Members {
   readonly #options: MembersOptions;
-  /** The walk of the state that was read last, of those without a state before. */
+  /** The last walk of a state without a state before. */
   readonly #walk: MemberWalk = new MemberWalk();
 
   constructor(options: MembersOptions) {
     this.#options = options;
   }
 
-  /** Returns a member of the object, parsed alone unless the whole object is parsed or must be. */
+  /** Returns a member of the object, parsed separately unless the whole object is parsed or must be. */
   decode(entry: Entry, name: string): unknown {
     const { decodedCache, guard } = this.#options;
     const value = this.#read(entry, name);
@@ -68,7 +68,9 @@ export class Members {
     return value;
   }
 
-  /** Forgets the members that a call has parsed, unless another handler, or a caller who has retained the entry, may read them. */
+  /**
+   * Drops the members parsed during a call, unless another handler, or a caller who retained the entry, may read them.
+   */
   end(entry: Entry): void {
     const isRetained = (entry.flags & EntryFlag.Retained) !== 0;
     if (isRetained || this.#options.table.referencesOf(entry.row) > REFERENCES_OF_ONE_CALL)
@@ -76,7 +78,7 @@ export class Members {
     else entry.decodedMembers = undefined;
   }
 
-  /** Returns whether two states of an object have the same bytes in a member, or both have none. */
+  /** Returns whether two states of an object contain the same bytes in a member, or both lack the member. */
   isSame(before: Entry, entry: Entry, name: string): boolean {
     if (before === entry) return true;
     // The caller then reads the new state, whose own error says why it cannot be read.
@@ -100,7 +102,7 @@ export class Members {
     return member !== undefined && this.#hasSameValue(entry, place, before, { start, end });
   }
 
-  /** Parses a member unless another state has its value. @returns undefined when the member is absent, or NOT_ALONE */
+  /** Parses a member unless another state holds the value. @returns undefined if the member is absent, or NOT_ALONE */
   #read(entry: Entry, name: string): unknown {
     if (entry.decoded !== undefined && !isPaired(entry)) return NOT_ALONE;
     const { read, mayShare } = this.#options;
@@ -114,14 +116,14 @@ export class Members {
     member.isRead = true;
     member.ahead = undefined;
     if (!mayShare || !isPaired(entry)) return parsed ?? parsedValue(object, place);
-    // The other state is read meanwhile, and the walk may go on with that state.
+    // Reading the value may read the other state, and the walk may continue with that state.
     const value = this.#sharedValue(entry, name) ?? parsed ?? this.#ownValue(entry, name, place);
     const walked = walk.isAt(entry) ? walk.walked(name) : undefined;
     if (walked?.isSame && value !== NOT_ALONE) this.#keep(entry.facts, walked, value);
     return value;
   }
 
-  /** Returns the value of the other state in the call, if that state has parsed the member, whose bytes are equal. */
+  /** Returns the value of the other state in the call, if that state contains equal bytes and parsed them. */
   #sharedValue(entry: Entry, name: string): unknown {
     const before = borrowedBefore(entry);
     const valueBefore = before && parsedMember(before, name);
@@ -149,7 +151,7 @@ export class Members {
       : memberOfObject(decoded, name);
   }
 
-  /** Keeps the value of a member that has not changed for the states that follow. */
+  /** Keeps the value of an unchanged member for the states that follow. */
   #keep(facts: ObjectFacts, member: WalkedMember, value: unknown): void {
     member.value = value;
     if (member.isCharged) return;
@@ -158,7 +160,7 @@ export class Members {
     this.#options.decodedCache.rememberShared(facts, costBytes);
   }
 
-  /** Charges the whole object: members of one entry are forgotten together. */
+  /** Charges the whole object: the members of an entry are evicted together. */
   #remember(entry: Entry): void {
     this.#options.remember(entry, entry.length * HEAP_BYTES_PER_JSON_BYTE);
   }
@@ -173,7 +175,7 @@ export class Members {
     return facts.walk;
   }
 
-  /** Returns the walk of an entry, and leaves the walk of the facts at the state where it is. */
+  /** Returns the walk of an entry, without moving the walk of the facts to another state. */
   #walkWithout(entry: Entry): MemberWalk {
     const { facts } = entry;
     const walk = this.#walk;
@@ -188,7 +190,7 @@ function parsedValue({ bytes, start }: EncodedObject, place: ValuePlace): unknow
   return value === undefined ? NOT_ALONE : value;
 }
 
-/** Whether a call borrows the entry with another state. */
+/** Returns whether a call borrows the entry together with another state. */
 function isPaired(entry: Entry): boolean {
   return (borrowedBefore(entry) ?? borrowedAfter(entry)) !== undefined;
 }
@@ -201,14 +203,14 @@ function borrowedAfter({ after }: Entry): Entry | undefined {
   return after && after.borrows > 0 ? after : undefined;
 }
 
-/** Returns the value of a member if it was parsed for this state, alone or with the whole object. */
+/** Returns the value of a member if it was parsed for this state, separately or with the whole object. */
 function parsedMember({ decodedMembers, decoded }: Entry, name: string): unknown {
   for (let member = decodedMembers; member; member = member.next)
     if (member.name === name) return member.value;
   return memberOfObject(decoded, name);
 }
 
-/** Returns a member of a parsed object; undefined when it has none of its own. */
+/** Returns an own member of a parsed object; undefined if it is absent. */
 export function memberOfObject(object: unknown, name: string): unknown {
   const isObject = typeof object === 'object' && object !== null && Object.hasOwn(object, name);
   return isObject ? Reflect.get(object, name) : undefined;

@@ -1,21 +1,21 @@
 /**
- * Ordinals by the keys of their objects. A Map with a node for each key would be 39 bytes of heap an object, and
- * would move all keys at once when it grows. This is a hash table in columns that grows by one bucket for each key (linear
+ * Ordinals by the keys of their objects. A Map with a node for each key would be 39 bytes of heap an object, and would
+ * move all keys at once when it grows. This is a hash table in columns that grows by a bucket for each key (linear
  * hashing), so no call takes long. The table stores hashes only: when two hashes agree, the caller compares the keys.
  *
  * ```
  *  buckets, one for each key        ordinals: the hash of the key, and the next ordinal of the bucket
  *  [ 7 │ – │ 3 │ … ]                3: [ hash │ 9 ]   7: [ hash │ – ]   9: [ hash │ – ]
- *    n buckets, of which the last n - 2^k were split from those at the same place before 2^k
+ *    n buckets, the last n - 2^k were split from the buckets 2^k before them
  * ```
  *
- * The hash is keyed: a client that may create objects could otherwise choose names of one bucket.
+ * The hash is keyed: a client that may create objects could otherwise choose names that share a bucket.
  */
 import { assert } from '../../base/errors.ts';
 import { HalfSipHash } from '../../shared/record/key-hash.ts';
 import { NO_ORDINAL, NumberColumns } from './columns.ts';
 
-/** Columns of an ordinal that the table uses. Ordinals are stored plus one, so that 0 means `NO_ORDINAL`. */
+/** Columns of an ordinal that the table uses. Ordinals are stored plus 1, so that 0 means `NO_ORDINAL`. */
 export interface KeyColumns {
   readonly links: NumberColumns;
   readonly hash: number;
@@ -30,7 +30,7 @@ export class OrdinalsByKey {
   readonly #keyOf: (ordinal: number) => string;
   readonly #hash: HalfSipHash = new HalfSipHash();
   readonly #buckets: NumberColumns = new NumberColumns(1);
-  /** Number of buckets, and the smallest power of two that is not below it, less one. */
+  /** Number of buckets, and the smallest power of two that is not below it, minus 1. */
   #bucketEnd = 1;
   #mask = 0;
   /** The last key that was hashed: a new object is looked up before it is added. */
@@ -113,7 +113,7 @@ export class OrdinalsByKey {
     this.#buckets.set(bucket, 0, ordinal + 1);
   }
 
-  /** Adds a bucket, which takes ordinals of the one at its place in the first half. */
+  /** Adds a bucket, and moves ordinals to it from the bucket at the same place in the first half. */
   #split(): void {
     const added = this.#bucketEnd++;
     if (added > this.#mask) this.#mask = this.#mask * 2 + 1;

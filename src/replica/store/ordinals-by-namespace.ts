@@ -1,11 +1,11 @@
 /**
- * The index that every informer has: ordinals by the namespace of their objects, a list in columns for each. A Set of them
- * would be 28 bytes of heap an object, and would grow in one piece.
+ * The index of every informer by namespace: a list of ordinals in columns for each namespace. A Set of ordinals would
+ * be 28 bytes of heap an object, and would grow in a single step.
  */
 import { ArrivalList } from './arrival-list.ts';
 import type { ListColumns } from './arrival-list.ts';
 
-/** An index: ordinals by value. `Map<string, Set<number>>` is one. */
+/** An index: ordinals by value, such as a `Map<string, Set<number>>`. */
 export interface OrdinalIndex {
   get(value: string): (Iterable<number> & { readonly size: number }) | undefined;
   keys(): Iterable<string>;
@@ -14,7 +14,7 @@ export interface OrdinalIndex {
 export class OrdinalsByNamespace implements OrdinalIndex {
   readonly #columns: ListColumns;
   readonly #lists: Map<string, ArrivalList> = new Map();
-  /** The namespace of the last added ordinal, and its list: listed objects of one namespace come in a row. */
+  /** The namespace of the last added ordinal, with the list: listed objects of a namespace arrive in a row. */
   #lastNamespace = '';
   #last: ArrivalList | undefined;
 

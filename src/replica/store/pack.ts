@@ -5,12 +5,12 @@
  * length, bytes │ length, shift │ length, bytes │ length, shift │ …
  * ```
  *
- * Numbers are LEB128. `shift` (zigzag) is the change of the distance between a piece and its place in the dictionary
- * since the previous piece: mostly 0, because siblings differ in values of the same length. The last pair may lack its
- * second half.
+ * Numbers are LEB128. `shift` (zigzag) is the change of the distance between a piece and the matching place in the
+ * dictionary since the previous piece: mostly 0, because siblings differ in values of the same length. The last pair
+ * may lack the second half.
  */
 
-/** Memory of one thread, readable as bytes and as words. */
+/** Memory of a thread, readable as bytes and as words. */
 export interface Viewed {
   readonly bytes: Buffer;
   readonly view: DataView;
@@ -28,28 +28,28 @@ const SEED_BYTES = 8;
 const STEP_BITS = 2;
 const INDEX_BITS = 14;
 
-/** Bytes of memory of one dictionary, however full it is. */
+/** Bytes of memory of a dictionary, however full. */
 export const DICTIONARY_HELD_BYTES: number = DICTIONARY_BYTES_MAX + 2 * 2 ** INDEX_BITS;
 
 /**
- * Samples of objects, and an index from their bytes to their places. Objects of one kind are packed against it: bytes
+ * Samples of objects, and an index from their bytes to their places. Objects of a kind are packed against it: bytes
  * found in a sample become a reference, the others are written out (docs/decisions/0018). Samples are added and never
  * changed, so earlier packed bytes stay readable.
  */
 export class Dictionary implements Viewed {
-  /** The number by which packed objects name it, above 0. */
+  /** The number by which packed objects name the dictionary, above 0. */
   readonly number: number;
   /** Shared memory, because threads that read packed objects need the samples. */
   readonly bytes: Buffer;
   readonly view: DataView;
   isShared = false;
   length = 0;
-  /** Steps by the hash of eight bytes: the number of the latest step with them, plus one. */
+  /** Steps by the hash of eight bytes: the number of the latest step with these bytes, plus 1. */
   readonly #steps: Uint16Array = new Uint16Array(2 ** INDEX_BITS);
   #nextStep = 0;
-  /** Bytes that its packed entries save; the caller who packs counts them. */
+  /** Bytes saved by the packed entries; the caller who packs counts them. */
   savedBytes = 0;
-  /** True when it takes more than it saves: its packed entries are unpacked. */
+  /** Whether the dictionary takes more than it saves: the packed entries are unpacked. */
   isDissolved = false;
 
   constructor(number: number) {
@@ -90,8 +90,8 @@ export const PACK_SLACK_BYTES = 15;
 const SHORT_BYTES = 64;
 
 /**
- * Packs all of `source` into `target`, which has room for `bytesMax` and `PACK_SLACK_BYTES`; returns the packed length,
- * or -1 when it would exceed `bytesMax`.
+ * Packs all of `source` into `target`, which must have room for `bytesMax` and `PACK_SLACK_BYTES`; returns the packed
+ * length, or -1 if it would exceed `bytesMax`.
  */
 export function pack(dictionary: Dictionary, source: Viewed, target: Buffer, bytesMax: number): number {
   const { bytes, view, length } = source;
@@ -201,7 +201,7 @@ function likeBytes(source: Viewed, at: number, dictionary: Dictionary, from: num
   return like;
 }
 
-/** Writes [start, end) of `source` after its length; returns the end of it in `target`. */
+/** Writes the length of [start, end) of `source`, followed by the bytes; returns the end in `target`. */
 function writeOut(source: Buffer, start: number, end: number, target: Buffer, at: number): number {
   let to = writeNumber(target, at, end - start);
   for (let from = start; from < end;) target[to++] = source[from++] ?? 0;

@@ -1,10 +1,10 @@
 /**
- * Packs objects that have not changed for a while against samples of their kind: 5 KB of a pod become 0.4 KB
+ * Packs objects that did not change for a while against samples of their kind: 5 KB of a pod become 0.4 KB
  * (docs/decisions/0018). A packed row reads as before: its bytes are unpacked for the time of the read.
  *
  * Samples are stored in dictionaries. An object unlike every sample becomes a sample and takes as much memory as
  * before, so dictionaries of changed or deleted objects must not stay. A dictionary that takes more than it saves is
- * dissolved: its rows are unpacked, and later packed against another one.
+ * dissolved: the rows are unpacked, and later packed against another dictionary.
  */
 import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
@@ -17,13 +17,13 @@ import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
 
-/** Shorter objects gain nothing, longer ones resemble no sample. */
+/** Shorter objects gain too little, longer objects resemble no sample. */
 const OBJECT_BYTES_MIN = 128;
 export const OBJECT_BYTES_MAX: number = 2 ** 16;
 const SAMPLE_BYTES_MAX: number = DICTIONARY_BYTES_MAX / 2;
 /** An informer whose objects have less than this in total is not packed. */
 const TOTAL_BYTES_MIN: number = 2 ** 18;
-/** A full dictionary has paid when it saved this many times its size: then the next one may take samples as easily. */
+/** A full dictionary that saved this many times its size paid off: the next dictionary may take samples as easily. */
 const PAID_TIMES = 3;
 /** Waste of dictionaries at which they are dissolved: a share of the packed bytes, plus a constant. */
 const WASTED_SHARE_MAX = 1 / 8;
@@ -40,15 +40,15 @@ export interface PackedObjectsOptions {
   readonly readers?: (() => BytesReaders | undefined) | undefined;
 }
 
-/** Scratch memory for one step; one thread does all of this. */
+/** Scratch memory for a step; all steps run on the same thread. */
 const plain = allocateViewed(OBJECT_BYTES_MAX);
 const packed: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + PACK_SLACK_BYTES);
 
-/** The last two objects that were unpacked for a read: a caller may compare one with the other. */
+/** The last two objects that were unpacked for a read: a caller may compare them. */
 const unpackedObjects: (Buffer | undefined)[] = [];
 let unpackedReads = 0;
 
-/** Returns memory for an unpacked object, valid until the next call but one. */
+/** Returns memory for an unpacked object, valid until the call after the next. */
 export function memoryForRead(): Buffer {
   const at = ++unpackedReads & 1;
   return (unpackedObjects[at] ??= Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX));
@@ -61,12 +61,12 @@ export class PackedObjects {
   readonly #totalBytesMin: number;
   readonly #wastedBytesMin: number;
   readonly #readers: () => BytesReaders | undefined;
-  /** Dictionaries with packed rows by number, dissolved ones included, because they still save something. */
+  /** Dictionaries with packed rows by number, including dissolved dictionaries, whose rows still save memory. */
   readonly #dictionaries: Map<number, Dictionary> = new Map();
   #current: Dictionary | undefined;
   #created = 0;
   #rests = 0;
-  /** Whether the round in progress has changed anything. */
+  /** Whether the round in progress changed any row. */
   #isActive = false;
 
   constructor(options: PackedObjectsOptions) {
@@ -92,7 +92,7 @@ export class PackedObjects {
     return this.#dictionaries.values();
   }
 
-  /** Returns the object of a packed row, valid until the next read but one. */
+  /** Returns the object of a packed row, valid until the read after the next. */
   unpacked(row: number): Buffer {
     const start = this.#table.offsetOf(row);
     const end = start + this.#table.storedBytesOf(row);
@@ -109,10 +109,10 @@ export class PackedObjects {
   }
 
   /**
-   * Packs the objects that were there in the previous round, one a step. Newer objects wait for the next round, so an
-   * object that changes all the time is not packed.
+   * Packs the objects that existed in the previous round, an object a step. Newer objects wait for the next round, so
+   * an object that changes all the time is not packed.
    *
-   * @returns whether the next round has something to do even if no object changes before it
+   * @returns whether the next round has work even if no object changes before
    */
   *round(): Generator<void, boolean, void> {
     this.#isActive = false;
@@ -158,7 +158,7 @@ export class PackedObjects {
     copyBytes(this.#loose.slabOf(row).bytes, offset, offset + length, plain.bytes, 0);
     plain.length = length;
     const isLikeBefore = dictionary !== undefined && !dictionary.isDissolved && dictionary !== this.#current;
-    // The previous state was packed against it, so a sibling or an earlier state is among its samples.
+    // The previous state was packed against this dictionary, so a sibling or an earlier state is among the samples.
     const packedBytes = isLikeBefore ? pack(dictionary, plain, packed, length >> 2) : -1;
     if (dictionary && packedBytes >= 0) this.#keep(row, dictionary, packedBytes);
     else this.#packAgainstCurrent(row);
@@ -192,7 +192,7 @@ export class PackedObjects {
     if (former !== NO_ROW) this.#readers()?.moved(row, former);
   }
 
-  /** Changes the bytes that the row's dictionary saves. It ends with the last of them. */
+  /** Changes the bytes that the row's dictionary saves. The dictionary ends with the last of them. */
   #save(row: number, bytes: number): void {
     const dictionary = this.dictionaryOf(row);
     dictionary.savedBytes += bytes;
@@ -202,7 +202,10 @@ export class PackedObjects {
     if (dictionary.isShared) this.#readers()?.dropped(dictionary);
   }
 
-  /** Returns whether the row stays where it is: a former place, or, until a later round, one that a thread far behind reads. */
+  /**
+   * Returns whether the row must stay where it is: a former place, or, until a later round, a row read by a thread far
+   * behind.
+   */
   #isFixed(row: number): boolean {
     const flags = this.#table.flagsOf(row);
     if (flags & EntryFlag.Moved) return true;
@@ -227,8 +230,8 @@ export class PackedObjects {
   }
 
   /**
-   * Unpacks the rows of dissolved dictionaries. Slabs are compacted meanwhile, so a row can move to a slab that
-   * this walk has passed. Its dictionary stays in the map, and the next round walks again.
+   * Unpacks the rows of dissolved dictionaries. Slabs may be compacted during the walk, so a row can move to a slab
+   * that the walk already passed. In that case the dictionary stays in the map, and the next round walks again.
    */
   *#dissolve(): Generator<void, void, void> {
     if (!this.#chooseDissolved()) return;
@@ -243,9 +246,9 @@ export class PackedObjects {
   }
 
   /**
-   * Dissolves the dictionaries that take more than they save, when together they waste too much.
+   * Dissolves the dictionaries that take more than they save, if together they waste too much.
    *
-   * @returns whether a dissolved one is left, of this round or of an earlier one
+   * @returns whether a dissolved dictionary is left, of this round or an earlier round
    */
   #chooseDissolved(): boolean {
     const dictionaries = [...this.#dictionaries.values()];
@@ -259,7 +262,7 @@ export class PackedObjects {
     return dictionaries.some(({ isDissolved }) => isDissolved);
   }
 
-  /** Ends one step, and runs the compactions that it made necessary. */
+  /** Ends a step, and runs the compactions that became necessary. */
   *#tidied(): Generator<void, void, void> {
     yield;
     yield* this.#compact();
@@ -274,7 +277,7 @@ export class PackedObjects {
     }
   }
 
-  /** Ends the packed place of a row. A former row, which it returns, takes over the bytes that it saves. */
+  /** Ends the packed place of a row. Returns the former row, if any, which takes over the saved bytes. */
   #releasePacked(row: number): number {
     const isExported = this.#table.hasFlag(row, EntryFlag.Exported);
     if (!isExported) this.#save(row, -this.#savedBy(row));
@@ -293,7 +296,10 @@ export class PackedObjects {
   }
 }
 
-/** Yields the slabs and drops each from the array: a round takes seconds, and emptied slabs must be freed meanwhile. */
+/**
+ * Yields the slabs and drops each from the array: a round takes seconds, and an emptied slab must be freed before the
+ * end.
+ */
 function* drained(slabs: Slab[]): Generator<Slab, void, void> {
   slabs.reverse();
   for (let slab = slabs.pop(); slab; slab = slabs.pop()) yield slab;

@@ -1,8 +1,8 @@
 /**
- * One complete state of an informer's collection: objects by key and by shard id, and the indexes over them.
+ * A complete state of an informer's collection: objects by key and by shard id, and the indexes over them.
  *
- * The live state changes with every merged event. A relist fills a second one, the shadow, over many tasks, and one
- * assignment puts it in the live state's place.
+ * The live state changes with every merged event. A relist fills a second state, the shadow, over many tasks, and a
+ * single assignment puts the shadow in the live state's place.
  */
 import { disown } from '../../base/thenable.ts';
 import { KubeloomError, assert } from '../../base/errors.ts';
@@ -16,12 +16,12 @@ import { OrdinalsByKey } from './ordinals-by-key.ts';
 import { OrdinalsByNamespace } from './ordinals-by-namespace.ts';
 import type { OrdinalIndex } from './ordinals-by-namespace.ts';
 
-/** Values of one object by index, in the order of the index names. The index that every informer has is not among them. */
+/** Values of an object by index, in the order of the index names, without the index by namespace. */
 export type IndexValues = readonly (readonly string[])[];
 
 const NO_VALUES: IndexValues = [];
 
-/** Receives an ordinal before it changes, to keep the row that it has not delivered yet. */
+/** Receives an ordinal before it changes, to keep a row that is not delivered yet. */
 export interface StateObserver {
   beforeChange(ordinal: number): void;
   beforeRemove(ordinal: number): void;
@@ -29,7 +29,7 @@ export interface StateObserver {
 
 /** Columns by ordinal that events and walks read. */
 const OrdinalColumn = {
-  /** The object's current state in the table of entries, plus one, so that 0 means `NO_ROW`. */
+  /** The object's current state in the table of entries, plus 1, so that 0 means `NO_ROW`. */
   Row: 0,
   /** The object's place in the difference of the relist in progress. */
   DifferenceAt: 1,
@@ -38,7 +38,10 @@ const OrdinalColumn = {
 } as const;
 const ORDINAL_COLUMNS = 4;
 
-/** Columns by ordinal that change only when an object is added or removed. They are apart, so that an event finds its row in less memory. */
+/**
+ * Columns by ordinal that change only when an object is added or removed. They are kept apart, so that an event finds
+ * the row in less memory.
+ */
 const LinkColumn = {
   /** See `ListColumns`: the list of all ordinals. */
   Previous: 0,
@@ -53,8 +56,8 @@ const LinkColumn = {
 const LINK_COLUMNS = 6;
 
 /**
- * Each object has an ordinal, which stays the same while the object's states change. The ordinal follows from the id that a
- * shard has given to the key, so no search is needed.
+ * Each object gets an ordinal, which stays the same while the object's states change. The ordinal follows from the id
+ * that a shard gave to the key, so no search is needed.
  */
 export class ReplicaState {
   readonly #table: EntryTable;
@@ -63,14 +66,14 @@ export class ReplicaState {
   readonly #links: NumberColumns = new NumberColumns(LINK_COLUMNS);
   readonly #byKey: OrdinalsByKey;
   readonly #byNamespace: OrdinalsByNamespace;
-  /** Values by ordinal; none while there is no index but the namespaces. */
+  /** Values by ordinal; empty while the only index is by namespace. */
   readonly #values: ObjectColumn<IndexValues> = new ObjectColumn();
   /** The ordinals in order of arrival, which is the order of every delivery of the whole state. */
   readonly #all: ArrivalList;
-  /** Order of the next ordinal: it grows with every new one, and cursors compare it with their position. */
+  /** Order of the next ordinal: it grows with every new ordinal, and cursors compare it with their position. */
   orderEnd = 0;
   readonly #indices: Map<string, Map<string, Set<number>>> = new Map();
-  /** The server's version of this state: a string where it is not a number that kubeloom can compare. */
+  /** The server's version of this state: a string if it is not a number below 2^53. */
   version: number | string = '';
   readonly cursors: Set<StateObserver> = new Set();
 
@@ -140,7 +143,7 @@ export class ReplicaState {
     this.#ordinals.set(ordinal, OrdinalColumn.DifferenceAt, place);
   }
 
-  /** Returns the number of ids, used or not, that a shard has in this state at most. */
+  /** Returns an upper bound of a shard's ids, used or not, in this state. */
   get idEnd(): number {
     return Math.ceil(this.#ordinals.end / this.#shards);
   }
@@ -149,7 +152,7 @@ export class ReplicaState {
     for (const ordinal of this.ordinals()) yield this.#table.keyOf(this.rowAt(ordinal));
   }
 
-  /** Returns all ordinals in order of arrival. None may be removed during a walk. */
+  /** Returns all ordinals in order of arrival. No ordinal may be removed during a walk. */
   ordinals(): Iterable<number> {
     return this.#all;
   }
@@ -197,11 +200,11 @@ export class ReplicaState {
     return this.#byNamespace.get(namespace) ?? [];
   }
 
-  /** Adds indexes over the present ordinals; `valuesOf` returns an ordinal's values of all indexes, new ones last. */
+  /** Adds indexes over the present ordinals; `valuesOf` returns an ordinal's values of all indexes, the added last. */
   addIndices(names: readonly string[], valuesOf: (ordinal: number) => IndexValues): void {
     for (const name of names) this.#indices.set(name, new Map());
     for (const ordinal of this.ordinals()) {
-      // The ordinal is in the other indexes already, under the same values.
+      // The ordinal is already in the other indexes, under the same values.
       this.#index(ordinal, valuesOf(ordinal));
     }
   }
@@ -240,7 +243,7 @@ function removeFrom(index: Map<string, Set<number>>, value: string, ordinal: num
   if (ordinals?.size === 0) index.delete(value);
 }
 
-/** The indexers of one informer. They reuse the values of the previous entry where these cannot have changed. */
+/** The indexers of an informer. They reuse the values of the previous entry if these cannot have changed. */
 export class IndexSet {
   readonly #table: EntryTable;
   readonly #indexers: Map<string, IndexFunction> = new Map();
@@ -269,7 +272,7 @@ export class IndexSet {
     return { [NAMESPACE_INDEX]: namespaceIndex(), ...Object.fromEntries(this.#indexers) };
   }
 
-  /** Adds all or none: one existing name rejects the whole call (client-go: "indexer conflict"). */
+  /** Adds all indexers or none: an existing name rejects the whole call (client-go: "indexer conflict"). */
   add(indexers: Indexers): void {
     const present = this.indexers;
     const conflicts = Object.keys(indexers).filter((name) => Object.hasOwn(present, name));
@@ -283,8 +286,8 @@ export class IndexSet {
   }
 
   /**
-   * Returns the values of a state; undefined when they are those of the object's previous state. Runs user functions, so
-   * call it before anything changes.
+   * Returns the values of a state; undefined if they equal the values of the object's previous state. Runs user
+   * functions, so call it before any change.
    *
    * @param isUnchanged true when both states have the same facts
    * @param ordinal of the previous state, in `state`; `NO_ORDINAL` for a new object
@@ -306,7 +309,7 @@ export class IndexSet {
     return this.#evaluate(this.#table.open(row), (at) => known[at]);
   }
 
-  /** Returns the values of an entry in one index, whether the entry is in the cache or not. */
+  /** Returns the values of an entry in an index, whether the entry is in the cache or not. */
   valuesIn(indexName: string, entry: Entry): readonly string[] {
     const indexer = this.#indexers.get(indexName) ?? namespaceIndex();
     const values = this.#valuesOf(indexName, indexer, entry);
@@ -318,7 +321,7 @@ export class IndexSet {
     entry: Entry,
     known: (at: number, indexer: IndexFunction) => readonly string[] | undefined,
   ): IndexValues {
-    // An array that grows has room for 17 values, and these arrays are kept.
+    // A growing array reserves room for 17 values, and these arrays are kept.
     const values = Array.from(
       this.#indexers,
       ([name, indexer], at) => known(at, indexer) ?? this.#valuesOf(name, indexer, entry),
@@ -364,7 +367,7 @@ function isEqual(a: IndexValues, b: IndexValues): boolean {
   );
 }
 
-/** Checks what an index function returned: a text would count as a list of its letters. */
+/** Checks the result of an index function: a string would count as a list of letters. */
 function checkTexts(values: unknown): readonly string[] {
   disown(values);
   if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values;

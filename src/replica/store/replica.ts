@@ -1,9 +1,9 @@
 /**
- * The replica of one informer: the live state, and during a relist the shadow that will replace it.
+ * The replica of an informer: the live state, and during a relist the shadow that will replace it.
  *
  * Every change is prepared first (decode, user functions, memory), which may throw or report. It is then committed in a
- * step without user code: state, indexes and listeners change together. So a notification is never ahead of the
- * cache (contract C6), and no query sees half a change (C5).
+ * step without user code: state, indexes and listeners change together. So a notification is never ahead of the cache
+ * (contract C6), and no query sees half a change (C5).
  */
 import { assert } from '../../base/errors.ts';
 import { isOlderResourceVersion } from '../../kube/resource-version.ts';
@@ -17,20 +17,23 @@ import type { Identity } from './extracted-fields.ts';
 import { ReplicaState } from './replica-state.ts';
 import type { IndexSet, IndexValues } from './replica-state.ts';
 
-/** Receives committed changes; appends them only and runs no user code. */
+/** Receives committed changes; only appends them, and runs no user code. */
 export interface ReplicaListener {
-  /** @param oldRow `NO_ROW` for an added object @param newRow `NO_ROW` for a deleted one */
+  /**
+   * @param oldRow `NO_ROW` for an added object
+   * @param newRow `NO_ROW` for a deleted object
+   */
   changed(oldRow: number, newRow: number): void;
   replaced(difference: Difference): void;
 }
 
-/** An id that a shard has assigned, and the states in which it is in use. */
+/** An id that a shard assigned, and the states in which it is in use. */
 export interface UsedId {
   readonly id: number;
   readonly identity: Identity;
-  /** The object's version in the live state; undefined when it is not there. */
+  /** The object's version in the live state; undefined if the live state lacks the object. */
   readonly live: number | string | undefined;
-  /** The object's version in the open relist; undefined when it was not listed yet. */
+  /** The object's version in the open relist; undefined if the object was not listed yet. */
   readonly listed: number | string | undefined;
 }
 
@@ -42,7 +45,7 @@ interface Shadow {
   readonly deleted: Set<string>;
 }
 
-/** A state that was swapped out or aborted, and its difference; they are emptied within the drain budget. */
+/** A state that was swapped out or aborted, with the difference; both are emptied within the drain budget. */
 interface Disposal {
   readonly state: ReplicaState;
   readonly difference: Difference;
@@ -51,7 +54,7 @@ interface Disposal {
 }
 
 const DISPOSED_PER_CALL = 512;
-/** A server that repeats an event repeats one of the latest. */
+/** A server that repeats an event repeats a recent event. */
 const DELETIONS_MIN = 256;
 
 export class Replica {
@@ -64,8 +67,8 @@ export class Replica {
   #shadow: Shadow | undefined;
   #hasSynced = false;
   /**
-   * Versions of the latest deletions by key: a repeated DELETED event is dropped instead of delivered
-   * as the deletion of an object that was never seen. The replica keeps nothing else about deleted objects.
+   * Versions of the latest deletions by key: a repeated DELETED event is dropped instead of delivered as the deletion
+   * of an unknown object. The replica keeps no other data of deleted objects.
    */
   readonly #deletions: RecentMap<number | string> = new RecentMap(DELETIONS_MIN);
 
@@ -89,7 +92,7 @@ export class Replica {
     return this.#shadow?.epoch;
   }
 
-  /** Yields the shard's ids that are in use, which its successor needs. */
+  /** Yields the shard's used ids, for the successor. */
   *idsOf(shard: number): Generator<UsedId> {
     const [live, shadow] = [this.#live, this.#shadow?.state];
     const rowOf = (state: ReplicaState | undefined, id: number): number =>
@@ -104,7 +107,7 @@ export class Replica {
     }
   }
 
-  /** Returns the state of the object with this id that records change now, or `NO_ROW`. */
+  /** Returns the row of the object with this id in the state that records now change, or `NO_ROW`. */
   rowOf(shard: number, id: number): number {
     const shadow = this.#shadow?.state;
     const ordinal = shadow?.at(shard, id) ?? NO_ORDINAL;
@@ -118,7 +121,7 @@ export class Replica {
     return this.#live.rowAt(this.#live.get(key));
   }
 
-  /** Adds or replaces an object. The row has its bytes; index values are evaluated here. */
+  /** Adds or replaces an object. The row holds the bytes; the index values are evaluated here. */
   upsert(shard: number, id: number, row: number): void {
     const { table } = this;
     const target = this.#shadow?.state ?? this.#live;
@@ -203,7 +206,7 @@ export class Replica {
     }
   }
 
-  /** Releases a few entries of replaced states and ended differences; true while there is more to do. */
+  /** Releases a few entries of replaced states and ended differences; returns true while there is more to do. */
   dispose(): boolean {
     if (this.#disposals.length === 0) return false;
     let hasMore = false;
@@ -241,7 +244,7 @@ export class Replica {
       return;
     }
     const key = this.table.keyOf(row);
-    // The last state of this key that handlers have received when the difference reaches it.
+    // The state of this key that handlers last received before the difference.
     const isDeleted = shadow.deleted.size > 0 && shadow.deleted.has(key);
     const oldRow = isDeleted ? NO_ROW : this.rowByKey(key);
     const added = shadow.state.insert(shard, id, row, values ?? []);
@@ -314,7 +317,7 @@ export class Replica {
   }
 }
 
-/** Returns whether a deletion with this version, or a later one of the same key, was recorded. */
+/** Returns whether a deletion with this version, or a later deletion of the same key, was recorded. */
 function isRepeated(version: number | string, recorded: number | string | undefined): boolean {
   if (recorded === undefined || recorded === version) return recorded !== undefined;
   return isOlderResourceVersion(String(version), String(recorded));

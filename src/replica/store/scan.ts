@@ -1,7 +1,7 @@
 /**
- * A walk over one snapshot of the cache that lets the event loop run: what `list()` cannot do, which returns everything at
- * once. Objects that change before the walk reaches them are kept until it does, so a scan costs at most the bytes of the
- * cache once more, and only while it is under way.
+ * A walk over a snapshot of the cache that lets the event loop run, unlike `list()`, which returns everything at once.
+ * Objects that change before the walk reaches them are kept until it does, so a scan costs at most the bytes of the
+ * cache once more, and only while it runs.
  */
 import type { Clock } from '../../base/clock.ts';
 import { realTimers } from '../../base/clock.ts';
@@ -9,7 +9,7 @@ import { SnapshotCursor, emptyDelivery } from './deliveries.ts';
 import type { Entry } from './entry.ts';
 import type { Replica } from './replica.ts';
 
-/** The time for which a scan may keep the thread before it lets other tasks run. */
+/** The time for which a scan may block the thread before it lets other tasks run. */
 export interface ScanPace {
   readonly clock: Pick<Clock, 'now'>;
   readonly budgetMs: number;
@@ -17,7 +17,7 @@ export interface ScanPace {
 
 const BORROWER = 'a scan, until its next object';
 
-/** Yields each matching object once, in list order; each is readable until the next one is asked for. */
+/** Yields each matching object once, in list order; each is readable until the next is requested. */
 export async function* scan(
   replica: Replica,
   { clock, budgetMs }: ScanPace,

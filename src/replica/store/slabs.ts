@@ -1,11 +1,11 @@
 /**
- * The store's bytes: private memory in slabs, each divided into chunks of one size. An object is stored in a chunk of
- * the next size, and its chunk is reused for an object of about the same length. So objects that change at full rate
- * are never moved, and hardly more memory is held than is in use (docs/decisions/0009).
+ * The store's bytes: private memory in slabs, each divided into chunks of equal size. An object is stored in a chunk of
+ * the next larger size, and the chunk is later reused for an object of about the same length. So objects that change at
+ * full rate are never moved, and the slabs hold hardly more memory than the objects use (docs/decisions/0009).
  *
- * Only when a size has far more chunks than objects, because objects grew or were deleted, is its emptiest slab emptied
- * by moving them. Rows stay valid, because only the place of their bytes changes.
- * Nothing is left to the garbage collector, which would need constant major collections at full rate.
+ * If a size ends up with far more chunks than objects, because objects grew or were deleted, the emptiest slab of that
+ * size is emptied by moving its objects. Rows stay valid, because only the location of their bytes changes. The garbage
+ * collector does not manage these bytes; it would need constant major collections at full rate.
  */
 import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
@@ -17,16 +17,16 @@ import type { BytesReaders, SharedMemory } from './store-memory.ts';
 
 export interface Slab extends SharedMemory {
   readonly sizeClass: SizeClass;
-  /** Its place in the list of slabs, by which rows name it. */
+  /** Index in the list of slabs, by which rows name the slab. */
   readonly number: number;
-  /** The row of each chunk. A vacant one has the previous vacant chunk instead: `NO_CHUNK - 1 - chunk`, or `NO_CHUNK`. */
+  /** The row of each chunk; for a vacant chunk, the previous vacant chunk as `NO_CHUNK - 1 - chunk`, or `NO_CHUNK`. */
   readonly rows: Int32Array;
-  /** The chunk that was released last, and number of released ones. */
+  /** The last released chunk, and the number of released chunks. */
   vacant: number;
   vacants: number;
-  /** Chunks that were used at least once: the first ones. */
+  /** Number of chunks that were ever used: the first in the slab. */
   used: number;
-  /** Index among the open slabs of its size, `FULL`, or `EMPTIED`. */
+  /** Index among the open slabs of the same size, `FULL`, or `EMPTIED`. */
   openAt: number;
 }
 
@@ -35,15 +35,15 @@ const NO_SLAB = -1;
 const NO_CHUNK = -1;
 /** `openAt` of a slab without a free chunk. */
 const FULL = -1;
-/** `openAt` of a slab whose rows are moved: nothing is put there, and it is freed with the last row in it. */
+/** `openAt` of a slab whose rows are moved: it takes no new rows, and is freed with the last row. */
 const EMPTIED = -2;
 
 /** Number of sizes between two powers of two, as bits: a chunk is at most 1/16 too long, 1/45 on average. */
 const SIZES_PER_DOUBLING_BITS = 4;
 const CHUNK_BYTES_MIN = 64;
-/** Chunks in the smallest slab: a size with few objects has small slabs. */
+/** Chunks in the smallest slab: a size with few objects uses small slabs. */
 const CHUNKS_MIN = 4;
-/** Share of free chunks above which slabs are emptied: freeing one then moves at most seven times its bytes. */
+/** Share of free chunks above which slabs are emptied: freeing a slab moves at most seven times the slab's bytes. */
 const FREE_SHARE_MAX = 1 / 8;
 
 export function chunkBytesFor(bytes: number): number {
@@ -53,11 +53,11 @@ export function chunkBytesFor(bytes: number): number {
 }
 
 export interface SlabsOptions {
-  /** The rows whose bytes are put here. */
+  /** The rows whose bytes are stored here. */
   readonly table: EntryTable;
   readonly memory?: SlabMemory | undefined;
   readonly readers?: (() => BytesReaders | undefined) | undefined;
-  /** Called when compaction has moved a row that threads read. Default: tells the readers. */
+  /** Called when compaction moved a row that threads read. Default: reports to the readers. */
   readonly moved?: (row: number, former: number) => void;
 }
 
@@ -71,7 +71,7 @@ export class Slabs {
   readonly #numbered: (Slab | undefined)[] = [];
   readonly #classes: Map<number, SizeClass> = new Map();
   readonly #sparse: SizeClass[] = [];
-  /** Sparse ones whose rows may not be moved before threads have read on. */
+  /** Sparse sizes whose rows may not be moved until threads have caught up. */
   readonly #blocked: SizeClass[] = [];
   liveBytes = 0;
   /** Bytes released while slabs waited to be emptied: `compact` must keep up with them. */
@@ -128,7 +128,7 @@ export class Slabs {
     return former;
   }
 
-  /** Whether a slab is to be emptied when threads have read on. */
+  /** Whether a slab is waiting to be emptied until threads have caught up. */
   get isBlocked(): boolean {
     return this.#blocked.length > 0;
   }
@@ -138,7 +138,7 @@ export class Slabs {
     return this.#sparse.length > 0 || (this.#blocked.length > 0 && this.#mayMove());
   }
 
-  /** Empties one slab, and more until it has freed as much as was released meanwhile. Returns the bytes moved. */
+  /** Empties a slab, and further slabs to free as much as was released in the meantime. Returns the bytes moved. */
   compact(): number {
     let movedBytes = 0;
     if (this.#blocked.length > 0 && this.#mayMove()) this.#sparse.push(...this.#blocked.splice(0));
@@ -163,7 +163,7 @@ export class Slabs {
     return [...this.#classes.values()].flatMap(({ slabs }) => [...slabs]);
   }
 
-  /** Yields the rows in a slab, former ones included, until it is freed. Rows may be released and moved meanwhile. */
+  /** Yields the rows in a slab, including former rows, until it is freed. Rows may be released and moved in between. */
   *rowsIn(slab: Slab): Generator<number> {
     for (let chunk = 0; chunk < slab.used && this.#numbered[slab.number] === slab; chunk++) {
       const row = slab.rows[chunk] ?? NO_ROW;
@@ -191,7 +191,7 @@ export class Slabs {
     return movedBytes;
   }
 
-  /** Moves a row to another slab; returns its bytes. */
+  /** Moves a row to another slab; returns the length of the row's bytes. */
   #move(row: number, slab: Slab): number {
     const table = this.#table;
     const storedBytes = table.storedBytesOf(row);
@@ -206,14 +206,14 @@ export class Slabs {
     return storedBytes;
   }
 
-  /** Leaves the row's place to a former row, which it returns. The caller gives the row another place. */
+  /** Turns the row's place into a former row, and returns it. The caller gives the row another place. */
   #split(row: number, slab: Slab): number {
     const former = this.#table.split(row);
     slab.rows[slab.sizeClass.chunkAt(this.#table.offsetOf(row))] = former;
     return former;
   }
 
-  /** Returns memory for a slab. Threads that read other informers have no use for it. */
+  /** Returns memory for a slab; tells readers of other informers to forget it. */
   #take(bytes: number): Buffer {
     const memory = this.memory.take(bytes);
     if (!this.#readers()) this.memory.forget(memory);
@@ -240,7 +240,7 @@ export class Slabs {
   }
 }
 
-/** Slabs whose chunks have one size, with the rows and the free chunks in them. Copies no bytes itself. */
+/** Slabs with chunks of equal size, with the rows and the free chunks in them. Copies no bytes itself. */
 class SizeClass {
   readonly #chunkBytes: number;
   readonly #chunksMax: number;
@@ -253,9 +253,9 @@ class SizeClass {
   #live = 0;
   /** True while a slab of this size waits to be emptied. */
   isQueued = false;
-  /** The slab whose rows are being moved, while threads have no room for the records of more moves. */
+  /** The slab whose rows are being moved; kept while threads have no room for the records of further moves. */
   emptying: Slab | undefined;
-  /** Chunks of slabs that were taken to be emptied, and in which a row is left. */
+  /** Chunks of slabs that are being emptied but still contain a row. */
   #emptiedChunks = 0;
 
   /** @param numbered all slabs by their number @param free takes back a slab that is empty */
@@ -276,17 +276,17 @@ class SizeClass {
     return (this.#chunks + this.#emptiedChunks) * this.#chunkBytes;
   }
 
-  /** True with far more chunks than objects: other slabs have room for all objects of any one slab. */
+  /** True with far more chunks than objects: the other slabs have room for all objects of any single slab. */
   get isSparse(): boolean {
     return this.#chunks - this.#live > this.#chunksMax + this.#chunks * FREE_SHARE_MAX;
   }
 
-  /** Returns a slab with room, preferably the one that opened last. */
+  /** Returns a slab with room, preferably the last opened. */
   openSlab(): Slab {
     return this.#open.at(-1) ?? this.#newSlab();
   }
 
-  /** Assigns a chunk of `slab` to `row`; returns its offset. */
+  /** Assigns a chunk of `slab` to `row`; returns the chunk's offset. */
   enter(slab: Slab, row: number): number {
     let chunk = slab.vacant;
     if (chunk === NO_CHUNK) {
@@ -305,7 +305,7 @@ class SizeClass {
     return Math.floor(offset / this.#chunkBytes);
   }
 
-  /** Frees the chunk at `offset`, and an empty slab if another is open; the last one goes with the last object. */
+  /** Frees the chunk at `offset`, and an empty slab if another is open; the last slab is freed with the last object. */
   leave(slab: Slab, offset: number): void {
     const chunk = this.chunkAt(offset);
     slab.rows[chunk] = NO_CHUNK - 1 - slab.vacant;
@@ -324,8 +324,8 @@ class SizeClass {
   }
 
   /**
-   * Returns the slab whose rows are being moved, or takes the slab with the fewest of those that may be emptied;
-   * undefined when there is none, or nothing to do. The caller moves the rows and calls `endEmptying`.
+   * Returns the slab whose rows are being moved, or takes the slab with the fewest rows that may be emptied; undefined
+   * if there is none, or no need. The caller moves the rows and calls `endEmptying`.
    */
   takeEmptiest(mayEmpty: (slab: Slab) => boolean): Slab | undefined {
     if (this.emptying || !this.isSparse) return this.emptying;
@@ -344,7 +344,7 @@ class SizeClass {
     return (this.emptying = emptiest);
   }
 
-  /** Frees the slab whose rows were moved, now or with the last of its former rows. */
+  /** Frees the slab after its rows were moved, now or with the last former row. */
   endEmptying(slab: Slab): void {
     this.emptying = undefined;
     this.#freeEmptied(slab);

@@ -8,7 +8,7 @@ import { DecodedCache } from './decoded-cache.ts';
 export interface StoreMemoryOptions {
   /** Heap bytes of parsed objects that are cached. */
   readonly decodedCacheBytes: number;
-  /** Infinity: nothing is ever packed. */
+  /** Infinity: objects are never packed. */
   readonly compressAfterMs: number;
   /** Informers whose objects have less than this in total are not packed. */
   readonly packBytesMin?: number | undefined;
@@ -35,27 +35,33 @@ export class StoreMemory {
   }
 }
 
-/** Approximate length of a slab; emptying one takes a fraction of a millisecond. Longer objects have their own. */
+/**
+ * Approximate length of a slab; emptying a slab takes a fraction of a millisecond. A longer object gets a separate
+ * slab.
+ */
 export const SLAB_BYTES: number = 512 * 2 ** 10;
 const FREE_SLABS_MAX = 32;
 /** Dropped bytes after which V8 is made to collect: twice the amount that makes it collect the whole heap. */
 const DROPPED_BYTES_MAX = 2 ** 27;
-/** Shorter memory is not worth a mapping of its own, of which the system allows some ten thousand. */
+/** Shorter memory is not worth a separate mapping; the system allows some ten thousand mappings. */
 const MAPPED_BYTES_MIN = 2 ** 16;
 /** Bytes below which a collection costs more than it frees. */
 const WORTH_BYTES_MIN = 2 ** 23;
 
 /**
- * The memory of slabs. Full-size slabs are SharedArrayBuffers, although one thread uses them: V8 counts the bytes of
- * ArrayBuffers against its heap and would collect the whole heap repeatedly while a cache fills, at a ninth or more of
- * the CPU time of a sync (docs/decisions/0016). Empty slabs are kept for reuse.
+ * The memory of slabs. Full-size slabs are SharedArrayBuffers, even if only a single thread uses them: V8 counts the
+ * bytes of ArrayBuffers against its heap and would collect the whole heap repeatedly while a cache fills, at a ninth or
+ * more of the CPU time of a sync (docs/decisions/0016). Empty slabs are kept for reuse.
  *
- * V8 frees memory late when it does not count it. So all dropped bytes that V8 does not count are counted here, whatever
- * they were for, and after many of them V8 collects, in this thread and in those that read them. The freed memory must also
- * return to the system: growable memory is mapped separately, while malloc kept 500 MB of other slabs (docs/decisions/0018).
+ * V8 frees uncounted memory late. So this class counts all dropped bytes that V8 does not count, and after many of them
+ * makes V8 collect, in this thread and in the threads that read them. The freed memory must also return to the system:
+ * growable memory is mapped separately, while malloc kept 500 MB of other slabs (docs/decisions/0018).
  */
 export class SlabMemory {
-  /** Threads that refer to memory by number. The numbers stay valid while memory is free: a slab begins every few hundred changes. */
+  /**
+   * Threads that refer to memory by number. The numbers stay valid while memory is free, because a new slab begins
+   * every few hundred changes.
+   */
   readonly readers: Set<MemoryReader> = new Set();
   /** Approximate length of a slab. */
   readonly slabBytes: number;
@@ -75,7 +81,7 @@ export class SlabMemory {
     return this.#free.pop() ?? mapped(slabBytes);
   }
 
-  /** Takes back memory that no code reads or writes any more. Returns whether it is kept for other slabs. */
+  /** Takes back unused memory. Returns whether the memory is kept for other slabs. */
   give(memory: Buffer): boolean {
     if (memory.length !== this.slabBytes) {
       if (memory.buffer instanceof SharedArrayBuffer) this.dropped(memory.length);
@@ -92,15 +98,15 @@ export class SlabMemory {
     if (this.#droppedBytes >= DROPPED_BYTES_MAX) this.#collect();
   }
 
-  /** Ends the numbers of memory in which no row is. */
+  /** Ends the numbers of memory without rows. */
   forget({ buffer }: Buffer): void {
     for (const reader of this.readers) reader.forget(buffer);
   }
 
   /**
-   * Drops all free memory if nothing was taken since the previous call. Called after each round of packing.
+   * Drops all free memory if none was taken since the previous call. Called after each round of packing.
    *
-   * @returns whether the next call has something to do
+   * @returns whether the next call may drop memory
    */
   tidy(): boolean {
     const isQuiet = this.#isQuiet;
@@ -128,7 +134,7 @@ export class SlabMemory {
   }
 }
 
-/** Makes V8 collect. The array is never written to, so it takes no memory; V8 collects before it refuses one. */
+/** Makes V8 collect. The array is never written, so it takes no memory; V8 collects before it refuses such an array. */
 function collectGarbage(): void {
   try {
     void new ArrayBuffer(DROPPED_BYTES_MAX);
@@ -137,7 +143,7 @@ function collectGarbage(): void {
   }
 }
 
-/** The memory that a thread has forgotten: it is freed when V8 has collected in every thread that has read it. */
+/** Memory that a thread dropped: it is freed when V8 has collected in every thread that read it. */
 export class ForgottenMemory {
   readonly #collectGarbage: () => void;
   #bytes = 0;
@@ -167,31 +173,31 @@ function mapped(bytes: number): Buffer {
 export interface SharedMemory {
   /** In shared memory, once `shareMemory` was called. */
   bytes: Buffer;
-  /** Whether another thread may have its number. */
+  /** Whether another thread may hold the memory's number. */
   isShared: boolean;
 }
 
-/** A thread that knows memory by number. */
+/** A thread that refers to memory by number. */
 export interface MemoryReader {
-  /** Ends the number of memory in which no row is. */
+  /** Ends the number of memory without rows. */
   forget(memory: ArrayBufferLike): void;
-  /** Makes V8 collect in that thread, which still has the memory that it has forgotten. */
+  /** Makes V8 collect in that thread, which still holds the memory that it dropped. */
   collect(): void;
 }
 
 /** The threads that read the bytes of rows. */
 export interface BytesReaders {
-  /** Returns whether one row that threads read may be moved: not while those are far behind. */
+  /** Returns whether a row that threads read may be moved: not while those threads are far behind. */
   mayMove(): boolean;
-  /** Called when a row has other bytes. The former row keeps the bytes that it had, until no thread reads them. */
+  /** Called when a row's bytes change. The former row keeps the old bytes until no thread reads them. */
   moved(row: number, former: number): void;
-  /** Called when no row is in the memory any more, and none will be. */
+  /** Called when the memory contains no rows and will not contain any. */
   dropped(memory: SharedMemory): void;
 }
 
 /**
- * Moves the bytes into shared memory, unless they are there. Small slabs are private memory until then:
- * their caches are mostly never shared.
+ * Moves the bytes into shared memory, if they are not. Small slabs begin as private memory, because most caches are
+ * never shared.
  */
 export function shareMemory(memory: SharedMemory): void {
   memory.isShared = true;
@@ -202,46 +208,46 @@ export function shareMemory(memory: SharedMemory): void {
   memory.bytes = bytes;
 }
 
-/** A store with objects to pack: its round does one step at a time. */
+/** A store with objects to pack: a round proceeds step by step. */
 export interface Packable {
-  /** @returns whether the next round has something to do even if nothing changes before it */
+  /** @returns whether the next round has work even if no object changes before */
   round(): Generator<void, boolean, void>;
 }
 
-/** Duration of a piece and of the pause after it: a fifth of an idle thread, a thirtieth of one that merges. */
+/** Duration of a piece and of the pause after it: a fifth of an idle thread, a thirtieth of a thread that merges. */
 const WHEN_IDLE = { pieceMs: 0.5, pauseMs: 2 };
 const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 6 };
 /** Changes since the previous piece above which the thread counts as busy: some 1,300 a second. */
 const BUSY_CHANGES = 8;
 
 /**
- * Runs packing in rounds over all informers of the same threads. There is a pause of `compressAfterMs` between two rounds,
- * and a round is divided into small pieces, because the main thread has other work. Rounds begin with a change, and end
- * with a round that left nothing to do.
+ * Runs packing in rounds over all informers of the same threads. There is a pause of `compressAfterMs` between two
+ * rounds, and a round is divided into small pieces, because the main thread has other work. Rounds begin with a change,
+ * and end with a round that left no work.
  */
 type PackingOptions = Pick<StoreMemoryOptions, 'clock' | 'compressAfterMs' | 'merged' | 'afterNextMerge'>;
 
 export class PackingRounds {
   readonly #options: PackingOptions;
   readonly #ended: () => boolean;
-  /** The stores, and what to call with the error that ends the packing of one. */
+  /** The stores, and the callback for the error that ends the packing of a store. */
   readonly #members: Map<Packable, (error: unknown) => void> = new Map();
   /** Whether the next merge begins rounds. */
   #isAwaitingMerge = false;
-  /** Cancels the wait for the next piece; undefined while there is nothing to do. */
+  /** Cancels the wait for the next piece; undefined while there is no work. */
   #cancel: (() => void) | undefined;
   /** Number of merged changes at the last piece. */
   #merged = 0;
-  /** The same at the first piece of the last round. */
+  /** Number of merged changes at the first piece of the last round. */
   #mergedBefore = 0;
 
-  /** @param ended called after each round; returns whether it has something to do after the next one */
+  /** @param ended called after each round; returns whether it has work after the next round */
   constructor(options: PackingOptions, ended: () => boolean) {
     this.#options = options;
     this.#ended = ended;
   }
 
-  /** @param failed called with an error of a round: this member is packed no more */
+  /** @param failed called with an error of a round: this member is no longer packed */
   add(member: Packable, failed: (error: unknown) => void): void {
     this.#members.set(member, failed);
     if (this.#cancel === undefined) this.#awaitMerge();
