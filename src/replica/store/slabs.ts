@@ -213,7 +213,7 @@ export class Slabs {
     return former;
   }
 
-  /** Returns memory for a slab; tells readers of other informers to forget it. */
+  /** Returns memory for a slab. If no thread reads this informer, readers of other informers drop the memory. */
   #take(bytes: number): Buffer {
     const memory = this.memory.take(bytes);
     if (!this.#readers()) this.memory.forget(memory);

@@ -2,8 +2,8 @@
  * `kubeloom apiserver`: the embedded apiserver in the foreground, for kubectl and for trying informers. Listens on
  * loopback only, unless `--allow-remote` is set.
  *
- * The file of its kubeconfig holds a token, so only its owner may read it; it appears complete or not at all; and it never
- * replaces the kubeconfig of a real cluster.
+ * The kubeconfig file contains a token, so only the owner may read the file. It is written completely or not at all,
+ * and never replaces the kubeconfig of a real cluster.
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -14,9 +14,9 @@ import { define, readDefinitions } from './crd-files.ts';
 import { listenForInterruption } from './signals.ts';
 import { printLine } from './terminal/output.ts';
 
-/** The load has no end: it stops with the server. */
+/** The load runs until the server stops. */
 const LOAD_MS = 2 ** 31;
-/** The context that every kubeconfig of an embedded server has. */
+/** The context of every kubeconfig of an embedded server. */
 const OURS = 'current-context: kubeloom-embedded';
 const OWNER_ONLY = 0o600;
 

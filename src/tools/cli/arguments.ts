@@ -46,7 +46,7 @@ export function parseCodec(text: string): Codec {
   return text;
 }
 
-/** Digits only: `1e3`, `0x10`, `` and blanks are typing errors, not numbers. */
+/** Only digits: `1e3`, `0x10`, `` and blanks are typing errors, not numbers. */
 function numberOf(text: string): number {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
 }

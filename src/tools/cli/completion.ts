@@ -6,7 +6,7 @@ import { builtInResources } from '../../kube/resources.ts';
 /** Commands whose first argument names resources. */
 const WITH_RESOURCES = ['watch', 'top'];
 
-/** Adds the commands `completion` and `complete`. All other commands must be there already. */
+/** Adds the commands `completion` and `complete`. Add all other commands before. */
 export function addCompletion(program: Command): void {
   const completion = tab(program, { completionCommandName: 'completion' });
   for (const name of WITH_RESOURCES) {

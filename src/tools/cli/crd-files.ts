@@ -1,4 +1,4 @@
-/** `--crd FILE`: CustomResourceDefinitions as `kubectl apply -f` takes them, several in one file. */
+/** `--crd FILE`: CustomResourceDefinitions as `kubectl apply -f` takes them, also several in a file. */
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import type { Document } from 'yaml';
@@ -8,7 +8,7 @@ import { contentOf } from '../loadtest/workload/yaml-content.ts';
 
 /** A document of a file. */
 export interface Definition {
-  /** FILE, and the number of the document. */
+  /** The file, and the number of the document. */
   readonly place: string;
   readonly object: object;
 }
@@ -16,7 +16,7 @@ export interface Definition {
 const KIND = 'CustomResourceDefinition';
 const API_VERSION = 'apiextensions.k8s.io/v1';
 
-/** @throws ERR_KUBELOOM_USAGE when the file cannot be read, or has something else */
+/** @throws ERR_KUBELOOM_USAGE when the file cannot be read, or contains other objects */
 export async function readDefinitions(file: string): Promise<Definition[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw refused(file, messageOf(cause), { cause });
@@ -39,7 +39,7 @@ export interface DocumentContent {
 }
 
 /**
- * Returns the documents of a file as plain data, without the empty ones: a file may end with a separator.
+ * Returns the documents of a file as plain data, without empty documents: a file may end with a separator.
  *
  * @param refuse makes the error for a place in the file
  */
@@ -65,12 +65,12 @@ function documentsOf(
   try {
     return parseAllDocuments(text);
   } catch (error) {
-    // Nested so deep that the stack of the parser ends.
+    // Nesting too deep for the stack of the parser.
     throw refuse(file, firstLineOf(error));
   }
 }
 
-/** Makes the server serve it. @throws ERR_KUBELOOM_USAGE when the server refuses it */
+/** Makes the server serve the definition. @throws ERR_KUBELOOM_USAGE when the server refuses it */
 export async function define(server: EmbeddedApiServer, { place, object }: Definition): Promise<void> {
   const resource = 'customresourcedefinitions.apiextensions.k8s.io';
   await server.apply([{ type: 'create', resource, object }]).catch((cause: unknown) => {

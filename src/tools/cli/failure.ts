@@ -1,4 +1,4 @@
-/** Output for a failed command: one line with a code, and a stack only with `--verbose`. */
+/** Output for a failed command: a line with a code, and a stack only with `--verbose`. */
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
@@ -6,9 +6,9 @@ import { escapeControls, escapeStack } from '../../base/printable.ts';
 import { printText } from './terminal/output.ts';
 
 const EXIT_FAILED = 1;
-/** The beginning of commander's messages; ours have the same one. */
+/** The beginning of commander's messages, which our messages share. */
 const COMMANDER_PREFIX = /^error: /;
-/** The advice of commander, on a line of its own. */
+/** The advice of commander, on a separate line. */
 const COMMANDER_ADVICE = /\n\(Did you mean (.*)\)$/;
 
 /** `error: message (CODE)`, and the stack with `--verbose`. */
@@ -19,7 +19,7 @@ export function failureText(error: unknown, isVerbose: boolean): string {
   return [line, textOf(error), ...causesOf(error)].join('\n');
 }
 
-/** Prints the failure and returns the exit code. Help and version are no failures. */
+/** Prints the failure and returns the exit code. Help and version are not failures. */
 export function report(error: unknown, isVerbose: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
@@ -49,7 +49,7 @@ function causesOf(error: unknown): string[] {
   return [`caused by: ${textOf(error.cause)}`, ...causesOf(error.cause)];
 }
 
-/** Returns an error's stack, or the output of `inspect` for a value that is no error. */
+/** Returns an error's stack, or the output of `inspect` for a value that is not an error. */
 function textOf(thrown: unknown): string {
   const { stack, message } = thrown instanceof Error ? thrown : { stack: inspect(thrown), message: '' };
   return escapeStack(stack ?? message, message);

@@ -1,4 +1,4 @@
-/** A report about a group of partitions, from its Leases at one time. */
+/** A report about a group of partitions, from the Leases at a point in time. */
 import { parseJson } from '../../base/parse-json.ts';
 import type { WireOf } from '../../index.ts';
 
@@ -6,12 +6,12 @@ export type Lease = WireOf<'coordination', 'v1', 'Lease'>;
 
 export interface PartitionRow {
   readonly partition: number;
-  /** Empty without one. */
+  /** Empty if no member owns the partition. */
   readonly owner: string;
   readonly epoch: number;
   /** Seconds since the owner changed; undefined without a Lease. */
   readonly ageSeconds: number | undefined;
-  /** `starting`: its owner fills caches, or hands the partition over. */
+  /** `starting`: the owner fills caches, or hands the partition over. */
   readonly state: 'active' | 'starting' | 'not served';
 }
 
@@ -36,7 +36,7 @@ interface HeartbeatNote {
   readonly cannotTake?: Readonly<Record<string, string>>;
 }
 
-/** @param nowMs wall time: a heartbeat that is older than its duration counts as gone, as far as the clocks agree */
+/** @param nowMs wall time: a heartbeat older than its duration counts as gone, as far as the clocks agree */
 export function reportOf(group: string, leases: readonly Lease[], nowMs: number): PartitionsReport {
   const byName = new Map(leases.map((lease) => [lease.metadata?.name ?? '', lease]));
   const prefix = `${group}-member-`;

@@ -1,4 +1,4 @@
-/** `kubeloom partitions`: the owners of a group's partitions, and its members. */
+/** `kubeloom partitions`: the members of a group, and the owners of the partitions. */
 import { loadKubeConfig, resources } from '../../index.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import { ApiClient } from '../../http/api-client.ts';
@@ -9,7 +9,7 @@ import { listenForInterruption } from './signals.ts';
 import { Table } from './terminal/table.ts';
 import { printLine } from './terminal/output.ts';
 
-/** Prints the report, and sets the exit code 1 when a partition is not served, or when there is none. */
+/** Prints the report, and sets the exit code 1 when a partition is not served, or when there are no partitions. */
 export async function partitions(group: string, flags: PartitionsFlags): Promise<void> {
   using interruption = listenForInterruption();
   const kubeConfig = loadKubeConfig({

@@ -1,4 +1,4 @@
-/** The commands of `kubeloom`, and what they have in common. A command's program is loaded when it runs. */
+/** The commands of `kubeloom`, and the code that they share. A command's program is loaded when it runs. */
 import { Command } from 'commander';
 import { apiserverCommand } from './commands/apiserver.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -10,7 +10,10 @@ import { topCommand } from './commands/top.ts';
 import { typesCommand } from './commands/types.ts';
 import { watchCommand } from './commands/watch.ts';
 
-/** Commands that need all others, and a library: it is loaded for them only, because every start pays for it. */
+/**
+ * Commands that need all others, and a library that only these commands load, because loading it would slow every
+ * start.
+ */
 const COMPLETION: readonly (string | undefined)[] = ['complete', 'completion'];
 
 /** @param word the first word of the command line */
@@ -31,7 +34,7 @@ export async function program(word: string | undefined): Promise<Command> {
   else command.command('completion <shell>').description('print a script for bash, zsh, fish or powershell');
   for (const each of [command, ...command.commands]) {
     each.option('--verbose', 'print stacks of errors').exitOverride();
-    // kubeloom prints errors in one place, not commander.
+    // kubeloom prints errors in a single place, instead of commander.
     each.configureOutput({ outputError: () => undefined });
     const examples = EXAMPLES[each.name()];
     if (examples) each.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}\n`).join('')}`);

@@ -14,8 +14,8 @@ export interface Interruption {
 }
 
 /**
- * Ignores that the reader of the output has gone, as `head` does after its first line: the rest is not wanted.
- * A command that runs until it is interrupted ends then; see below.
+ * Ignores that the reader of the output exited, as `head` does after the first lines: the rest is not needed. A command
+ * that runs until it is interrupted ends in that case; see below.
  */
 export function allowClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr])
@@ -52,8 +52,8 @@ export function listenForInterruption(): Interruption {
 /**
  * Runs a command until it ends or is interrupted, and sets the exit code.
  *
- * @param command resolves with its exit code. Its failure after an interruption is expected: that also ends servers and
- *   processes
+ * @param command resolves with the exit code. A failure after an interruption is expected: the interruption also ends
+ *   servers and processes
  */
 export async function runInterruptibly(command: (signal: AbortSignal) => Promise<number>): Promise<void> {
   using interruption = listenForInterruption();

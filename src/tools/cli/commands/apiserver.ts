@@ -1,4 +1,4 @@
-/** `kubeloom apiserver`: its flags. */
+/** Flags of `kubeloom apiserver`. */
 import { Command } from 'commander';
 import { parseObjectBytes, parsePods, parsePort, parseRate } from '../arguments.ts';
 import type { Rate } from '../arguments.ts';

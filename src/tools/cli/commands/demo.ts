@@ -1,4 +1,4 @@
-/** `kubeloom demo`: its flags. */
+/** Flags of `kubeloom demo`. */
 import { Command } from 'commander';
 import type { Codec } from '../../../index.ts';
 import {

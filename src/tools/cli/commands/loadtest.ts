@@ -1,4 +1,4 @@
-/** `kubeloom loadtest`: its flags. */
+/** Flags of `kubeloom loadtest`. */
 import { Command, Option } from 'commander';
 import { CLIENTS } from '../../loadtest/workload/workload.ts';
 import type { WatcherClient } from '../../loadtest/workload/workload.ts';

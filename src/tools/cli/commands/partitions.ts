@@ -1,4 +1,4 @@
-/** `kubeloom partitions`: its flags. */
+/** Flags of `kubeloom partitions`. */
 import { Command } from 'commander';
 
 export interface PartitionsFlags {

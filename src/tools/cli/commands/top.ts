@@ -1,4 +1,4 @@
-/** `kubeloom top`: its flags. */
+/** Flags of `kubeloom top`. */
 import { Command } from 'commander';
 import { parseCount, parseThreads } from '../arguments.ts';
 

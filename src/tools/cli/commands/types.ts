@@ -1,4 +1,4 @@
-/** `kubeloom types`: its flags. */
+/** Flags of `kubeloom types`. */
 import { Command } from 'commander';
 
 export interface TypesFlags {

@@ -1,4 +1,4 @@
-/** `kubeloom watch`: its flags. */
+/** Flags of `kubeloom watch`. */
 import { Command, Option } from 'commander';
 import { parseThreads } from '../arguments.ts';
 

@@ -1,4 +1,4 @@
-/** The result of the demo: as one JSON object, as a text, and as a verdict. Pure. */
+/** The result of the demo: as a JSON object, as a text, and as a verdict. Pure. */
 import { factLines, faultsText, hasFaults, number, verdictLines } from '../terminal/report.ts';
 import type { Conclusion, Judged } from '../terminal/report.ts';
 import { Table } from '../terminal/table.ts';
@@ -8,19 +8,21 @@ export interface DemoReport {
   readonly pods: number;
   /** Changes in the server's log after the informer's list. */
   readonly eventsSent: number;
-  /** Changes that were delivered as the log has them, for the handler that received fewer. */
+  /** Changes delivered as the log records them, to the handler that received fewer. */
   readonly eventsDelivered: number;
-  /** Sums over both handlers, the initial list included. */
+  /** Sums over both handlers, including the initial list. */
   readonly lost: number;
   readonly duplicated: number;
   readonly reordered: number;
-  /** Same keys and resourceVersions, and the bytes of a sample of objects equal the server's answers. */
+  /** Keys and resourceVersions are equal, and the bytes of a sample of objects equal the server's answers. */
   readonly storeEqualsServer: boolean;
-  /** The rate of the handler that does not wait, from its first change to its last. */
+  /** The rate of the prompt handler, from the first change to the last. */
   readonly eventsPerSecond: number;
   /** From run() to the first list in the cache. */
   readonly syncMs: number;
-  /** monitorEventLoopDelay of the main thread from before the sync to the end; includes its interval of 1 ms. */
+  /**
+   * monitorEventLoopDelay of the main thread from before the sync to the end; includes the sampling interval of 1 ms.
+   */
   readonly eventLoopDelayMs: { readonly p99: number; readonly max: number };
   /** The process's peak resident memory. */
   readonly rssBytes: number;
@@ -30,18 +32,18 @@ export interface DemoReport {
 export interface ThreadReport {
   readonly role: string;
   readonly deltas: number;
-  /** Null where the platform has no such figure, and for roles that run on another role's thread. */
+  /** Null if the platform lacks the figure, and for roles that run on another role's thread. */
   readonly cpuMs: number | null;
 }
 
 export interface HandlerResult extends Judged {
-  /** The largest number of notifications that were pending for it at once. */
+  /** The largest number of notifications that were pending for the handler at once. */
   readonly behindMax: number;
 }
 
 export const PASSED = 'every change reached both handlers once, in order, and the cache equals the server.';
 
-/** A load that the machine did not send completely proves nothing. */
+/** A load that the machine did not send completely is not a proof. */
 const SENT_SHARE_MIN = 0.95;
 
 /** @param intended the number of changes that should have been sent */

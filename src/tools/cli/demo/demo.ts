@@ -1,7 +1,7 @@
 /**
- * `kubeloom demo` (`npm start`): the main job, measured and checked, on a machine without a cluster. An embedded apiserver
- * in another process, an informer with a prompt and a slow handler, a load at a fixed rate, and the comparison of the sent
- * changes with the received ones.
+ * `kubeloom demo` (`npm start`): the main job, measured and checked, on a machine without a cluster. An embedded
+ * apiserver in another process, an informer with a prompt and a slow handler, a load at a fixed rate, and the
+ * comparison of the changes sent with the changes received.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { InformerThreads, SharedIndexInformer, resourcePath, resources } from '../../../index.ts';
@@ -71,7 +71,7 @@ async function runDemo(flags: DemoFlags, progress: Progress, signal: AbortSignal
     for (const handler of [prompt, slow]) handler.measureBacklog();
     // The server may be gone when the demo is interrupted.
     const sent = await server.loadIssued().catch(() => undefined);
-    // The slowest handler counts: the bar ends when everything was delivered.
+    // The slowest handler counts: the bar ends when all changes are delivered.
     const { changes } = slow.history;
     progress.update(changes, progressText(sent, prompt.history.changes, changes));
   };
@@ -127,14 +127,14 @@ class DemoHandler extends RecordingHandler {
   }
 }
 
-/** Runs the informer until its first list is in the cache; resolves with the duration in ms. */
+/** Runs the informer until the first list is in the cache; resolves with the duration in ms. */
 async function sync(
   informer: SharedIndexInformer,
   handlers: readonly DemoHandler[],
   signal: AbortSignal,
 ): Promise<number> {
   const started = performance.now();
-  // A failure of the run reaches waitForSync, too.
+  // A failure of the run also reaches waitForSync.
   informer.run(signal).catch(() => undefined);
   await informer.waitForSync(signal);
   const syncMs = performance.now() - started;
@@ -142,7 +142,7 @@ async function sync(
   return Math.round(syncMs);
 }
 
-/** The server's log of changes and its current state. */
+/** The server's log of changes and the server's current state. */
 interface Truth extends ServerState {
   readonly journal: Iterable<JournalEntry>;
   /** Changes after the informer's list. */

@@ -7,22 +7,22 @@ import { barLine } from '../terminal/progress.ts';
 
 export interface FrameState {
   readonly title: string;
-  /** The states of the last seconds, the present one last; at least one. */
+  /** The states of the last seconds, at least the present state, which comes last. */
   readonly states: readonly LiveState[];
 }
 
-/** Rates are of the last 5 s. */
+/** Rates cover the last 5 s. */
 export const STATES_KEPT = 6;
 /** The share of the due writes that must be answered: below, the run will be INVALID. */
 const RATE_SHARE_MIN = 0.95;
 const LABEL_WIDTH = 12;
 const HEADER_LINES = 2;
 
-/** Returns at most `rows` lines of at most `columns` columns; the first ones count most. */
+/** Returns at most `rows` lines of at most `columns` columns, the most important first. */
 export function frame({ title, states }: FrameState, columns: number, rows: number): string[] {
   const now = states.at(-1);
   if (!now) return [];
-  // Rates of two phases have nothing in common.
+  // Rates of different phases cannot be compared.
   const inPhase = states.filter(({ phase }) => phase.index === now.phase.index);
   const lines = [
     escapeControls(title),
@@ -99,7 +99,7 @@ function processLines({ processes }: LiveState, room: number): string[] {
   );
 }
 
-/** Returns the reasons why the run cannot be a PASS any more, or why that is in doubt. Loss is known at the end only. */
+/** Returns the reasons why the run can no longer be a PASS, or may not be. Loss is known only at the end. */
 function verdictText(states: readonly LiveState[], { writes, phase }: LiveState): string {
   if (writes.failed > 0) return `INVALID: ${countText(writes.failed)} writes failed`;
   const due = rateOf(states, (state) => state.writes.due) ?? 0;

@@ -1,4 +1,4 @@
-/** `kubeloom loadtest` as an index of a Job: flags and environment, and what `collect` does after it. */
+/** `kubeloom loadtest` as an index of a Job: flags and environment, and `collect`. */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { KubeloomError } from '../../../base/errors.ts';
 import { collectLoadTest } from '../../loadtest/indexes/collect.ts';
@@ -19,15 +19,15 @@ export interface IndexFlags extends ReportFlags {
   readonly indexes?: number;
 }
 
-/** One index of a run. */
+/** A single index of a run. */
 export interface NamedShare extends Share {
   /** The name of the run. */
   readonly name: string;
 }
 
 /**
- * @param environment has the index as an Indexed Job sets it
- * @returns undefined for a run of one process
+ * @param environment contains the index as an Indexed Job sets it
+ * @returns undefined for a run of a single process
  * @throws ERR_KUBELOOM_USAGE when flags and environment do not fit
  */
 export function shareOf(
@@ -56,7 +56,7 @@ export function shareOf(
   return { name: run, index, indexes };
 }
 
-/** Resolves when this index has left its part, without a result. */
+/** Resolves when this index has stored its part, without a result. */
 export async function runIndex(options: LoadTestOptions, share: NamedShare): Promise<undefined> {
   const { name, index, indexes } = share;
   if (index === 0) await coordinateLoadTest(options, name, indexes);

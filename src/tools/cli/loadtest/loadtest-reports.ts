@@ -1,4 +1,4 @@
-/** The reports of `kubeloom loadtest`: a result as files, and two results beside each other. */
+/** The reports of `kubeloom loadtest`: a result as files, and the comparison of two results. */
 import { accessSync, constants } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -30,9 +30,10 @@ export interface ReportFlags {
 export const REPORT_FLAGS: readonly (keyof ReportFlags)[] = ['json', 'junit', 'html'];
 
 /**
- * Checks before a long run what would fail after it.
+ * Checks before a long run that the reports can be written after it.
  *
- * @throws ERR_KUBELOOM_USAGE for `--json WORKLOAD`, which would write over the workload, and for folders that refuse files
+ * @throws ERR_KUBELOOM_USAGE for `--json WORKLOAD`, which would write over the workload, and for folders that refuse
+ *   files
  */
 export function checkReportFlags(flags: ReportFlags): void {
   const { json } = flags;
@@ -59,7 +60,7 @@ export async function writeReports(result: LoadTestResult, flags: ReportFlags): 
   if (html !== undefined) await writeFile(html, reportPage(result));
 }
 
-/** Prints a result and writes its files. @returns the exit code */
+/** Prints a result and writes the files. @returns the exit code */
 export async function printResult(result: LoadTestResult, flags: ReportFlags): Promise<number> {
   await writeReports(result, flags);
   const concluded = conclusionText(result);
@@ -70,7 +71,7 @@ export async function printResult(result: LoadTestResult, flags: ReportFlags): P
   return EXIT_CODES[result.conclusion.kind];
 }
 
-/** Prints the comparison of two results, and writes it as a page when the flags name one. */
+/** Prints the comparison of two results, and writes it as a page if the flags name a page. */
 export async function compareFiles(files: readonly string[], { html }: ReportFlags): Promise<void> {
   const [before, after, ...more] = files;
   if (before === undefined || after === undefined || more.length > 0) {

@@ -54,7 +54,7 @@ function phaseLines({ phases }: LoadTestResult): string[] {
   );
 }
 
-/** Returns a line for each watcher; of many, for those that are worst off. */
+/** Returns a line for each watcher; if there are many, for the worst. */
 function watcherLines(watchers: readonly WatcherResult[]): string[] {
   const headers = ['WATCHER', 'FIRST STATE', 'SYNC', 'CHANGES', 'COVERED', 'LOST', 'DUPLICATED', 'REORDERED'];
   const table = new Table([...headers, 'EQUALS LIST', 'RELISTS', 'WATCHES CUT']);
@@ -77,7 +77,7 @@ function watcherLines(watchers: readonly WatcherResult[]): string[] {
   return [...lines, `and ${countText(others)} more, with no more faults, relists or cuts: --json has all`];
 }
 
-/** Latencies of the phases that had a rate. */
+/** Latencies of the phases with a rate. */
 function latencyText(result: LoadTestResult, step: LatencyStep): string {
   const latencies = pacedLatencies(result, step);
   const text = (share: number): string => valueText(quantileMs(latencies, share), 'ms');

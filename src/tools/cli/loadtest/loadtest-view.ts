@@ -8,12 +8,12 @@ import type { Screen } from '../terminal/screen.ts';
 import { printLine } from '../terminal/output.ts';
 
 export interface LoadTestView extends Disposable {
-  /** Prints one line about what happens. */
+  /** Prints a line about a step. */
   say(line: string): void;
   show(state: LiveState): void;
 }
 
-/** @param isQuiet true with `--json`: then a stream without a terminal receives nothing */
+/** @param isQuiet with `--json`: a stream without a terminal receives no output */
 export function loadTestView(stream: NodeJS.WriteStream, title: string, isQuiet: boolean): LoadTestView {
   return stream.isTTY ? new FrameView(stream, title) : plainView(stream, isQuiet);
 }
@@ -70,7 +70,7 @@ class FrameView implements LoadTestView {
   #draw(): void {
     if (this.#states.length === 0) return;
     const state = { title: this.#title, states: this.#states };
-    // A terminal without a known size has 0; the last row is for the cursor.
+    // A terminal of unknown size reports 0; the last row is for the cursor.
     const columns = this.#stream.columns || DEFAULT_COLUMNS;
     const rows = (this.#stream.rows || DEFAULT_ROWS) - 1;
     this.#screen.draw(frame(state, columns, rows));

@@ -33,7 +33,7 @@ export async function loadTest(name: string | undefined, flags: LoadTestFlags): 
   }
   const share = shareOf(flags, process.env);
   const text = name === undefined ? textOfFlags(flags) : textOfWorkload(name, flags);
-  // The file as it is: its seed is chosen when it runs.
+  // The file is printed unchanged: the run chooses the seed.
   const { workload, yaml }: ReadWorkload = readWorkload(text, name ?? 'flags', flags, randomInt(SEED_MAX));
   if (flags.print === true) {
     printText(text);
@@ -64,7 +64,7 @@ export async function loadTest(name: string | undefined, flags: LoadTestFlags): 
   });
 }
 
-/** Prints the target. @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is no throwaway cluster and `--yes` is absent */
+/** Prints the target. @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is not a throwaway cluster and `--yes` is absent */
 function targetOfFlags({ kubeconfig, context, yes }: LoadTestFlags): [LoadedKubeConfig, LoadTestTarget] {
   const kubeConfig = loadKubeConfig({
     ...(kubeconfig === undefined ? {} : { path: kubeconfig }),

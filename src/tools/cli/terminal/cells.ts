@@ -1,23 +1,26 @@
-/** Text in columns of a terminal. A wide character, such as a Chinese one, takes two columns, a combining one none. */
+/**
+ * Text in columns of a terminal. A wide character, such as a Chinese character, takes two columns, a combining
+ * character none.
+ */
 import stringWidth from 'string-width';
 
 const CUT = '…';
 const CHARACTERS = new Intl.Segmenter();
 
-/** ASCII and the other characters of frames: a frame has thousands of them. */
+/** ASCII and the other characters of frames: the fast path, because a frame contains thousands of them. */
 const NARROW = /^[ -~·µ–…↑↓▁-█]*$/;
 
 export function widthOf(text: string): number {
   return NARROW.test(text) ? text.length : stringWidth(text);
 }
 
-/** Returns the text with at most this width; an ellipsis stands for its cut end. */
+/** Returns the text with at most this width; an ellipsis replaces a cut end. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   return width < 1 ? '' : kept(charactersOf(text), width - 1).join('') + CUT;
 }
 
-/** Returns the text with at most this width; an ellipsis stands for its cut beginning. */
+/** Returns the text with at most this width; an ellipsis replaces a cut beginning. */
 export function cutStart(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   return width < 1
@@ -28,7 +31,7 @@ export function cutStart(text: string, width: number): string {
           .join('');
 }
 
-/** Returns the text with exactly this width: its beginning on the left, or its end on the right. */
+/** Returns the text with exactly this width: the beginning on the left, or the end on the right. */
 export function fitted(text: string, width: number, align: 'left' | 'right'): string {
   const shown = align === 'left' ? cut(text, width) : cutStart(text, width);
   const blanks = ' '.repeat(Math.max(0, width - widthOf(shown)));

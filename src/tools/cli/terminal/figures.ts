@@ -1,6 +1,6 @@
-/** Figures as short text, so short that a column of a narrow terminal holds every value. */
+/** Figures as text, short enough for a column of a narrow terminal. */
 
-/** Text for a figure that does not exist. */
+/** Text for a missing figure. */
 const DASH = '–';
 const THOUSAND = 1000;
 const LARGE_UNITS = ['M', 'G', 'T', 'P'] as const;
@@ -44,7 +44,7 @@ export function durationText(seconds: number | undefined): string {
 
 const BLOCKS = '▁▂▃▄▅▆▇█';
 
-/** Returns one character for each value, the highest as a full block. */
+/** Returns a character for each value, with a full block for the highest. */
 export function sparkline(values: readonly number[]): string {
   const highest = Math.max(...values, Number.MIN_VALUE);
   return values.map((value) => BLOCKS[Math.round((value / highest) * (BLOCKS.length - 1))]).join('');

@@ -6,7 +6,7 @@ import { escapeControls, escapeJsonControls } from '../../../base/printable.ts';
 
 type Output = Pick<NodeJS.WriteStream, 'write'>;
 
-/** Prints one line; line breaks in it are escaped, too. */
+/** Prints a line; line breaks in the text are also escaped. */
 export function printLine(line: string, output: Output = process.stdout): void {
   output.write(`${escapeControls(line)}\n`);
 }
@@ -16,13 +16,13 @@ export function printText(text: string, output: Output = process.stdout): void {
   for (const line of text.replace(/\r?\n$/, '').split(/\r?\n/)) printLine(line, output);
 }
 
-/** Prints JSON as one line of the same JSON. */
+/** Prints JSON in a single line. */
 export function printJson(json: string, output: Output = process.stdout): void {
   output.write(`${escapeJsonControls(json)}\n`);
 }
 
 const CONTROLS = {
-  /** The other screen of a terminal, which does not scroll; lines of text on the first one are left alone. */
+  /** The alternate screen of a terminal, which does not scroll; the text on the main screen stays. */
   enterScreen: '\u001B[?1049h',
   leaveScreen: '\u001B[?1049l',
   clearScreen: '\u001B[2J\u001B[H',

@@ -5,7 +5,7 @@ import type { Screen } from './screen.ts';
 import { printLine } from './output.ts';
 
 export interface Progress {
-  /** Prints one line about the current step. */
+  /** Prints a line about the current step. */
   say(line: string): void;
   /** Begins the work, which is done when `update` receives this total. */
   begin(total: number): void;
@@ -17,7 +17,7 @@ export interface Progress {
 const PLAIN_INTERVAL_MS = 1000;
 const SHOW_INTERVAL_MS = 200;
 
-/** @param isQuiet true with --json: then a stream without a terminal receives nothing */
+/** @param isQuiet with --json: a stream without a terminal receives no output */
 export function progressOn(stream: NodeJS.WriteStream, isQuiet: boolean): Progress {
   if (stream.isTTY) return new BarProgress(stream);
   const write = (line: string): void => {

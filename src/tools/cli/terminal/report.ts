@@ -4,7 +4,7 @@ import { Table } from './table.ts';
 import type { Verdict } from '../../loadtest/verdict/verdict.ts';
 import { printJson, printText } from './output.ts';
 
-/** The verdict on one handler or informer. */
+/** The verdict on a handler or informer. */
 export interface Judged {
   readonly name: string;
   readonly verdict: Verdict;
@@ -24,8 +24,8 @@ export function conclusionText({ kind, reasons }: Conclusion, passed: string): s
 }
 
 /**
- * Prints the result of a command: as text, or with `--json` the report as one object on stdout, and a conclusion that is
- * no PASS on stderr.
+ * Prints the result of a command: as text, or with `--json` the report as a JSON object on stdout, and a conclusion
+ * other than PASS on stderr.
  *
  * @returns the exit code
  */
@@ -55,7 +55,7 @@ export function hasFaults({ lost, duplicated, reordered }: Faults): boolean {
   return lost + duplicated + reordered > 0;
 }
 
-/** Returns the number of each fault, and the first ones found. */
+/** Returns the number of each kind of fault, and the first findings. */
 export function faultsText({ lost, duplicated, reordered, findings }: Verdict): string {
   const counts = `${number(lost)} lost, ${number(duplicated)} duplicated, ${number(reordered)} reordered`;
   return `${counts} (${findings.join('; ')})`;
@@ -87,7 +87,7 @@ export function verdictLines<R extends Judged>(
   );
 }
 
-/** Returns a name and a value a line, the values in one column. */
+/** Returns a name and a value a line, with the values aligned. */
 export function factLines(facts: readonly (readonly [name: string, value: string])[]): string[] {
   const width = Math.max(...facts.map(([name]) => name.length));
   return facts.map(([name, value]) => escapeControls(`${name.padEnd(width)}   ${value}`));

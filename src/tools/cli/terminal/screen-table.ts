@@ -1,6 +1,6 @@
 /**
- * A table on a screen that is drawn again each second. Widths depend on the terminal and on the names only, never on
- * figures, so that nothing moves. A narrow terminal shows the columns of the first ranks.
+ * A table on a screen that is drawn again each second. Widths depend only on the terminal and the names, never on
+ * figures, so that columns do not move. A narrow terminal shows the columns of the first ranks.
  */
 import { cut, fitted, widthOf } from './cells.ts';
 
@@ -10,11 +10,11 @@ export interface ScreenColumn {
   readonly min: number;
   /** Width that the column takes when there is room. */
   readonly max: number;
-  /** Order in which columns get room. The first column of a table always has it. */
+  /** Order in which columns get room. The first column of a table is always shown. */
   readonly rank: number;
 }
 
-/** A part of the rows of a table. The first cell of a row is its name. */
+/** A part of the rows of a table. The first cell of a row is the row's name. */
 export interface ScreenPage {
   readonly rows: readonly (readonly string[])[];
   /** Index of the first row that is shown. */
@@ -25,7 +25,7 @@ export interface ScreenPage {
 
 const GAP = 2;
 
-/** Returns a column of figures, as wide as its header or its widest value. */
+/** Returns a column of figures, as wide as the header or the widest value. */
 export function figureColumn(header: string, rank: number, width: number = header.length): ScreenColumn {
   return { header, align: 'right', min: width, max: width, rank };
 }
@@ -35,7 +35,7 @@ export function textColumn(header: string, rank: number, min: number, max: numbe
   return { header, align: 'left', min, max, rank };
 }
 
-/** Returns a line of headers and a line for each row of the page. The first header tells which rows these are. */
+/** Returns a line of headers and a line for each row of the page. The first header says which rows are shown. */
 export function screenTable(
   columns: readonly ScreenColumn[],
   { rows, first, count }: ScreenPage,
@@ -48,7 +48,7 @@ export function screenTable(
     isCut ? `${name} ${pageText(first + 1, first + page.length, rows.length)}` : name,
     ...others,
   ];
-  // As wide as it is on any page, and never cut: the other columns stay where they are when the user scrolls.
+  // As wide as on any page, and never cut: the other columns stay in place when the user scrolls.
   const headerWidth = isCut
     ? widthOf(`${name} ${pageText(rows.length, rows.length, rows.length)}`)
     : widthOf(name);
@@ -68,7 +68,7 @@ function pageText(first: number, last: number, count: number): string {
 }
 
 /**
- * Returns the width of each column; undefined for one without room.
+ * Returns the width of each column; undefined for a column without room.
  *
  * @param names widths of the header and the longest cell of the first column
  */

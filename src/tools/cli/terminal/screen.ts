@@ -6,7 +6,7 @@ import { printLine } from './output.ts';
 export interface Screen extends Disposable {
   draw(lines: readonly string[]): void;
   clear(): void;
-  /** Leaves the lines where they are: the next ones are drawn below. */
+  /** Leaves the lines where they are: the next lines are drawn below. */
   keep(): void;
   printLine(line: string): void;
 }

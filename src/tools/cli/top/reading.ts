@@ -7,7 +7,7 @@ import type {
   MetricName,
 } from '../../../metrics/index.ts';
 
-/** Metrics of one moment, by name. */
+/** Metrics of a moment, by name. */
 export class MetricsReading {
   readonly #families: ReadonlyMap<MetricName, MetricFamily>;
   /** Samples of a metric by the label that tells sources apart: a program may have many informers. */
@@ -17,12 +17,12 @@ export class MetricsReading {
     this.#families = new Map(families.map((family) => [family.name, family]));
   }
 
-  /** Returns the labels of all samples of a metric that have the given labels. */
+  /** Returns the labels of all samples of a metric with the given labels. */
   labels(name: MetricName, match: MetricLabels = {}): readonly MetricLabels[] {
     return this.#samples(name, match).map(({ labels }) => labels);
   }
 
-  /** Returns the sum of the values that have the given labels; undefined when there is none. */
+  /** Returns the sum of the values with the given labels; undefined if there is none. */
   sum(name: MetricName, match: MetricLabels = {}): number | undefined {
     let sum: number | undefined;
     for (const { value } of this.#samples(name, match))
@@ -30,7 +30,7 @@ export class MetricsReading {
     return sum;
   }
 
-  /** Returns the histograms that have the given labels as one; undefined when there is none. */
+  /** Returns the merged histogram of all samples with the given labels; undefined if there is none. */
   histogram(name: MetricName, match: MetricLabels = {}): HistogramData | undefined {
     let total: HistogramData | undefined;
     for (const { value } of this.#samples(name, match))
@@ -63,7 +63,7 @@ function byName(samples: MetricFamily['samples']): ReadonlyMap<string | undefine
   return found;
 }
 
-/** Returns the observations that `later` has beyond `earlier`, which may be absent. */
+/** Returns the observations of `later` that are not in `earlier`, which may be absent. */
 export function since(later: HistogramData, earlier: HistogramData | undefined): HistogramData {
   return earlier ? combined(later, earlier, -1) : later;
 }
@@ -77,8 +77,8 @@ function combined(first: HistogramData, second: HistogramData, factor: 1 | -1): 
 }
 
 /**
- * Returns the value below which `fraction` of the observations lie, as Prometheus' histogram_quantile does: linear within
- * a bucket, and the highest bound for the bucket without one. Undefined without observations.
+ * Returns the value below which `fraction` of the observations lie, as Prometheus' histogram_quantile: linear within a
+ * bucket, and the highest bound for the unbounded bucket. Undefined if there are no observations.
  */
 export function quantile({ bounds, counts }: HistogramData, fraction: number): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);

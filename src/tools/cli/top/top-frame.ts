@@ -1,6 +1,6 @@
 /**
  * The frame of `kubeloom top`: a pure function of the state and the size of the terminal. The sums of all informers are
- * at the top, the keys at the bottom, and tables in between, which share the lines.
+ * at the top, the keys at the bottom, and tables in between share the lines.
  */
 import { escapeControls } from '../../../base/printable.ts';
 import { cut, fitted, flow, widthOf } from '../terminal/cells.ts';
@@ -23,7 +23,7 @@ import type { TopState } from './top-state.ts';
 
 /** Returns exactly `rows` lines of at most `columns` columns. */
 export function frame(state: TopState, columns: number, rows: number): string[] {
-  // On a terminal with few lines the informers count more than their sums and all keys.
+  // On a terminal with few lines, the informers matter more than the sums and the keys.
   const flowing = Math.max(1, Math.floor(rows / 8));
   const foot = keyLines(state, columns).slice(0, flowing);
   const above = Math.max(0, rows - foot.length);
@@ -33,7 +33,7 @@ export function frame(state: TopState, columns: number, rows: number): string[] 
   return [...lines, ...foot].slice(-rows).map((line) => cut(line.trimEnd(), columns));
 }
 
-/** Returns one line for a program or a log file: the sums of all informers, and the longest lag. */
+/** Returns a line for a program or a log file: the sums of all informers, and the longest lag. */
 export function plainLine({ history }: TopState): string {
   return totals(history)
     .map(({ label, text }) => `${label} ${text}`)
@@ -109,13 +109,13 @@ function bodyLines(state: TopState, columns: number, lines: number): string[] {
     .flatMap((section, index) => (index === 0 ? section : ['', ...section]));
 }
 
-/** Lines of a table besides its rows: its headers, and the empty line above them. */
+/** Lines of a table besides the rows: the headers, and the empty line above them. */
 const TABLE_LINES = 2;
 
-/** Returns the number of rows that each table gets: one each in turn, the first tables first. */
+/** Returns the number of rows for each table: the tables get a row each in turn, in order. */
 export function shares(wanted: readonly number[], lines: number): readonly number[] {
   const counts = wanted.map(() => 0);
-  // The first table has no empty line above it.
+  // There is no empty line above the first table.
   let room = lines + 1;
   for (let given = true; given;) {
     given = false;

@@ -1,6 +1,7 @@
 /**
- * The last minute of collected metrics, for `kubeloom top`. Rates and quantiles are differences of two snapshots, so that
- * figures of this process and of another one are read in the same way. Immutable: `add` returns another history.
+ * The last minute of collected metrics, for `kubeloom top`. Rates and quantiles are differences of two snapshots, so
+ * that figures of this process and of another process are read in the same way. Immutable: `add` returns another
+ * history.
  */
 import { MetricsReading, quantile, since } from './reading.ts';
 import type { StatsSnapshot, HistogramData, MetricLabels, MetricName } from '../../../metrics/index.ts';
@@ -12,14 +13,14 @@ interface Moment {
 
 /** Period of rates and quantiles. */
 const RECENT_MS = 5_000;
-/** Seconds of the sparklines: one value for each snapshot, one snapshot each second. */
+/** Seconds of the sparklines: a value for each snapshot, a snapshot each second. */
 export const MINUTE_VALUES = 60;
 const EVENTS: MetricName = 'kubeloom_informer_records_total';
 
 export class TopHistory {
-  /** Snapshots of the recent period, oldest first, and the last one before it. */
+  /** Snapshots of the recent period, oldest first, preceded by the last earlier snapshot. */
   readonly #moments: readonly Moment[];
-  /** Events in a second between each two snapshots of the last minute, by informer; '' for all of them. */
+  /** Events in a second between each two snapshots of the last minute, by informer; '' for the sum of all. */
   readonly #events: ReadonlyMap<string, readonly number[]>;
 
   constructor(moments: readonly Moment[] = [], events: ReadonlyMap<string, readonly number[]> = new Map()) {
@@ -49,7 +50,7 @@ export class TopHistory {
     return this.#moments.at(-1)?.snapshot;
   }
 
-  /** Returns the events in each second of the last minute, of one informer or of all. */
+  /** Returns the events in each second of the last minute, of an informer or of all. */
   events(name: string = ''): readonly number[] {
     return this.#events.get(name) ?? [];
   }
@@ -62,19 +63,19 @@ export class TopHistory {
     return this.#moments.at(-1)?.reading.sum(name, match);
   }
 
-  /** Returns the highest of the values that have the given labels. */
+  /** Returns the highest value with the given labels. */
   highest(name: MetricName, match: MetricLabels): number | undefined {
     const values = this.labels(name, match).map((labels) => this.value(name, labels) ?? 0);
     return values.length === 0 ? undefined : Math.max(...values);
   }
 
-  /** Returns the increase in a second, over the recent period; undefined when there is one snapshot only. */
+  /** Returns the increase in a second, over the recent period; undefined while there is only a single snapshot. */
   rate(name: MetricName, match: MetricLabels = {}): number | undefined {
     const [earlier, later] = [this.#moments[0], this.#moments.at(-1)];
     return earlier && later && increase(earlier, later, name, match);
   }
 
-  /** Returns a quantile of the observations of the recent period; undefined when there is none. */
+  /** Returns a quantile of the observations of the recent period; undefined if there are none. */
   quantile(name: MetricName, match: MetricLabels, fraction: number): number | undefined {
     const [earlier, later] = [this.#moments[0], this.#moments.at(-1)];
     const all = later?.reading.histogram(name, match);
@@ -84,7 +85,10 @@ export class TopHistory {
   }
 }
 
-/** Checks for a histogram that has not begun again in between: its source ended, and another one has the name. */
+/**
+ * Checks that the histogram did not begin again in between: the source may have ended, and a new source of the same
+ * name begun.
+ */
 function isPossible({ counts }: HistogramData): boolean {
   return counts.every((count) => count >= 0);
 }

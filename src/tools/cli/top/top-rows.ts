@@ -18,7 +18,7 @@ export const COUNT = 7;
 export const DURATION = 5;
 const PERCENT = 5;
 
-/** Columns of the tables, the first of which has the names. */
+/** Columns of the tables; the first contains the names. */
 export const TOP_COLUMNS: Readonly<Record<'informers' | 'threads' | 'queues', readonly ScreenColumn[]>> = {
   informers: [
     textColumn('INFORMER', 0, 17),
@@ -96,11 +96,11 @@ function informerRow(history: TopHistory, labels: MetricLabels): InformerRow {
   return { name, cells, figures };
 }
 
-/** Returns the figures of one informer, or with no labels the sums of all, of which the lag is the longest. */
+/** Returns the figures of an informer; without labels the sums of all, with the longest lag. */
 export function figuresOf(history: TopHistory, labels: MetricLabels): InformerFigures {
   const handled = (fraction: number): number | undefined =>
     history.quantile('kubeloom_latency_seconds', { ...labels, stage: 'done' }, fraction) ??
-    // An informer without handlers: its cache is what the program reads.
+    // An informer without handlers: the program reads the cache.
     history.quantile('kubeloom_latency_seconds', { ...labels, stage: 'merged' }, fraction);
   const lists = history.value('kubeloom_lists_total', labels);
   const first = history.value('kubeloom_lists_total', { ...labels, cause: 'initial' }) ?? 0;
@@ -145,7 +145,7 @@ export function threadTable(history: TopHistory): TopTable {
   return { columns: TOP_COLUMNS.threads, rows };
 }
 
-/** Causes for which a thread waits. */
+/** Causes of the waits of a thread. */
 const PAUSES: ReadonlyMap<string, readonly string[]> = new Map([
   ['main', ['backlog']],
   ['reflector', ['log', 'ring']],
@@ -174,7 +174,7 @@ export function queueTable(history: TopHistory): TopTable {
 
 const ERROR_COLUMNS: readonly ScreenColumn[] = [textColumn('LAST ERRORS', 0, Infinity)];
 
-/** Returns one cell for each error: it ends with a message, which no column holds. */
+/** Returns a single cell for each error: it ends with a message, which no column can hold. */
 export function errorTable({ now }: TopHistory): TopTable {
   const rows = (now?.errors ?? []).map(({ atMs, informer, code, message }) => [
     escapeControls(`${clockText(atMs)}  ${informer}  ${code}  ${message}`),
@@ -192,7 +192,7 @@ function fill(used: number | undefined, capacity: number | undefined): string {
   return figureOrBlank(used === undefined || !capacity ? undefined : used / capacity, percentText);
 }
 
-/** A figure that a thread never has is left blank. */
+/** Returns '' for a figure that does not exist for this kind of thread. */
 function figureOrBlank(value: number | undefined, text: (value: number) => string): string {
   return value === undefined ? '' : text(value);
 }

@@ -1,4 +1,4 @@
-/** Snapshots of a program on this machine that calls `serveStats`, and the reasons for which there may be none. */
+/** Snapshots of a program on this machine that calls `serveStats`, and the reasons why there may be none. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -34,7 +34,7 @@ export async function readStats(
   try {
     const sent = request({ ...where, path: '/stats.json', agent: false, signal: limit.signal }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    // A body that is never read would keep its socket.
+    // An unread body would keep the socket.
     const body = parseJson(await textOf(response));
     if (response.statusCode === 200 && isSnapshot(body)) return body;
   } catch (cause) {
@@ -43,7 +43,7 @@ export async function readStats(
   throw unreachable(address, '');
 }
 
-/** Returns '' for a text that no program's figures have. */
+/** Returns '' for a text that is too long for figures of a program. */
 async function textOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -73,7 +73,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** Checks everything that a frame reads: the other program may be any. */
+/** Checks all members that a frame reads: the other program may be of any kind. */
 function isSnapshot(value: unknown): value is StatsSnapshot {
   return (
     isObject(value) &&

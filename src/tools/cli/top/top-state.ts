@@ -7,21 +7,21 @@ export type TopSort = 'name' | 'objects' | 'events/s' | 'lag' | 'p99' | 'backlog
 export interface TopState {
   readonly title: string;
   readonly sort: TopSort;
-  /** Number of informers above the first one that is shown. */
+  /** Number of informers scrolled out above the first shown. */
   readonly scrolled: number;
   readonly history: TopHistory;
-  /** Reason for which there are no newer figures. */
+  /** Reason why there are no newer figures. */
   readonly lost?: string;
 }
 
 export type TopInput =
   | { readonly type: 'snapshot'; readonly snapshot: StatsSnapshot }
-  /** The program does not answer any more. */
+  /** The program no longer answers. */
   | { readonly type: 'lost'; readonly reason: string }
-  /** @param key name of a key, as `node:readline` has it */
+  /** @param key name of a key, as in `node:readline` */
   | { readonly type: 'key'; readonly key: string };
 
-/** Ctrl-C does the same. */
+/** Ctrl-C also quits. */
 export const QUIT_KEY = 'q';
 
 /** Columns by which the informers can be sorted, by key. */
@@ -46,7 +46,7 @@ export function initialTop(title: string): TopState {
 export function stepTop({ lost, ...state }: TopState, input: TopInput): TopState {
   if (input.type === 'lost') return { ...state, lost: input.reason };
   if (input.type === 'snapshot') {
-    // After an interruption the program may be another one: its counters have begun again.
+    // After an interruption the program may be a new process, whose counters begin again.
     const history = lost === undefined ? state.history : new TopHistory();
     return { ...state, history: history.add(input.snapshot) };
   }

@@ -58,7 +58,7 @@ function screenView(title: string, interruption: Interruption): TopView {
   };
   const leave = (): void => controlTerminal(stdout, 'leaveScreen');
   controlTerminal(stdout, 'enterScreen', 'clearScreen');
-  // Also when a second signal ends the process at once.
+  // Runs also when a second signal ends the process at once.
   process.once('exit', leave);
   emitKeypressEvents(stdin);
   if (stdin.isTTY) stdin.setRawMode(true);

@@ -53,7 +53,7 @@ async function watchAndShow(
       new SharedIndexInformer(kubeConfig, ref, {
         threads,
         ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
-        // The frame shows them.
+        // The frame shows the errors.
         onError: () => undefined,
       }),
   );
@@ -65,7 +65,7 @@ async function watchAndShow(
   await Promise.all(runs);
 }
 
-/** @throws ERR_KUBELOOM_UNREACHABLE when the program cannot be reached; on a terminal only at the beginning */
+/** @throws ERR_KUBELOOM_UNREACHABLE when the program cannot be reached; on a terminal only at the first read */
 async function attach(address: StatsAddress, flags: TopFlags, interruption: Interruption): Promise<void> {
   const title = `kubeloom top · ${addressText(address)}`;
   await show(title, () => readStats(address, interruption.signal), flags, interruption);

@@ -11,7 +11,7 @@ export interface TypedVersion {
 }
 
 export interface TypedDefinition {
-  /** FILE and the number of the document, or the cluster. */
+  /** The file and the number of the document, or the cluster. */
   readonly place: string;
   readonly group: string;
   readonly kind: string;
@@ -38,7 +38,7 @@ export function definitionsIn(object: Json | undefined, place: string): TypedDef
   const { apiVersion, kind, items } = object;
   if (LISTS.includes(kind) && Array.isArray(items)) {
     return items.flatMap((item, index) =>
-      // A server leaves kind and apiVersion out of the items of its lists.
+      // In lists, servers omit kind and apiVersion of the items.
       definitionsIn(
         isJsonObject(item) && kind !== 'List' ? { apiVersion: API_VERSION, kind: KIND, ...item } : item,
         `${place}, item ${index + 1}`,

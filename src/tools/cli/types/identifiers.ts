@@ -48,12 +48,12 @@ export function pluralName(kind: string, plural: string): string {
   return `${camel(kind.slice(0, same))}${pascal(`x${plural.slice(same)}`).slice(1)}`;
 }
 
-/** A member's name, in quotes when it needs them. */
+/** A member's name, in quotes if necessary. */
 export function memberName(name: string): string {
   return /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(name) ? name : literal(name);
 }
 
-/** A literal of TypeScript for a value of JSON that is no object. */
+/** A literal of TypeScript for a scalar of JSON. */
 export function literal(value: string | number | boolean | null): string {
   if (typeof value !== 'string') return String(value);
   const inner = JSON.stringify(value)

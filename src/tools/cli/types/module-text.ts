@@ -1,4 +1,4 @@
-/** The file that `kubeloom types` writes: for each served version of each definition its interfaces and its resource. */
+/** The file that `kubeloom types` writes: interfaces and a resource for each served version of each definition. */
 import { KubeloomError } from '../../../base/errors.ts';
 import { escapeControls } from '../../../base/printable.ts';
 import type { TypedDefinition, TypedVersion } from './definition.ts';
@@ -11,10 +11,10 @@ import type { KubeObject, ResourceOf } from 'kubeloom';
 `;
 
 /**
- * Returns the text of the module. A kind has plain names, `Backup` and `backups`. Several served versions add their names,
- * `BackupV1`, and a kind of two groups gets the group's name in front.
+ * Returns the text of the module. The names of a kind are plain, `Backup` and `backups`. If several versions are
+ * served, the version is appended, `BackupV1`; if two groups define the kind, the group's name comes first.
  *
- * @throws ERR_KUBELOOM_USAGE when two places define one resource, or none has a served version
+ * @throws ERR_KUBELOOM_USAGE when two places define the same resource, or no version is served
  */
 export function moduleText(definitions: readonly TypedDefinition[]): string {
   const sorted = definitions.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
@@ -32,7 +32,7 @@ export function moduleText(definitions: readonly TypedDefinition[]): string {
   if (blocks.length === 0)
     throw new KubeloomError('ERR_KUBELOOM_USAGE', 'no version of the definitions is served');
   const text = `${HEADER}\n${blocks.join('\n\n')}\n`;
-  // The text passes through a terminal unchanged, so that it equals the file that is made from it.
+  // The text passes through a terminal unchanged, so that a file made from the output is equal.
   return text.split('\n').map(escapeControls).join('\n');
 }
 

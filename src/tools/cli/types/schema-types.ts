@@ -1,6 +1,6 @@
 /**
- * TypeScript for structural schemas. They are a small part of JSON schema: no references, one type for each value, and no
- * logic that changes a type, so that a walk over the tree writes everything (docs/decisions/0033-own-types.md).
+ * TypeScript for structural schemas. They are a small part of JSON schema: no references, a single type for each value,
+ * and no logic that changes a type, so that a walk over the tree writes everything (docs/decisions/0033-own-types.md).
  */
 import { isJsonObject } from '../../apiserver/store/json.ts';
 import type { JsonObject } from '../../apiserver/store/json.ts';
@@ -10,7 +10,7 @@ import type { Identifiers } from './identifiers.ts';
 
 const ANY_FIELDS = '{ readonly [field: string]: unknown }';
 
-/** Members of an object that the schema does not decide about. */
+/** Members of an object that the schema does not define. */
 export type FixedMembers = ReadonlyMap<string, string>;
 
 export class SchemaTypes {
@@ -26,7 +26,9 @@ export class SchemaTypes {
     return this.#interfaces;
   }
 
-  /** Writes the interface of an object, and those of the objects within; returns the name of it. */
+  /**
+   * Writes the interface of an object and the interfaces of nested objects; returns the name of the outer interface.
+   */
   interfaceOf(schema: JsonObject, wanted: string, fixed: FixedMembers = new Map()): string {
     const name = this.#names.take(wanted);
     const place = this.#interfaces.push('') - 1;
@@ -36,7 +38,7 @@ export class SchemaTypes {
     for (const [member, value] of Object.entries(isJsonObject(properties) ? properties : {})) {
       if (fixed.has(member)) continue;
       const own = isJsonObject(value) ? value : {};
-      // The comment stands at the member, and not a second time at the interface.
+      // The comment is written at the member, not repeated at the interface.
       const { description: _description, default: _default, ...shape } = own;
       const type = this.typeOf(shape, `${name}${pascal(member)}`);
       const optional = names.has(member) ? '' : '?';

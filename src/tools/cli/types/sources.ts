@@ -19,7 +19,7 @@ export interface ClusterChoice {
 
 const MANIFEST = /\.(?:ya?ml|json)$/;
 const NONE = 'it has no CustomResourceDefinition';
-/** A page of definitions stays far below the limit of a body, also for the largest ones. */
+/** A page of even the largest definitions stays far below the limit of a body. */
 const PAGE_ITEMS = 20;
 
 /** @param paths files, folders, and `-` for the standard input @throws ERR_KUBELOOM_USAGE, naming the file */

@@ -8,7 +8,7 @@ import type { TypedDefinition } from './definition.ts';
 import { moduleText } from './module-text.ts';
 import { readCluster, readPaths } from './sources.ts';
 
-/** Prints the module, or with `--check` sets the exit code 1 when a file has another text. @throws ERR_KUBELOOM_USAGE */
+/** Prints the module; with `--check` sets the exit code 1 if the file differs. @throws ERR_KUBELOOM_USAGE */
 export async function types(sources: readonly string[], flags: TypesFlags): Promise<void> {
   const isCluster = flags.context !== undefined || flags.kubeconfig !== undefined;
   if (!isCluster && sources.length === 0) {
