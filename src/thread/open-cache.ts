@@ -164,9 +164,9 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   }
 
   /**
-   * @internal Resolves when the cache of each informer has reached the given version; '' is every version.
+   * @internal Resolves when the cache of each informer reaches the given version; '' is every version.
    *
-   * @throws ERR_KUBELOOM_STOPPED when any of the informers has ended, whatever the version
+   * @throws ERR_KUBELOOM_STOPPED when any of the informers ended, whatever the version
    */
   async waitForResourceVersions(versions: readonly string[], signal: AbortSignal): Promise<void> {
     for (const informer of this.#numbered) informer.checkRunning();

@@ -1,3 +1,4 @@
+/** An informer's cache in another thread: the queries and handlers of the main thread, over the main thread's memory. */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import type { ResourceRef } from '../kube/resource.ts';
@@ -148,7 +149,7 @@ export class ThreadInformer<T = unknown> {
     this.#handlers.remove(registration, options);
   }
 
-  /** Removes a handler and resolves when the handler's last call has returned. */
+  /** Removes a handler and resolves when the handler's last call returns. */
   shutDownEventHandler(registration: HandlerRegistration, options: ShutDownOptions = {}): Promise<void> {
     return this.#handlers.shutDown(registration, options);
   }
@@ -195,7 +196,7 @@ export class ThreadInformer<T = unknown> {
   }
 
   /**
-   * Resolves when this thread's cache has reached the given version, as `SharedIndexInformer.waitForResourceVersion`.
+   * Resolves when this thread's cache reaches the given version, as `SharedIndexInformer.waitForResourceVersion`.
    */
   waitForResourceVersion(resourceVersion: string, signal?: AbortSignal): Promise<void> {
     return this.#waiters.wait(resourceVersion, this.lastSyncResourceVersion(), signal);

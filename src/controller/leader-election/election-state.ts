@@ -54,7 +54,7 @@ export type Leading = Observing & {
   readonly kind: 'leading';
   /** End of the leadership: `renewDeadlineMs` after the last successful write was sent. */
   readonly untilMs: number;
-  /** `stopping`: the work was told to end; until it ends, the lease is renewed. */
+  /** `stopping`: the work must end; until it does, the lease is renewed. */
   readonly work: 'running' | 'done' | 'stopping';
   /** Error of the last call, if it failed. */
   readonly failure: unknown;
