@@ -48,7 +48,7 @@ export function registerMetrics(source: MetricSource): MetricRegistration {
 
 /**
  * Returns the metrics of all running informers, threads and named work queues of this process at this moment, in the
- * order of docs/metrics.md, as frozen plain data. A metric without a sample is left out. Takes no lock and asks no thread.
+ * order of docs/metrics-table.md, as frozen plain data. A metric without a sample is left out. Takes no lock and asks no thread.
  */
 export function collectMetrics(): readonly MetricFamily[] {
   const samples = new Map<MetricName, MetricSample[]>();

@@ -1,5 +1,5 @@
 /**
- * Every metric of kubeloom. Sources give values only for names of this table, and docs/metrics.md is made from it. A
+ * Every metric of kubeloom. Sources give values only for names of this table, and docs/metrics-table.md is made from it. A
  * name that client-go, component-base or controller-runtime uses has their labels, buckets and meaning.
  */
 

@@ -15,14 +15,13 @@ test('the types of the operator are those that the command writes for its defini
   assert.equal(process.exitCode, undefined);
 });
 
-test('docs/operator.md has excerpts of the controller, the program, the test and the container file', async () => {
+test('docs/operator.md has excerpts of the controller, the program and the test', async () => {
   const excerpts = excerptsOf(await readFile(join(DOCS, 'operator.md'), 'utf8'));
   const names = excerpts.map(([path]) => path.replace('examples/', ''));
   assert.deepEqual(names, [
     'backup-operator/controller.ts',
     'backup-operator.ts',
     'backup-operator/controller.test.ts',
-    'backup-operator/Dockerfile',
   ]);
   for (const [path, lines] of excerpts)
     assert.ok((await readFile(join(DOCS, path), 'utf8')).includes(lines), path);

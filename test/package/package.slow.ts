@@ -213,7 +213,7 @@ describe('the installed package', () => {
     ['vitest', /Tests\s+1 passed/],
     ['jest', /Tests:\s+1 passed, 1 total/],
   ] as const) {
-    test(`runs the test of a controller by the documented recipe for ${runner}`, async () => {
+    test(`runs the documented test of a controller in ${runner}`, async () => {
       const recipe = await recipeOf(runner);
       const own = join(folder, `recipe-${runner.replace(':', '-')}`);
       await save(recipe, own);

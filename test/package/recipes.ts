@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './installation.ts';
 
-const SHARED = 'A controller';
+const SHARED = 'A work queue';
 /** A fence whose first line names its file in a comment. */
 const FILE = /^```\w+\n(?:\/\/|#) (\S+\.\w+)\n([^]*?)^```$/gm;
 const COMMAND = /^```sh\n([^]*?)^```$/m;
@@ -13,16 +13,20 @@ export interface Recipe {
   readonly command: string;
 }
 
-/** @param runner the heading */
-export async function recipeOf(runner: string): Promise<Recipe> {
+/** Returns the files of docs/testing.md for a runner and its command. The tests of node:test are those of the README and the page's first. */
+export async function recipeOf(runner: 'node:test' | 'vitest' | 'jest'): Promise<Recipe> {
   const text = await readFile(join(ROOT, 'docs/testing.md'), 'utf8');
-  const section = (heading: string): string => {
-    const [, rest = ''] = text.split(`\n## ${heading}\n`);
-    return rest.split('\n## ')[0] ?? '';
-  };
+  const [beginning = '', ...sections] = text.split(/^## /m);
+  const section = (heading: string): string => sections.find((each) => each.startsWith(`${heading}\n`)) ?? '';
+  if (runner === 'node:test') {
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+    return { files: [...filesOf(readme), ...filesOf(beginning)], command: 'node --test' };
+  }
   const own = section(runner);
   const [, command = ''] = COMMAND.exec(own) ?? [];
-  return { files: filesOf(`${section(SHARED)}${own}`), command: command.trim() };
+  const shared =
+    section(SHARED) + (runner === 'jest' ? section('vitest').replace("'vitest'", "'@jest/globals'") : '');
+  return { files: filesOf(shared + own), command: command.trim() };
 }
 
 /** Returns the files of a document. */

@@ -48,13 +48,10 @@ export function backupOperator(
       const desired = cronJobOf(backup);
       if (!applied(desired, current?.object, { fieldManager })) {
         await client.apply(cronJobs, desired, { fieldManager, force: true, signal });
-        const verb = current ? 'Updated' : 'Created';
-        recorder.event(backups, backup, {
-          type: 'Normal',
-          reason: verb,
-          message: `${verb} CronJob ${desired.metadata.name}`,
-        });
-        log.info({ schedule: backup.spec.schedule }, `${verb} CronJob ${key}`);
+        const reason = current ? 'Updated' : 'Created';
+        const message = `${reason} CronJob ${desired.metadata.name}`;
+        recorder.event(backups, backup, { type: 'Normal', reason, message });
+        log.info({ schedule: backup.spec.schedule }, message);
       }
 
       const isSuspended = backup.spec.suspend === true;

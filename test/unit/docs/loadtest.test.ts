@@ -1,4 +1,4 @@
-/** The tables of docs/loadtest.md, compared with the schema of workloads, the presets, the thresholds and the exit codes. */
+/** The tables of docs/loadtest.md and docs/loadtest-workload.md, compared with the schema of workloads, the presets, the thresholds and the exit codes. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,9 @@ import { PRESETS, presetText } from '../../../src/tools/loadtest/workload/preset
 import { readWorkload } from '../../../src/tools/loadtest/workload/read-workload.ts';
 import { ROOT } from './documents.ts';
 
-const PAGE = readFileSync(join(ROOT, 'docs/loadtest.md'), 'utf8');
+const PAGE = ['docs/loadtest.md', 'docs/loadtest-workload.md']
+  .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+  .join('\n');
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema | true>>;
@@ -52,28 +54,28 @@ const withoutMeaning = (row: string): string => row.replace(/ [^|]*\|$/, '').rep
 
 const { phase, objects, watchers, load } = SCHEMA.$defs;
 const TABLES: readonly (readonly [heading: string, rows: readonly string[]])[] = [
-  ['### The file', rowsOf(SCHEMA)],
-  ['### objects', rowsOf(objects ?? {})],
-  ['### watchers', rowsOf(watchers ?? {})],
-  ['### A load', rowsOf(load ?? {})],
-  ['### limits', rowsOf(resolved(SCHEMA.properties?.['limits'] as Schema))],
+  ['## The file', rowsOf(SCHEMA)],
+  ['## objects', rowsOf(objects ?? {})],
+  ['## watchers', rowsOf(watchers ?? {})],
+  ['## A load', rowsOf(load ?? {})],
+  ['## limits', rowsOf(resolved(SCHEMA.properties?.['limits'] as Schema))],
 ];
 
 for (const [heading, rows] of TABLES) {
-  test(`docs/loadtest.md has a row for every member: ${heading}`, () => {
+  test(`docs/loadtest-workload.md has a row for every member: ${heading}`, () => {
     assert.ok(rows.length > 1);
     assert.deepEqual(tableBehind(heading).map(withoutMeaning), rows, rows.join('\n'));
   });
 }
 
-test('docs/loadtest.md has a row for every phase, with its own members', () => {
+test('docs/loadtest-workload.md has a row for every phase, with its own members', () => {
   const rows = Object.entries(phase?.properties ?? {}).map(([name, member]) => {
     const own = Object.entries((member as Schema).properties ?? {});
     const isLoad = (member as Schema).$ref !== undefined;
     const members = own.flatMap(([each, value]) => (value === true ? [] : [`\`${each}\``]));
     return `| \`${name}\` | ${[...members, ...(isLoad ? ['a load'] : [])].join(', ')} |`;
   });
-  assert.deepEqual(tableBehind('### phases').map(withoutMeaning), rows, rows.join('\n'));
+  assert.deepEqual(tableBehind('## phases').map(withoutMeaning), rows, rows.join('\n'));
 });
 
 test('docs/loadtest.md has a row for every preset, with its first comment', () => {
@@ -86,8 +88,8 @@ test('docs/loadtest.md has a row for every conclusion, with its exit code', () =
   assert.deepEqual(tableBehind('## Exit codes').map(withoutMeaning), rows);
 });
 
-test('the thresholds of docs/loadtest.md can be read', () => {
-  const lines = tableBehind('### thresholds').map((row) => /^\| `(.*?)`/.exec(row)?.[1] ?? '');
+test('the thresholds of docs/loadtest-workload.md can be read', () => {
+  const lines = tableBehind('## thresholds').map((row) => /^\| `(.*?)`/.exec(row)?.[1] ?? '');
   assert.ok(lines.length > 5);
   for (const line of lines) parseThreshold(line);
 });

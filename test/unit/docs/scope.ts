@@ -43,6 +43,7 @@ export declare const methods: SharedIndexInformer<Pod> &
   ObjectCache<V1Pod> &
   Lister<Pod>;
 export declare const informer: SharedIndexInformer<Pod>;
+export declare const lister: Lister<Pod>;
 export declare const entry: Borrowed<Pod>;
 export declare const previous: Borrowed<Pod>;
 export declare const current: Borrowed<Pod>;

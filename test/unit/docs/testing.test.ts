@@ -1,4 +1,4 @@
-/** The differences between a real cluster and the embedded apiserver that docs/testing.md names: each is one, still. */
+/** The differences between a real cluster and the embedded apiserver that docs/embedded-apiserver.md names: each is one, still. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { ROOT } from './documents.ts';
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** First columns of the table. */
-const ROWS: readonly string[] = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8')
+const ROWS: readonly string[] = readFileSync(join(ROOT, 'docs/embedded-apiserver.md'), 'utf8')
   .split('\n## Differences from a real cluster\n')
   .slice(1)
   .flatMap((section) => [...section.matchAll(/^\| (.*?) \| /gm)])
