@@ -1,5 +1,5 @@
 /**
- * Latencies in fixed buckets, which processes can count alone and a report can add up. Signed: a watch can be faster
+ * Latencies in fixed buckets, which each process counts separately and a report adds up. Signed: a watch can be faster
  * than the answer to the write. A bucket is 7 % wide, so a quantile is off by half of that at most.
  */
 import type { HistogramCounts } from './result.ts';
@@ -7,12 +7,12 @@ import type { HistogramCounts } from './result.ts';
 const PER_DECADE = 32;
 const SMALLEST_MS = 0.01;
 const LARGEST_MS = 600_000;
-/** Bounds below 0 are less fine: they only say how far ahead the watch was. */
+/** Bounds below 0 are less fine: they only show how far ahead the watch was. */
 const NEGATIVE_PER_DECADE = 8;
 const SMALLEST_NEGATIVE_MS = 0.1;
 const LARGEST_NEGATIVE_MS = 10_000;
 
-/** Upper bounds of the buckets, ascending, each inclusive; the last bucket has none. */
+/** Upper bounds of the buckets, ascending, each inclusive; the last bucket is unbounded. */
 export const BOUNDS_MS: readonly number[] = [
   ...bounds(SMALLEST_NEGATIVE_MS, LARGEST_NEGATIVE_MS, NEGATIVE_PER_DECADE)
     .map((bound) => -bound)
@@ -65,7 +65,7 @@ export class LatencyCounts {
   }
 }
 
-/** Returns all histograms as one. */
+/** Returns the sum of all histograms. */
 export function sumOf(histograms: Iterable<HistogramCounts>): HistogramCounts {
   const sum = new LatencyCounts();
   for (const each of histograms) sum.add(each);
@@ -73,7 +73,7 @@ export function sumOf(histograms: Iterable<HistogramCounts>): HistogramCounts {
 }
 
 /**
- * Returns the duration that this share of the observations does not exceed, interpolated within its bucket.
+ * Returns the duration that this share of the observations does not exceed, interpolated within the bucket.
  *
  * @param share from 0 to 1; 1 is the exact maximum
  * @returns null without an observation

@@ -12,7 +12,7 @@ export interface LiveState {
     /** Phases of the workload. */
     readonly count: number;
     readonly startMs: number;
-    /** null when the phase ends with its work and not with a time. */
+    /** null if the phase ends with its work, not after a time. */
     readonly durationMs: number | null;
   };
   readonly writes: LiveWrites;
@@ -26,7 +26,7 @@ export interface LiveWrites {
   readonly sent: number;
   readonly answered: number;
   readonly failed: number;
-  /** Writes that the phase will send; null when it is not known. */
+  /** Writes that the phase will send; null if unknown. */
   readonly total: number | null;
 }
 
@@ -48,7 +48,9 @@ export interface LiveProcess {
   readonly loopDelayMs: number;
 }
 
-/** Latencies of the last 5 s, in milliseconds; null without a write. `answeredToHandler` is known after the run only. */
+/**
+ * Latencies of the last 5 s, in milliseconds; null without a write. `answeredToHandler` is known only after the run.
+ */
 export interface LiveLatencies {
   readonly dueToSent: LiveQuantiles | null;
   readonly sentToAnswered: LiveQuantiles | null;

@@ -1,8 +1,8 @@
 /**
  * The result of a load test as plain JSON data. Every report is a pure function of it.
  *
- * All times of the run (`atMs`, `startMs`, `endMs`) are milliseconds since its start. Absent figures are `null`, which
- * JSON has and which plots show as a gap.
+ * All times of the run (`atMs`, `startMs`, `endMs`) are milliseconds since the start. Absent figures are `null`, which
+ * plots show as a gap.
  */
 import type {
   LatencyStep,
@@ -21,7 +21,7 @@ export interface LoadTestResult {
   /** Confirmed and failed writes of the whole run. */
   readonly writes: WriteCounts;
   readonly series: Series;
-  /** Upper bounds of the buckets of all histograms, ascending, in milliseconds; the last bucket has none. */
+  /** Upper bounds of the buckets of all histograms, ascending, in milliseconds; the last bucket is unbounded. */
   readonly boundsMs: readonly number[];
   readonly latencies: readonly LatencyHistogram[];
   readonly watchers: readonly WatcherResult[];
@@ -37,7 +37,7 @@ export interface LoadTestResult {
 
 export interface RunFacts {
   readonly workload: Workload;
-  /** The workload as a file that repeats this run, its seed included. */
+  /** The workload as a file that repeats this run, including the seed. */
   readonly workloadYaml: string;
   readonly target: {
     readonly context: string;
@@ -56,21 +56,21 @@ export interface RunFacts {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly durationMs: number;
-  /** The namespaces of this run; they are removed at its end. */
+  /** The namespaces of this run; they are removed at the end. */
   readonly namespaces: readonly string[];
-  /** The indexes of a Job that had a share of the watchers each; absent for a run of one machine. */
+  /** The indexes of a Job, each with a share of the watchers; absent for a run on a single machine. */
   readonly indexes?: readonly IndexFacts[];
 }
 
 /**
- * One index of a Job. Index 0 had the generator: `answeredToHandler` is measured by its watchers only, because clocks of
+ * An index of a Job. Index 0 runs the generator: only its watchers measure `answeredToHandler`, because clocks of
  * machines differ. Times of other indexes are later by the delay of a watch.
  */
 export interface IndexFacts {
   readonly index: number;
   readonly host: string;
   readonly machine: RunFacts['machine'];
-  /** The numbers of its processes with watchers. */
+  /** The numbers of the index's processes with watchers. */
   readonly processes: readonly number[];
 }
 
@@ -81,7 +81,7 @@ export interface PhaseResult {
   readonly endMs: number;
   readonly outcome: 'done' | 'interrupted';
   readonly writes: WriteCounts;
-  /** Writes a second; null for a phase that asks for no rate. */
+  /** Writes a second; null for a phase without a rate. */
   readonly rateAsked: number | null;
   /** Confirmed writes a second, from when the first was due to when the last was sent. */
   readonly rateAchieved: number | null;
@@ -92,13 +92,13 @@ export interface WriteCounts {
   readonly updated: number;
   readonly statusUpdated: number;
   readonly deleted: number;
-  /** Writes that the server refused: nothing was written. */
+  /** Writes that the server refused. */
   readonly refused: number;
   /** Writes without an answer: they may have been written or not. */
   readonly unanswered: number;
 }
 
-/** Figures second by second, in columns of one length. Element n is the interval from `atMs[n]` to a second later. */
+/** Figures second by second, in columns of equal length. Element n is the interval from `atMs[n]` to a second later. */
 export interface Series {
   readonly intervalMs: number;
   readonly atMs: readonly number[];
@@ -106,7 +106,7 @@ export interface Series {
   readonly rateAsked: readonly number[];
   readonly sent: readonly number[];
   readonly answered: readonly number[];
-  /** Writes that were due and had no answer at the end of the interval: the backlog of the open loop. */
+  /** Writes that were due but not answered at the end of the interval: the backlog of the open loop. */
   readonly pending: readonly number[];
   /** Changes that all watchers together received. */
   readonly delivered: readonly number[];
@@ -122,7 +122,7 @@ export interface QuantileColumns {
   readonly max: readonly (number | null)[];
 }
 
-/** The cost of one process of the test. */
+/** The cost of a process of the test. */
 export interface ProcessSeries {
   /** `generator`, `watchers 1`, … */
   readonly name: string;
@@ -140,7 +140,7 @@ export interface ServerSeries {
 
 export type ChangeName = 'create' | 'update' | 'status' | 'delete';
 
-/** Latencies of one step, of one kind of object and change, in one phase. */
+/** Latencies of a step, for a kind of object and a change, in a phase. */
 export interface LatencyHistogram {
   readonly step: LatencyStep;
   readonly phase: string;
@@ -165,9 +165,9 @@ export interface WatcherResult {
   readonly name: string;
   readonly group: string;
   readonly client: WatcherClient;
-  /** The kind of its objects. */
+  /** The kind of the watcher's objects. */
   readonly of: string;
-  /** The number of its process, from 1. */
+  /** The number of the watcher's process, from 1. */
   readonly process: number;
   /** Empty: all namespaces of the test. */
   readonly namespace: string;
@@ -176,11 +176,11 @@ export interface WatcherResult {
   readonly syncs: readonly SyncResult[];
   /** Changes after the first state, by type. */
   readonly events: { readonly added: number; readonly modified: number; readonly deleted: number };
-  /** Bytes of all answers; null when its client does not count them. */
+  /** Bytes of all answers; null if the client does not count bytes. */
   readonly receivedBytes: number | null;
-  /** Lists after the first one. */
+  /** Lists after the first. */
   readonly relists: number;
-  /** Watches that ended before the watcher did, for any reason. */
+  /** Watches that ended before the watcher, for any reason. */
   readonly cutWatches: number;
   readonly verdict: VerdictCounts;
   /** null for a client without a cache. */
@@ -188,22 +188,24 @@ export interface WatcherResult {
 }
 
 export interface SyncResult {
-  /** The request that the server answered, which may be another one than asked for; null before any answer. */
+  /**
+   * The kind of request that the server answered, which may differ from the configured mode; null before any answer.
+   */
   readonly mode: ListMode | null;
   readonly cause: 'start' | 'storm' | 'server';
   readonly startMs: number;
-  /** The time until the last object was delivered; null when it was not. */
+  /** The time until the last object was delivered; null if it was not. */
   readonly durationMs: number | null;
   readonly items: number | null;
   readonly bytes: number | null;
 }
 
 export interface VerdictCounts {
-  /** Objects of the first state that were delivered as the log has them. */
+  /** Objects of the first state that were delivered as logged. */
   readonly initial: number;
-  /** Changes that were delivered as the log has them. */
+  /** Changes that were delivered as logged. */
   readonly delivered: number;
-  /** Changes that a relist combined with a later one. */
+  /** Changes that a relist combined with a later change. */
   readonly covered: number;
   readonly lost: number;
   readonly duplicated: number;
@@ -229,15 +231,16 @@ export interface ServerMetric {
 
 export interface ThresholdResult {
   readonly threshold: Threshold;
-  /** null when the run has nothing to measure, which misses the threshold. */
+  /** null if the run measured no such figure, which misses the threshold. */
   readonly figure: number | null;
   readonly isMet: boolean;
 }
 
 export interface Conclusion {
   /**
-   * PASS: every write was delivered and every threshold met. FAIL: delivery was violated. INVALID: nothing can be said,
-   * because writes failed or a part was saturated. THRESHOLD: a threshold was missed. INTERRUPTED: by the user.
+   * PASS: every write was delivered and every threshold met. FAIL: delivery was violated. INVALID: no conclusion is
+   * possible, because writes failed or a part was saturated. THRESHOLD: a threshold was missed. INTERRUPTED: by the
+   * user.
    */
   readonly kind: 'PASS' | 'FAIL' | 'INVALID' | 'THRESHOLD' | 'INTERRUPTED';
   /** Reasons as text; empty for a PASS. */

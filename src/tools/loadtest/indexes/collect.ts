@@ -1,4 +1,4 @@
-/** Merges the parts of a run's indexes into one result, judges it, and removes the run. */
+/** Merges the parts of a run's indexes into a result, judges the result, and removes the run. */
 import { randomBytes } from 'node:crypto';
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { realClock } from '../../../base/clock.ts';
@@ -100,7 +100,10 @@ async function read(client: ApiClient, run: string, index: number): Promise<Read
   }
 }
 
-/** Parts are ConfigMaps that others may have written. @throws ERR_KUBELOOM_LOADTEST when they make no result */
+/**
+ * Parts are ConfigMaps that other programs may have written. @throws ERR_KUBELOOM_LOADTEST when they do not make a
+ * valid result
+ */
 export function collectedResult(
   facts: EndedRun,
   parts: ReadonlyMap<number, Read>,
@@ -151,7 +154,7 @@ export function merge(
   };
 }
 
-/** The measurement of an index 0 that left none. */
+/** The measurement of an index 0 that did not store its part. */
 const NOTHING: Pick<Parts, 'phases' | 'startedUs' | 'serverSeries' | 'server' | 'isInterrupted'> = {
   phases: { results: [], writes: [], marks: [], firstFailure: undefined },
   startedUs: 0,

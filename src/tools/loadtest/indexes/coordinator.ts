@@ -1,4 +1,4 @@
-/** Index 0 of a run: it creates the run, writes, and has the phases carried out by all indexes. */
+/** Index 0 of a run: it creates the run, writes, and makes all indexes carry out the phases. */
 import { hostname } from 'node:os';
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { realClock } from '../../../base/clock.ts';
@@ -22,13 +22,13 @@ import type {
 } from './index-messages.ts';
 import { writeLargeValue } from './large-value.ts';
 
-/** Time for what has no limit of its own, such as the verdicts of thousands of watchers. */
+/** Time for work without a specific limit, such as the verdicts of thousands of watchers. */
 const CALL_MS_MAX = 600_000;
 const NOT_BEGUN: CoordinatorState = { number: 0, call: null, isStopped: false, isEnded: false };
 
 /**
- * Runs a workload with the watchers of all indexes. Resolves when every part is there; nothing is judged and nothing
- * removed: that is collected.
+ * Runs a workload with the watchers of all indexes. Resolves when every part is stored; `collectLoadTest` judges and
+ * removes the run.
  *
  * @param name of the run
  */
@@ -74,7 +74,7 @@ interface CoordinatorOptions {
 
 class Coordinator implements OtherIndexes, AsyncDisposable {
   readonly share: Share;
-  /** Indexes that died, and how. */
+  /** Dead indexes, with the reasons. */
   readonly missing = new Map<number, string>();
   readonly #options: CoordinatorOptions;
   readonly #runStatus: RunStatus<CoordinatorState>;
@@ -98,13 +98,13 @@ class Coordinator implements OtherIndexes, AsyncDisposable {
     return this.#lost.signal;
   }
 
-  /** Waits until all others are there. */
+  /** Waits until all other indexes have joined. */
   async join(signal: AbortSignal): Promise<void> {
     const { indexes } = this.share;
     if (indexes > 1) this.#options.say(`waiting for ${indexes - 1} other indexes`);
     await this.#all((index) =>
       this.#runStatus.until(() => {
-        // Without the others there is nothing to measure.
+        // Without the other indexes the run cannot measure.
         signal.throwIfAborted();
         return this.#runStatus.stateOf(entryName(index));
       }, JOIN_MS_MAX),
@@ -166,7 +166,7 @@ class Coordinator implements OtherIndexes, AsyncDisposable {
     return this.#runStatus.publish(this.#state);
   }
 
-  /** Resolves when all others have carried it out, or are lost. */
+  /** Resolves when all other indexes have carried out the call, or are lost. */
   async #call(call: Call, limitMs = CALL_MS_MAX): Promise<void> {
     const number = this.#state.number + 1;
     await this.#publish({ number, call });
@@ -184,7 +184,7 @@ class Coordinator implements OtherIndexes, AsyncDisposable {
     return done >= number;
   }
 
-  /** Waits for all others that are not lost. */
+  /** Waits for all other indexes that are not lost. */
   async #all(work: (index: number) => Promise<unknown>): Promise<void> {
     const others = Array.from({ length: this.share.indexes - 1 }, (_, index) => index + 1);
     await Promise.all(
@@ -193,7 +193,7 @@ class Coordinator implements OtherIndexes, AsyncDisposable {
         try {
           await work(index);
         } catch (error) {
-          // Calls can overlap: an interrupted one, and the last one.
+          // Calls can overlap: an interrupted call and the last call.
           if (this.missing.has(index)) return;
           this.missing.set(index, messageOf(error));
           this.#options.say(`index ${index} is lost, so the run ends: ${messageOf(error)}`);

@@ -1,4 +1,4 @@
-/** Another index of a run than 0: it has its share of the watchers, and does what index 0 calls for. */
+/** An index other than 0: it runs a share of the watchers, and carries out the calls of index 0. */
 import { hostname } from 'node:os';
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { realClock } from '../../../base/clock.ts';
@@ -40,7 +40,10 @@ export interface FollowerOptions {
 
 const COORDINATOR = entryName(0);
 
-/** Resolves when this index has left its part. @throws ERR_KUBELOOM_LOADTEST when index 0 died, or is another version */
+/**
+ * Resolves when this index has stored its part. @throws ERR_KUBELOOM_LOADTEST when index 0 died, or runs another
+ * version
+ */
 export async function followLoadTest(options: FollowerOptions): Promise<void> {
   const { kubeConfig, name, share, signal, say } = options;
   const api = new ApiWriter(kubeConfig);
@@ -54,7 +57,7 @@ export async function followLoadTest(options: FollowerOptions): Promise<void> {
     try {
       await follower.carryOut(call);
     } catch (error) {
-      // Watchers that wait are ended by an interruption; that is no failure.
+      // An interruption ends waiting watchers; that is not a failure.
       if (call.type === 'judge' || !coordinatorOf(runStatus)?.isStopped) {
         runStatus.post({ done, failure: messageOf(error) });
         throw error;
@@ -159,7 +162,7 @@ class Follower implements AsyncDisposable {
     throw new KubeloomError('ERR_KUBELOOM_ASSERTION', 'an index was called before its start');
   }
 
-  /** Times of this index are later than those of index 0 by the delay of a watch: no latency is made of both. */
+  /** Times of this index are later than those of index 0 by the delay of a watch: latencies never mix both. */
   #start(atMs: number): void {
     const { kubeConfig, share } = this.#options;
     const startedUs = nowUs() - atMs * 1000;
@@ -174,7 +177,7 @@ class Follower implements AsyncDisposable {
     });
     this.#started = { watchers, costs };
     const stopped = this.#runStatus.until(() => coordinatorOf(this.#runStatus)?.isStopped || undefined);
-    // A failure of the run status reaches the wait for the next call, too.
+    // A failure of the run status also reaches the wait for the next call.
     stopped.then(() => watchers.stop()).catch(() => undefined);
   }
 

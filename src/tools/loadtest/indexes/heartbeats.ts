@@ -1,9 +1,10 @@
 /**
- * Presence of the others, by signs of life on the run status. Time is counted in beats of the own entry that came back from the
- * server: clocks of machines need not agree, and while the server is away no index counts as dead. Pure.
+ * Presence of other indexes, by signs of life on the run status. Time is counted in beats of the own entry that come
+ * back from the server: clocks of machines need not agree, and while the server is unreachable no index counts as dead.
+ * Pure.
  */
 
-/** Own beats without a sign of another one, after which that one is dead. */
+/** Own beats without a sign of another index, after which that index counts as dead. */
 export const SILENT_BEATS = 5;
 
 export class Heartbeats {
@@ -20,7 +21,7 @@ export class Heartbeats {
   /**
    * Takes a change of an entry.
    *
-   * @param beat its number; own changes between two beats do not count
+   * @param beat the number of the beat; own changes between two beats do not count
    */
   seen(name: string, beat: string): void {
     if (name !== this.#own) this.#lastSeen.set(name, this.#beats);

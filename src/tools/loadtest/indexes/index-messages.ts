@@ -1,6 +1,6 @@
 /**
- * The messages between the indexes of a run. Index 0 has the generator and leads: it publishes calls, one after the other,
- * and the others carry them out and say so. At the end each index leaves its part of the measurement.
+ * The messages between the indexes of a run. Index 0 runs the generator and leads: it publishes calls in sequence; the
+ * other indexes carry them out and confirm. At the end each index stores its part of the measurement.
  */
 import { KubeloomError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/parse-json.ts';
@@ -15,16 +15,16 @@ export type Call =
   | { readonly type: 'start'; readonly atMs: number }
   | { readonly type: 'sync' | 'relist'; readonly names: readonly string[]; readonly timeoutMs: number }
   | { readonly type: 'setSlowness'; readonly names: readonly string[]; readonly slowness?: Slowness }
-  /** Compares what watchers received with the large value `log`, and leaves the part. The last call. */
+  /** Compares what watchers received with the large value `log`, and stores the part. The last call. */
   | { readonly type: 'judge' };
 
 export interface CoordinatorState {
-  /** The number of the call, from 1; 0 before the first one. */
+  /** The number of the call, from 1; 0 before the first call. */
   readonly number: number;
   readonly call: Call | null;
-  /** True when the phases were interrupted: what waits ends. */
+  /** True when the phases were interrupted: waits end. */
   readonly isStopped: boolean;
-  /** True when index 0 has left its part. */
+  /** True when index 0 has stored its part. */
   readonly isEnded: boolean;
   /** The reason why the run ended early. */
   readonly failure?: string;
@@ -37,13 +37,15 @@ export interface FollowerState {
   readonly failure?: string;
 }
 
-/** A member of the entry of index 0: what all others need to begin. */
+/** A member of the entry of index 0: the facts that all other indexes need to begin. */
 export interface CoordinatorFacts {
   readonly run: RunFacts;
   readonly indexes: number;
 }
 
-/** The log of each kind as its journal. The times of the answers stay with the clock that they were read from. */
+/**
+ * The log of each kind as a journal. Times of answers are omitted: they belong to the clock that they were read from.
+ */
 export type Journals = ReadonlyMap<ObjectKind, readonly JournalEntry[]>;
 
 export interface IndexPart extends Pick<Measurement, 'judged' | 'costs'> {
@@ -54,13 +56,16 @@ export interface IndexPart extends Pick<Measurement, 'judged' | 'costs'> {
 /** The part of index 0. */
 export interface CoordinatorPart extends Omit<Measurement, 'tasks'> {
   readonly host: string;
-  /** Indexes that died, and how. */
+  /** Dead indexes, with the reasons. */
   readonly lost: ReadonlyMap<number, string>;
 }
 
 export const FACTS = 'facts';
 
-/** Reads the facts from a ConfigMap, which others may have written. @throws ERR_KUBELOOM_LOADTEST for anything else */
+/**
+ * Reads the facts from a ConfigMap, which other programs may have written. @throws ERR_KUBELOOM_LOADTEST for invalid
+ * facts
+ */
 export function coordinatorFactsOf(text: string): CoordinatorFacts {
   const facts = parseJson(text);
   const run = isRecord(facts) ? facts['run'] : undefined;
@@ -75,7 +80,7 @@ export function coordinatorFactsOf(text: string): CoordinatorFacts {
 }
 export const LOG = 'log';
 
-/** An Indexed Job has at most 100,000 Pods. */
+/** An Indexed Job runs at most 100,000 Pods. */
 function isIndexCount(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 100_000;
 }

@@ -1,6 +1,6 @@
 /**
- * A value that is too large for one ConfigMap: its JSON, compressed, in numbered ConfigMaps beside the run status. Its first
- * one is written last, so that a large value is either whole or absent.
+ * A value that is too large for a single ConfigMap: JSON, compressed, in numbered ConfigMaps beside the run status. The
+ * first ConfigMap is written last, so that a large value is either whole or absent.
  */
 import { constants } from 'node:buffer';
 import { promisify } from 'node:util';
@@ -14,13 +14,13 @@ import { statusNamespaceOf } from '../run/cluster.ts';
 import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE } from '../write/kinds.ts';
 
-/** The label of the pieces of a large value; its value is the large value's name. */
+/** The label of the pieces of a large value, with the large value's name. */
 const LARGE_VALUE = 'loadtest.kubeloom.dev/large-value';
-/** A ConfigMap has at most 1 MiB. */
+/** A ConfigMap holds at most 1 MiB. */
 const PIECE_BYTES = 768 * 1024;
-/** Pieces in one answer, which may have 32 MiB. */
+/** Pieces in an answer, which may contain 32 MiB. */
 const PAGE = 10;
-/** More pieces than those of the longest text that can be parsed. */
+/** More pieces than the longest text that can be parsed. */
 const PIECES_MAX = 1000;
 
 interface Piece {
@@ -60,7 +60,7 @@ export async function writeLargeValue(
 
 /**
  * @returns undefined when there is no such large value
- * @throws ERR_KUBELOOM_LOADTEST when it is damaged
+ * @throws ERR_KUBELOOM_LOADTEST when the large value is damaged
  */
 export async function readLargeValue(client: ApiClient, run: string, name: string): Promise<unknown> {
   const pieces: Piece[] = [];
@@ -90,7 +90,7 @@ export async function readLargeValue(client: ApiClient, run: string, name: strin
   }
 }
 
-/** The only member of a map as JSON. */
+/** The only member of the JSON form of a Map. */
 const PAIRS = '$pairs';
 
 function mapAsPairs(_: string, value: unknown): unknown {

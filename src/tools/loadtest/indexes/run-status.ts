@@ -1,6 +1,6 @@
 /**
- * The status of a run: a ConfigMap for each index, in which it says what it does, and an informer that shows what others
- * say. An entry is written again with every beat, so a write that fails is repeated, and an index that died is noticed.
+ * The status of a run: a ConfigMap for each index with the index's state, and an informer that reads the states of all.
+ * An entry is written again with every beat, so a failed write is repeated, and a dead index is noticed.
  */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -16,10 +16,10 @@ import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE } from '../write/kinds.ts';
 import { Heartbeats } from './heartbeats.ts';
 
-/** The label of entries; its value is the entry's name. */
+/** The label of entries, with the entry's name. */
 const ENTRY = 'loadtest.kubeloom.dev/entry';
 export const BEAT_MS = 3000;
-/** The wait for index 0 to create the run: images are pulled meanwhile. */
+/** The wait for index 0 to create the run, which includes the pull of images. */
 export const JOIN_MS_MAX = 600_000;
 const RETRY_MS = 500;
 const CONFIG_MAPS: ResourceRef = resources.core.v1.configMaps;
@@ -31,17 +31,17 @@ export interface RunStatusOptions {
   readonly run: string;
   /** The name of the own entry: `index-2`. */
   readonly name: string;
-  /** The entries that are watched beside the own one; undefined: all of them. */
+  /** The other entries to watch; undefined: all. */
   readonly others?: readonly string[];
   readonly clock: Clock;
-  /** Ends whatever waits. */
+  /** Ends all waits. */
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
 }
 
 interface EntryData {
   readonly beat: string;
-  /** The number of the state. */
+  /** Number of the state. */
   readonly version: string;
   readonly state: string;
 }
@@ -98,10 +98,10 @@ export class RunStatus<Own extends object> implements AsyncDisposable {
   }
 
   /**
-   * Creates the own entry and reads the others. Waits until the run exists.
+   * Creates the own entry and reads the other entries. Waits until the run exists.
    *
    * @param facts members of the entry that never change
-   * @throws ERR_KUBELOOM_LOADTEST when there is such an entry, or no run after 10 minutes
+   * @throws ERR_KUBELOOM_LOADTEST when the entry exists, or after 10 minutes without the run
    */
   static async join<Own extends object>(
     options: RunStatusOptions,
@@ -111,7 +111,7 @@ export class RunStatus<Own extends object> implements AsyncDisposable {
     const runStatus = new RunStatus(options, state);
     try {
       await runStatus.#create(facts);
-      // A failure of the run reaches waitForSync, too.
+      // A failure of the run also reaches waitForSync.
       runStatus.#informer.run().catch(() => undefined);
       await runStatus.#informer.waitForSync(options.signal);
     } catch (error) {
@@ -123,7 +123,7 @@ export class RunStatus<Own extends object> implements AsyncDisposable {
     return runStatus;
   }
 
-  /** Returns what an entry says; undefined before there is one. */
+  /** Returns the state of an entry; undefined before there is an entry. */
   stateOf(name: string): unknown {
     const text = this.#entries.get(name)?.state;
     return text === undefined ? undefined : parseJson(text);
@@ -133,7 +133,7 @@ export class RunStatus<Own extends object> implements AsyncDisposable {
     return this.#entries.get(name)?.[fact];
   }
 
-  /** True when nothing of this entry came for 15 s in which the server answered. */
+  /** True if this entry did not change during 15 s in which the server answered. */
   isSilent(name: string): boolean {
     return this.#heartbeats.isSilent(name);
   }
@@ -154,9 +154,9 @@ export class RunStatus<Own extends object> implements AsyncDisposable {
   }
 
   /**
-   * Resolves with what `find` returns as soon as that is not undefined; it is called again after every change.
+   * Resolves with the result of `find` as soon as that is not undefined; `find` is called again after every change.
    *
-   * @throws what `find` throws; ERR_KUBELOOM_LOADTEST after `limitMs`, and when the run was removed
+   * @throws errors of `find`; ERR_KUBELOOM_LOADTEST after `limitMs`, and when the run was removed
    */
   until<T>(find: () => T | undefined, limitMs?: number): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -230,7 +230,7 @@ export class RunStatus<Own extends object> implements AsyncDisposable {
     }
   }
 
-  /** Writes the entry after every change and with every beat, one write at a time. */
+  /** Writes the entry after every change and with every beat, never two writes at a time. */
   async #write(): Promise<void> {
     const { api, run, name } = this.#options;
     while (!this.#failure) {
@@ -239,7 +239,7 @@ export class RunStatus<Own extends object> implements AsyncDisposable {
         await api.send('PATCH', `${pathOf(run)}/${name}`, { data: this.#data });
       } catch (cause) {
         if (!(cause instanceof KubeloomError)) throw cause;
-        // Every other failure is repeated with the next beat; others notice when it lasts.
+        // Any other failed write is repeated with the next beat; the other indexes notice if the failures last.
         if (cause.code === 'ERR_KUBELOOM_NOT_FOUND') this.#fail(removed(cause));
       }
       if (version !== this.#version) continue;

@@ -1,6 +1,6 @@
 /**
- * Calls from the load test's main process to its other processes, and their reports. Each process has a table of
- * functions; a call is a message with a number, and so is its answer.
+ * Calls from the load test's main process to the other processes, and their reports. Each process offers a table of
+ * functions; a call and the answer are messages with the same number.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -41,7 +41,7 @@ export class OtherProcess<Table extends CallTable<Table>> implements AsyncDispos
    * @param onReport called for every report
    */
   constructor(entry: string, name: string, onReport: (report: unknown) => void) {
-    // Its output is the user's diagnostics; the answers have a channel of their own.
+    // The process's output is diagnostics for the user; answers use a separate channel.
     const stdio = ['ignore', 2, 2, 'ipc'] as const;
     this.#child = fork(entry, { stdio: [...stdio], serialization: 'advanced', ...execArgvOption() });
     this.#child.on('message', (answer: Answer) => {
@@ -85,20 +85,20 @@ export class OtherProcess<Table extends CallTable<Table>> implements AsyncDispos
   }
 }
 
-/** The other process's side. It ends with its parent. */
+/** The other process's side. The process ends with the parent. */
 export function answerCalls<Table extends CallTable<Table>>(table: Table): void {
   process.on('message', ({ call, name, argument }: Call) => {
-    // The parent has the same table as its type.
+    // The parent uses the type of the same table.
     const work: unknown = Reflect.get(table, name);
     (work as (argument: unknown) => Promise<unknown>)(argument).then(
       (result) => tell({ type: 'result', call, result }),
       (error: unknown) => tell({ type: 'failed', call, error: toErrorMessage(error) }),
     );
   });
-  // A signal of the terminal reaches every process of the group: the parent decides when this one ends.
+  // A signal of the terminal reaches every process of the group: the parent decides when this process ends.
   process.on('SIGINT', () => undefined);
   process.on('disconnect', () => process.exit(0));
-  // It may have ended while this one loaded its modules.
+  // The parent may have ended while this process loaded modules.
   if (!process.connected) process.exit(0);
 }
 
@@ -107,6 +107,6 @@ export function sendReport(report: unknown): void {
 }
 
 function tell(answer: Answer): void {
-  // The parent may be gone; then this process ends by `disconnect`.
+  // If the parent is gone, `disconnect` ends this process.
   if (process.connected) process.send?.(answer, () => undefined);
 }

@@ -1,4 +1,4 @@
-/** The costs of the processes of one machine, as their reports come in. */
+/** The costs of the processes of a machine, collected from their reports. */
 import type { Timed } from '../run/series.ts';
 import { nowUs } from '../watch/recording-handler.ts';
 import type { ProcessCost } from './cost.ts';

@@ -10,10 +10,10 @@ export interface ProcessCost {
 }
 
 const INTERVAL_MS = 1000;
-/** The resolution of the histogram is its smallest value. */
+/** The resolution of the histogram is also the smallest value. */
 const RESOLUTION_MS = 1;
 
-/** Calls `report` once a second, with the cost since the call before. */
+/** Calls `report` once a second, with the cost since the previous call. */
 export function reportCost(report: (cost: ProcessCost) => void): void {
   const loopDelay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   loopDelay.enable();

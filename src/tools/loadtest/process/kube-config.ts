@@ -1,6 +1,6 @@
 /**
- * A kubeconfig as data for another process. Its text would not do: client-node writes no more than the name of an
- * impersonated identity, and a request without its groups has other rights.
+ * A kubeconfig as data for another process. The text of the kubeconfig would not work: client-node writes only the name
+ * of an impersonated identity, and a request without the groups has different rights.
  */
 import type { KubeConfigData } from '../../../kube/loaded-kube-config.ts';
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';

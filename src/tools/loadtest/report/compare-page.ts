@@ -1,4 +1,7 @@
-/** The comparison of two runs as one HTML file: differences first, then the plots of both side by side, on equal axes. */
+/**
+ * The comparison of two runs as an HTML file: differences first, followed by the plots of both runs side by side, on
+ * equal axes.
+ */
 import type { ComparedFigure, ComparedThreshold, Comparison } from './compare.ts';
 import { differenceText, outcomeText, percentText } from './compare-text.ts';
 import { histogramPlots } from './histogram-plots.ts';
@@ -90,7 +93,7 @@ function thresholdTable(thresholds: readonly ComparedThreshold[]): Html {
   return table(textColumns('Threshold', 'A', 'B'), rows);
 }
 
-/** Returns the plots that both runs have, on equal axes. */
+/** Returns the plots that exist in both runs, on equal axes. */
 function pairsOf({ results: [before, after] }: Comparison): (readonly [Plot, Plot])[] {
   const plotsOf = (result: typeof before, prefix: string, timeline: number): Plot[] => {
     const { rates, flow, latencies, cost } = timePlots(result, prefix, timeline);

@@ -10,14 +10,14 @@ export function differenceText({ difference, unit }: ComparedFigure): string {
   return `${difference > 0 ? '+' : ''}${valueText(difference, unit)}`;
 }
 
-/** Returns `+12.5 %`; nothing without a value before, or without a difference. */
+/** Returns `+12.5 %`; '' if there is no value before, or no difference. */
 export function percentText({ percent, difference }: ComparedFigure): string {
   if (percent === null || difference === 0) return '';
   const size = Math.abs(percent);
   return `${percent > 0 ? '+' : '-'}${size.toFixed(size < 10 ? 1 : 0)} %`;
 }
 
-/** Returns a figure of a threshold and whether it was met. */
+/** Returns a figure of a threshold, with the outcome. */
 export function outcomeText(result: ComparedThreshold['before']): string {
   if (!result) return 'not in this run';
   return `${result.isMet ? 'met' : 'MISSED'} (${figureText(result)})`;

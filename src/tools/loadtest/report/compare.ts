@@ -1,4 +1,4 @@
-/** Two runs beside each other: facts that differ, figures with their difference, thresholds, verdicts. Pure. */
+/** The comparison of two runs: differing facts, figures with their differences, thresholds, verdicts. Pure. */
 import type { LoadTestResult, ThresholdResult } from '../result.ts';
 import { figuresOf } from './figures.ts';
 import type { Figure } from './figures.ts';
@@ -24,21 +24,21 @@ export interface ComparedFact {
 export interface ComparedFigure extends Pick<Figure, 'section' | 'name' | 'unit'> {
   readonly before: number | null;
   readonly after: number | null;
-  /** null when a run does not have the figure. */
+  /** null if a run lacks the figure. */
   readonly difference: number | null;
-  /** The difference in percent of the value before; null when that is 0 or absent. */
+  /** The difference in percent of the value before; null if that value is 0 or absent. */
   readonly percent: number | null;
   readonly change: 'better' | 'worse' | 'none';
 }
 
 export interface ComparedThreshold {
   readonly text: string;
-  /** undefined: the run does not have it. */
+  /** undefined if the run lacks the threshold. */
   readonly before: ThresholdResult | undefined;
   readonly after: ThresholdResult | undefined;
 }
 
-/** A difference below this share is no change: two runs on a machine differ by more. */
+/** A difference below this share is not a change: two equal runs on a machine differ by more. */
 const SMALLEST_SHARE = 0.02;
 
 /** @param names of the files */
@@ -108,7 +108,7 @@ function warningsOf({ run: before }: LoadTestResult, { run: after }: LoadTestRes
   const machine = differ((run) => run.machine)
     ? ['the machines differ: the figures say little about the programs']
     : [];
-  // The name is of the file, and thresholds do not change what is done.
+  // The name belongs to the file, and thresholds do not change the writes.
   const done = differ(({ workload: { objects, watchers, phases } }) => ({ objects, watchers, phases }));
   const workload = done ? ['the workloads differ: the runs did different work'] : [];
   const seed =

@@ -8,7 +8,7 @@ import type { SummedFigure } from './watcher-groups.ts';
 
 export interface Figure {
   readonly section: string;
-  /** Unique in its section. */
+  /** Unique in the section. */
   readonly name: string;
   readonly unit: Unit;
   readonly value: number | null;
@@ -22,7 +22,10 @@ export const STEP_NAMES: Readonly<Record<LatencyStep, string>> = {
 };
 export const STEPS = Object.keys(STEP_NAMES) as readonly LatencyStep[];
 
-/** Returns the latencies of a step in the phases that had a rate: elsewhere a write is late because others are on their way. */
+/**
+ * Returns the latencies of a step in the phases with a rate: in other phases a write is late because it waits for other
+ * writes.
+ */
 export function pacedLatencies({ phases, latencies }: LoadTestResult, step: LatencyStep): HistogramCounts {
   const paced = new Set(phases.filter(({ rateAsked }) => rateAsked !== null).map(({ name }) => name));
   const wanted = latencies.filter((each) => each.step === step && paced.has(each.phase));

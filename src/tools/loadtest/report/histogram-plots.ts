@@ -6,9 +6,9 @@ import { STEPS, STEP_NAMES } from './figures.ts';
 import type { Line, Plot } from './plot.ts';
 import { timeText } from './value-text.ts';
 
-/** Buckets of a plot in a decade: the buckets of a result are finer, and show noise where there are few observations. */
+/** Buckets of a plot in a decade: the buckets of a result are finer, and show noise if there are few observations. */
 const CELLS_A_DECADE = 8;
-/** Latencies nearer to 0 are in the two buckets beside it. Below 0, results are less fine. */
+/** Latencies nearer to 0 are in the two buckets beside 0. Below 0, results are less fine. */
 const SMALLEST_MS = 0.01;
 const SMALLEST_NEGATIVE_MS = 0.1;
 const TICKS_MAX = 5;
@@ -72,7 +72,7 @@ function sharesOf({ buckets, count }: HistogramCounts, boundsMs: readonly number
 /**
  * Returns the place of a bucket: 0 is from 0 on, -1 is below.
  *
- * @param doubleMs twice the middle of the bucket; infinite for the first and the last one
+ * @param doubleMs twice the middle of the bucket; infinite for the first and the last bucket
  */
 function cellOf(doubleMs: number, boundsMs: readonly number[]): number {
   const limitMs = (doubleMs < 0 ? boundsMs[0] : boundsMs.at(-1)) ?? 1;
@@ -82,7 +82,7 @@ function cellOf(doubleMs: number, boundsMs: readonly number[]): number {
   return doubleMs < 0 ? -1 - cells : cells;
 }
 
-/** Returns the buckets whose lower ends are 0 and powers of 10, of many only every second one. */
+/** Returns the buckets whose lower ends are 0 and powers of 10; only every second tick if there are many. */
 function ticksOf(cells: readonly number[]): number[] {
   // The buckets beside 0 are left out: there is no room.
   const decades = cells.filter((cell) => cell === 0 || (decadeOf(cell) % 1 === 0 && Math.abs(cell) > 1));

@@ -1,6 +1,6 @@
-/** HTML as values: text is escaped unless it is HTML already. */
+/** HTML as values: text is escaped unless it is already HTML. */
 
-/** Text that is HTML already. A class, because no data of a file can be an instance of it. */
+/** Text that is already HTML. A class, because data of a file cannot be an instance. */
 export class Html {
   readonly #html: string;
 
@@ -39,10 +39,10 @@ export function escapeMarkup(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** Nothing. */
+/** Empty HTML. */
 export const NOTHING: Html = new Html('');
 
-/** Returns JSON that a script element can have: no text in it ends the element or begins a comment. */
+/** Returns JSON for a script element: no text in the JSON ends the element or begins a comment. */
 export function scriptJson(data: unknown): Html {
   return new Html(JSON.stringify(data).replaceAll('<', String.raw`\u003c`));
 }
@@ -62,7 +62,7 @@ export function textColumns(...headers: readonly string[]): TableColumn[] {
   return headers.map((header) => ({ header }));
 }
 
-/** Returns a table whose cells wrap nowhere; a page scrolls it when it is wide. */
+/** Returns a table whose cells do not wrap; the page scrolls a wide table. */
 export function table(columns: readonly TableColumn[], rows: readonly (readonly HtmlPart[])[]): Html {
   const className = (index: number): string => (columns[index]?.isNumber === true ? 'n' : '');
   return html`<div class="scroll">

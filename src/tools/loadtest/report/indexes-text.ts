@@ -1,4 +1,4 @@
-/** The indexes of a run as one line, with what their clocks cannot measure. Pure. */
+/** The indexes of a run in a line, with the latencies that their clocks cannot measure. Pure. */
 import type { IndexFacts } from '../result.ts';
 
 /** 0 on pod-a, 1 on pod-b; answered to handler is of index 0 only */

@@ -1,6 +1,6 @@
 /**
- * A result as JUnit XML, which CI systems show: a suite for the run, with a case for the load, one for delivery to each
- * group of watchers, and one for each threshold. A case fails exactly when the run is no PASS.
+ * A result as JUnit XML, which CI systems show: a suite for the run, with a case for the load, a case for delivery to
+ * each group of watchers, and a case for each threshold. A case fails exactly when the run is not a PASS.
  */
 import { escapeControls } from '../../../base/printable.ts';
 import type { LoadTestResult, ThresholdResult } from '../result.ts';
@@ -13,7 +13,7 @@ import type { WatcherGroupSums } from './watcher-groups.ts';
 interface Case {
   readonly className: string;
   readonly name: string;
-  /** `error`: the case proves nothing. */
+  /** `error`: the case is not a proof. */
   readonly problem?: { readonly element: 'failure' | 'error'; readonly lines: readonly string[] };
 }
 
@@ -51,7 +51,7 @@ export function junitText(result: LoadTestResult): string {
   ].join('\n');
 }
 
-/** Returns the case that says whether the load was as requested: without it, the others prove nothing. */
+/** Returns the case that says whether the load was as requested: without it, the other cases are not proofs. */
 function loadCase(result: LoadTestResult): Case {
   const { kind, reasons } = result.conclusion;
   const named = { className: 'load', name: 'no part was saturated, and every write was answered' };
@@ -97,7 +97,7 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join('');
 }
 
-/** XML has no place for control characters, for halves of surrogate pairs, and for U+FFFE and U+FFFF. */
+/** XML does not allow control characters, halves of surrogate pairs, U+FFFE and U+FFFF. */
 function escaped(text: string): string {
   return escapeMarkup(escapeControls(text).replaceAll(/[\p{Surrogate}\ufffe\uffff]/gu, '\ufffd'));
 }

@@ -1,4 +1,4 @@
-/** A page that needs nothing but itself: styles, uPlot, data and script are in the file, and it may load nothing. */
+/** A self-contained page: styles, uPlot, data and script are in the file, and the page loads no other resource. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -47,7 +47,7 @@ export function pageText(title: string, className: string, body: Html, data: Plo
     </html> `.html;
 }
 
-/** The parts that the build writes beside the tools. They are read when a report is written, and not before. */
+/** The parts that the build writes beside the tools; they are read only when a report is written. */
 function pageParts(): Readonly<Record<'plot' | 'style' | 'draw', string>> {
   const root = path.dirname(createRequire(import.meta.url).resolve('kubeloom/package.json'));
   const text = (name: string): string => readFileSync(path.join(root, 'dist/tools/page', name), 'utf8');

@@ -3,7 +3,7 @@ import type { Mark } from '../result.ts';
 import type { Unit } from './value-text.ts';
 
 export interface Plot {
-  /** The id of its element. */
+  /** The id of the plot's element. */
   readonly id: string;
   readonly title: string;
   readonly x: TimeAxis | BinAxis;
@@ -11,7 +11,7 @@ export interface Plot {
     readonly unit: Unit;
     /** `asinh`: logarithmic on both sides of 0. */
     readonly scale: 'linear' | 'log' | 'asinh';
-    /** The highest value that the axis has at least. */
+    /** The smallest maximum of the axis. */
     readonly max: number | null;
   };
   readonly lines: readonly Line[];
@@ -22,17 +22,17 @@ export interface TimeAxis {
   /** Seconds since the start of the run. */
   readonly values: readonly number[];
   readonly endSeconds: number;
-  /** The index of its marks and phases. */
+  /** The index of the plot's marks and phases. */
   readonly timeline: number;
 }
 
-/** Buckets of equal width on the page; each is from one label to the next. */
+/** Buckets of equal width on the page, each from a label to the next. */
 export interface BinAxis {
   readonly type: 'bins';
   readonly values: readonly number[];
   /** The lower end of each bucket as text. */
   readonly labels: readonly string[];
-  /** Buckets that the axis names. */
+  /** Buckets with a label on the axis. */
   readonly ticks: readonly number[];
 }
 
@@ -42,7 +42,7 @@ export interface Line {
   readonly color: number;
   readonly style: 'solid' | 'dashed' | 'faint' | 'area' | 'steps';
   readonly values: readonly (number | null)[];
-  /** True where a missing value is no gap: figures that are read less often than once a second. */
+  /** True if a missing value is not a gap, for figures that are read less often than once a second. */
   readonly isSparse: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface Timeline {
   readonly marks: readonly TimeMark[];
 }
 
-/** All events of one type in one second. */
+/** All events of a type in a second. */
 export interface TimeMark {
   readonly atSeconds: number;
   readonly type: Mark['type'];

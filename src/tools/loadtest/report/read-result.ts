@@ -1,4 +1,7 @@
-/** Reads the file of a result, checked with its published JSON Schema: reports are made of results of other runs, too. */
+/**
+ * Reads the file of a result and checks it with the published JSON Schema: reports can also be made from results of
+ * other runs.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -11,7 +14,7 @@ const FORMAT: LoadTestResult['format'] = 1;
 
 let validate: ValidateFunction | undefined;
 
-/** @throws ERR_KUBELOOM_USAGE when this is no file of a result, or of a format that is not known here */
+/** @throws ERR_KUBELOOM_USAGE when the file is not a result, or is a result of an unknown format */
 export function readResult(file: string): LoadTestResult {
   let text: string;
   try {
@@ -37,7 +40,7 @@ export function parseResult(text: string, file: string): LoadTestResult {
   return checkedResult(data, file);
 }
 
-/** @param name the name in messages @throws ERR_KUBELOOM_USAGE when the published schema does not describe this */
+/** @param name the name in messages @throws ERR_KUBELOOM_USAGE when the data does not match the published schema */
 export function checkedResult(data: unknown, name: string): LoadTestResult {
   validate ??= schemaCheck();
   if (validate(data)) return data as LoadTestResult;

@@ -1,4 +1,4 @@
-/** The report of a run as one HTML file. Pure, except that it reads the script of the page. */
+/** The report of a run as an HTML file. Pure, except that it reads the script of the page. */
 import { quantileMs } from '../histogram.ts';
 import type { LoadTestResult } from '../result.ts';
 import { STEPS, STEP_NAMES } from './figures.ts';

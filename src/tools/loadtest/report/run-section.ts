@@ -1,4 +1,4 @@
-/** The end of a report: the server's counters, what was run and on what, and what could not be removed. */
+/** The end of a report: the server's counters, the facts of the run and the machines, and leftovers. */
 import type { LoadTestResult, RunFacts, ServerMetric } from '../result.ts';
 import { html, numberColumns, table, textColumns } from './html.ts';
 import type { Html } from './html.ts';
@@ -20,7 +20,7 @@ function metricRow({ metric, labels, before, after }: ServerMetric): string[] {
   return [metric, pairs.join(' '), figure(before), figure(after), figure(after - before)];
 }
 
-/** Returns name and value of what was run, and on what. */
+/** Returns name and value of each fact about the run and the machines. */
 export function runFacts({
   workload,
   target,

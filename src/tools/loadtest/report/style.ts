@@ -1,4 +1,4 @@
-/** The style of a report's page, light and dark as the reader's system is. */
+/** The style of a report's page, light or dark as the reader's system. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -1,11 +1,11 @@
-/** The plots over the time of a run, and what happened when. Pure. */
+/** The plots over the time of a run, and the events on the time axis. Pure. */
 import type { LoadTestResult, Mark, ProcessSeries } from '../result.ts';
 import type { LatencyStep } from '../workload/workload.ts';
 import { STEPS, STEP_NAMES, highestOf } from './figures.ts';
 import type { Line, Plot, Timeline } from './plot.ts';
 import type { Unit } from './value-text.ts';
 
-/** Lines of which a reader can tell one from the other. */
+/** A reader could not distinguish more lines. */
 export const PROCESSES_SHOWN = 8;
 
 export interface TimePlots {
@@ -17,7 +17,7 @@ export interface TimePlots {
   readonly server: readonly Plot[];
 }
 
-/** @param prefix of the ids, so that a page can have the plots of two runs */
+/** @param prefix of the ids, so that a page can contain the plots of two runs */
 export function timePlots(result: LoadTestResult, prefix: string, timeline: number): TimePlots {
   const { series, run } = result;
   const x: Plot['x'] = {
@@ -81,7 +81,7 @@ export function timePlots(result: LoadTestResult, prefix: string, timeline: numb
   };
 }
 
-/** Returns the phases and the marks; marks of a type in the same second are one. */
+/** Returns the phases and the marks; marks of a type in the same second are merged. */
 export function timelineOf({ phases, marks, series }: LoadTestResult): Timeline {
   const merged = new Map<string, { readonly first: Mark; count: number }>();
   for (const mark of marks) {
@@ -101,7 +101,7 @@ export function timelineOf({ phases, marks, series }: LoadTestResult): Timeline 
   };
 }
 
-/** Returns the processes that are shown: the generator, and those with the most memory. */
+/** Returns the processes to show: the generator, and the processes with the most memory. */
 export function processesShown(processes: readonly ProcessSeries[]): readonly ProcessSeries[] {
   if (processes.length <= PROCESSES_SHOWN) return processes;
   const [first, ...others] = processes as readonly [ProcessSeries, ...ProcessSeries[]];
@@ -125,7 +125,7 @@ function latencyLines({ series }: LoadTestResult, step: LatencyStep): Line[] {
   ];
 }
 
-/** A logarithm has no place for 0 and less. */
+/** A logarithmic axis cannot show values of 0 or below. */
 function latencyPlot(plot: Plot): Plot {
   const isPositive = plot.lines.every(({ values }) => values.every((value) => value === null || value > 0));
   return { ...plot, y: { ...plot.y, scale: isPositive ? 'log' : 'asinh' } };

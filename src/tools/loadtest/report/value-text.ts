@@ -1,9 +1,9 @@
-/** Figures as text for people: short, with a unit, and three digits that matter. */
+/** Figures as text for people: short, with a unit, and three significant digits. */
 
 /** A share is of 1. */
 export type Unit = 'ms' | 'bytes' | 'count' | 'perSecond' | 'cpu' | 'share';
 
-/** Text for a figure that does not exist. */
+/** Text for a missing figure. */
 export const DASH = '–';
 const MINUTE_MS = 60_000;
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
@@ -52,7 +52,7 @@ function bytesText(bytes: number): string {
   return `${digits(scaled)} ${BYTE_UNITS[unit]}`;
 }
 
-/** Returns three digits that matter at most, and all digits before the point. */
+/** Returns at most three significant digits, and all digits before the point. */
 function digits(value: number): string {
   const size = Math.abs(value);
   const decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;

@@ -105,7 +105,7 @@ export function figureText({ threshold, figure }: ThresholdResult): string {
   return type === 'latency' || type === 'sync' ? timeText(figure) : figure.toLocaleString('en-US');
 }
 
-/** Returns how much of an upper limit was used; nothing for other limits. */
+/** Returns how much of an upper limit was used; empty for other limits. */
 function meter({ threshold: { operator, value }, figure, isMet }: ThresholdResult): Html {
   if (figure === null || value <= 0 || (operator !== '<' && operator !== '<=')) return NOTHING;
   const percent = Math.round((figure / value) * 100);

@@ -11,7 +11,7 @@ export type SummedFigure =
   | 'relists'
   | 'cutWatches';
 
-/** The figures that are added up. `unequal`: watchers whose cache is not the server's state. */
+/** The figures that are added up. `unequal`: watchers whose cache differs from the server's state. */
 const SUMMED: Readonly<Record<SummedFigure, (watcher: WatcherResult) => number>> = {
   delivered: ({ verdict }) => verdict.delivered,
   covered: ({ verdict }) => verdict.covered,
@@ -28,7 +28,7 @@ export interface WatcherGroupSums extends Readonly<Record<SummedFigure, number>>
   readonly client: WatcherResult['client'];
   readonly of: WatcherResult['of'];
   readonly watchers: readonly WatcherResult[];
-  /** null when its client does not count them. */
+  /** null if the client does not count bytes. */
   readonly receivedBytes: number | null;
 }
 
@@ -51,12 +51,12 @@ export function watcherGroups({ watchers }: Pick<LoadTestResult, 'watchers'>): W
   });
 }
 
-/** Returns the faults of delivery: changes, and caches that are not the server's state. */
+/** Returns the faults of delivery: changes, and caches that differ from the server's state. */
 export function faultsOf(group: WatcherGroupSums): number {
   return group.lost + group.duplicated + group.reordered + group.unequal;
 }
 
-/** Returns the durations of the syncs of one cause that ended, ascending. */
+/** Returns the durations of the finished syncs of a cause, ascending. */
 export function syncDurations(watchers: readonly WatcherResult[], cause: SyncResult['cause']): number[] {
   return watchers
     .flatMap(({ syncs }) => syncs.filter((sync) => sync.cause === cause))

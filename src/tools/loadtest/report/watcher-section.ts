@@ -1,11 +1,11 @@
-/** The part of a report about watchers: their syncs, their groups added up, and those that are worst off. */
+/** The part of a report about watchers: their syncs, the sums of their groups, and the worst watchers. */
 import type { LoadTestResult, SyncResult, WatcherResult } from '../result.ts';
 import { NOTHING, html, numberColumns, table, textColumns } from './html.ts';
 import type { Html, HtmlPart } from './html.ts';
 import { DASH, countText, timeText, valueText } from './value-text.ts';
 import { exactQuantile, faultsOf, syncDurations, watcherGroups } from './watcher-groups.ts';
 
-/** Watchers with a row of their own. */
+/** Watchers with a separate row. */
 export const WORST_SHOWN = 20;
 const FINDINGS_SHOWN = 20;
 
@@ -97,7 +97,7 @@ function stripChart(strips: readonly Strip[]): Html {
   </svg>`;
 }
 
-/** Returns the next one of 1, 2, 5, 10, 20, … */
+/** Returns the next number of 1, 2, 5, 10, 20, … */
 function niceStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 5].find((each) => each * power >= least) ?? 10);
@@ -159,7 +159,7 @@ function worstTable(watchers: readonly WatcherResult[]): Html {
     ${table(columns, rows)}`;
 }
 
-/** Returns the watchers with the most faults first, then those with the most relists and cuts, then the slowest. */
+/** Returns the watchers by number of faults, then by relists and cuts, then by slowness, the worst first. */
 export function worstWatchers(watchers: readonly WatcherResult[]): WatcherResult[] {
   const faults = ({ verdict, cacheEqualsList }: WatcherResult): number =>
     verdict.lost + verdict.duplicated + verdict.reordered + (cacheEqualsList === false ? 1 : 0);

@@ -1,4 +1,4 @@
-/** Assembles the result of a run from what its processes answered. Pure. */
+/** Assembles the result of a run from the answers of the processes. Pure. */
 import { BOUNDS_MS, LatencyCounts } from '../histogram.ts';
 import type { ProcessCost } from '../process/cost.ts';
 import type {
@@ -21,7 +21,7 @@ import { changesBetween, totalOf } from './server-metrics.ts';
 import type { Samples } from './server-metrics.ts';
 import { thresholdResults } from './thresholds.ts';
 
-/** Everything that was measured, before anything is removed. */
+/** All measurements, taken before the run is removed. */
 export interface Measurement {
   readonly run: RunFacts;
   readonly phases: Pick<Phases, 'results' | 'writes' | 'marks' | 'firstFailure'>;
@@ -98,7 +98,7 @@ function watcherLatencies({ run, tasks, judged }: Parts): LatencyHistogram[] {
   });
 }
 
-/** One histogram for each step, phase, kind and change. */
+/** A histogram for each step, phase, kind and change. */
 class Histograms {
   readonly #run: RunFacts;
   readonly #all = new Map<
@@ -110,7 +110,7 @@ class Histograms {
     this.#run = run;
   }
 
-  /** @param phase its index */
+  /** @param phase the index of the phase */
   of(step: LatencyStep, phase: number, kind: string, change: ChangeName): LatencyCounts {
     const place = `${step} ${phase} ${kind} ${change}`;
     const name = this.#run.workload.phases[phase]?.name ?? '';

@@ -1,7 +1,7 @@
 /**
- * The place of a run in the cluster: its namespaces, the definition of its custom resource, and the fake nodes that it
- * found. Everything has the run's label, so it can be removed without touching anything else; what cannot be removed
- * is named with the command that removes it.
+ * The place of a run in the cluster: the namespaces, the definition of the custom resource, and the fake nodes. All
+ * objects carry the run's label, so they can be removed without touching other objects; leftovers are listed with the
+ * command that removes them.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -46,7 +46,7 @@ export interface ClusterAccess {
   /** The name of the context, for commands. */
   readonly context: string;
   readonly signal: AbortSignal;
-  /** Receives one line about what happens. */
+  /** Receives a line about each step. */
   readonly say: (line: string) => void;
 }
 
@@ -55,7 +55,7 @@ export function runIdOf(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 8);
 }
 
-/** Returns the namespace in which the indexes of a run tell each other what they do. */
+/** Returns the namespace in which the indexes of a run publish their states. */
 export function statusNamespaceOf(run: string): string {
   return `${LABEL_VALUE}-${run}-status`;
 }
@@ -65,7 +65,7 @@ export class TestCluster {
   readonly #access: ClusterAccess;
   readonly #kinds: readonly ObjectKind[];
   readonly #name: string | undefined;
-  /** Undefined before `create`: only what this process has made is its own. */
+  /** Undefined before `create`: this process owns only the objects that it created. */
   #created: Owned[] | undefined;
 
   private constructor(
@@ -84,10 +84,10 @@ export class TestCluster {
   }
 
   /**
-   * Finds what the workload needs. Writes nothing.
+   * Finds the resources that the workload needs. Does not write.
    *
-   * @param name of a run with several indexes, which has a namespace more
-   * @throws ERR_KUBELOOM_LOADTEST when the cluster does not have it
+   * @param name of a run with several indexes, which uses an additional namespace
+   * @throws ERR_KUBELOOM_LOADTEST when the cluster lacks a resource
    */
   static async find(access: ClusterAccess, workload: Workload, name?: string): Promise<TestCluster> {
     const needsNodes = workload.objects.some(({ kind }) => kind === 'Pod');
@@ -99,11 +99,11 @@ export class TestCluster {
     this.#created = [];
     for (const name of namespaces) await this.#createNamespace(name);
     if (this.#kinds.includes('Widget')) await this.#define();
-    // Other indexes wait for it: everything else is there.
+    // The last step: other indexes wait for this namespace.
     if (this.#name !== undefined) await this.#createNamespace(statusNamespaceOf(run));
   }
 
-  /** Removes everything of this run; returns what is left. A process that has created nothing finds it by its labels. */
+  /** Removes all objects of this run; returns the leftovers. A process that created none finds them by their labels. */
   async remove(): Promise<Leftover[]> {
     const { run } = this.place;
     return this.#remove(run, this.#created ?? (await this.#found()), this.#kinds);
@@ -132,7 +132,7 @@ export class TestCluster {
     }
   }
 
-  /** Removes what dead runs left, and names what other runs left or still use. */
+  /** Removes the leftovers of dead runs, and lists the objects of other runs. */
   async removeDead(): Promise<void> {
     const { say } = this.#access;
     const left = [
@@ -162,7 +162,7 @@ export class TestCluster {
       try {
         await api.send('PATCH', path, { metadata: { annotations: proofOfLife() } });
       } catch (error) {
-        // A server that does not answer for minutes makes this run seem dead, and its measurement worthless.
+        // If the server does not answer for minutes, this run seems dead, and the measurement is worthless.
         if (!(error instanceof KubeloomError)) throw error;
       }
       if (!signal.aborted) cancel = clock.schedule(HEARTBEAT_MS, () => void beat());
@@ -179,7 +179,7 @@ export class TestCluster {
       const present = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
       return present.map(({ metadata }) => ({ what, ...metadata }));
     } catch (error) {
-      // A server without custom resources has no definitions.
+      // A server without custom resources does not serve definitions.
       if (error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_NOT_FOUND') return [];
       throw error;
     }
@@ -202,7 +202,7 @@ export class TestCluster {
         await client.getBody(resourcePath(resourceOf('Widget', run)), signal);
         return;
       } catch (error) {
-        // The server serves the resource a moment after its definition.
+        // The server serves the resource a moment after the definition is created.
         if (performance.now() > deadline || signal.aborted) throw error;
         await sleep(POLL_MS);
       }
@@ -225,7 +225,10 @@ export class TestCluster {
     return left;
   }
 
-  /** Deletes what one kind has with a label. What is in the status of a run lacks the run's, so that no watcher receives it. */
+  /**
+   * Deletes the objects of a kind with a label. Objects in the status of a run lack the run's label, so that no watcher
+   * receives them.
+   */
   #empty(namespace: string, kind: ObjectKind, run: string, label = RUN_LABEL, value = run): Promise<void> {
     const selector = encodeURIComponent(`${label}=${value}`);
     const path = resourcePath(resourceOf(kind, run), namespace);
@@ -238,7 +241,7 @@ export class TestCluster {
     try {
       await this.#access.api.send('DELETE', path, uid === undefined ? undefined : options);
     } catch (error) {
-      // It was never created, is gone already, or is another's.
+      // The object was never created, is already gone, or belongs to another run.
       const isGone = ['ERR_KUBELOOM_NOT_FOUND', uid === undefined ? '' : 'ERR_KUBELOOM_CONFLICT'];
       if (!(error instanceof KubeloomError && isGone.includes(error.code))) throw error;
     }
@@ -257,7 +260,10 @@ export class TestCluster {
   }
 }
 
-/** Quotes for a shell what is no plain word: a context of a kubeconfig and a name of a server may have any character. */
+/**
+ * Quotes a text for a shell unless it is a plain word: the context of a kubeconfig and the name of a server may contain
+ * any character.
+ */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -28,13 +28,13 @@ export interface Circumstances {
   readonly isInterrupted: boolean;
   /** Parts of the measurement that are missing, as text. */
   readonly missing: readonly string[];
-  /** The first write that failed, as text. */
+  /** The first failed write, as text. */
   readonly firstFailure: string | undefined;
 }
 
 /**
- * Judges a run. A cache that is not the server's is a FAIL, whatever else happened. INVALID proves nothing: it is
- * unknown what was written, or a part was saturated, so that the load was less than requested.
+ * Judges a run. A cache that differs from the server is a FAIL in any case. An INVALID run is not a proof: the writes
+ * are unknown, or a part was saturated, so that the load was less than requested.
  */
 export function conclude(
   result: Concluded,
@@ -58,9 +58,12 @@ export function conclude(
   return { kind, reasons: reasons.slice(0, REASONS_MAX) };
 }
 
-/** Returns which of generator, server and client could not keep up: then the figures say little of the others. */
+/**
+ * Returns the parts (generator, server, client) that could not keep up; the figures of the other parts are then
+ * meaningless.
+ */
 export function saturationsOf({ phases, latencies, series }: Concluded): string[] {
-  // Where no rate was asked for, a write is late because others are on their way.
+  // In a phase without a rate, a write is late because it waits for other writes.
   const paced = new Set(phases.filter(({ rateAsked }) => rateAsked !== null).map(({ name }) => name));
   const p99 = (step: string): number => {
     const of = latencies.filter((each) => each.step === step && paced.has(each.phase));
@@ -78,7 +81,7 @@ export function saturationsOf({ phases, latencies, series }: Concluded): string[
   if (slow > ANSWER_MS_MAX) {
     found.push(`the server was saturated: p99 of sent to answered was ${durationText(slow)}, 1 s is allowed`);
   }
-  // The seconds that a process needs to start and to judge are no part of the load.
+  // The seconds in which a process starts and judges do not belong to the load.
   const isLoaded = (atMs: number): boolean =>
     phases.some(({ name, startMs, endMs }) => paced.has(name) && startMs <= atMs && atMs < endMs);
   for (const { name, loopDelayMs } of series.processes) {

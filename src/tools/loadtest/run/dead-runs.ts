@@ -1,6 +1,6 @@
 /**
- * The proof that a run has died, from what it left in the cluster. Nothing is removed without it: a namespace can carry
- * the labels of the load test because a user copied them, and a run can be alive on another machine. Pure.
+ * The proof that a run is dead, from its leftovers in the cluster. Without the proof no object is removed: a namespace
+ * can carry the labels of the load test because a user copied them, and a run can be alive on another machine. Pure.
  */
 import { LABEL, LABEL_VALUE, RUN_LABEL, definitionName } from '../write/kinds.ts';
 
@@ -9,7 +9,7 @@ export const OWNER = 'loadtest.kubeloom.dev/owner';
 /** The annotation with the time at which the run was last alive. */
 export const ALIVE_AT = 'loadtest.kubeloom.dev/alive-at';
 export const HEARTBEAT_MS = 10_000;
-/** Much more than a heartbeat, a busy machine, and the difference of two machines' clocks. */
+/** Much longer than a heartbeat, the delay of a busy machine, and the difference of two machines' clocks together. */
 export const DEAD_AFTER_MS = 300_000;
 
 /** A namespace or a definition of a custom resource, with the label of load tests. */
@@ -22,17 +22,17 @@ export interface Left {
 }
 
 export interface LeftOfRuns {
-  /** By the identifier of a run that is proved to be dead. */
+  /** By the identifier of a run that is proved dead. */
   readonly dead: ReadonlyMap<string, readonly Left[]>;
-  /** The rest, which may be a living run's or no run's. */
+  /** The rest, which may belong to a living run or to no run. */
   readonly others: readonly Left[];
 }
 
 const RUN = /^[0-9a-f]{8}$/;
 
 /**
- * Finds what dead runs left. A run is dead when everything of it has the label, a name that fits its identifier, an
- * owner and a time, and the newest time is five minutes old.
+ * Finds the leftovers of dead runs. A run is dead if all its objects carry the label, a name that fits the identifier,
+ * an owner and a time, and the newest time is more than five minutes old.
  */
 export function leftOfRuns(all: readonly Left[], nowMs: number): LeftOfRuns {
   const byRun = new Map<string, Left[]>();
@@ -45,7 +45,7 @@ export function leftOfRuns(all: readonly Left[], nowMs: number): LeftOfRuns {
   for (const [run, left] of byRun) {
     const isOwn = RUN.test(run) && left.every((each) => belongsTo(run, each));
     const aliveMs = Math.max(...left.map(({ annotations }) => Date.parse(annotations?.[ALIVE_AT] ?? '')));
-    // A comparison with NaN, the time of something without one, is false.
+    // If the time is missing, the comparison with NaN is false.
     if (isOwn && nowMs - aliveMs > DEAD_AFTER_MS) dead.set(run, left);
     else others.push(...left);
   }

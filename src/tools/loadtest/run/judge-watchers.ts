@@ -1,4 +1,7 @@
-/** Judges the watchers of this machine after the load: they get the rest, the server lists, their processes compare. */
+/**
+ * Judges the watchers of this machine after the load: the watchers receive the rest, the server lists, the processes
+ * compare.
+ */
 import { parseLabelSelector } from '../../../kube/label-selector.ts';
 import type { LabelSet } from '../../../kube/label-selector.ts';
 import { resourcePath } from '../../../kube/resource.ts';
@@ -22,7 +25,7 @@ export interface JudgedRun {
   readonly place: RunPlace;
 }
 
-/** Watchers of the same objects, and the log of these: it is sent to each process once. */
+/** Watchers of the same objects, with the log of these objects, which is sent to each process once. */
 interface Audience {
   readonly tasks: readonly WatcherTask[];
   readonly log: readonly LoggedWrite[];
@@ -69,7 +72,7 @@ function audiencesOf({ watchers, workload, place }: JudgedRun, logs: Logs): Audi
   });
 }
 
-/** Returns whether an object with these labels is a watcher's. */
+/** Returns whether a watcher selects an object with these labels. */
 function selectionOf({
   namespace,
   selector,

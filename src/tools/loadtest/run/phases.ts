@@ -1,4 +1,4 @@
-/** Carries out the phases of a workload, one after the other, and keeps what each of them wrote. */
+/** Carries out the phases of a workload in sequence, and keeps the writes of each. */
 import { execFile } from 'node:child_process';
 import { sleep } from '../../../base/sleep.ts';
 import { promisify } from 'node:util';
@@ -28,7 +28,7 @@ export class Phases {
   readonly writes: PhasedWrite[] = [];
   readonly marks: Mark[] = [];
   firstFailure: string | undefined;
-  /** The phase that runs now, and its start. */
+  /** The present phase, and the start of the phase. */
   present: { readonly index: number; readonly startMs: number } = { index: 0, startMs: 0 };
   readonly #tools: PhaseTools;
 
@@ -37,13 +37,13 @@ export class Phases {
   }
 
   /**
-   * Resolves when all phases have ended, or when the signal is aborted.
+   * Resolves when all phases have ended, or after the signal is aborted.
    *
    * @param onPhase called when a phase begins
    */
   async run(phases: readonly Phase[], onPhase: (phase: Phase) => void): Promise<void> {
     const { generator, watchers, signal, atMs } = this.#tools;
-    // Both answer what they have so far.
+    // Both return the answers so far.
     const unlisten = onAbort(
       signal,
       () => void Promise.all([generator.call('stop', undefined), watchers.stop()]),
@@ -103,7 +103,10 @@ export class Phases {
     return undefined;
   }
 
-  /** All watchers list at the same moment; the next time is counted from there, or from when the last one has synced. */
+  /**
+   * All watchers list at the same moment. The next storm begins `everyMs` after that moment, or later, when all have
+   * synced.
+   */
   async #storm(phase: Phase & { type: 'relist-storm' }): Promise<void> {
     const { watchers, signal, atMs } = this.#tools;
     const endMs = atMs() + phase.durationMs;
@@ -126,7 +129,7 @@ export class Phases {
     }
   }
 
-  /** Watchers that wait are ended by the signal; that is no failure. */
+  /** The signal ends waiting watchers; that is not a failure. */
   async #patiently(work: Promise<void>, { name }: Phase): Promise<void> {
     try {
       await work;

@@ -1,6 +1,6 @@
 /**
  * Runs a workload: a place in the cluster, a process that writes, processes that watch, the phases in their order, and
- * then the comparison of the writes with what was delivered. The cluster is left as it was, whatever happens.
+ * the comparison of the writes with the deliveries. The cluster is left as it was, whatever happens.
  */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { realClock, realTimers } from '../../../base/clock.ts';
@@ -45,25 +45,25 @@ export interface LoadTestOptions {
   readonly target: LoadTestTarget;
   /** The version of kubeloom. */
   readonly version: string;
-  /** Ends the phases; the result covers what was done. */
+  /** Ends the phases; the result covers the work so far. */
   readonly signal: AbortSignal;
-  /** Receives one line about what happens. */
+  /** Receives a line about each step. */
   readonly say: (line: string) => void;
   /** Called once a second. */
   readonly onLive: (state: LiveState) => void;
 }
 
-/** The other indexes of the Job that runs a part of the watchers each. */
+/** The other indexes of the Job, each with a part of the watchers. */
 export interface OtherIndexes {
   /** The share of this index. */
   readonly share: Share;
-  /** Aborted when one of them has died: nothing can be proved any more. */
+  /** Aborted when an index died: the run can no longer be a proof. */
   readonly lost: AbortSignal;
-  /** Starts their processes. */
+  /** Starts the processes of the other indexes. */
   start(atMs: () => number): Promise<void>;
-  /** Returns commands for these watchers and for all others. */
+  /** Returns commands for these watchers and for the watchers of the other indexes. */
   with(own: WatcherCommands): WatcherCommands;
-  /** Resolves when all of them have judged their watchers. */
+  /** Resolves when all other indexes have judged their watchers. */
   judge(logs: Logs): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestRes
   const { kubeConfig, workload, target, say } = options;
   const api = new ApiWriter(kubeConfig);
   const client = new ApiClient(kubeConfig);
-  // The cluster is cleaned up after an interruption, too.
+  // The cluster is also cleaned up after an interruption.
   const signal = new AbortController().signal;
   const cluster = await TestCluster.find({ api, client, context: target.context, signal, say }, workload);
   await lookForDead(cluster, say);
@@ -94,7 +94,7 @@ export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestRes
   }
 }
 
-/** Users who may not list namespaces can run a test all the same. */
+/** Users who may not list namespaces can still run a test. */
 export async function lookForDead(cluster: TestCluster, say: (line: string) => void): Promise<void> {
   try {
     await cluster.removeDead();
@@ -104,7 +104,7 @@ export async function lookForDead(cluster: TestCluster, say: (line: string) => v
   }
 }
 
-/** A run from its first write to the verdicts on its watchers, in a place that exists. */
+/** A run from the first write to the verdicts on the watchers, in a place that exists. */
 export class Run implements AsyncDisposable {
   readonly #options: LoadTestOptions;
   readonly #place: RunPlace;
@@ -226,7 +226,7 @@ export class Run implements AsyncDisposable {
     return samples;
   }
 
-  /** Returns the log of each kind as soon as the reference informer has what the answers do not say. */
+  /** Returns the log of each kind as soon as the reference informer has received the data that the answers lack. */
   async #logs(signal: AbortSignal): Promise<Logs> {
     const { objects } = this.#options.workload;
     const { writes } = this.#phases;
@@ -245,7 +245,7 @@ export class Run implements AsyncDisposable {
   }
 }
 
-/** @param client asks for the server's version */
+/** @param client requests the server's version */
 export async function factsOf(
   { workload, workloadYaml, target, version }: LoadTestOptions,
   { namespaces }: RunPlace,
@@ -275,7 +275,7 @@ function phaseText({ name, type }: Phase): string {
   return `phase ${name}${name === type ? '' : ` (${type})`}`;
 }
 
-/** @returns the version that the server reports; `unknown` without one */
+/** @returns the version that the server reports, or `unknown` */
 async function serverVersion(client: ApiClient): Promise<string> {
   try {
     const version = (await client.getJson('/version', new AbortController().signal)) as {

@@ -1,4 +1,4 @@
-/** Counters and gauges of the server, read from its `/metrics` when the user may. */
+/** Counters and gauges of the server, read from `/metrics` if the user may read it. */
 import { KubeloomError } from '../../../base/errors.ts';
 import type { ApiClient } from '../../../http/api-client.ts';
 import type { ServerMetric } from '../result.ts';
@@ -12,7 +12,7 @@ export interface Sample {
 /** By metric and labels as the server writes them. */
 export type Samples = ReadonlyMap<string, Sample>;
 
-/** The counters that show what watches and lists cost. */
+/** The counters that show the cost of watches and lists. */
 const COUNTERS: readonly string[] = [
   'apiserver_cache_list_total',
   'apiserver_init_events_total',
@@ -32,8 +32,8 @@ const LINE = /^(?<metric>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? (?<value>\S+)/;
 const LABEL = /\s*(?<name>\w+)="(?<value>(?:[^"\\]|\\.)*)"\s*,?/gy;
 
 /**
- * @param further names of metrics that are wanted too
- * @returns undefined when the server does not give its metrics to this user
+ * @param further names of additional metrics
+ * @returns undefined if this user may not read the server's metrics
  */
 export async function readServerMetrics(
   client: ApiClient,
@@ -80,7 +80,7 @@ export function changesBetween(before: Samples | undefined, after: Samples | und
     .toSorted((one, other) => (one.metric < other.metric ? -1 : 1));
 }
 
-/** Returns one figure of a metric: all labels added up. */
+/** Returns a figure of a metric: the sum over all labels. */
 export function totalOf(samples: Samples, metric: string): number {
   let total = 0;
   for (const sample of samples.values()) if (sample.metric === metric) total += sample.value;

@@ -1,9 +1,9 @@
 /**
- * The check whether a load test may write to a cluster. Without `--yes` it writes only to a throwaway cluster: one of
- * kind, or the server of our end-to-end tests, on this machine's loopback.
+ * The check whether a load test may write to a cluster. Without `--yes` it writes only to a throwaway cluster on this
+ * machine's loopback: a cluster of kind, or the server of our end-to-end tests.
  *
  * Loopback is an address, never a name: `localhost.example` may resolve to another machine a second later. A context's
- * name alone proves nothing either: a production cluster can be called `kind-prod`.
+ * name is not a proof either: a production cluster can be called `kind-prod`.
  */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { KubeloomError } from '../../../base/errors.ts';
@@ -32,7 +32,7 @@ export function targetOf(kubeConfig: AnyKubeConfig): LoadTestTarget {
   };
 }
 
-/** Returns the text that is printed before anything is sent, so that the user can interrupt. */
+/** Returns the text that is printed before the first request, so that the user can interrupt. */
 export function targetText({ context, cluster, server, user }: LoadTestTarget): string {
   return `context ${context}: cluster ${cluster} at ${server}, user ${user}`
     .split('\n')
@@ -40,7 +40,7 @@ export function targetText({ context, cluster, server, user }: LoadTestTarget): 
     .join(' ');
 }
 
-/** @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is not known to be a throwaway cluster and `--yes` is absent */
+/** @throws ERR_KUBELOOM_LOADTEST_REFUSED unless it is known to be a throwaway cluster or `--yes` is given */
 export function checkTarget(target: LoadTestTarget, isAllowed: boolean): void {
   if (isAllowed || isThrowaway(target)) return;
   throw new KubeloomError(

@@ -1,4 +1,4 @@
-/** Figures of a run for the thresholds of its workload. Pure. */
+/** Figures of a run for the thresholds of the workload. Pure. */
 import { quantileMs, sumOf } from '../histogram.ts';
 import type { HistogramCounts, LoadTestResult, ThresholdResult } from '../result.ts';
 import { meets } from '../workload/threshold.ts';
@@ -59,7 +59,7 @@ function statisticOf(histogram: HistogramCounts, statistic: LatencyStatistic): n
   return quantileMs(histogram, SHARES[statistic]);
 }
 
-/** Syncs are few: their quantiles are exact. A sync that did not end has no duration, and misses every threshold. */
+/** Syncs are few: their quantiles are exact. An unfinished sync misses every threshold. */
 function syncFigure({ watchers }: Measured, statistic: LatencyStatistic): number | null {
   const syncs = watchers.flatMap((watcher) => watcher.syncs.filter(({ cause }) => cause !== 'server'));
   const durations = syncs.flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]));

@@ -1,4 +1,7 @@
-/** Judges one watcher: each of the run of each client against the log, its cache against a LIST, its latencies by phase. Pure. */
+/**
+ * Judges a watcher: the notifications of each client run against the log, the cache against a LIST, and the latencies
+ * by phase. Pure.
+ */
 import { LatencyCounts } from '../histogram.ts';
 import type { Mark, SyncResult, VerdictCounts } from '../result.ts';
 import type { Notification } from '../watch/recording-handler.ts';
@@ -8,14 +11,14 @@ import { differences } from './store-comparison.ts';
 import { expectationOf, judge } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
-/** A client from its first list to its end. */
+/** A client from the first list to the end. */
 export interface ClientRun {
   readonly notifications: Iterable<Notification>;
   readonly syncs: readonly SyncResult[];
   readonly marks: readonly Mark[];
   readonly relistedAfter: number | undefined;
   readonly isCutOff: boolean;
-  /** undefined when it has none to compare. */
+  /** undefined if the client holds no state to compare. */
   readonly state: ReadonlyMap<string, string> | undefined;
 }
 
@@ -61,7 +64,7 @@ function differencesOf(state: ReadonlyMap<string, string>, listed: ReadonlyMap<s
   return differences(entries, { state: listed, bytes: new Map() });
 }
 
-/** Adds the verdicts of one watcher. */
+/** Adds the verdicts of a watcher. */
 export function sumOf(verdicts: readonly Verdict[], different: readonly string[]): VerdictCounts {
   const sum = (of: Exclude<keyof Verdict, 'findings'>): number =>
     verdicts.reduce((all, verdict) => all + verdict[of], 0);

@@ -1,10 +1,10 @@
 /**
  * The server's log, reconstructed from the answers to the writes. Pure.
  *
- * The answer to a deletion has no revision, so it is taken from a reference informer, if that revision lies
- * where the deletion must be: after the write before it, and before the next write to the same object. A deletion that
- * the reference informer did not receive keeps a place in the log. A change that the reference informer received and the test did not write
- * is another writer's, and belongs to the log as well.
+ * The answer to a deletion omits the revision, so the revision is taken from a reference informer, if it lies where the
+ * deletion must be: after the previous write and before the next write to the same object. A deletion that the
+ * reference informer did not receive keeps a place in the log. A change that the reference informer received and the
+ * test did not write came from another writer, and also belongs to the log.
  */
 import type { LoggedWrite } from '../watch/watcher.ts';
 import type { Notification } from '../watch/recording-handler.ts';
@@ -15,13 +15,13 @@ const UNTOLD = 0.5;
 
 const TYPES = { create: 'ADDED', update: 'MODIFIED', status: 'MODIFIED', delete: 'DELETED' } as const;
 
-/** One write and the phase that wrote it. */
+/** A write, with the phase that sent it. */
 export type PhasedWrite = Write & { readonly phase: number };
 
 /**
- * Returns the log of one kind in the order of revisions.
+ * Returns the log of a kind in the order of revisions.
  *
- * @param writes of this kind; those of one object in their order
+ * @param writes of this kind; for each object in order
  * @param keyOf the key of the object with this number
  * @param referenced notifications of the reference informer of this kind
  */

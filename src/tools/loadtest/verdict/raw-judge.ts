@@ -1,6 +1,6 @@
 /**
- * Judges raw watchers of one collection: with the rules for every other client, and once for all that received the same.
- * Pure.
+ * Judges the raw watchers of a collection with the rules for all other clients, and once for all watchers with equal
+ * histories. Pure.
  */
 import { LatencyCounts } from '../histogram.ts';
 import type { CommonEvents } from '../watch/raw/common-events.ts';
@@ -66,7 +66,7 @@ export class RawJudge {
     return verdict;
   }
 
-  /** Latencies are those of the sample; the changes of each second are all of them. */
+  /** Latencies come from the sample; the changes of each second are complete. */
   #latenciesOf(
     { samples, seconds }: Deliveries,
     startedUs: number,
@@ -91,7 +91,7 @@ export class RawJudge {
       kind: event?.kind ?? 'ADDED',
       key: event?.key ?? '',
       revision: event?.revision ?? Number.NaN,
-      // It has no cache that could tell.
+      // A raw watcher holds no cache, so the previous revision is unknown.
       previousRevision: Number.NaN,
       calledUs,
     };

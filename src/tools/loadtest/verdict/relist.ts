@@ -1,9 +1,9 @@
 /**
- * Finds the state of the log that a list had, by what handlers received of it. Pure.
+ * Finds the state of the log that a list returned, from the notifications. Pure.
  *
- * A list is the state at one position of the log, in any order; its notifications are the difference between that state
- * and the one before. Both are sets of key and revision, and a set is compared by the sum of its members' hashes: so one
- * pass over the log finds the position.
+ * A list is the state at a position of the log, in any order; the notifications are the difference between that state
+ * and the state before. Both are sets of key and revision, and a set is compared by the sum of the members' hashes, so
+ * a single pass over the log finds the position.
  */
 import type { JournalEntry } from '../../apiserver/store/journal.ts';
 import type { Notification } from '../watch/recording-handler.ts';
@@ -19,12 +19,12 @@ export interface LogEvent {
 export interface Relist {
   /** The number of events of the log before the list. */
   readonly position: number;
-  /** The number of notifications that are the difference. */
+  /** The number of notifications that make up the difference. */
   readonly length: number;
 }
 
 /**
- * Returns the first list behind `from` whose difference to the model is exactly what the next notifications say.
+ * Returns the first list behind `from` whose difference to the model equals the next notifications.
  *
  * @param model key to revision before the relist
  */
@@ -46,14 +46,15 @@ export function relistAt(
     if (length > 0) return { position: position + 1, length };
     unchanged ??= { position: position + 1, length };
   }
-  // A relist without a difference still explains the next notification, if that one follows it.
+  // A relist without a difference still explains the next notification, if that notification follows the list in the
+  // log.
   const next = notifications[index];
   return unchanged && next && events[unchanged.position]?.revision === next.revision ? unchanged : undefined;
 }
 
 /**
- * Returns the revision of the initial list: the state of the log that has exactly its objects. Among several, the one
- * that the first change follows. Without such a state, the newest revision in the list.
+ * Returns the revision of the initial list: the state of the log with exactly the listed objects. Among several, the
+ * state that the first change follows. If there is no such state, the newest revision in the list.
  */
 export function listedAtOf(journal: readonly JournalEntry[], history: readonly Notification[]): number {
   const initial = history.filter(({ kind }) => kind === 'INITIAL');
@@ -97,7 +98,9 @@ class Difference {
   }
 }
 
-/** Returns the sums of the first 0, 1, 2, … notifications; ends before one that can be no part of a relist. */
+/**
+ * Returns the sums of the first 0, 1, 2, … notifications; ends before a notification that cannot belong to a relist.
+ */
 function sumsOf(
   notifications: readonly Notification[],
   from: number,

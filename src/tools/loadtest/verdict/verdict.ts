@@ -1,11 +1,11 @@
 /**
- * Compares the server's log with the notifications of one handler. Pure, without assumptions: every notification is
+ * Compares the server's log with the notifications of a handler. Pure, without assumptions: every notification is
  * looked up in the log, and every log event in the notifications.
  *
- * The initial list must hold each object of the log's state at the listed revision once, before any change;
- * its order is the server's and is not in the log. From there on each event must come once, in log order,
- * with the log's key and type, and an update with the revision that the object had before. A relist may combine
- * changes: then the notifications are the difference to a later state of the log.
+ * The initial list must hold each object of the log's state at the listed revision once, before any change; the server
+ * chooses the order of the list. After it each event must arrive once, in log order, with the log's key and type, and
+ * an update with the object's previous revision. A relist may combine changes: then the notifications are the
+ * difference to a later state of the log.
  */
 import type { JournalEntry } from '../../apiserver/store/journal.ts';
 import type { Notification } from '../watch/recording-handler.ts';
@@ -13,17 +13,17 @@ import { relistAt } from './relist.ts';
 import type { LogEvent } from './relist.ts';
 
 export interface Verdict {
-  /** Events after the initial list that were delivered as the log has them. */
+  /** Events after the initial list that were delivered as logged. */
   readonly delivered: number;
-  /** Objects of the initial list that were delivered as the log has them. */
+  /** Objects of the initial list that were delivered as logged. */
   readonly initial: number;
-  /** Log events that a relist combined with later ones, or that came after the watcher's end. */
+  /** Log events that a relist combined with later events, or that came after the watcher's end. */
   readonly covered: number;
   /** Log events, or objects of the initial list, that no notification matches. */
   readonly lost: number;
   /** Notifications without a remaining log event: repeated, or never in the log. */
   readonly duplicated: number;
-  /** Notifications that came after a newer one. */
+  /** Notifications that arrived after a newer notification. */
   readonly reordered: number;
   /** The first few faults as text. */
   readonly findings: readonly string[];
@@ -57,9 +57,9 @@ export function expectationOf(journal: Iterable<JournalEntry>, listedAt: number)
 }
 
 export interface Circumstances {
-  /** The number of notifications before the first relist. Default: there was none. */
+  /** The number of notifications before the first relist. Default: there was no relist. */
   readonly relistedAfter?: number | undefined;
-  /** True when the watcher was ended, so that the rest of the log is not expected. */
+  /** True if the watcher was ended, so that the rest of the log is not expected. */
   readonly isCutOff?: boolean;
 }
 
@@ -103,7 +103,9 @@ class Judgement {
     this.#indexes = new Map(expectation.events.map(({ revision }, index) => [revision, index]));
   }
 
-  /** Returns the number of notifications from the index on that a relist explains; 0: the next event needs none. */
+  /**
+   * Returns the number of notifications from the index on that a relist explains; 0: the next event needs no relist.
+   */
   takeRelist(notifications: readonly Notification[], index: number): number {
     const next = notifications[index];
     if (!next || next.kind === 'INITIAL' || this.#placeOf(next) === this.#latest + 1) return 0;
@@ -117,7 +119,7 @@ class Judgement {
     }
     const combined = notifications.slice(index, index + found.length);
     for (const notification of combined) this.#believe(notification);
-    // A deletion that a relist found has no revision: it stays among the covered.
+    // A deletion that a relist found carries no revision: it stays among the covered events.
     const changes = combined.filter(({ kind }) => kind !== 'FINAL_STATE_UNKNOWN').length;
     this.#delivered += changes;
     this.#covered -= changes;
@@ -176,7 +178,9 @@ class Judgement {
     else this.#model.set(key, revision);
   }
 
-  /** Returns the key of an object of the initial list, or the index of an event; undefined when the log has neither. */
+  /**
+   * Returns the key of an object of the initial list, or the index of an event; undefined if the log contains neither.
+   */
   #placeOf(notification: Notification): string | number | undefined {
     const { kind, key, revision } = notification;
     const { initial, events } = this.#expectation;
@@ -186,10 +190,10 @@ class Judgement {
     return event && this.#isSame(event, notification) ? index : undefined;
   }
 
-  /** The object before an update is the log's; after a loss it is the last one that the handler received. */
+  /** The object before an update is the log's; after a loss, the last object that the handler received. */
   #isSame(event: LogEvent, { key, kind, previousRevision }: Notification): boolean {
     if (event.key !== key || event.type !== kind) return false;
-    // Some clients do not give the object before.
+    // Some clients do not report the object before.
     if (event.type !== 'MODIFIED' || Number.isNaN(previousRevision)) return true;
     return previousRevision === event.previousRevision || previousRevision === this.#model.get(key);
   }

@@ -1,6 +1,7 @@
 /**
- * One informer of client-node, used as its README says: `makeInformer` with a list function of its API, a handler for
- * each kind of event, and a restart some seconds after an error. It waits for no handler, so no handler makes it slow.
+ * An informer of client-node, used as client-node's README recommends: `makeInformer` with a list function of the API,
+ * a handler for each kind of event, and a restart some seconds after an error. client-node does not wait for handlers,
+ * so a handler cannot slow it.
  */
 import type { KubeConfig, KubernetesListObject, KubernetesObject, ListWatch } from '@kubernetes/client-node';
 import { realClock, realTimers } from '../../../base/clock.ts';
@@ -33,7 +34,7 @@ export class ClientNodeRun implements WatcherRun {
   readonly #clock: Clock;
   readonly #informer: ListWatch<KubernetesObject>;
   readonly #history = new HandlerHistory();
-  /** Key to version, as the handlers have it. */
+  /** Key to version, as delivered to the handlers. */
   readonly #known = new Map<string, string>();
   #isSynced = false;
   #connects = 0;
@@ -41,8 +42,8 @@ export class ClientNodeRun implements WatcherRun {
   #cancelRestart: () => void = () => undefined;
 
   /**
-   * @throws ERR_KUBELOOM_CLIENT_NODE when client-node is not installed; ERR_KUBELOOM_LOADTEST for a server that it
-   *   refuses to talk to
+   * @throws ERR_KUBELOOM_CLIENT_NODE when client-node is not installed; ERR_KUBELOOM_LOADTEST for a server that
+   *   client-node refuses
    */
   constructor(
     task: WatcherTask,
@@ -60,7 +61,7 @@ export class ClientNodeRun implements WatcherRun {
     this.syncs = [{ mode: 'list', cause, startMs: this.#atMs(), durationMs: null, items: null, bytes: null }];
     const list = listFunction(task, kubeConfig);
     const path = resourcePath(task.resource, task.namespace);
-    // What makeInformer makes; its type has the cache's members, too.
+    // The object that makeInformer returns; the type also contains the members of the cache.
     this.#informer = new Informer(path, new Watch(kubeConfig), () => this.#list(list), false, task.selector);
     this.#informer.on('add', (object) => this.#record(this.#isSynced ? 'ADDED' : 'INITIAL', object));
     this.#informer.on('update', (object) => this.#record('MODIFIED', object));
@@ -93,7 +94,7 @@ export class ClientNodeRun implements WatcherRun {
       };
       const start = (): void => {
         this.#informer.start().then(() => {
-          // An error was given to its handler, which starts it again.
+          // The error reached the handler, which restarts the informer.
           if (this.syncs[0]?.durationMs === null)
             this.#cancelRestart = this.#clock.schedule(RESTART_AFTER_MS, start);
           else finish();
@@ -130,7 +131,7 @@ export class ClientNodeRun implements WatcherRun {
     }
     const answer = await list();
     const sync = this.syncs.at(-1);
-    // The informer calls its handlers as soon as it has the answer, and only then requests the watch.
+    // client-node calls the handlers as soon as the answer arrives, before it requests the watch.
     realTimers.setImmediate(() => {
       this.#isSynced = true;
       this.#revision = Math.max(this.#revision, Number(answer.metadata?.resourceVersion ?? 0));
@@ -144,11 +145,11 @@ export class ClientNodeRun implements WatcherRun {
   #record(kind: NotificationKind, object: KubernetesObject): void {
     const key = keyOf(object);
     const version = object.metadata?.resourceVersion ?? '';
-    // A deletion that a list found has no version of its own.
+    // A deletion that a list found carries no version.
     const isUnknown = kind === 'DELETED' && this.#known.get(key) === version;
     if (kind === 'DELETED') this.#known.delete(key);
     else this.#known.set(key, version);
-    // It does not say what the object was before.
+    // client-node does not report the previous object.
     this.#history.record(isUnknown ? 'FINAL_STATE_UNKNOWN' : kind, key, version, 'unknown');
     if (!isUnknown) this.#revision = Math.max(this.#revision, Number(version));
   }
@@ -161,7 +162,7 @@ export class ClientNodeRun implements WatcherRun {
   }
 
   #failed(error: Error): void {
-    // The end of its own request.
+    // The end of the run's own request.
     if (this.isCutOff) return;
     this.#onError(error);
     if (!this.#isSynced) return;
@@ -186,7 +187,7 @@ export class ClientNodeRun implements WatcherRun {
   }
 }
 
-/** client-node refuses each request to such a server, so it would be started again every 5 s and never sync. */
+/** client-node refuses each request to such a server, so the informer would restart every 5 s and never sync. */
 function checkAllowed(kubeConfig: WatcherContext['kubeConfig']): void {
   const { server = '', skipTLSVerify = false } = kubeConfig.getCurrentCluster() ?? {};
   if (!server.startsWith('http:') || skipTLSVerify) return;
@@ -228,7 +229,7 @@ function listFunction(
       const api = kubeConfig.makeApiClient(CustomObjectsApi);
       const { group: apiGroup, version, resource: plural } = resource;
       const custom = { group: apiGroup, version, plural, ...options };
-      // The API has no type for custom resources.
+      // The API offers no type for custom resources.
       return async () =>
         (everywhere
           ? await api.listClusterCustomObject(custom)

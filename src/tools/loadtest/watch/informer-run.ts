@@ -1,4 +1,4 @@
-/** One informer of a watcher, from its first list to its end: its notifications, its requests, its cache. */
+/** An informer of a watcher, from the first list to the end: notifications, requests, cache. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sleep } from '../../../base/sleep.ts';
 import { SharedIndexInformer } from '../../../index.ts';
@@ -20,7 +20,7 @@ export class InformerRun implements ClientRun, AsyncDisposable {
   readonly handler: RecordingHandler;
   readonly syncs: OpenSync[] = [];
   readonly marks: Mark[] = [];
-  /** The number of notifications before the first list after the first state. */
+  /** The number of notifications before the first relist. */
   relistedAfter: number | undefined;
   cutWatches = 0;
   isCutOff = false;
@@ -47,7 +47,7 @@ export class InformerRun implements ClientRun, AsyncDisposable {
       threads: context.threads,
       watchList: group.list === 'watchlist' ? 'auto' : 'off',
       pageSize: group.list === 'pages' ? PAGE_SIZE : 0,
-      // Every request passes here: a repeated request means that the server ended the one before.
+      // Every request calls this: a repeated request means that the server ended the previous request.
       tweakListOptions: (options) => this.#count(options),
       onError: context.onError,
     });
@@ -71,7 +71,7 @@ export class InformerRun implements ClientRun, AsyncDisposable {
 
   async sync(signal: AbortSignal): Promise<void> {
     const startMs = this.#atMs();
-    // A failure of the run reaches waitForSync, too.
+    // A failure of the run also reaches waitForSync.
     this.#informer.run().catch(() => undefined);
     this.#channelName = this.#informer.stats().name;
     subscribe(LISTS, this.#listed);
@@ -114,7 +114,7 @@ export class InformerRun implements ClientRun, AsyncDisposable {
     const mode: ListMode = isStream ? 'watchlist' : token === undefined ? 'list' : 'pages';
     this.#isWatchExpected = !isStream;
     const last = this.syncs.at(-1);
-    // When a server does not stream lists, a LIST follows; and a list may have several pages.
+    // If a server does not stream lists, a LIST follows; and a list may consist of several pages.
     if (last && (!this.#isSynced || token !== undefined)) {
       last.mode = mode;
       return;

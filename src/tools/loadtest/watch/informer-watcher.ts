@@ -1,6 +1,6 @@
 /**
- * A watcher that is an informer, of kubeloom or of another library. A relist ends the informer and starts another one, as a storm of restarting
- * controllers does; each of these runs is judged by itself.
+ * A watcher that is an informer, of kubeloom or of another library. A relist ends the informer and starts a new
+ * informer, as a storm of restarting controllers does; each of these runs is judged separately.
  */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { KubeloomError } from '../../../base/errors.ts';
@@ -21,9 +21,9 @@ import type {
   WatcherTask,
 } from './watcher.ts';
 
-/** One informer of a watcher. */
+/** An informer of a watcher. */
 export interface WatcherRun extends ClientRun, AsyncDisposable {
-  /** The handler that can be slow; undefined for a client that waits for none. */
+  /** The handler that can be slow; undefined for a client that does not wait for handlers. */
   readonly handler: RecordingHandler | undefined;
   readonly changes: number;
   readonly cutWatches: number;
@@ -117,7 +117,7 @@ export class InformerWatcher implements Watcher {
 
 const RELAYED = 'relayed';
 
-/** Returns the same credentials for the address of the proxy; the server keeps its name in its certificate. */
+/** Returns the same credentials for the address of the proxy; the name in the server's certificate is unchanged. */
 export function relayed(kubeConfig: AnyKubeConfig, proxy: Pick<TcpProxy, 'addressOf'>): AnyKubeConfig {
   const cluster = kubeConfig.getCurrentCluster();
   const user = kubeConfig.getCurrentUser();

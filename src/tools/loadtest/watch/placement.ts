@@ -1,25 +1,25 @@
-/** The place of each watcher of a workload: its index of the Job, its process, its namespace and its selector. Pure. */
+/** The place of each watcher of a workload: the index of the Job, the process, the namespace and the selector. Pure. */
 import type { Phase, WatcherGroup, Workload } from '../workload/workload.ts';
 import { RUN_LABEL, resourceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import type { WatcherTask } from './watcher.ts';
 
-/** The part of a run that one index of a Job has: watcher n of a group is on the index n modulo their number. */
+/** The share of a run for an index of a Job: watcher n of a group is on the index n modulo the number of indexes. */
 export interface Share {
   readonly index: number;
   readonly indexes: number;
 }
 
-/** The share of a run that is no Job's. */
+/** The share of a run outside a Job. */
 export const WHOLE: Share = { index: 0, indexes: 1 };
 
-/** A watcher and the number of its process, from 1, unique over all indexes. */
+/** A watcher, with the number of the process, from 1, unique over all indexes. */
 export interface PlacedTask {
   readonly task: WatcherTask;
   readonly process: number;
 }
 
-/** Returns the watchers of one index. */
+/** Returns the watchers of an index. */
 export function placeWatchers(workload: Workload, place: RunPlace, share: Share): PlacedTask[] {
   let before = 0;
   for (let index = 0; index < share.index; index++) {
@@ -35,7 +35,7 @@ export function placeWatchers(workload: Workload, place: RunPlace, share: Share)
   });
 }
 
-/** Returns how many processes an index has for a group: none is without a watcher. */
+/** Returns the number of an index's processes for a group; each process runs at least a watcher. */
 function processesOf({ count, processes }: WatcherGroup, { index, indexes }: Share): number {
   return Math.min(processes, Math.max(0, Math.ceil((count - index) / indexes)));
 }

@@ -1,11 +1,11 @@
 /**
- * A handler that records its notifications. It may be slow: then it waits at regular intervals, so that it falls behind
- * but finishes.
+ * A handler that records the notifications. A slow handler waits at regular intervals, so that it falls behind but
+ * finishes.
  */
 import { sleep } from '../../../base/sleep.ts';
 import type { Borrowed, DeletedFinalStateUnknown, ResourceEventHandler } from '../../../index.ts';
 
-/** The kind of a notification, with the name of the server's log where it has one. */
+/** The kind of a notification, named as in the server's log if the log contains such an event. */
 export type NotificationKind = 'INITIAL' | 'ADDED' | 'MODIFIED' | 'DELETED' | 'FINAL_STATE_UNKNOWN';
 
 export interface Notification {
@@ -22,8 +22,8 @@ export interface Notification {
 const CLOCK_READINGS = 16;
 
 /**
- * Microseconds from this process's clock to the monotonic clock of the machine. Of several readings the one with the
- * shortest time around it counts: a pause between the two clocks would shift every latency of the process.
+ * Microseconds from this process's clock to the monotonic clock of the machine. Of several readings, the reading of the
+ * shortest duration counts: a pause between reading the two clocks would shift every latency of the process.
  */
 const CLOCK_OFFSET_US: number = Array.from({ length: CLOCK_READINGS }, () => {
   const beforeUs = performance.now() * 1000;
@@ -32,14 +32,14 @@ const CLOCK_OFFSET_US: number = Array.from({ length: CLOCK_READINGS }, () => {
   return { offsetUs: machineUs - (beforeUs + afterUs) / 2, aroundUs: afterUs - beforeUs };
 }).reduce((best, one) => (one.aroundUs < best.aroundUs ? one : best)).offsetUs;
 
-/** Reads the monotonic clock of the machine, which its processes share; in microseconds. */
+/** Reads the monotonic clock of the machine, which all processes share; in microseconds. */
 export function nowUs(): number {
   return Math.round(performance.now() * 1000 + CLOCK_OFFSET_US);
 }
 
 /**
- * The notifications of one handler, in their order, in columns: so recording millions of notifications costs little
- * beside the measured work.
+ * The notifications of a handler, in order, in columns, so that recording millions of notifications costs little
+ * compared with the measured work.
  */
 export class HandlerHistory {
   readonly #kinds: NotificationKind[] = [];
@@ -68,7 +68,7 @@ export class HandlerHistory {
     return this.length - this.#initial;
   }
 
-  /** Changes a second, from the first one to the last one. */
+  /** Changes a second, from the first change to the last. */
   get changesPerSecond(): number {
     const durationUs = (this.#calledUs.at(-1) ?? 0) - (this.#calledUs[this.#initial] ?? 0);
     return (this.changes * 1e6) / Math.max(durationUs, 1);
@@ -88,7 +88,7 @@ export class HandlerHistory {
 }
 
 export interface Slowness {
-  /** The number of notifications after which it waits. */
+  /** The number of notifications between two waits. */
   readonly every: number;
   /** The duration of a wait. */
   readonly waitMs: number;
@@ -104,7 +104,7 @@ export class RecordingHandler implements ResourceEventHandler<unknown> {
     this.#slowness = slowness;
   }
 
-  /** Makes the handler slow from its next call on; undefined: as fast as it can. */
+  /** Makes the handler slow from the next call on; undefined: as fast as possible. */
   setSlowness(slowness: Slowness | undefined): void {
     this.#slowness = slowness;
   }

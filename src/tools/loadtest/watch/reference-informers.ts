@@ -1,6 +1,6 @@
 /**
- * The reference informers: an informer of the main process for each kind, which is not judged. They know the revisions of deletions,
- * which the server does not answer, and the changes of other writers.
+ * The reference informers: an informer of the main process for each kind, which is not judged. They receive the
+ * revisions of deletions, which the server's answers omit, and the changes of other writers.
  */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../index.ts';
@@ -15,7 +15,7 @@ export class ReferenceInformers implements AsyncDisposable {
   readonly #threads = new InformerThreads({ indexerThreads: 0 });
   readonly #informers = new Map<ObjectKind, { informer: SharedIndexInformer; handler: RecordingHandler }>();
 
-  /** Resolves when it watches. Nothing of the run may have been written before. */
+  /** Resolves when the informers watch. Call it before the first write of the run. */
   async start(
     kubeConfig: AnyKubeConfig,
     kinds: readonly ObjectKind[],
@@ -34,7 +34,7 @@ export class ReferenceInformers implements AsyncDisposable {
       });
       informer.addEventHandler(handler);
       this.#informers.set(kind, { informer, handler });
-      // A failure of the run reaches waitForSync, too.
+      // A failure of the run also reaches waitForSync.
       informer.run().catch(() => undefined);
       await informer.waitForSync(signal);
     }
@@ -44,7 +44,7 @@ export class ReferenceInformers implements AsyncDisposable {
     return [...(this.#informers.get(kind)?.handler.history ?? [])];
   }
 
-  /** Resolves when it has received as many deletions of each kind, or nothing for too long. */
+  /** Resolves after as many deletions of each kind, or after too long a time without notifications. */
   async waitUntilDelivered(deletions: ReadonlyMap<ObjectKind, number>, signal: AbortSignal): Promise<void> {
     const received = (): number => {
       let sum = 0;

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy on loopback between a client and the server. It drops connections and reads slowly, as a network does, so
- * that any client can be tested without its cooperation. TLS passes through it unchanged.
+ * A TCP proxy on loopback between a client and the server. It drops connections and reads slowly, as a network does, to
+ * test any client without the client's cooperation. TLS passes through unchanged.
  */
 import { once } from 'node:events';
 import net from 'node:net';
@@ -14,7 +14,7 @@ export class TcpProxy implements AsyncDisposable {
   receivedBytes = 0;
   readonly #server: net.Server;
   readonly #sockets = new Set<net.Socket>();
-  /** Sockets to the server, with the client's of each. */
+  /** Sockets to the server, each with the client's socket. */
   readonly #upstreams = new Map<net.Socket, net.Socket>();
   readonly #timer: NodeJS.Timeout;
   #bytesPerSecond = Number.POSITIVE_INFINITY;
@@ -44,7 +44,7 @@ export class TcpProxy implements AsyncDisposable {
     return url.href.replace(/\/$/, '');
   }
 
-  /** Ends all connections; new ones are accepted. */
+  /** Ends all connections; new connections are accepted. */
   drop(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -73,7 +73,7 @@ export class TcpProxy implements AsyncDisposable {
         this.#sockets.delete(one);
         other.destroy();
       });
-      // 'close' follows; the client sees a broken connection, which is what happened.
+      // 'close' follows; the client sees a broken connection.
       one.on('error', () => one.destroy());
     }
     client.pipe(upstream);

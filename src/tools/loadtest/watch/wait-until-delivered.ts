@@ -2,16 +2,15 @@
 import { sleep } from '../../../base/sleep.ts';
 
 const POLL_MS = 20;
-/** The wait after which those that received nothing receive no more. */
+/** The wait after which watchers without new notifications are given up. */
 const STALL_MS = 15_000;
-/** The wait after the last expected event, in which another one would be an error. */
+/** The wait after the last expected event, in which a further event would be an error. */
 const LINGER_MS = 250;
 
 /**
- * Resolves a moment after all has been received, when nothing more is received for too long, or when the signal is
- * aborted.
+ * Resolves a moment after the last expected event, after too long a time without events, or when the signal is aborted.
  *
- * @param isBehind returns whether something is still expected
+ * @param isBehind returns whether an event is still expected
  * @param received returns a number that grows with each event
  */
 export async function waitUntilDelivered(

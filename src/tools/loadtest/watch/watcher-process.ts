@@ -1,4 +1,4 @@
-/** A process with watchers of one group. The main process says what they do, and asks for their verdicts. */
+/** A process with watchers of a single group. The main process commands them, and requests their verdicts. */
 import { realClock, scheduleEvery } from '../../../base/clock.ts';
 import { TimeLimit } from '../../../base/time-limit.ts';
 import { withCode } from '../../../base/errors.ts';
@@ -35,7 +35,7 @@ export interface WatcherProcessCalls {
   waitUntilDelivered(how: { readonly revisions: ReadonlyMap<string, number> }): Promise<void>;
   /** @returns by the name of the watcher */
   judge(how: { readonly truths: ReadonlyMap<string, Truth> }): Promise<ReadonlyMap<string, Judged>>;
-  /** Ends what waits. */
+  /** Ends all waits. */
   stop(nothing: undefined): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ let synced = 0;
 
 const reported = new Set<string>();
 
-/** Prints an error that the watcher survives; only the first one of a code, as a storm has thousands. */
+/** Prints an error that the watcher survives, only the first of each code: a storm causes thousands. */
 function report(error: Error): void {
   const { message, code } = withCode(error);
   if (reported.has(code)) return;

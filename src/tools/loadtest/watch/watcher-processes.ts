@@ -30,7 +30,7 @@ export interface WatcherCommands {
   sync(names: readonly string[], timeoutMs: number): Promise<void>;
   relist(names: readonly string[], timeoutMs: number): Promise<void>;
   setSlowness(names: readonly string[], slowness: Slowness | undefined): Promise<void>;
-  /** Ends what waits. */
+  /** Ends all waits. */
   stop(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export class WatcherProcesses implements WatcherCommands, AsyncDisposable {
   readonly #reports = new Map<number, WatcherReport>();
   readonly #started = new Set<string>();
 
-  /** Starts the processes; their watchers wait. */
+  /** Starts the processes; the watchers wait for commands. */
   constructor(options: WatcherProcessesOptions) {
     this.#options = options;
     const { workload, place, share } = options;
@@ -80,7 +80,7 @@ export class WatcherProcesses implements WatcherCommands, AsyncDisposable {
     await Promise.all(
       this.#groups.flatMap(({ group, processes }) => {
         if (!names.includes(group.name)) return [];
-        // Before they have synced: an interruption ends their wait.
+        // Before the sync: an interruption ends the watchers' wait.
         this.#started.add(group.name);
         return Array.from(processes, async ([number, each]) => {
           const watchers = this.tasks.flatMap(({ process, task }) => (process === number ? [task] : []));

@@ -1,6 +1,6 @@
 /**
- * One watcher of a load test, whatever its client is: an informer, a socket that only counts, or another library's
- * informer. It lives in a watcher process, which makes it from a `WatcherTask` and asks for its verdict after the load.
+ * A watcher of a load test, of any client: an informer, a socket that only counts, or another library's informer. It
+ * lives in a watcher process, which creates it from a `WatcherTask` and requests the verdict after the load.
  */
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import type { InformerThreads } from '../../../index.ts';
@@ -22,9 +22,9 @@ export interface WatcherTask {
   readonly isProxied: boolean;
 }
 
-/** The watchers of one process have it in common. */
+/** The parts that the watchers of a process share. */
 export interface WatcherContext {
-  /** Loads client-node when it is read for the first time. */
+  /** Loads client-node at the first read. */
   readonly kubeConfig: AnyKubeConfig;
   /** The same server and credentials, for clients that open their own sockets. */
   readonly connection: ConnectionOptions;
@@ -35,7 +35,7 @@ export interface WatcherContext {
   readonly onError: (error: Error) => void;
 }
 
-/** A sync whose figures are still found. */
+/** A sync whose figures are incomplete. */
 export type OpenSync = { -readonly [Member in keyof SyncResult]: SyncResult[Member] };
 
 export interface Watcher extends AsyncDisposable {
@@ -46,13 +46,13 @@ export interface Watcher extends AsyncDisposable {
   sync(signal: AbortSignal): Promise<void>;
   /** Drops the state and the connection, and lists again; resolves when the new state was delivered. */
   relist(signal: AbortSignal): Promise<void>;
-  /** Ends the connection, so that the client opens a new one where the old one ended. */
+  /** Ends the connection, so that the client opens a new connection at the same position. */
   dropConnection(): void;
-  /** Makes the watcher slow until the next call; undefined: as fast as it can. */
+  /** Makes the watcher slow until the next call; undefined: as fast as possible. */
   setSlowness(slowness: Slowness | undefined): void;
-  /** Returns whether everything up to this revision of the log was delivered. */
+  /** Returns whether all changes up to this revision of the log were delivered. */
   hasReached(revision: number): boolean;
-  /** Compares everything that was delivered with the log of the server. Called once, at the end. */
+  /** Compares all deliveries with the log of the server. Called once, at the end. */
   judge(truth: Truth): WatcherJudgement;
 }
 

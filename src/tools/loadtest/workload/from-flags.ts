@@ -1,4 +1,4 @@
-/** The workload of the flags of `kubeloom loadtest`: ConfigMaps, informers of all of them, one rate. */
+/** The workload of the flags of `kubeloom loadtest`: ConfigMaps, informers of all of them, a constant rate. */
 import { stringify } from 'yaml';
 
 export interface WorkloadFlags {

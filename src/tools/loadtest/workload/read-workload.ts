@@ -1,6 +1,6 @@
 /**
- * Reads a workload file: YAML, checked with the published JSON Schema and then against itself. Every problem has its
- * file, line, column and path, and says what is expected. (The package `yaml` keeps the lines of values; js-yaml, which
+ * Reads a workload file: YAML, checked with the published JSON Schema and then for contradictions. Every problem names
+ * file, line, column and path, and the expected value. (The package `yaml` keeps the lines of values; js-yaml, which
  * client-node brings, does not.)
  */
 import { readFileSync } from 'node:fs';
@@ -18,14 +18,14 @@ import type { WorkloadFile } from './workload-file.ts';
 import { contentOf } from './yaml-content.ts';
 import type { WatcherClient, Workload } from './workload.ts';
 
-/** A workload, and the file that repeats its run. */
+/** A workload, and the file that repeats the run. */
 export interface ReadWorkload {
   readonly workload: Workload;
-  /** The file with its comments, and with the seed that is used. */
+  /** The file with all comments, and with the seed in use. */
   readonly yaml: string;
 }
 
-/** Values that replace those of the file. */
+/** Values that replace the file's values. */
 export interface Overrides {
   readonly seed?: number | undefined;
   /** The client of all watchers. */
@@ -33,8 +33,8 @@ export interface Overrides {
 }
 
 /**
- * @param file the name in messages, and the workload's name when it has none
- * @param randomSeed the seed of a workload without one
+ * @param file the name in messages, and the default name of the workload
+ * @param randomSeed the seed of a workload that names no seed
  * @throws ERR_KUBELOOM_WORKLOAD: `w.yaml:12:5 phases[0].steady.for: expected a duration such as 30s, got "30 s"`
  */
 export function readWorkload(
@@ -64,12 +64,12 @@ function parsedDocument(text: string, file: string, lines: LineCounter): Documen
   try {
     return parseDocument(text, { lineCounter: lines, prettyErrors: false });
   } catch (error) {
-    // Nested so deep that the stack of the parser ends.
+    // Nesting too deep for the stack of the parser.
     throw failure(file, lines, 0, firstLineOf(error));
   }
 }
 
-/** Returns the content of the file with its defaults. */
+/** Returns the content of the file with defaults. */
 function check(file: string, document: Document, lines: LineCounter): WorkloadFile {
   const data = contentOf(document, (reason) => failure(file, lines, 0, reason));
   if (isWorkloadFile(data)) return data as WorkloadFile;
@@ -95,7 +95,7 @@ const isWorkloadFile: ValidateFunction = new Ajv2020({
   allowUnionTypes: true,
 }).compile(SCHEMA);
 
-/** Returns one problem for each place: the first is the plainest. */
+/** Returns a single problem for each place: the first is the plainest. */
 function schemaProblems(errors: readonly ErrorObject[]): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of errors) {
@@ -176,7 +176,7 @@ function pathText(path: Path): string {
     .join('');
 }
 
-/** Returns where the value begins, or its name; for a value without a place, that of the value around it. */
+/** Returns the offset of the value or of the member's name; for a value without an offset, of the enclosing value. */
 function offsetOf(document: Document, path: Path, isName: boolean): number {
   const parent: unknown = isName ? document.getIn(path.slice(0, -1), true) : undefined;
   const pair = isMap(parent)

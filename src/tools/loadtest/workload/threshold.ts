@@ -46,7 +46,7 @@ const LINE_CHARACTERS_MAX = 500;
 
 const SUBJECTS = [...Object.keys(STEPS), 'sync', ...Object.keys(COUNTS)].join(', ');
 
-/** @throws ERR_KUBELOOM_WORKLOAD with the part that is wrong and what it may be */
+/** @throws ERR_KUBELOOM_WORKLOAD with the wrong part and the allowed values */
 export function parseThreshold(line: string): Threshold {
   if (line.length > LINE_CHARACTERS_MAX)
     throw wrong(`a threshold has at most ${LINE_CHARACTERS_MAX} characters`);
@@ -85,7 +85,7 @@ function statisticOf(what: string, statistic: string | undefined): LatencyStatis
   throw wrong(`${what} needs one of ${STATISTICS.join(', ')}: ${what} p99 < 1s`);
 }
 
-/** Returns whether a figure keeps its threshold. */
+/** Returns whether a figure meets the threshold. */
 export function meets(figure: number, { operator, value }: Threshold): boolean {
   return MEETS[operator](figure, value);
 }

@@ -1,4 +1,4 @@
-/** Turns the content of a workload file into a workload, and finds what contradicts itself. Pure. */
+/** Turns the content of a workload file into a workload, and finds contradictions. Pure. */
 import { KubeloomError } from '../../../base/errors.ts';
 import { parseLabelSelector } from '../../../kube/label-selector.ts';
 import { parseThreshold } from './threshold.ts';
@@ -20,14 +20,14 @@ export type Path = readonly (string | number)[];
 
 export interface Problem {
   readonly path: Path;
-  /** True when the problem is the name of the member, not its value. */
+  /** True if the problem is the name of the member, not the value. */
   readonly isName?: boolean;
   readonly message: string;
 }
 
 type NamedFile = WorkloadFile & { readonly name: string; readonly seed: number };
 
-/** The problems are empty when the workload can be run. */
+/** The problems are empty if the workload can run. */
 export function toWorkload(file: NamedFile): {
   readonly workload: Workload;
   readonly problems: readonly Problem[];
@@ -41,10 +41,10 @@ class Reader {
   readonly #file: NamedFile;
   readonly #kinds: readonly ObjectKind[];
   readonly #groups: readonly string[];
-  /** Groups that a `sync` phase has started. */
+  /** Groups started by a `sync` phase. */
   readonly #started = new Set<string>();
   readonly #phaseNames = new Set<string>();
-  /** The number of the last name that was made for phases of a type. */
+  /** The number in the last generated name for phases of a type. */
   readonly #phaseNumbers = new Map<string, number>();
 
   constructor(file: NamedFile) {
@@ -74,7 +74,7 @@ class Reader {
     const thresholds = this.#file.thresholds.flatMap((line, index) => this.#threshold(line, index));
     const countOf = (kinds: readonly ObjectKind[]): number =>
       objects.reduce((sum, each) => sum + (kinds.includes(each.kind) ? each.count : 0), 0);
-    // Each phase of creations makes all objects of its kinds, also a second one.
+    // Each creation phase creates all objects of the named kinds, even if an earlier phase did.
     const created = phases.reduce((sum, each) => sum + (each.type === 'create' ? countOf(each.kinds) : 0), 0);
     const count = Math.max(created, countOf(this.#kinds));
     if (count > limits.objects) {
@@ -222,7 +222,7 @@ class Reader {
     return watchers;
   }
 
-  /** A slow handler would have no effect on a client that waits for none. */
+  /** A slow handler would have no effect on a client that does not wait for handlers. */
   #checkHandlers(watchers: readonly string[], path: Path): void {
     for (const { name, client } of this.#file.watchers) {
       if (client !== 'client-node' || !watchers.includes(name)) continue;

@@ -3,12 +3,12 @@ const MS_BY_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000
 const BYTES_BY_UNIT: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 2 ** 20 };
 const AMOUNT = /^(?<value>\d+(?:\.\d+)?)(?<unit>[a-zA-Z]+)$/;
 
-/** @returns NaN when the text is no duration with a unit */
+/** @returns NaN for a text that is not a duration with a unit */
 export function durationMsOf(text: string): number {
   return amountOf(text, MS_BY_UNIT);
 }
 
-/** @returns NaN when the text is no size with a unit; a number is bytes */
+/** @returns NaN for a text that is not a size with a unit; a number is bytes */
 export function bytesOf(size: string | number): number {
   return Math.round(typeof size === 'number' ? size : amountOf(size, BYTES_BY_UNIT));
 }

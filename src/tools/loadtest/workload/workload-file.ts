@@ -1,4 +1,4 @@
-/** The content of a workload file after `workload.schema.json` has checked it and filled in its defaults. */
+/** The content of a workload file, checked with `workload.schema.json` and completed with the defaults. */
 import type { ListMode, Load, Mix, ObjectKind, WatcherClient } from './workload.ts';
 
 export interface WorkloadFile {
@@ -41,7 +41,7 @@ export type FileSize =
       readonly p99?: FileBytes;
     };
 
-/** One of the two. */
+/** Exactly one member is set. */
 export interface FileSlowness {
   readonly handler?: string;
   readonly socket?: FileBytes;
@@ -56,7 +56,7 @@ export interface FileLoad {
   readonly kinds?: readonly ObjectKind[];
 }
 
-/** One of its members. */
+/** Exactly one member is set. */
 export interface FilePhase {
   readonly create?: {
     readonly name?: string;

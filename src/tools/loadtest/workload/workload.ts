@@ -1,6 +1,6 @@
 /**
- * A workload as data: the objects, their watchers, the phases in order, and the figures that are allowed. A workload
- * file has the same members with human units (`30s`, `1KiB`); here units are in the names.
+ * A workload as data: the objects, the watchers, the phases in order, and the thresholds. A workload file uses the same
+ * members with human units (`30s`, `1KiB`); here units are in the names.
  */
 
 export interface Workload {
@@ -9,7 +9,7 @@ export interface Workload {
   readonly seed: number;
   readonly objects: readonly ObjectGroup[];
   readonly watchers: readonly WatcherGroup[];
-  /** Phases in their order; each begins when the one before it has ended. */
+  /** Phases in order; each begins when the previous phase has ended. */
   readonly phases: readonly Phase[];
   readonly thresholds: readonly Threshold[];
   readonly limits: Limits;
@@ -20,16 +20,16 @@ export const KINDS = ['ConfigMap', 'Lease', 'Pod', 'Widget'] as const;
 /** The kinds that a load test can write. `Widget` is a custom resource whose definition the test installs and removes. */
 export type ObjectKind = (typeof KINDS)[number];
 
-/** Objects of one kind. A kind appears once in a workload. */
+/** Objects of a kind. A kind occurs once in a workload. */
 export interface ObjectGroup {
   readonly kind: ObjectKind;
-  /** Objects that a `create` phase makes. */
+  /** Number of objects that a `create` phase creates. */
   readonly count: number;
   /** Namespaces over which the objects are spread in turn. */
   readonly namespaces: number;
   /** Bytes of padding in an object. */
   readonly size: SizeDistribution;
-  /** Label to values; object n has the value n modulo their number. */
+  /** Label to values; object n carries the value n modulo the number of values. */
   readonly labels: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -45,12 +45,12 @@ export const CLIENTS = ['informer', 'raw', 'client-node'] as const;
 export type WatcherClient = (typeof CLIENTS)[number];
 
 /**
- * The request for the first state: a list within the watch, one list, or a list in pages of 500. A server that lists from
- * its watch cache ignores the pages; the result has the mode of its answer.
+ * The request for the first state: a list within the watch, a single list, or a list in pages of 500. A server that
+ * lists from the watch cache ignores the pages; the result reports the mode of the answer.
  */
 export type ListMode = 'watchlist' | 'list' | 'pages';
 
-/** Watchers of one kind of object that are alike. */
+/** Watchers with equal settings, of a single kind of object. */
 export interface WatcherGroup {
   /** The name in phases and reports; unique in a workload. */
   readonly name: string;
@@ -59,26 +59,26 @@ export interface WatcherGroup {
   readonly count: number;
   /** Processes over which the watchers are spread in turn. */
   readonly processes: number;
-  /** Threads of an informer's process that hold its indexers; 0: everything in its main thread. */
+  /** Indexer threads in an informer's process; 0: all work on the main thread. */
   readonly threads: number;
   readonly list: ListMode;
   /** A label selector; empty: all objects. */
   readonly selector: string;
-  /** True for watchers of one namespace each, in turn; false for watchers of all namespaces of the test. */
+  /** True for watchers of a single namespace each, in turn; false for watchers of all namespaces of the test. */
   readonly perNamespace: boolean;
-  /** How these watchers are slow during the whole test; undefined: not at all. */
+  /** Slowness of these watchers during the whole test; undefined: they are not slow. */
   readonly slow?: Slowness | undefined;
-  /** The time from one dropped connection to the next, from the first sync on; undefined: none is dropped. */
+  /** The time between two drops of the connection, from the first sync on; undefined: connections are not dropped. */
   readonly reconnectEveryMs?: number | undefined;
 }
 
 export type Slowness =
   /** Each call of the handler takes this long. */
   | { readonly type: 'handler'; readonly delayMs: number }
-  /** The client reads its socket at this rate. */
+  /** The client reads the socket at this rate. */
   | { readonly type: 'socket'; readonly bytesPerSecond: number };
 
-/** A part of a run. The name is unique in a workload: its type, or another one from the file. */
+/** A part of a run. The name is unique in a workload: the type of the phase, or a name from the file. */
 export type Phase = { readonly name: string } &
   /** Creates the objects of these kinds, at a rate or as fast as the server answers. */
   (
@@ -101,7 +101,7 @@ export type Phase = { readonly name: string } &
       })
     /** Runs a program of the user, with arguments, that restarts the server. Refused without `--allow-restart`. */
     | (Loaded & { readonly type: 'server-restart'; readonly command: readonly string[] })
-    /** Writes nothing. */
+    /** No writes for a time. */
     | { readonly type: 'pause'; readonly durationMs: number }
   );
 
@@ -113,7 +113,7 @@ interface Loaded {
   readonly load?: Load;
 }
 
-/** Writes in open loop: a late write delays no later one. */
+/** Writes in open loop: a late write does not delay later writes. */
 export interface Load {
   readonly rate: Rate;
   readonly arrival: 'constant' | 'poisson';
@@ -121,7 +121,10 @@ export interface Load {
   readonly kinds: readonly ObjectKind[];
 }
 
-/** Writes a second: from the first to the last one of the phase in equal steps of a second. Equal: a constant rate. */
+/**
+ * Writes a second: from the first value to the last in equal steps, a step each second of the phase. Equal values: a
+ * constant rate.
+ */
 export interface Rate {
   readonly fromPerSecond: number;
   readonly toPerSecond: number;
@@ -131,18 +134,18 @@ export interface Rate {
 export interface Mix {
   readonly create: number;
   readonly update: number;
-  /** Updates of the status subresource; kinds without one update the object. */
+  /** Updates of the status subresource; kinds without that subresource update the object. */
   readonly status: number;
   readonly delete: number;
 }
 
-/** The most that a run may do; a workload that asks for more is refused before anything is sent. */
+/** Limits of a run; a workload that exceeds them is refused before the first request. */
 export interface Limits {
   readonly objectsMax: number;
   readonly ratePerSecondMax: number;
 }
 
-/** A latency between two times of a write; `answeredToHandler` is below 0 where the watch was faster than the answer. */
+/** A latency between two times of a write; `answeredToHandler` is below 0 if the watch was faster than the answer. */
 export type LatencyStep = 'dueToSent' | 'sentToAnswered' | 'answeredToHandler';
 
 export type LatencyStatistic = 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max' | 'mean';
@@ -151,7 +154,7 @@ export type ThresholdSubject =
   | { readonly type: 'latency'; readonly step: LatencyStep; readonly statistic: LatencyStatistic }
   | { readonly type: 'sync'; readonly statistic: LatencyStatistic }
   | { readonly type: 'count'; readonly count: CountName }
-  /** The difference of a counter of the server, by its name in `/metrics`, all labels added up. */
+  /** The difference of a counter of the server, by the name in `/metrics`, summed over all labels. */
   | { readonly type: 'server'; readonly metric: string };
 
 export type CountName =
@@ -169,7 +172,7 @@ export interface Threshold {
   /** The line of the file. */
   readonly text: string;
   readonly subject: ThresholdSubject;
-  /** The name of the one phase that is measured; undefined: all of them. */
+  /** The name of the measured phase; undefined: all phases. */
   readonly phase?: string | undefined;
   readonly operator: '<' | '<=' | '==' | '>=' | '>';
   /** Milliseconds for latencies and syncs, else a count. */

@@ -1,10 +1,10 @@
-/** Reads the content of a YAML document as plain data. Anchors, aliases and depth could make it endless. */
+/** Reads the content of a YAML document as plain data. Anchors, aliases and depth could make the content endless. */
 import type { Document } from 'yaml';
 import { firstLineOf } from '../../../base/errors.ts';
 
 /**
  * @param refused makes the error
- * @throws its error, for aliases without an anchor, too many of them, and values inside themselves
+ * @throws the error of `refused` for an alias without an anchor, for too many aliases, and for a value inside itself
  */
 export function contentOf(document: Document, refused: (reason: string) => Error): unknown {
   try {

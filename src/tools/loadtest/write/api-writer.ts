@@ -1,6 +1,7 @@
 /**
- * Writes to an apiserver, for the load test: at most 64 requests at a time, so that a slow server makes later writes wait
- * here and not in thousands of connections. Repeats what a busy server refused, after the delay that it asks for.
+ * Writes to an apiserver, for the load test: at most 64 requests at a time, so that a slow server makes later writes
+ * wait here and not in thousands of connections. Repeats the requests that a busy server refused, after the delay that
+ * the server requests.
  */
 import { sleep } from '../../../base/sleep.ts';
 import { KubeStatusError } from '../../../kube/status.ts';
@@ -18,7 +19,7 @@ export interface WrittenObject {
 const REQUESTS_MAX = 64;
 const TRIES_MAX = 8;
 const PATIENCE_MS = 250;
-/** A server may ask for any delay; a later repetition would seem to hang. */
+/** A server may request any delay; after a longer delay the test would seem to hang. */
 const WAIT_MS_MAX = 10_000;
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
@@ -38,8 +39,8 @@ export class ApiWriter {
 
   /**
    * @param onSent called when the request is sent, and again when it is repeated
-   * @throws KubeStatusError for the server's refusal; another error when there was no answer, so that the write may have
-   * happened or not
+   * @throws KubeStatusError for the server's refusal; another error when there was no answer, so that the outcome of
+   *   the write is unknown
    */
   async send(
     method: WriteVerb,
@@ -66,7 +67,7 @@ export class ApiWriter {
     }
   }
 
-  /** Resolves when one request more may be sent. */
+  /** Resolves when a further request may be sent. */
   async #turn(): Promise<void> {
     if (this.#requests >= REQUESTS_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#requests++;

@@ -1,10 +1,10 @@
-/** When writes are due: an open loop, whose times do not depend on answers. Pure. */
+/** The due times of writes: an open loop, whose times do not depend on answers. Pure. */
 import type { Random } from '../../../base/clock.ts';
 import type { Load } from '../workload/workload.ts';
 
 const STEP_MS = 1000;
 
-/** Yields the times of all writes of a phase, ascending, in milliseconds from its start. */
+/** Yields the times of all writes of a phase, ascending, in milliseconds from the start of the phase. */
 export function* arrivals(
   { rate, arrival }: Pick<Load, 'rate' | 'arrival'>,
   durationMs: number,
@@ -20,7 +20,7 @@ export function* arrivals(
     const perSecond = steps === 1 ? from : from + ((to - from) * step) / (steps - 1);
     if (arrival === 'poisson') {
       nextMs = Math.max(nextMs, startMs);
-      // A gap that reaches into the next step is drawn anew there: an exponential gap has no memory.
+      // A gap that reaches into the next step is drawn again at the step: an exponential gap is memoryless.
       for (;;) {
         nextMs += (-Math.log(1 - random()) * 1000) / perSecond;
         if (nextMs >= endMs) break;

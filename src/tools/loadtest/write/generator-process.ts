@@ -1,4 +1,4 @@
-/** The process that writes, so that its work delays no watcher. */
+/** The process that writes; separate, so that the work does not delay watchers. */
 import { KubeloomError } from '../../../base/errors.ts';
 import { answerCalls, sendReport } from '../process/calls.ts';
 import { reportCost } from '../process/cost.ts';

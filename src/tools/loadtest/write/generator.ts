@@ -1,4 +1,4 @@
-/** Writes objects: all of a kind at once, or at a rate in open loop. It keeps the times of every write. */
+/** Writes objects: all of a kind at once, or at a rate in open loop. Keeps the times of every write. */
 import { messageOf } from '../../../base/errors.ts';
 import { sleep } from '../../../base/sleep.ts';
 import type { Random } from '../../../base/clock.ts';
@@ -18,14 +18,14 @@ import { bodyOf, bytesFrom, hasStatus, nameOf, namespaceOf, resourceOf, updateOf
 import type { RunPlace } from './kinds.ts';
 import { RecentLatencies } from './recent-latencies.ts';
 
-/** One write that the server confirmed. */
+/** A write that the server confirmed. */
 export interface Write {
-  /** The index of its kind in the workload. */
+  /** The index of the kind in the workload. */
   readonly group: number;
   /** The number of the object. */
   readonly n: number;
   readonly change: ChangeName;
-  /** 0 for a deletion: the server's answer does not have it. */
+  /** 0 for a deletion: the server's answer omits it. */
   readonly revision: number;
   /** Times by `nowUs`. */
   readonly dueUs: number;
@@ -34,25 +34,25 @@ export interface Write {
 }
 
 export interface WriteOutcome {
-  /** Confirmed writes in the order of confirmation, which for one object is the order of the writes. */
+  /** Confirmed writes in the order of confirmation, which for a single object is the order of the writes. */
   readonly writes: readonly Write[];
   readonly refused: number;
   readonly unanswered: number;
   readonly firstFailure: string | undefined;
-  /** Writes a second that were due; undefined without a rate. */
+  /** Writes a second that were due; undefined for a phase without a rate. */
   readonly rateAsked: number | undefined;
   /** Confirmed writes a second, from when the first was due to when the last was sent. */
   readonly rateAchieved: number;
 }
 
 export interface GeneratorTask {
-  /** Its credentials are renewed when they expire. */
+  /** The credentials are renewed when they expire. */
   readonly kubeConfig: KubeConfigData;
   readonly workload: Workload;
   readonly place: RunPlace;
 }
 
-/** Sums since the start. */
+/** Sums since the start of the run. */
 export interface GeneratorProgress {
   readonly due: number;
   readonly sent: number;
@@ -121,7 +121,7 @@ export class Generator {
     return this.#outcome(startedUs, 0, ratePerSecond);
   }
 
-  /** Writes for a time. Resolves when every write has its answer. */
+  /** Writes for a time. Resolves when every write is answered. */
   async load(load: Load, durationMs: number): Promise<WriteOutcome> {
     const startedUs = this.#begin();
     const inFlight = new Set<Promise<void>>();
@@ -140,12 +140,12 @@ export class Generator {
     return this.#outcome(startedUs, durationMs, (due * 1000) / durationMs);
   }
 
-  /** Ends the present phase; writes in flight get their answers. */
+  /** Ends the present phase; writes in flight are still answered. */
   stop(): void {
     this.#stopping.abort();
   }
 
-  /** Returns the time at which the phase begins. */
+  /** Begins a phase; returns the start time. */
   #begin(): number {
     this.#stopping = new AbortController();
     return nowUs();
@@ -178,7 +178,9 @@ export class Generator {
     return { group, change, n: pool.takeIdle(this.#random()) };
   }
 
-  /** A deletion leaves half of the objects, and a creation keeps the limit: else an object is updated. */
+  /**
+   * Updates an object if a deletion would leave less than half of the objects, or a creation would exceed the limit.
+   */
   #changeOf({ create, update, status, delete: deleted }: Mix, pool: Pool): ChangeName {
     const { objectsMax } = this.#task.workload.limits;
     const share = this.#random() * (create + update + status + deleted);
@@ -228,7 +230,7 @@ export class Generator {
     return updateOf(content, change, objects, place);
   }
 
-  /** Returns the outcome of a phase, and begins anew. */
+  /** Returns the outcome of a phase, and resets the counts. */
   #outcome(startedUs: number, durationMs: number, rateAsked: number | undefined): WriteOutcome {
     const writes = this.#writes;
     const { refused, unanswered, first } = this.#failures;
@@ -252,7 +254,7 @@ export class Generator {
   }
 }
 
-/** The objects of one kind: numbers without a pending write, and deleted ones, whose numbers come back. */
+/** The objects of a kind: numbers without a pending write, and deleted numbers, which are reused. */
 class Pool {
   readonly count: number;
   readonly #idle: number[] = [];

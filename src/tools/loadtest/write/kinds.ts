@@ -6,10 +6,10 @@ import { apiVersionOf } from '../../../kube/resource.ts';
 import type { ResourceRef } from '../../../kube/resource.ts';
 import type { ObjectGroup, ObjectKind, SizeDistribution } from '../workload/workload.ts';
 
-/** The label of everything that load tests write. */
+/** The label of all objects that load tests write. */
 export const LABEL = 'app.kubernetes.io/managed-by';
 export const LABEL_VALUE = 'kubeloom-loadtest';
-/** The label of everything that one run writes; its value is the run's identifier. */
+/** The label of all objects of a run, with the run's identifier. */
 export const RUN_LABEL = 'loadtest.kubeloom.dev/run';
 
 /** The place of a run in the cluster. */
@@ -30,7 +30,7 @@ export function resourceOf(kind: ObjectKind, run: string): ResourceRef {
     case 'Pod':
       return resources.core.v1.pods;
     case 'Widget':
-      // The group is the run's own, so that its definition can be removed whatever else runs.
+      // The group is unique to the run, so that the definition can be removed whatever else runs.
       return { group: groupOf(run), version: 'v1', resource: 'widgets', kind, isNamespaced: true };
     default:
       return kind satisfies never;
@@ -94,11 +94,11 @@ export function labelsOf(n: number, { labels }: ObjectGroup, run: string): Label
   return { ...(Object.fromEntries(own) as LabelSet), [LABEL]: LABEL_VALUE, [RUN_LABEL]: run };
 }
 
-/** The content of one write. */
+/** The content of a write. */
 export interface Content {
   /** The number of the object. */
   readonly n: number;
-  /** Differs between two writes: a server does not store an update without a change. */
+  /** Differs between two writes, because a server does not store an update without a change. */
   readonly count: number;
   /** Bytes of padding. */
   readonly bytes: number;
@@ -120,7 +120,7 @@ export function bodyOf(content: Content, group: ObjectGroup, place: RunPlace): o
   return { ...body, spec };
 }
 
-/** A merge patch, or a whole object where a server updates without a version. */
+/** A merge patch, or a whole object if the server updates without a version. */
 export function updateOf(
   content: Content,
   change: 'update' | 'status',

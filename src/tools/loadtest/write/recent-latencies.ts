@@ -1,4 +1,4 @@
-/** The latencies of the last seconds, for a live view: counted in windows of a second, of which the old ones are dropped. */
+/** The latencies of the last seconds, for a live view: counted in windows of a second; old windows are dropped. */
 import { LatencyCounts, quantileMs, sumOf } from '../histogram.ts';
 import type { LiveQuantiles } from '../live.ts';
 

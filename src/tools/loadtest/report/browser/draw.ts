@@ -1,6 +1,6 @@
 /**
- * The script of a report's page: it draws the plots with uPlot. The page has the compiled text of this file and of
- * uPlot, so this file imports types only, and names the few members of the document that it uses.
+ * The script of a report's page, which draws the plots with uPlot. The page contains the compiled text of this file and
+ * of uPlot. So this file imports only types, and declares the few members of the document that it uses.
  */
 import type uPlot from 'uplot';
 import type { Line, Plot, PlotData, Timeline } from '../plot.ts';
@@ -75,7 +75,7 @@ interface Canvas {
 
 const HEIGHT = 210;
 const DISTRIBUTION = { linear: 1, log: 3, asinh: 4 } as const;
-/** Below, the axis of both signs is linear. */
+/** Below this, the axis of both signs is linear. */
 const LINEAR_MS = 0.1;
 
 export function drawAll(data: PlotData, around: Surroundings): void {
@@ -183,7 +183,7 @@ const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power);
 function rangeOfTime(
   endSeconds: number,
 ): (plot: unknown, min: number | null, max: number | null) => [number, number] {
-  // A selection has its own limits; all of the data begin at 0.
+  // A selection brings limits; the whole data begins at 0.
   return (_, min, max) => [min ?? 0, min === 0 || max === null ? endSeconds : max];
 }
 
@@ -213,7 +213,7 @@ function seriesOf(
   };
 }
 
-/** Shades every second phase, and names each of them above. */
+/** Shades every second phase, and writes the name above each. */
 function shades({ phases }: Timeline, { style, uPlot }: Surroundings): (plot: DrawnPlot) => void {
   return (plot) => {
     const { ctx, bbox } = plot;

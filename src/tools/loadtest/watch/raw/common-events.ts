@@ -1,7 +1,7 @@
 /**
- * The objects and changes that the raw watchers of one collection received in this process, each kept once. A watcher's
- * history is a list of runs of it: watchers that received the same have one run each, so thousands of them cost little
- * more than one, and the verdict still knows every event of every watcher.
+ * The objects and changes that the raw watchers of a collection received in this process, each kept once. A watcher's
+ * history is a list of runs of these events: watchers with equal histories hold a single run each, so thousands of
+ * watchers cost little more than one, and the verdict still covers every event of every watcher.
  */
 import type { NotificationKind } from '../recording-handler.ts';
 
@@ -17,7 +17,7 @@ export interface CommonEvent {
   readonly revision: number;
 }
 
-/** The form of the line in which an event arrived: the server sends the same line to every watcher. */
+/** The shape of the line that carried an event: the server sends the same line to every watcher. */
 export interface LineForm {
   readonly lengthBytes: number;
   /** The index of the first digit of the resourceVersion in the line. */
@@ -28,7 +28,7 @@ export interface LineForm {
 
 export class CommonEvents {
   readonly #events: CommonEvent[] = [];
-  // Columns: a comparison of a line reads these only.
+  // Columns: comparing a line reads only these.
   readonly #lengthsBytes: number[] = [];
   readonly #versionsAt: number[] = [];
   readonly #typeBytes: number[] = [];
@@ -42,7 +42,7 @@ export class CommonEvents {
     return this.#events[index];
   }
 
-  /** Returns the index of the event; adds it when no watcher has received it before. */
+  /** Returns the index of the event; adds an event that no watcher received before. */
   indexOf(event: CommonEvent, form?: LineForm): number {
     const identity = `${event.kind} ${event.revision} ${event.key}`;
     const known = this.#indexes.get(identity);
@@ -57,8 +57,8 @@ export class CommonEvents {
   }
 
   /**
-   * Returns whether the line [start, end) is this event: it has the same length and type, and the same version at the
-   * same place. So nothing of the line is parsed.
+   * Returns whether the line [start, end) is this event: equal length and type, and the same version at the same place.
+   * The line is not parsed.
    */
   isAt(index: number, isInitial: boolean, bytes: Uint8Array, start: number, end: number): boolean {
     if (end - start !== this.#lengthsBytes[index]) return false;
@@ -75,11 +75,11 @@ export class CommonEvents {
   }
 }
 
-/** The history of one watcher, as runs of `CommonEvents`. */
+/** The history of a watcher, as runs of `CommonEvents`. */
 export class Runs implements Iterable<number> {
   /** The index that would continue the last run. */
   next = 0;
-  /** Begin and end of each run, one after the other. */
+  /** Begin and end of each run in sequence. */
   readonly #bounds: number[] = [];
 
   add(index: number): void {
@@ -88,7 +88,7 @@ export class Runs implements Iterable<number> {
     this.next = index + 1;
   }
 
-  /** The same text for the same history. */
+  /** Equal for equal histories. */
   get text(): string {
     return this.#bounds.join(' ');
   }

@@ -1,6 +1,6 @@
-/** The times at which one raw watcher received changes: a count for each second, and a sample of the times. */
+/** The times at which a raw watcher received changes: a count for each second, and a sample of the times. */
 
-/** A watcher keeps between half as many and this number. */
+/** A watcher keeps at most this number of samples, and at least half of it. */
 const SAMPLES_MAX = 512;
 
 export interface Delivery {
@@ -12,7 +12,7 @@ export interface Delivery {
 
 export class Deliveries {
   readonly #offset: number;
-  /** One event in so many is kept; doubled when there are too many. */
+  /** Every n-th event is kept; n doubles when the samples are full. */
   #stride = 1;
   #kept = 0;
   readonly #indexes = new Uint32Array(SAMPLES_MAX);

@@ -1,4 +1,4 @@
-/** The parts that the raw watchers of one process share: the transport, and the events that they have in common. */
+/** The parts that the raw watchers of a process share: the transport, and the common events. */
 import { realClock } from '../../../../base/clock.ts';
 import type { Clock, Random } from '../../../../base/clock.ts';
 import { withCode } from '../../../../base/errors.ts';
@@ -14,7 +14,7 @@ const CONNECT_TIMEOUT_MS = 60_000;
 
 export interface RawProcessOptions {
   readonly connection: ConnectionOptions;
-  /** Returns a connection with other credentials than those that the server refused. */
+  /** Returns a connection with new credentials, after the server refused the given connection. */
   readonly renew: (refused: ConnectionOptions) => Promise<ConnectionOptions>;
   /** The start of the run, by `nowUs`. */
   readonly startedUs: number;
@@ -23,7 +23,7 @@ export interface RawProcessOptions {
 }
 
 export class RawProcess implements AsyncDisposable {
-  /** The transport of new requests. Every watch has a connection of its own, as those of separate clients. */
+  /** The transport of new requests. Every watch uses a separate connection, as separate clients do. */
   transport: HttpTransport;
   readonly clock: Clock;
   readonly random: Random;
@@ -31,7 +31,7 @@ export class RawProcess implements AsyncDisposable {
   readonly #events = new Map<string, CommonEvents>();
   readonly #judges = new Map<CommonEvents, { readonly truth: Truth; readonly judge: RawJudge }>();
   #watchers = 0;
-  /** The present transport, and older ones whose requests are still answered. */
+  /** The present transport, and older transports with unfinished requests. */
   readonly #transports: HttpTransport[] = [];
   readonly #renew: RawProcessOptions['renew'];
   #connection: ConnectionOptions;
@@ -68,7 +68,10 @@ export class RawProcess implements AsyncDisposable {
     return judge;
   }
 
-  /** Renews the credentials, which the server has refused: the next requests use others. Watchers have one renewal in common. */
+  /**
+   * Renews the credentials after the server refused them: the next requests use new credentials. All watchers share a
+   * renewal.
+   */
   async unauthorized(onError: (error: Error) => void): Promise<void> {
     if (this.#isRenewing) return;
     this.#isRenewing = true;

@@ -1,6 +1,6 @@
 /**
- * The run of a raw watcher from one list to the next, as it received it: counts, the last version, and its history as runs of the events
- * that all watchers have in common. Nothing is cached, and an object is read only by the first watcher that receives it.
+ * The run of a raw watcher from a list to the next, as received: counts, the last version, and the history as runs of
+ * the common events. There is no cache, and only the first watcher that receives an object reads it.
  */
 import { decodeStringToken, findPath } from '../../../../kube/json/read.ts';
 import type { ItemSink } from '../../../../http/list-items.ts';
@@ -20,7 +20,7 @@ const KINDS: ReadonlyMap<WatchEventType, NotificationKind> = new Map([
   [WatchEventType.Modified, 'MODIFIED'],
   [WatchEventType.Deleted, 'DELETED'],
 ]);
-/** Space for the scan of a line; the processes of watchers have one thread. */
+/** Space for the scan of a line; watcher processes run a single thread. */
 const spans = new WatchEventSpans();
 
 export class RawRun implements FrameSink, ItemSink {
@@ -32,15 +32,15 @@ export class RawRun implements FrameSink, ItemSink {
   modified = 0;
   deleted = 0;
   bookmarks = 0;
-  /** The newest version of a change, a bookmark or the list; NaN before there is one. */
+  /** The newest version of a change, a bookmark or the list; NaN before the first version. */
   lastRevision: number = Number.NaN;
-  /** True while ADDED means an object of the first state. */
+  /** True while an ADDED event is an object of the first state. */
   isStreamingList = false;
-  /** True when the watcher listed again, so that the rest of the log is not expected. */
+  /** True if the watcher listed again, so that the rest of the log is not expected. */
   isCutOff = false;
   /** The `code` of the last ERROR event. */
   errorCode: number | undefined;
-  /** The thing that the server sent and no apiserver sends. */
+  /** An answer that no apiserver sends. */
   fault: string | undefined;
   /** Lines of any type. */
   lines = 0;
@@ -125,7 +125,7 @@ export class RawRun implements FrameSink, ItemSink {
     this.bookmarks++;
     const { objectStart, objectEnd } = spans;
     const isEnd = textOf(bytes, objectStart, objectEnd, END_ANNOTATION) === 'true';
-    // The owner ends the first state: it knows the time.
+    // The owner ends the first state, because it knows the time.
     if (this.isStreamingList && isEnd) this.isStreamingList = false;
     this.lastRevision = revision;
   }
@@ -164,7 +164,7 @@ function textOf(bytes: Buffer, start: number, end: number, path: string): string
   return span && decodeStringToken(bytes, span.start, span.end);
 }
 
-/** Returns the code of the Status in the line that was scanned last. */
+/** Returns the code of the Status in the last scanned line. */
 function codeOf(bytes: Buffer): number {
   const span = findPath(bytes, spans.objectStart, spans.objectEnd, 'code');
   return span ? Number(bytes.toString('latin1', span.start, span.end)) : Number.NaN;

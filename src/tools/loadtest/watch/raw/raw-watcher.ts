@@ -1,6 +1,6 @@
 /**
- * A watcher that is a socket which only counts: it lists, watches, and continues from the last version when the watch
- * ends, as every client does, without a cache and without reading objects.
+ * A watcher without a cache that only counts: it lists, watches, and continues from the last version when the watch
+ * ends, as every client does, but does not read objects.
  */
 import { KubeloomError, messageOf } from '../../../../base/errors.ts';
 import { onAbort } from '../../../../base/on-abort.ts';
@@ -21,7 +21,7 @@ import { RawRun } from './raw-run.ts';
 import type { RawProcess } from './raw-process.ts';
 
 const PAGE_SIZE = 500;
-/** No server stores an object of this size. */
+/** Larger than any object that a server stores. */
 const OBJECT_BYTES_MAX = 16 * 2 ** 20;
 /** client-go's: a watch lasts from 5 to 10 minutes. */
 const WATCH_SECONDS_MIN = 300;
@@ -52,7 +52,7 @@ interface AnswerEnd {
 
 type State =
   | { readonly kind: 'idle' }
-  /** A list, or a watch that has not begun with all objects yet. */
+  /** A list, or a watch before the end of the initial objects. */
   | { readonly kind: 'listing'; readonly exchange: HttpExchange }
   | { readonly kind: 'watching'; readonly exchange: HttpExchange }
   | { readonly kind: 'waiting'; readonly cancel: () => void }
@@ -244,7 +244,7 @@ export class RawWatcher implements Watcher {
     }
     clientRun.errorCode = undefined;
     this.#cut(end.error ? messageOf(end.error) : 'the watch ended');
-    // A watch that brought something continues at once.
+    // A watch that delivered lines continues at once.
     if (end.status === OK && clientRun.lines > linesBefore) this.#again(() => this.#watch(), 0);
     else this.#failed(end, () => this.#watch());
   }
@@ -301,7 +301,7 @@ export class RawWatcher implements Watcher {
     );
   }
 
-  /** Reads nothing for as long as these bytes should have taken. */
+  /** Stops reading for as long as these bytes should have taken. */
   #slowDown(bytes: number, events: number): void {
     const slow = this.#slowness;
     const exchange = this.#exchange;
@@ -311,7 +311,7 @@ export class RawWatcher implements Watcher {
     this.#cancelPause = this.#process.clock.schedule(pauseMs, () => exchange.resume());
   }
 
-  /** Ends what is on its way. */
+  /** Ends the request in progress. */
   #leave(): void {
     this.#cancelPause();
     if (this.#state.kind === 'waiting') this.#state.cancel();
