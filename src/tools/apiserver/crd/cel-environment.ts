@@ -1,6 +1,6 @@
 /**
  * The language of `x-kubernetes-validations`: CEL (cel-js) with functions that Kubernetes adds for strings, lists and
- * quantities. A rule that uses any other function is refused with its definition.
+ * quantities. A definition with a rule that uses any other function is refused.
  */
 
 import { Environment } from '@marcbachmann/cel-js';
@@ -31,7 +31,7 @@ const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 
-/** Returns the number of a quantity such as `100Mi`; undefined when the text is none. */
+/** Returns the number of a quantity such as `100Mi`; undefined for a text that is not a quantity. */
 function quantityOf(text: string): number | undefined {
   const [, digits = '', suffix = ''] = QUANTITY.exec(text) ?? [];
   const number = Number(digits);
@@ -110,7 +110,7 @@ export function compile(expression: string): CelProgram {
   return environment.parse(expression) as CelProgram;
 }
 
-/** Returns what makes the expression no rule of this language; undefined for a valid one. */
+/** Returns why the expression is not a rule of this language; undefined for a valid rule. */
 export function expressionError(expression: string): string | undefined {
   try {
     const { valid, error } = environment.check(expression);
@@ -120,7 +120,7 @@ export function expressionError(expression: string): string | undefined {
   }
 }
 
-/** cel-js shows the expression below its message. */
+/** cel-js shows the expression below the message. */
 export function firstLine(message: string): string {
   return message.split('\n', 1).join('');
 }
@@ -130,7 +130,7 @@ export function optionalOf(value: CelValue): CelValue {
   return value === undefined ? absent({}) : toOptional({ value });
 }
 
-/** Returns text of a format with a type of its own in CEL; undefined for other formats and for other text. */
+/** Returns text of a format for which CEL defines a type; undefined for other formats and other text. */
 export function formatted(text: string, format: unknown): CelValue {
   const convert = format === 'duration' ? toDuration : format === 'date-time' ? toTimestamp : undefined;
   try {

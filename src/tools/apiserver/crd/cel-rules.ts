@@ -1,6 +1,6 @@
 /**
- * The rules of a schema, `x-kubernetes-validations`: they are evaluated for every value of the object for which the schema
- * has rules, with the value before the update as `oldSelf`.
+ * The rules of a schema, `x-kubernetes-validations`: they are evaluated for every value of the object whose schema
+ * contains rules, with the value before the update as `oldSelf`.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -42,7 +42,7 @@ export function escapedName(name: string): string {
     .replaceAll('/', '__slash__');
 }
 
-/** Errors in the rules of a schema, which a definition cannot have. */
+/** Errors in the rules of a schema, for which a definition is refused. */
 export function ruleErrors(node: JsonObject, path: string): FieldError[] {
   return rulesIn(node).flatMap((given, index) => {
     const { rule, message, messageExpression } = given;
@@ -89,7 +89,7 @@ function ruleOf(given: JsonObject): Rule {
   };
 }
 
-/** The rules at and below one node of a schema. */
+/** The rules at and below a node of a schema. */
 export class RuleNode {
   readonly #node: JsonObject;
   readonly #isRoot: boolean;
@@ -115,7 +115,7 @@ export class RuleNode {
     this.isNeeded = this.#rules.length > 0 || below.some((child) => child?.isNeeded === true);
   }
 
-  /** Returns the broken rules of a value. `before` is the value before the update, if there is one. */
+  /** Returns the broken rules of a value. `before` is the value before the update, if any. */
   errors(value: Json | undefined, before: Json | undefined, path: string): FieldError[] {
     if (!this.isNeeded || value === undefined || value === null) return [];
     return [...this.#ownErrors(value, before ?? undefined, path), ...this.#errorsBelow(value, before, path)];
@@ -128,7 +128,7 @@ export class RuleNode {
     const isUnchanged = before !== undefined && isDeepStrictEqual(before, value);
     return this.#rules.flatMap((rule): FieldError[] => {
       if (rule.usesOldSelf && before === undefined && !rule.isOldSelfOptional) return [];
-      // A value that an update leaves as it was may break a rule that came later.
+      // A value that an update leaves unchanged may break a rule that was added later.
       if (!rule.usesOldSelf && isUnchanged) return [];
       const variables = { self, oldSelf: rule.isOldSelfOptional ? optionalOf(oldSelf) : oldSelf };
       try {
@@ -194,7 +194,7 @@ function brokenRule(rule: Rule, value: Json, variables: Variables, path: string)
   }
 }
 
-/** A message expression that fails, or gives no line of text, gives way to the message. */
+/** If a message expression fails, or does not return a line of text, the message is used. */
 function messageFor({ message, messageProgram, text }: Rule, variables: Variables): string {
   const otherwise = message === '' ? `failed rule: ${text}` : message;
   try {
@@ -224,7 +224,7 @@ function failedRule({ message, text }: Rule, { type }: JsonObject, error: string
   };
 }
 
-/** Fields that every object has; of the metadata rules see the name alone. */
+/** Fields of every object; of the metadata, rules see only the name. */
 const OBJECT_TEXTS = ['apiVersion', 'kind'];
 const METADATA_TEXTS = ['name', 'generateName'];
 

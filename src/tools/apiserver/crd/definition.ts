@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions: the resource `customresourcedefinitions` with its rules, and the resources that an object
- * of it defines, one for each version.
+ * CustomResourceDefinitions: the resource `customresourcedefinitions` with its rules, and the resources that a
+ * definition defines, a resource for each version.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -41,7 +41,7 @@ export interface DefinitionSpec extends JsonObject {
   versions: Version[];
 }
 
-/** The spec of a CustomResourceDefinition that was stored, hence follows the rules. */
+/** The spec of a CustomResourceDefinition that is stored, and so follows the rules. */
 export function specOf(definition: KubeObject): DefinitionSpec {
   return definition['spec'] as DefinitionSpec;
 }
@@ -79,7 +79,7 @@ export function versionsOf(definition: KubeObject): DefinedVersion[] {
   });
 }
 
-/** An absent field equals the empty text. */
+/** An absent field equals the empty string. */
 function fieldsOf(selectable: readonly { readonly jsonPath: string }[]): Record<string, string> {
   return Object.fromEntries(selectable.map(({ jsonPath }) => [jsonPath.replace(/^\./, ''), '']));
 }
@@ -177,7 +177,7 @@ function versionErrors({ name, schema }: JsonObject, path: string): FieldError[]
   return [...named, ...(errors.length > 0 ? errors : compileErrors(root, field))];
 }
 
-/** Reports what ajv cannot compile, such as a pattern that only Go can read. */
+/** Reports schemas that ajv cannot compile, such as a pattern that only Go can read. */
 function compileErrors(root: JsonObject, field: string): FieldError[] {
   try {
     void new StructuralSchema(root);

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '../store/json.ts';
 
-/** One level of a schema. Keywords that only describe are left out. */
+/** A level of a schema. Keywords that only describe are left out. */
 export interface SchemaNode extends JsonObject {
   type?: string;
   properties?: { [name: string]: SchemaNode };

@@ -1,7 +1,7 @@
 /**
- * The structural schema of one version of a custom resource (OpenAPI v3), as a real server applies it: fields that the
- * schema does not name are removed, nulls that it does not allow too, and defaults fill what is missing. The rules for
- * values are in `validation.ts`.
+ * The structural schema of a version of a custom resource (OpenAPI v3), applied as a real server applies it: fields
+ * that the schema does not name are removed, as are nulls that it does not allow, and defaults fill missing fields. The
+ * rules for values are in `validation.ts`.
  */
 
 import { schemaType } from '../fields/schema-types.ts';
@@ -17,10 +17,10 @@ import type { SchemaNode } from './schema-node.ts';
 import { duplicateErrors } from './uniqueness.ts';
 import { validatorOf } from './validation.ts';
 
-/** Fields that every object has; the schema does not name them. */
+/** Fields of every object; the schema does not name them. */
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** Errors after which no rule is evaluated: the value has not the shape that the rules expect. */
+/** Errors after which no rule is evaluated, because the value's shape is not the shape that the rules expect. */
 const BLOCKING: ReadonlySet<FieldError['type']> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -68,8 +68,8 @@ export class StructuralSchema implements ResourceSchema {
 }
 
 /**
- * True for an error in a value that an update leaves as it was: it stays valid until it is changed. An item of a list has no
- * value before, so the whole list counts.
+ * True for an error in a value that an update leaves unchanged: the value stays valid until it is changed. Items of a
+ * list have no previous value, so the whole list is compared.
  */
 function isAsBefore(field: string, object: KubeObject, previous: KubeObject | undefined): boolean {
   if (previous === undefined) return false;
@@ -82,7 +82,7 @@ function isAsBefore(field: string, object: KubeObject, previous: KubeObject | un
   return false;
 }
 
-/** Returns the value in the shape of the schema, and adds what had to be left out to `unknown`. */
+/** Returns the value in the shape of the schema, and adds the paths of removed fields to `unknown`. */
 export function shape(value: Json, node: SchemaNode, path: string, unknown: string[]): Json {
   if (Array.isArray(value)) {
     const { items } = node;
@@ -104,7 +104,7 @@ export function shape(value: Json, node: SchemaNode, path: string, unknown: stri
   return result;
 }
 
-/** Returns the field as it is kept; undefined when it is not. */
+/** Returns the field as it is kept; undefined if it is removed. */
 function shapeField(
   name: string,
   field: Json,

@@ -6,7 +6,7 @@ import type { Json } from '../store/json.ts';
 import { UNTYPED, elementOfItem } from '../fields/schema-types.ts';
 import type { FieldType, ItemRule } from '../fields/schema-types.ts';
 
-/** Returns an error for each item that repeats an item before it. */
+/** Returns an error for each item that repeats an earlier item. */
 export function duplicateErrors(value: Json | undefined, type: FieldType, path = ''): FieldError[] {
   if (Array.isArray(value)) {
     const seen = new Set<string>();

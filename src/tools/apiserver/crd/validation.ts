@@ -1,6 +1,6 @@
 /**
  * The rules of a structural schema for values, checked by ajv, and their violations in the words of a real server. ajv
- * reads JSON Schema; this module translates what OpenAPI v3 and Kubernetes write differently.
+ * reads JSON Schema; this module translates the differences of OpenAPI v3 and Kubernetes.
  */
 
 import { isIP, isIPv4, isIPv6 } from 'node:net';
@@ -41,7 +41,7 @@ export function validatorOf(root: JsonObject): (object: KubeObject) => FieldErro
     verbose: true,
     unicodeRegExp: false,
     ownProperties: true,
-    // An unknown format is documented, not worth a line on the console.
+    // Unknown formats are documented; without this, ajv would print a line for each.
     logger: false,
   });
   for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, validate);
@@ -126,7 +126,7 @@ const INVALID: Readonly<Record<string, string>> = {
   minProperties: 'should have at least % properties',
 };
 
-/** Violations of combined schemas: a real server names the field in the explanation only. */
+/** Violations of combined schemas: a real server names the field only in the explanation. */
 const COMBINED: Readonly<Record<string, string>> = {
   anyOf: 'must validate at least one schema (anyOf)',
   oneOf: 'must validate one and only one schema (oneOf). ',
@@ -139,7 +139,7 @@ function fieldError(path: string, error: ErrorObject): FieldError {
   const limit = textOf(schema as Json);
   const [invalid, combined] = [INVALID[keyword], COMBINED[keyword]];
   if (invalid !== undefined) {
-    // A function: a pattern may have a dollar sign.
+    // A function, because a pattern may contain a dollar sign.
     const why = `${path} in body ${invalid.replace('%', () => limit)}`;
     const value = keyword === 'minItems' || keyword === 'minProperties' ? sizeOf(data) : data;
     return { type: 'FieldValueInvalid', field: path, body: `Invalid value: ${shown(value)}: ${why}` };

@@ -1,4 +1,4 @@
-/** The effect of faults on one request: an answer in place of its own, or a change to its answer. */
+/** The effect of faults on a request: an answer in place of the server's, or a change to the server's answer. */
 
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ import { failureOf } from '../store/status.ts';
 export interface RequestFaults {
   readonly facts: RequestFacts;
   readonly engine: FaultEngine;
-  /** Returns the view of the replica that answers; undefined when none does. */
+  /** Returns the view of the replica that answers; undefined if no replica does. */
   readonly view: ((log: LogView) => LogView) | undefined;
   readonly listMetadata: Readonly<Record<string, string>>;
   readonly versions: VersionRewrite | undefined;
@@ -28,8 +28,8 @@ const ZEROS = Buffer.alloc(1024 * 1024);
 const BOMB_MEBIBYTES = 1024;
 
 /**
- * Waits as long as the rules require, and sends their answer if they have one. @returns undefined when the
- * request has been answered, or never will be
+ * Waits as long as the rules require, and sends the answer of a rule, if any. @returns undefined when the request is
+ * answered, or never will be
  */
 export async function applyFaults(
   { engine, listener }: Parts,
@@ -110,7 +110,7 @@ function modified(
   let versions: VersionRewrite | undefined;
   for (const armed of struck) {
     const { action } = armed.rule;
-    // etcd answers reads of the newest state, the replica all others.
+    // etcd answers reads of the newest state, the replica answers all other reads.
     const isOfReplica = (facts.query.get('resourceVersion') ?? '') !== '';
     if (action.type === 'lag' && isOfReplica)
       view = (log) => laggingView(log, () => (armed.isHealed ? 0 : action.revisions));

@@ -1,9 +1,9 @@
 /**
- * The faults by HTTP for other processes: a port of its own on loopback, behind a token. The port that serves
- * Kubernetes has no access to them.
+ * The faults by HTTP for other processes: a separate port on loopback, behind a token. The port that serves Kubernetes
+ * does not serve them.
  *
  *   PUT    /faults            a FaultScenario: adds its rules to those in force
- *   DELETE /faults[?id=…]     heals one fault, or all
+ *   DELETE /faults[?id=…]     heals a fault, or all
  *   GET    /faults            the faults that have struck, oldest first
  */
 

@@ -1,14 +1,14 @@
 /**
  * Faults as data, and the rules in force: the requests and streams that a rule strikes, and the effect. The rules of a
- * scenario are set together, with one seed for all random choices. Every strike is recorded (`LandedFault`), because a
- * test whose fault did not strike proves nothing.
+ * scenario are set together, with a common seed for all random choices. Every strike is recorded (`LandedFault`),
+ * because a test whose fault did not strike is not a proof.
  */
 
 import { seededRandom } from '../../../base/random.ts';
 import type { Status } from '../store/status.ts';
 
 export interface FaultScenario {
-  /** Seed of the choices that rules leave open, e.g. where a line is cut. Default 1. */
+  /** Seed of the choices that rules leave open, such as the position of a cut in a line. Default 1. */
   readonly seed?: number;
   readonly rules: readonly ScenarioRule[];
 }
@@ -21,7 +21,7 @@ export interface ScenarioRule {
   readonly action: FaultAction;
 }
 
-/** The conditions of a rule; all that are given must hold. */
+/** The conditions of a rule; all given conditions must hold. */
 export interface ScenarioMatch {
   readonly verb?: FaultVerb;
   /** `GET` */
@@ -31,12 +31,13 @@ export interface ScenarioMatch {
   /** `pods` */
   readonly resource?: string;
   /**
-   * Number of the TCP connection since the server started, from 1; or every `of`th one, beginning with number `is`.
+   * Number of the TCP connection since the server started, from 1; or every `of`-th connection, beginning with number
+   * `is`.
    */
   readonly connection?: number | { readonly of: number; readonly is: number };
-  /** Spares the matching requests before this one, counted from 1. */
+  /** Spares the first `nth` - 1 matching requests. */
   readonly nth?: number;
-  /** Spares this many events of each stream. Without it a rule strikes a stream as soon as it applies. */
+  /** Spares this many events of each stream. Without this condition a rule strikes a stream as soon as it applies. */
   readonly afterEvents?: number;
   /** The resourceVersion of the request, '' for none. */
   readonly resourceVersion?: string;
@@ -53,7 +54,7 @@ export type FaultAction = RequestAction | StreamAction;
 
 /** A fault that strikes before an answer, or in place of it. */
 export type RequestAction =
-  /** An object as body is sent as JSON. Default: the Status of that code. */
+  /** An object as body is sent as JSON. Default: the Status of the code. */
   | {
       readonly type: 'answer';
       readonly status: number;
@@ -61,7 +62,7 @@ export type RequestAction =
       readonly headers?: Readonly<Record<string, string>>;
       readonly retryAfterSeconds?: number;
     }
-  /** 200 and a body in an encoding that the client did not ask for. */
+  /** 200 and a body in an encoding that the client did not accept. */
   | { readonly type: 'encoded'; readonly encoding: string; readonly body: 'truncated' | 'bomb' }
   | { readonly type: 'reset' }
   /** The request is never answered. */
@@ -72,7 +73,7 @@ export type RequestAction =
   | { readonly type: 'lag'; readonly revisions: number }
   /** The server ignores `sendInitialEvents`, like servers without streaming lists. */
   | { readonly type: 'no-initial-events' }
-  /** These members replace those of the list's metadata. */
+  /** These members replace members of the list's metadata. */
   | { readonly type: 'list-metadata'; readonly set: Readonly<Record<string, string>> }
   /** Every resourceVersion gets a prefix and is padded to `digits`, in answers and in requests. */
   | { readonly type: 'versions'; readonly prefix: string; readonly digits: number };
@@ -87,25 +88,25 @@ export type StreamAction =
   /** Additional lines are sent, in base64 when they are not text. */
   | { readonly type: 'insert'; readonly lines: readonly string[]; readonly isBase64?: boolean }
   | { readonly type: 'duplicate' }
-  /** The next lines of this type are not sent. */
+  /** The next lines of this type are dropped. */
   | { readonly type: 'drop'; readonly of: EventType }
-  /** After an event, an older one of the same object is sent again. */
+  /** After an event, an older event of the same object is sent again. */
   | { readonly type: 'older' }
-  /** An event is sent after the next one of another object. */
+  /** An event is sent after the next event of another object. */
   | { readonly type: 'swap' }
   | { readonly type: 'retype'; readonly from: EventType; readonly to: string }
-  /** The object of the next event has one more member, given by its name and its value, raw and in base64. */
+  /** The object of the next event gets an additional member; name and value are given raw, in base64. */
   | { readonly type: 'graft'; readonly name: string; readonly value: string }
   /** A bookmark at the last event's resourceVersion plus `offset` is sent. */
   | { readonly type: 'bookmark'; readonly offset: number; readonly metadata?: object | null }
-  /** A line without an end is sent. */
+  /** An endless line is sent. */
   | { readonly type: 'endless-line'; readonly megabytes: number }
-  /** The stream stays open, and nothing is sent until the fault is healed. */
+  /** The stream stays open but silent until the fault is healed. */
   | { readonly type: 'mute' };
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
 
-/** One fault that has struck. */
+/** A fault that struck. */
 export interface LandedFault {
   readonly faultId: string;
   readonly action: FaultAction['type'];
@@ -146,7 +147,7 @@ function isConnection(wanted: NonNullable<ScenarioMatch['connection']>, connecti
   return connection % wanted.of === wanted.is % wanted.of;
 }
 
-/** The time at which an action strikes a stream: as soon as it applies, or with the next event. */
+/** Whether an action strikes a stream as soon as it applies, or with the next event. */
 const STREAM_ACTIONS: Readonly<Record<StreamAction['type'], 'at once' | 'with an event'>> = {
   end: 'at once',
   'error-event': 'at once',
@@ -194,8 +195,8 @@ export interface StruckStream {
 const LANDED_MAX = 10_000;
 
 /**
- * The rules in force and the faults that have struck. Requests query it. It notifies open streams when a rule is added or
- * healed, so that a rule strikes a watch that was open before.
+ * The rules in force and the faults that have struck. Requests query it. It notifies open streams when a rule is added
+ * or healed, so that a rule also strikes a watch that is already open.
  *
  * @internal
  */
@@ -218,7 +219,7 @@ export class FaultEngine {
     }
   }
 
-  /** Ends one rule, or all. */
+  /** Ends a rule, or all rules. */
   heal(faultId?: string): void {
     const gone = this.#armed.filter(({ rule }) => faultId === undefined || rule.faultId === faultId);
     this.#armed = this.#armed.filter((armed) => !gone.includes(armed));

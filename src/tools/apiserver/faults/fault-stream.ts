@@ -1,6 +1,6 @@
 /**
- * The stream of one watch on its way to the socket. Without a rule, chunks pass unchanged. With a rule, they
- * are split into lines, and the rule changes them.
+ * The stream of a watch on the way to the socket. Without a rule, chunks pass unchanged. With a rule, they are split
+ * into lines, and the rule changes the lines.
  */
 
 import type { ServerResponse } from 'node:http';
@@ -12,18 +12,18 @@ import type { Call } from '../wire/request-info.ts';
 
 /** The watch that feeds a stream. */
 interface Feed {
-  /** Called when the client has caught up after a write that returned false. */
+  /** Called when the client caught up after a write that returned false. */
   drained(): void;
   /** Stops writing. */
   detach(): void;
 }
 
-/** A rule that waits for its event. */
+/** A rule that waits for an event. */
 interface Bound {
   readonly armed: ArmedRule<StreamAction>;
-  /** Number of events since the rule applies to this stream. */
+  /** Number of events since the rule began to apply to this stream. */
   events: number;
-  /** The first line that was seen of each key. */
+  /** The first line of each key. */
   readonly byKey: Map<string, Buffer>;
   /** The line that waits for the next event of another object. */
   held: Buffer | undefined;
@@ -41,7 +41,7 @@ export class FaultStream implements StruckStream {
   #feed: Feed | undefined;
   #bound: Bound[] = [];
   #mute: ArmedRule<StreamAction> | undefined;
-  /** The chunks that were written while the stream was mute. */
+  /** The chunks written while the stream was mute. */
   #kept: Buffer[] = [];
   #isOver = false;
   #events = 0;
@@ -105,7 +105,7 @@ export class FaultStream implements StruckStream {
       if (!this.#isOver) for (const chunk of this.#kept) this.#response.write(chunk);
       this.#kept = [];
     }
-    // A replica that has caught up has more to send.
+    // A replica that caught up may send more.
     this.#feed?.drained();
   }
 
@@ -148,7 +148,7 @@ export class FaultStream implements StruckStream {
     this.#lastVersion = resourceVersionOf(line) || this.#lastVersion;
   }
 
-  /** Performs an action that needs no event, or that replaces the next one. */
+  /** Performs an action that needs no event, or that replaces the next event. */
   #strike(bound: Bound, out: Buffer[], line: Buffer | undefined): void {
     const { action } = bound.armed.rule;
     this.#land(bound, line);
@@ -188,7 +188,7 @@ export class FaultStream implements StruckStream {
     this.#isOver = true;
     this.#feed?.detach();
     const last = Buffer.concat(out.splice(0));
-    // A reset would overtake bytes that the socket has not sent.
+    // A reset would overtake bytes that are still in the socket.
     if (last.length > 0) this.#response.write(last, how);
     else how();
   }
@@ -220,7 +220,7 @@ export class FaultStream implements StruckStream {
 
 interface ChangedLine {
   readonly lines: Buffer[];
-  /** True when the fault has happened on this line; false when the rule only prepares for it. */
+  /** True if the fault changed this line; false if the rule only prepares for it. */
   readonly isLanded: boolean;
 }
 
@@ -237,7 +237,7 @@ function described(line: Buffer): string {
   return `${typeOf(line)} ${keyOf(line)}@${resourceVersionOf(line)}`;
 }
 
-/** @returns undefined when the action does not concern this line */
+/** @returns undefined if the action does not affect this line */
 function changeLine(action: StreamAction, line: Buffer, bound: Bound): ChangedLine | undefined {
   const type = typeOf(line);
   switch (action.type) {
@@ -295,7 +295,7 @@ function retyped(line: Buffer, from: string, to: string): Buffer {
   return Buffer.concat([Buffer.from(head + to), line.subarray(head.length + from.length)]);
 }
 
-/** Adds the member behind everything else in the object, because readers of keys read only as far as metadata. */
+/** Adds the member at the end of the object, because readers of keys read only as far as metadata. */
 function grafted(line: Buffer, { name, value }: Extract<StreamAction, { type: 'graft' }>): Buffer {
   const end = line.lastIndexOf('}}');
   const isEmpty = line.indexOf(OBJECT) + OBJECT.length === end;

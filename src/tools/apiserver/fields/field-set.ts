@@ -51,7 +51,7 @@ export class FieldSet {
     return grown(root);
   }
 
-  /** Reads a `fieldsV1`; undefined when an element has no type. Elements of an unknown type are left out. */
+  /** Reads a `fieldsV1`; undefined if an element omits the type. Elements of an unknown type are left out. */
   static parse(fieldsV1: JsonObject): FieldSet | undefined {
     const nodes = new Map<string, FieldNode>();
     for (const [element, value] of Object.entries(fieldsV1)) {
@@ -99,7 +99,9 @@ export class FieldSet {
     );
   }
 
-  /** Returns the members that the other set does not have. A member of the other set takes none of those below it. */
+  /**
+   * Returns the members that are not in the other set. A member of the other set does not remove the members below it.
+   */
   difference(other: FieldSet): FieldSet {
     if (other.isEmpty) return this;
     return this.#combined(
@@ -115,7 +117,7 @@ export class FieldSet {
     return new FieldSet(new Map([...this.#nodes].filter(([name]) => name !== element)));
   }
 
-  /** Returns only what is at or below an element of the root. */
+  /** Returns only the members at or below an element of the root. */
   only(element: string): FieldSet {
     return new FieldSet(new Map([...this.#nodes].filter(([name]) => name === element)));
   }
@@ -136,7 +138,10 @@ export class FieldSet {
     return new FieldSet(new Map(nodes));
   }
 
-  /** Members as apimachinery prints them, such as `.spec.containers[name="main"].image`: at each level before those below. */
+  /**
+   * Members as apimachinery prints them, such as `.spec.containers[name="main"].image`: each level before the levels
+   * below.
+   */
   texts(prefix = ''): string[] {
     const nodes = this.#sorted();
     return [
@@ -209,7 +214,7 @@ function textOfElement(element: string): string {
 
 const TYPE_ORDER = 'fkvi';
 
-/** Orders elements as apimachinery writes them: names as text, keys and values by their type and value. */
+/** Orders elements as apimachinery does: names as text, keys and values by type and value. */
 function compareElements(one: string, other: string): number {
   const types = TYPE_ORDER.indexOf(one[0] ?? '') - TYPE_ORDER.indexOf(other[0] ?? '');
   if (types !== 0) return types;

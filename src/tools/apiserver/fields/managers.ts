@@ -1,6 +1,6 @@
 /**
- * The managers of the fields of one object: `metadata.managedFields` as sets, and how a write changes them. An update
- * takes the fields that it changes; an apply owns exactly what its configuration names. Pure functions.
+ * The managers of the fields of an object: `metadata.managedFields` as sets, and the effect of a write. An update takes
+ * the fields that it changes; an apply owns exactly the fields of the configuration. Pure functions.
  */
 
 import type { Json, ManagedFieldsEntry } from '../store/json.ts';
@@ -8,7 +8,7 @@ import { FieldSet, NO_FIELDS } from './field-set.ts';
 import { compare, fieldsOf, merge, withNamedParents, without } from './merge.ts';
 import type { FieldType } from './schema-types.ts';
 
-/** The name of a writer, and how it writes. */
+/** The name of a writer, and the kind of write. */
 export interface ManagerIdentity {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -18,7 +18,7 @@ export interface ManagerIdentity {
 }
 
 interface Manager extends ManagerIdentity {
-  /** RFC 3339, in seconds; undefined when no write has set it. */
+  /** RFC 3339, in seconds; undefined if no write set it. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
 }
@@ -46,12 +46,12 @@ const SERVER_FIELDS = FieldSet.of([
   ...['deletionTimestamp', 'deletionGracePeriodSeconds'].map((name) => ['f:metadata', `f:${name}`]),
 ]);
 
-/** An applier keeps its identity when it applies another version. */
+/** An applier keeps the same identity when it applies another version. */
 function keyOf({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource]);
 }
 
-/** Reads `managedFields`; undefined when an entry is no entry. */
+/** Reads `managedFields`; undefined if an entry is invalid. */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers | undefined {
   const managers = new Map<string, Manager>();
   for (const {
@@ -89,7 +89,7 @@ export function encodeManagers(managers: Managers): ManagedFieldsEntry[] {
     }));
 }
 
-/** One write of an object. */
+/** A write of an object. */
 export interface Write {
   readonly type: FieldType;
   readonly identity: ManagerIdentity;
@@ -113,16 +113,16 @@ export function afterUpdate(
   }
   if (changed.isEmpty) return rest;
   const key = keyOf(write.identity);
-  // What the writer owned before it keeps, unless the update removed it.
+  // The writer keeps the fields that it owned before, unless the update removed them.
   const previous = managers.get(key)?.fields.difference(removed) ?? NO_FIELDS;
   return capped(rest.set(key, { ...write.identity, time: write.time, fields: previous.union(changed) }));
 }
 
-/** With more updating managers, the oldest become one. */
+/** Beyond this number of updating managers, the oldest are merged. */
 const UPDATERS_MAX = 10;
 const OLD_UPDATES = 'ancient-changes';
 
-/** Merges the oldest updating managers of each version, as far as there are too many. */
+/** Merges the oldest updating managers of each version, as far as there are more than allowed. */
 function capped(managers: Map<string, Manager>): Managers {
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   const ageOf = ([key, { time = '' }]: readonly [string, Manager]): string => `${time} ${key}`;
@@ -156,11 +156,13 @@ export interface FieldConflict {
 export interface Applied {
   readonly object: Json;
   readonly managers: Managers;
-  /** Conflicts by manager; when there are some and they were not forced, nothing may be written. */
+  /** Conflicts by manager; if there are any and the apply is not forced, the write is refused. */
   readonly conflicts: readonly FieldConflict[];
 }
 
-/** An apply, and what it cannot set: the status through the object, or everything else through the status. */
+/**
+ * An apply, and the fields that it cannot set: the status through the object, or everything else through the status.
+ */
 export interface Apply extends Write {
   readonly owned: (fields: FieldSet) => FieldSet;
   readonly forced: boolean;
@@ -193,7 +195,7 @@ export function applyConfiguration(managers: Managers, live: Json, config: Json,
   return { object, managers: after, conflicts: apply.forced ? [] : conflicts };
 }
 
-/** Removes what the manager applied last time, does not apply any more, and no other manager owns. */
+/** Removes the fields that the manager applied last time but not now, unless another manager owns them. */
 function pruned(merged: Json, last: FieldSet, managers: Managers, type: FieldType): Json {
   const named = (fields: FieldSet): FieldSet => withNamedParents(fields, type);
   const present = named(fieldsOf(merged, type));

@@ -38,7 +38,7 @@ function collect(value: Json, type: FieldType, path: FieldPath, paths: FieldPath
   }
 }
 
-/** An item is a member itself, so a leaf needs no second entry. */
+/** An item is itself a member, so a leaf needs no second entry. */
 function collectItem(item: Json, type: FieldType, path: FieldPath, paths: FieldPath[]): void {
   if (formOf(type, item) !== 'leaf') collect(item, type, path, paths);
 }
@@ -137,7 +137,7 @@ function contrastItems(
   }
 }
 
-/** Returns the live value with everything that the configuration sets. */
+/** Returns the live value with all values that the configuration sets. */
 export function merge(live: Json | undefined, config: Json | undefined, type: FieldType): Json | undefined {
   if (config === undefined) return live;
   const form = formOf(type, config);
@@ -151,7 +151,10 @@ export function merge(live: Json | undefined, config: Json | undefined, type: Fi
   return result;
 }
 
-/** Merges lists: shared items come in the order of the configuration, others stay behind the item that they followed. */
+/**
+ * Merges lists: shared items follow the order of the configuration, other items stay behind the item that they
+ * followed.
+ */
 function mergeItems(live: Json | undefined, config: Json, type: FieldType): Json {
   const [old, wanted] = [grouped(type.items, live), grouped(type.items, config)];
   const order = [...wanted.keys()];
@@ -177,7 +180,7 @@ function mergeItems(live: Json | undefined, config: Json, type: FieldType): Json
   return result;
 }
 
-/** Returns the value without the fields of the set; undefined when none is left. */
+/** Returns the value without the fields of the set; undefined if no field is left. */
 export function without(value: Json, fields: FieldSet, type: FieldType): Json | undefined {
   if (fields.isEmpty || isHollow(value)) return value;
   const form = formOf(type, value);
@@ -203,7 +206,9 @@ export function without(value: Json, fields: FieldSet, type: FieldType): Json | 
   return Object.keys(result).length === 0 ? undefined : result;
 }
 
-/** Adds the named fields that contain members of the set: who owns `.spec.replicas` has a say in `.spec`. */
+/**
+ * Adds the named fields that contain members of the set: the owner of `.spec.replicas` also owns a share of `.spec`.
+ */
 export function withNamedParents(fields: FieldSet, type: FieldType): FieldSet {
   return fields.withParents(type, isNamed, below);
 }
@@ -216,7 +221,7 @@ function below(type: FieldType, element: string): FieldType {
   return element.startsWith('f:') ? (type.member(element.slice(2)) ?? UNTYPED) : type.item;
 }
 
-/** Returns what makes the value no value of the type, in the words of structured-merge-diff. */
+/** Returns why the value does not match the type, in the words of structured-merge-diff. */
 export function typeErrors(value: Json, type: FieldType, path = ''): string[] {
   if (value === null) return [];
   const found = kindOf(value);

@@ -1,14 +1,14 @@
 /**
  * The types by which fields are owned: which lists have keys, which are sets, and which maps and lists are owned as a
- * whole. A custom resource has them in its schema. For built-in kinds they are a table by the names of fields, since
- * this server does not have the schemas of built-in kinds.
+ * whole. The schema of a custom resource declares them. For built-in kinds they are a table by the names of fields,
+ * because this server does not contain the schemas of built-in kinds.
  */
 
 import { EMBEDDED, PRESERVE } from '../crd/schema-node.ts';
 import { isJsonObject, memberOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 
-/** The rule that distinguishes the items of a list; an atomic list has no such rule. */
+/** The rule that distinguishes the items of a list; there is no such rule for an atomic list. */
 export type ItemRule =
   | { readonly form: 'set' }
   | { readonly form: 'map'; readonly keys: readonly string[]; readonly defaults: JsonObject };
@@ -21,11 +21,11 @@ export interface FieldType {
   readonly item: FieldType;
   /** True for an object that a Go struct always contains, so no write adds or removes it. */
   readonly isAlwaysPresent: boolean;
-  /** Kind of value that the schema demands; undefined when it demands none. */
+  /** Kind of value that the schema demands; undefined if the schema demands none. */
   readonly value: 'map' | 'list' | 'string' | 'numeric' | 'boolean' | undefined;
-  /** Returns the type of a member; undefined when no member can have this name. */
+  /** Returns the type of a member; undefined if this name is not allowed. */
   member(name: string): FieldType | undefined;
-  /** True when the type names the member: it is a field of a struct and no entry of a map. */
+  /** True if the type names the member: a field of a struct, not an entry of a map. */
   names(name: string): boolean;
 }
 
@@ -35,7 +35,7 @@ export function formOf(type: FieldType, value: Json | undefined): 'fields' | 'it
   return isJsonObject(value) && !type.isAtomic ? 'fields' : 'leaf';
 }
 
-/** Returns the element of an item; undefined when the item has no value for its keys. */
+/** Returns the element of an item; undefined if the item lacks values for the keys. */
 export function elementOfItem(rule: ItemRule, item: Json): string | undefined {
   if (rule.form === 'set') return `v:${JSON.stringify(item)}`;
   const entries = rule.keys
@@ -70,7 +70,7 @@ function byKeys(...keys: readonly string[]): ItemRule {
 
 const SET: ItemRule = { form: 'set' };
 
-/** Lists of built-in kinds by the name of their field; `parent.field` where the name alone has several meanings. */
+/** Lists of built-in kinds by the name of the field; `parent.field` if the name alone is ambiguous. */
 const LISTS: ReadonlyMap<string, ItemRule> = new Map([
   ['metadata.finalizers', SET],
   ['metadata.ownerReferences', byKeys('uid')],
@@ -108,7 +108,7 @@ const ATOMIC: ReadonlySet<string> = words(`
 `);
 /** A selector of nodes is atomic; the field of this name in the affinity of pods is a list. */
 const NODE_SELECTOR = 'requiredDuringSchedulingIgnoredDuringExecution';
-/** Items of lists with keys that are references, hence owned as a whole. */
+/** Items of lists with keys that are references, so they are owned as a whole. */
 const ATOMIC_ITEMS: ReadonlySet<string> = new Set(['ownerReferences', 'imagePullSecrets', 'secrets']);
 /** Objects that Go keeps by value in every object above them. */
 const BY_VALUE: ReadonlySet<string> = words(
@@ -153,7 +153,7 @@ class BuiltInType implements FieldType {
     const known = this.#members.get(name);
     if (known !== undefined) return known;
     const type = new BuiltInType(this.#kind, this, name);
-    // Names of labels and data are many, and all of one type.
+    // Names of labels and data are many, but share the same type.
     if (this.#members.size < MEMBERS_MAX) this.#members.set(name, type);
     return type;
   }

@@ -1,5 +1,5 @@
 /**
- * An object that the load generator updates many times. All its versions share their bytes. They differ in the
+ * An object that the load generator updates many times. All versions share the same bytes. They differ in the
  * resourceVersion and in a time stamp, an annotation of fixed width that is overwritten while the bytes are copied.
  */
 
@@ -13,7 +13,7 @@ const STAMP_WIDTH = 16;
 const EMPTY_STAMP: string = '0'.repeat(STAMP_WIDTH);
 const STAMP_PREFIX = `${JSON.stringify(STAMP_ANNOTATION)}:"`;
 
-/** The initial annotation: objects that have it need no new bytes for their first update. */
+/** The initial annotation: objects with it need no new bytes for their first update. */
 export const STAMP: Readonly<Record<string, string>> = { [STAMP_ANNOTATION]: EMPTY_STAMP };
 
 /** @internal */
@@ -26,7 +26,7 @@ export class LoadTemplate {
     this.#content = stampable(stored.content) ?? stampable(withStamp(definition, stored)) ?? stored.content;
   }
 
-  /** False when another writer has changed the object since. */
+  /** False if another writer changed the object since. */
   isCurrent(stored: StoredObject): boolean {
     return this.#last === stored;
   }
@@ -37,7 +37,7 @@ export class LoadTemplate {
   }
 }
 
-/** Returns the content with the position of its stamp, if it has one. */
+/** Returns the content with the position of the stamp, if the content contains a stamp. */
 function stampable(content: Content): Content | undefined {
   const prefixAt = content.bytes.indexOf(STAMP_PREFIX, content.metadataStart);
   if (prefixAt < 0 || prefixAt > content.metadataEnd) return undefined;

@@ -1,8 +1,8 @@
 /**
- * The load generator, inside the server's thread. It writes events at a fixed rate, open loop: every
- * millisecond it issues the events that are due, and catches up when the thread was busy. The report says
- * exactly how many it issued. With rate `max` it writes as fast as the slowest watch reads. An update copies
- * the object's bytes with another resourceVersion and time stamp: nothing is serialised.
+ * The load generator, inside the server's thread. It writes events at a fixed rate, open loop: every millisecond it
+ * issues the events that are due, and catches up when the thread was busy. The report states the exact number of issued
+ * events. With rate `max` it writes as fast as the slowest watch reads. An update copies the object's bytes with a new
+ * resourceVersion and time stamp, without serialising the object.
  */
 
 import { realTimers } from '../../../base/clock.ts';
@@ -42,10 +42,10 @@ export interface LoadOptions {
 
 export interface LoadReport {
   readonly issued: number;
-  /** rate × duration; for `max` the same as `issued`. */
+  /** rate × duration; for `max` equal to `issued`. */
   readonly intended: number;
   readonly elapsedMs: number;
-  /** The longest delay between an event's due time and its issue. */
+  /** The longest delay between the due time of an event and its issue. */
   readonly lateMsMax: number;
   /** Revision of the log before the first event of this load, and after the last. */
   readonly fromRevision: number;
@@ -55,7 +55,7 @@ export interface LoadReport {
 const TICK_MS = 1;
 /** Sockets are flushed between slices of this length. */
 const SLICE_MS = 4;
-/** The longest time that a load that is behind at its end may catch up. */
+/** The longest time for which a late load may catch up at the end. */
 const GRACE_MS = 50;
 /** With rate `max`, the most events that a watch may be behind. */
 const BACKLOG_EVENTS_MAX = 2_000;
@@ -201,7 +201,7 @@ export class LoadGenerator {
     this.#keys.pop();
     this.#templates.delete(key);
     const stored = this.#collection.get(key);
-    // Another writer has deleted the object. The load counts events, so it creates one instead.
+    // Another writer deleted the object. The load counts events, so it creates an object instead.
     if (stored === undefined) this.#create();
     else this.#log.delete(this.#collection, stored);
   }
@@ -223,7 +223,7 @@ export class LoadGenerator {
   }
 }
 
-/** Resolves at the next tick, or after one turn of the event loop when there is more to issue. */
+/** Resolves at the next tick, or after a turn of the event loop if there are more events to issue. */
 function pause(isIdle: boolean): Promise<void> {
   return new Promise((resolve) => {
     if (isIdle) realTimers.setTimeout(resolve, TICK_MS);

@@ -1,7 +1,7 @@
 /**
- * Pods like those of a cluster: owner, labels, managedFields, spec and a running status, padded to a given
- * size. A third of a 5 KB pod are managedFields, as in real clusters. Pods of one ReplicaSet differ as they
- * do there: in uid, addresses, times, and the ids of the container and of the token's volume.
+ * Pods like those of a cluster: owner, labels, managedFields, spec and a running status, padded to a given size. A
+ * third of a 5 KB pod are managedFields, as in real clusters. Pods of a ReplicaSet differ as in real clusters: in uid,
+ * addresses, times, and the ids of the container and of the token's volume.
  */
 
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ export interface SampleOptions {
   readonly namespace: string;
   /** Exact length of the JSON; less than about 1,000 gives the smallest possible pod. */
   readonly bytes: number;
-  /** Default true. Without managedFields padding takes their place. */
+  /** Default true. If false, padding takes the place of managedFields. */
   readonly managedFields?: boolean;
 }
 
@@ -22,10 +22,10 @@ const EPOCH_MS = Date.parse('2026-01-15T10:00:00Z');
 /** All pods were created within this time, in seconds. */
 const CREATED_WITHIN_S = 30 * 86_400;
 const FULL_BYTES = 5_000;
-/** One environment variable of the padding, in bytes of JSON. */
+/** Bytes of JSON for an environment variable of the padding. */
 const ENV_BYTES = 110;
 const PADDING = 'kubeloom.dev/padding';
-/** Its key, and the resourceVersion of 7 digits. */
+/** The key of the padding, and the resourceVersion of 7 digits. */
 const PADDING_OVERHEAD = `,"${PADDING}":""`.length + `"resourceVersion":"1234567",`.length;
 
 export function samplePod(options: SampleOptions): KubeObject {
@@ -43,7 +43,7 @@ export function sampleName(index: number): string {
 }
 
 /**
- * Returns 64 hexadecimal digits that no other pod has. All differences between siblings are made of them; the id of the
+ * Returns 64 hexadecimal digits, unique to the pod. All differences between siblings are made of them; the id of the
  * pod's container is `containerd://` and all of them.
  */
 export function sampleDigest(index: number): string {

@@ -1,6 +1,6 @@
 /**
- * The server itself: the event log behind HTTP, and the control API beside it. `start.ts` decides whether it runs
- * in this thread, in a worker or in a process.
+ * The server itself: the event log behind HTTP, and the control API. `start.ts` decides whether it runs in this thread,
+ * in a worker or in a process.
  */
 
 import { ACCESS_REVIEWS } from '../serve/access-review.ts';
@@ -50,7 +50,7 @@ export type ObjectLike = Open<{
     | undefined;
 }>;
 
-/** One change; `put` creates or replaces. Resources have kubectl's names: `pods`, `deployments.apps`. */
+/** A change; `put` creates or replaces. Resources are named as in kubectl: `pods`, `deployments.apps`. */
 export type Change =
   | { readonly type: 'create' | 'update' | 'put'; readonly resource: string; readonly object: ObjectLike }
   | {
@@ -70,7 +70,7 @@ export interface ApplyResult {
 /** The methods of `EmbeddedApiServer`, in the server's own thread. */
 export type ServerControl = ApiServer['control'];
 
-/** The manager of fields that the control API changes in an object that has managers. */
+/** The manager of fields that the control API changes in an object with managers. */
 const CONTROL = { manager: 'kubeloom-testing', subresource: '' };
 const DEFAULT_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 

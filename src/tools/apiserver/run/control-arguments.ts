@@ -1,4 +1,4 @@
-/** The arguments of the control API as tables: a wrong one is refused before anything is sent to the server. */
+/** The arguments of the control API as tables: a wrong argument is refused before the call reaches the server. */
 import { anything, flag, integer, number, oneOf, text } from '../../../base/option-checks.ts';
 import type { OptionCheck } from '../../../base/option-checks.ts';
 import type { FaultAction, FaultScenario, ScenarioMatch, ScenarioRule } from '../faults/fault-rules.ts';
@@ -157,7 +157,7 @@ const CHANGES: OptionCheck = listOf('changes', (name, value) => {
 
 type Argument = 'resource' | 'populate' | 'load' | 'drop' | 'restart' | 'rbac' | 'scenario' | 'changes';
 
-/** The checks of the control API's arguments. Each throws ERR_KUBELOOM_OPTION and returns nothing. */
+/** The checks of the control API's arguments. Each throws ERR_KUBELOOM_OPTION for a wrong argument. */
 export const CONTROL_ARGUMENTS: Readonly<Record<Argument, (value: unknown) => void>> = {
   resource: (value) => checkShape('resource', value, RESOURCE),
   populate: (value) => checkShape('options of populate', value, POPULATE),

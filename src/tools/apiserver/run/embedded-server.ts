@@ -31,13 +31,13 @@ export function runningServer(url: string): EmbeddedApiServer | undefined {
 export class EmbeddedApiServer implements AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** The bearer token; '' when the server needs none. */
+  /** The bearer token; '' if the server requires no token. */
   readonly token: string;
   /** The CA certificate, PEM; '' without TLS. */
   readonly ca: string;
-  /** The same in base64, as in kubeconfigs. */
+  /** The CA certificate in base64, as in kubeconfigs. */
   readonly caData: string;
-  /** The address, token and authorities: what an informer takes in the place of a KubeConfig. */
+  /** The address, token and authorities, which an informer accepts in place of a KubeConfig. */
   readonly connection: ServerConnection;
   readonly kubeConfig: KubeConfigObject;
   readonly kubeConfigYaml: string;
@@ -75,19 +75,19 @@ export class EmbeddedApiServer implements AsyncDisposable {
     return this.#call('apply', changes);
   }
 
-  /** Creates sample objects; resolves with the revision of the last one. */
+  /** Creates sample objects; resolves with the revision of the last object. */
   async populate(options: PopulateOptions): Promise<number> {
     CONTROL_ARGUMENTS.populate(options);
     return this.#call('populate', options);
   }
 
-  /** Runs a load to its end; the report counts exactly the events that were issued. */
+  /** Runs a load to the end; the report counts exactly the issued events. */
   async load(options: LoadOptions): Promise<LoadReport> {
     CONTROL_ARGUMENTS.load(options);
     return this.#call('load', options);
   }
 
-  /** Number of events that the running or the last load has issued. */
+  /** Number of events that the running or the last load issued. */
   loadIssued(): Promise<number> {
     return this.#call('loadIssued');
   }
@@ -101,7 +101,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
     return this.#call('revision');
   }
 
-  /** Every event of a resource after a revision, without a limit of age. Tests compare clients with it. */
+  /** Every event of a resource after a revision, without a limit of age, for tests that compare clients. */
   async log(resource: string, fromRevision: number = 0): Promise<JournalView> {
     text('resource', resource);
     integer(0)('fromRevision', fromRevision);
@@ -125,7 +125,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
     return this.#call('watches');
   }
 
-  /** Resolves when at least `count` watches are open. Tests wait for it instead of sleeping. */
+  /** Resolves when at least `count` watches are open. Use it instead of sleeping. */
   async waitForWatches(count: number): Promise<void> {
     integer(0)('count', count);
     return this.#call('waitForWatches', count);
@@ -154,15 +154,14 @@ export class EmbeddedApiServer implements AsyncDisposable {
   }
 
   /**
-   * Adds rules by which requests and streams fail. A rule ends when it has struck `times` requests, or when
-   * it is healed.
+   * Adds rules by which requests and streams fail. A rule ends after striking `times` requests, or when it is healed.
    */
   async setFaults(scenario: FaultScenario): Promise<void> {
     CONTROL_ARGUMENTS.scenario(scenario);
     return this.#call('setFaults', scenario);
   }
 
-  /** Ends one fault, or all. */
+  /** Ends a fault, or all. */
   async healFaults(faultId?: string): Promise<void> {
     if (faultId !== undefined) text('faultId', faultId);
     return this.#call('healFaults', faultId);
@@ -173,7 +172,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
     return this.#call('landedFaults');
   }
 
-  /** Opens the faults to other processes by HTTP: a port on loopback, and the token it requires. */
+  /** Opens the faults to other processes by HTTP: a port on loopback, and the token that it requires. */
   openFaultPort(): Promise<FaultPortAddress> {
     return this.#call('openFaultPort');
   }
@@ -189,8 +188,9 @@ export class EmbeddedApiServer implements AsyncDisposable {
   }
 
   /**
-   * Returns the ClusterRole and the Roles that the requests so far need, as YAML, sorted: a test compares it with a file. Requests of
-   * no namespace, such as the watch of a kind in all namespaces, need the ClusterRole. Empty without requests of resources.
+   * Returns the ClusterRole and the Roles that the requests so far need, as YAML, sorted: a test compares it with a
+   * file. Requests outside a namespace, such as the watch of a kind in all namespaces, need the ClusterRole. Empty if
+   * no resources were requested.
    */
   async rbac(options: RbacOptions = {}): Promise<string> {
     CONTROL_ARGUMENTS.rbac(options);

@@ -81,10 +81,10 @@ export class RemoteControl {
     return this.#send('start', [options]) as Promise<Endpoint>;
   }
 
-  // The server answers each method with its own type.
+  // The server answers each method with the method's result type.
   readonly call: RemoteCall = (method, ...args) => this.#send(method, args) as Promise<never>;
 
-  /** Rejects every pending call with the reason, because the server has ended. */
+  /** Rejects every pending call with the reason, because the server ended. */
   disconnect(reason: string): void {
     const message = `the embedded apiserver has ended: ${reason}`;
     this.#dead = new KubeloomError('ERR_KUBELOOM_APISERVER_GONE', message);

@@ -5,7 +5,7 @@ import { serveControl } from './remote.ts';
 
 const port = parentPort;
 if (port === null) {
-  // The parent process has ended when the channel closes.
+  // When the channel closes, the parent process has ended.
   process.on('disconnect', () => process.exit(0));
   serveControl({
     post: (message) => process.send?.(message),

@@ -1,4 +1,4 @@
-/** Starts an embedded apiserver in a worker thread (default), in a process of its own, or in the calling thread. */
+/** Starts an embedded apiserver in a worker thread (default), in a separate process, or in the calling thread. */
 
 import { messageOf } from '../../../base/errors.ts';
 import { fork } from 'node:child_process';
@@ -21,7 +21,7 @@ export interface EmbeddedApiServerOptions extends ApiServerOptions {
   readonly isolation?: 'thread' | 'process' | 'none';
 }
 
-/** The entry has the extension of this file, in the sources and in dist. */
+/** The entry uses the same extension as this file, in the sources and in dist. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const ENTRY = new URL(`./server-entry${EXTENSION}`, import.meta.url);
 

@@ -1,4 +1,4 @@
-/** SelfSubjectAccessReview: the question whether the caller may do something. It is answered, not stored. */
+/** SelfSubjectAccessReview: asks whether the caller may send a request. It is answered, not stored. */
 
 import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource } from '../store/resources.ts';
@@ -11,7 +11,7 @@ const RESOURCE = {
   namespaced: false,
 };
 
-/** The server has one token, and its bearer may do everything. */
+/** There is a single token, and requests with it may do everything. */
 export const ACCESS_REVIEWS: ServedResource = {
   ...RESOURCE,
   verbs: ['create'],

@@ -1,5 +1,5 @@
 /**
- * The documents that are not resources: version, discovery, from which kubectl learns the resources, and the part of
+ * The documents that are not resources: version, discovery (from which kubectl learns the resources), and the part of
  * OpenAPI that kubectl needs.
  */
 
@@ -8,7 +8,7 @@ import type { ServedResource, ResourceTable } from '../store/resources.ts';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
-/** The API level of the server. Its semantics were compared with a real server of this version. */
+/** The API level of the server, whose semantics were compared with a real server of this version. */
 const VERSION = {
   major: '1',
   minor: '36',
@@ -33,7 +33,7 @@ const NOT_FOUND: Document = {
   body: '404 page not found\n',
 };
 
-/** Returns the document at this path, or the answer that there is none. */
+/** Returns the document at this path, or the 404. */
 export function documentAt(path: string, accept: string, table: ResourceTable): Document {
   const found = discover(path, table);
   return found === undefined ? (openApi(path, accept, table) ?? NOT_FOUND) : json(found);
@@ -79,7 +79,7 @@ function groups(table: ResourceTable): Group[] {
   });
 }
 
-/** Orders versions as clients prefer them: stable ones, beta, alpha, each with the highest number first; then others. */
+/** Orders versions as clients prefer them: stable, beta, alpha, each with the highest number first; then all others. */
 function byPriority(one: string, other: string): number {
   const ranks = [one, other].map((version) => {
     const [, major, stability, minor = '0'] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
@@ -129,9 +129,9 @@ function resourceEntries(definition: ServedResource): object[] {
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 /**
- * Returns the schema at this path. kubectl asks whether the server validates fields itself (v3), or downloads the
- * schema to validate on its own (v2, as protobuf). An empty v2 schema makes kubectl skip validation; a v3 schema names
- * the parameter.
+ * Returns the schema at this path. kubectl asks whether the server validates fields (v3), or downloads the schema to
+ * validate locally (v2, as protobuf). An empty v2 schema makes kubectl skip validation; a v3 schema names the
+ * parameter.
  */
 function openApi(path: string, accept: string, table: ResourceTable): Document | undefined {
   if (path === '/openapi/v2') {
@@ -154,7 +154,7 @@ function prefixOf(definition: ServedResource): string {
   return `${definition.group === '' ? 'api' : 'apis'}/${apiVersionOf(definition)}`;
 }
 
-/** Only the PATCH operation with its fieldValidation parameter, which kubectl looks for. */
+/** Contains only the PATCH operation with the parameter fieldValidation, which kubectl looks for. */
 function groupDocument(prefix: string, definitions: readonly ServedResource[]): object {
   const parameters = [{ name: 'fieldValidation', in: 'query', schema: { type: 'string' } }];
   const responses = { 200: { description: 'OK' } };

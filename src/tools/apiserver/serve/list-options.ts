@@ -22,19 +22,19 @@ export interface ListOptions {
   readonly continueFrom: ContinueToken | undefined;
 }
 
-/** `revision` -1: the list goes on in the present, because the token's snapshot is gone. */
+/** `revision` -1: the list continues in the present state, because the token's snapshot is gone. */
 interface ContinueToken {
   readonly revision: number;
   readonly startKey: string;
 }
 
 export interface WatchOptions {
-  /** Events after this revision follow; undefined: from the present. */
+  /** The watch sends the events after this revision; undefined: from the present. */
   readonly from: number | undefined;
   readonly initialEvents: boolean;
   readonly allowBookmarks: boolean;
   /**
-   * True when the watch ends its initial events with the annotated bookmark: only for an explicit `sendInitialEvents`.
+   * True if the watch ends the initial events with the annotated bookmark: only for an explicit `sendInitialEvents`.
    */
   readonly endBookmark: boolean;
   readonly timeoutSeconds: number | undefined;
@@ -59,7 +59,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     query.has(INITIAL_EVENTS) && forbidden(INITIAL_EVENTS, 'sendInitialEvents is forbidden for list'),
   ]);
 
-  // The real server answers resourceVersion "0" from its watch cache, which ignores limits.
+  // The real server answers resourceVersion "0" from the watch cache, which ignores limits.
   const limit = version === '0' ? 0 : Math.max(0, integer(query, 'limit') ?? 0);
   if (token !== '') {
     const continueFrom = decodeContinue(token);
@@ -71,7 +71,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   return { at: readAt(version, match, limit), limit, continueFrom: undefined };
 }
 
-/** The revision that a GET must be at least as new as. */
+/** The minimum revision of a GET. */
 export function parseGetOptions(query: URLSearchParams): number {
   return parseRevision(query.get('resourceVersion') ?? '') ?? 0;
 }
@@ -103,7 +103,7 @@ export function parseWatchOptions(query: URLSearchParams): WatchOptions {
   if (why !== undefined) throw bareFailure(why);
   const revision = parseRevision(version);
   const allowBookmarks = flag(query, 'allowWatchBookmarks');
-  // Without sendInitialEvents, "" and "0" mean: the present state first.
+  // Without sendInitialEvents, "" and "0" request the present state first.
   const initialEvents = asked ? flag(query, INITIAL_EVENTS) : revision === undefined || revision === 0;
   return {
     from: revision === 0 ? undefined : revision,

@@ -1,5 +1,5 @@
 /**
- * LIST: one snapshot in key order, in pages when the client asks for them. The bytes of the items exist already. This
+ * LIST: a snapshot in key order, in pages if the client requests pages. The bytes of the items already exist. This
  * module puts them between a header and a bracket, in writes of bounded size at the reader's pace.
  */
 
@@ -48,7 +48,7 @@ export async function readPage(
     if (object === undefined || !selection.matches(object)) continue;
     if (objects.length < limit) objects.push(object);
     else rest++;
-    // Only without a selector the answer has the number of the remaining items.
+    // Only a list without a selector reports the number of the remaining items.
     if (rest > 0 && !selection.everything) break;
   }
   if (rest === 0) return { revision, objects, continueToken: undefined, remainingItemCount: undefined };
@@ -56,7 +56,7 @@ export async function readPage(
   return { revision, objects, continueToken, remainingItemCount: selection.everything ? rest : undefined };
 }
 
-/** Waits for a revision that the log has not reached, for a limited time. */
+/** Waits for a later revision of the log, for a limited time. */
 export async function requireFresh(log: LogView, revision: number, timeoutMs: number): Promise<void> {
   if (await log.reached(revision, timeoutMs)) return;
   throw tooLargeResourceVersion(revision, log.revision);

@@ -1,4 +1,4 @@
-/** The verbs that change nothing: GET, LIST and WATCH. */
+/** The reading verbs: GET, LIST and WATCH. */
 
 import { representationFor, sendJson, sendPieces } from '../wire/http-io.ts';
 import type { JsonObject } from '../store/json.ts';
@@ -20,13 +20,13 @@ export interface ReadServices {
   readonly watches: Watches;
 }
 
-/** A watch of one object is a list with a field selector. With a name in the path, `watch` has no effect. */
+/** A watch of a single object is a list with a field selector. With a name in the path, `watch` has no effect. */
 export function serveRead(services: ReadServices, call: Call): Promise<void> {
   if (call.path.name !== '') return get(services, call);
   return flag(call.query, 'watch') ? services.watches.open(call) : list(services, call);
 }
 
-/** Answers with the object, or with its scale. */
+/** Answers with the object, or with the object's scale. */
 async function get({ options }: ReadServices, call: Call): Promise<void> {
   const { collection, request, response, path, query } = call;
   const { isPartial, dropsManagedFields } = representationFor(request);
@@ -57,7 +57,7 @@ async function list({ options }: ReadServices, call: Call): Promise<void> {
   await sendPieces(call, versions ? [versions.rewrite(Buffer.concat([...pieces]))] : pieces);
 }
 
-/** Returns the confirmation of a shard selector, which lists of custom resources and of metadata do not have. */
+/** Returns the confirmation of a shard selector, which lists of custom resources and of metadata omit. */
 function shardInfoOf(
   { collection, query }: Call,
   { sharding }: ReadServices['options'],
@@ -69,7 +69,7 @@ function shardInfoOf(
   return isConfirmed ? { shardInfo: { selector } } : {};
 }
 
-/** Sends the object, or its scale when the path says so. */
+/** Sends the object, or the object's scale if the path names the scale. */
 export function answer(call: Call, code: number, stored: StoredObject): void {
   const { definition } = call.collection;
   sendJson(call.response, code, isScale(call) ? scaleOf(definition, stored.parse()) : stored.toBuffer());

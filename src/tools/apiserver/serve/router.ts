@@ -1,4 +1,4 @@
-/** One request: authenticates it, applies its faults, and passes it to the verb or to the discovery documents. */
+/** A request: authenticates it, applies faults, and passes it to the verb or to the discovery documents. */
 
 import { messageOf } from '../../../base/errors.ts';
 import { isLoopbackHost } from '../../../base/loopback.ts';
@@ -73,7 +73,7 @@ async function serve(services: Services, request: IncomingMessage, response: Ser
 
 function addRights(rights: Rights, record: RequestRecord, path: ResourcePath): void {
   rights.add(path, authorizedVerbOf(record, path));
-  // A client that lists in a watch lists without it on a server that cannot stream.
+  // A client that lists in a watch sends a LIST to a server that cannot stream.
   if (record.watch && record.query['sendInitialEvents'] === 'true') rights.add(path, 'list');
 }
 
@@ -114,8 +114,8 @@ function authenticate(
 }
 
 /**
- * Without a token a web page could make a browser on this machine send requests: with another name for this address, or
- * with a body of no type, which needs no permission of ours.
+ * If there is no token, a web page could make a browser on this machine send requests: through another name of this
+ * address, or with a body without a type, which needs no permission of the server.
  */
 function refuseWebPages({ allowRemote }: ResolvedOptions, { headers }: IncomingMessage): void {
   const { host = '', 'content-length': length = '0', 'transfer-encoding': encoding } = headers;

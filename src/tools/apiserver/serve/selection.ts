@@ -1,5 +1,5 @@
 /**
- * The objects that a LIST, WATCH or deletecollection concerns: namespace, label, field and shard selector. A field
+ * The objects that a LIST, WATCH or deletecollection selects: namespace, label, field and shard selector. A field
  * selector (`metadata.name=web-0,status.phase!=Failed`) can name only the fields that the resource declares.
  */
 
@@ -16,7 +16,7 @@ import type { StoredObject } from '../store/stored-object.ts';
 
 export interface Selection {
   matches(object: StoredObject): boolean;
-  /** True without a selector: then the number of remaining items is known. */
+  /** True without a selector; only then is the number of remaining items known. */
   readonly everything: boolean;
 }
 
@@ -41,7 +41,7 @@ export function selectionOf(
   };
 }
 
-/** Returns undefined for a request without the selector, or with an empty one. */
+/** Returns undefined for a request without a shard selector, or with an empty selector. */
 function shardFilterOf(query: URLSearchParams): ShardFilter | undefined {
   const selector = query.get('shardSelector') ?? '';
   return selector === '' ? undefined : new ShardFilter(parsed(parseShardSelector, selector));

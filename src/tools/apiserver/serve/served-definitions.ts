@@ -1,6 +1,7 @@
 /**
- * Serves what CustomResourceDefinitions define: a definition that was written is served with its new rules, and accepted
- * in its status, in the same turn of the event loop. A deleted one first deletes its objects, then ends its watches.
+ * Serves the resources that CustomResourceDefinitions define: a new or changed definition is served with the new rules,
+ * and accepted in its status, in the same turn of the event loop. The deletion of a definition first deletes the
+ * objects, then ends the watches.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -22,9 +23,9 @@ interface Parts {
   readonly watches: Watches;
 }
 
-/** The collections of one definition. */
+/** The collections of a definition. */
 interface Served {
-  /** Part of the definition that these were made from. */
+  /** Part of the definition from which the collections were made. */
   readonly source: string;
   readonly storage: Collection;
   /** By version. */
@@ -77,7 +78,7 @@ export class ServedDefinitions implements ControlLoop {
     const collections = new Map<string, Collection>();
     let storage: Collection | undefined;
     for (const { resource, served, storage: isStorage } of versionsOf(object)) {
-      // It replaces a resource that was registered without a schema, and no built-in one.
+      // Replaces a resource that was registered without a schema, but not a built-in resource.
       if (!withdrawFrom(table, resource)) continue;
       const collection = before?.collections.get(resource.version) ?? log.collection(resource);
       collection.redefine(resource);
@@ -86,7 +87,7 @@ export class ServedDefinitions implements ControlLoop {
       collections.set(resource.version, collection);
     }
     if (storage === undefined) return;
-    // First the objects become those of the new storage; then the other versions show them.
+    // First the new storage takes over the objects; then the other versions show them.
     if (before !== undefined) storage.follow(before.storage);
     storage.follow(storage);
     for (const collection of collections.values()) collection.follow(storage);
@@ -112,7 +113,7 @@ export class ServedDefinitions implements ControlLoop {
     if (!isDeepStrictEqual(status, object['status'])) this.#write(name, { ...object, status });
   }
 
-  /** Deletes the objects, then removes the finalizer that has kept the definition. */
+  /** Deletes the objects, and removes the finalizer that kept the definition. */
   #cleanUp(name: string, object: KubeObject): void {
     const storage = this.#served.get(name)?.storage;
     for (const key of storage?.keys() ?? []) {
@@ -147,7 +148,7 @@ function withdrawFrom(table: ResourceTable, { group, version, resource }: Served
   return registered.custom === true;
 }
 
-/** Returns the conditions of an accepted definition; those that hold already keep their time. */
+/** Returns the conditions of an accepted definition; conditions that already hold keep their time. */
 function conditions(given: Json | undefined): Json[] {
   const known = Array.isArray(given) ? given.filter((condition) => isJsonObject(condition)) : [];
   const wanted = [

@@ -1,6 +1,6 @@
 /**
- * The verbs over HTTP. A writing verb reads the body, checks it against the URL, writes (`writer.ts`), and answers
- * with the object. The others are in `reads.ts`.
+ * The verbs over HTTP. A writing verb reads the body, checks it against the URL, writes (`writer.ts`), and answers with
+ * the object. The reading verbs are in `reads.ts`.
  */
 
 import { isDryDeletion, propagationOf } from '../write/deletion.ts';
@@ -151,7 +151,7 @@ async function patch(services: Services, call: Call): Promise<void> {
   write(services, call, current, patched, options);
 }
 
-/** Server-side apply: the body is YAML, of which JSON is a part. */
+/** Server-side apply: the body is YAML, which includes JSON. */
 async function apply(services: Services, call: Call): Promise<void> {
   const { collection, path } = call;
   const { definition } = collection;
@@ -175,12 +175,12 @@ async function apply(services: Services, call: Call): Promise<void> {
   warn(call, finalizerWarnings(definition, applied.metadata));
   const request = { namespace: path.namespace, force: options.force, scope: scopeOf(call) };
   const { stored } = services.writer.apply(collection, key, applied, request, writeOptions(call, options));
-  // An apply of a new object creates it.
+  // An apply of a new object needs the right to create it.
   if (isNew) services.rights.add(path, 'create');
   answer(call, isNew ? 201 : 200, stored);
 }
 
-/** Stores the object, its status or its scale, as the path says. */
+/** Stores the object, the status or the scale, according to the path. */
 function write(
   { writer }: Services,
   call: Call,
@@ -217,7 +217,7 @@ function writeOptions(
 }
 
 /**
- * Returns the body as an object of the resource. Reports the fields that no type names as the request asks: as an error, as
+ * Returns the body as an object of the resource. Reports unknown fields as the request demands: as an error, as
  * warnings, or not at all. They are never stored.
  */
 function accepted(call: Call, body: Json | undefined, { fieldValidation }: RequestOptions): KubeObject {
@@ -256,7 +256,7 @@ async function deleteOne(services: Services, call: Call): Promise<void> {
   else sendJson(call.response, 200, success(definition, path.name, object.identity.uid));
 }
 
-/** Deletes the selected objects, and answers with the list as it was before. */
+/** Deletes the selected objects, and answers with the list of the objects before the deletion. */
 async function deleteMany(services: Services, call: Call): Promise<void> {
   const { collection, path, query } = call;
   const selection = selectionOf(collection.definition, path, query, services.options.sharding);
@@ -288,7 +288,7 @@ async function readObject(services: Services, call: Call, options: RequestOption
   return accepted(call, parseBody(call.request, body), options);
 }
 
-/** Returns the kind of the bodies of a request, which a subresource may have of its own. */
+/** Returns the kind of a request's body, which differs for some subresources. */
 function wireKind(call: Call): ServedResource {
   if (isScale(call)) return SCALES;
   const { collection, path } = call;

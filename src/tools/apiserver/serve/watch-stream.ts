@@ -1,8 +1,8 @@
 /**
- * WATCH: a position in the history of one resource and a connection to the client. When events are committed,
- * or the socket has room again, it writes all events after its position, many in one chunk. There is no queue
- * per watcher: a slow client falls behind in the shared history. It is disconnected when it is further behind
- * than allowed. (A real apiserver does the same when its per-watcher buffer is full.)
+ * WATCH: a position in the history of a resource and a connection to the client. When events are committed, or the
+ * socket has room again, it writes all events after the position, many in a chunk. There is no queue per watcher: a
+ * slow client falls behind in the shared history. It is disconnected when it is further behind than allowed. (A real
+ * apiserver does the same when its per-watcher buffer is full.)
  */
 
 import type { Collection } from '../store/event-log.ts';
@@ -20,7 +20,7 @@ export interface WatchPlan {
   readonly selection: Selection;
   /** Objects to send first; `fromRevision` is their revision. */
   readonly initial: readonly StoredObject[];
-  /** Events after this revision follow. */
+  /** The events after this revision are sent. */
   readonly fromRevision: number;
   readonly endBookmark: boolean;
   readonly allowBookmarks: boolean;
@@ -31,9 +31,9 @@ export interface WatchPlan {
 }
 
 const BATCH_BYTES = 256 * 1024;
-/** Size of the buffer for few events: all watches write in one turn, and each of them needs its own. */
+/** Size of the buffer for few events: all watches write in the same turn, and each needs a separate buffer. */
 const SMALL_BATCH_BYTES = 16 * 1024;
-/** Bytes of buffers of each size that are kept for use again. */
+/** Bytes of buffers of each size that are kept for reuse. */
 const FREE_BYTES_MAX = 4 * 1024 * 1024;
 const FEW_EVENTS = 4;
 
@@ -58,9 +58,7 @@ export class Watch {
   #position: number;
   #blocked = false;
 
-  /**
-   * @param onClosed called when the watch has ended for any reason; the client may still have to read what was written
-   */
+  /** @param onClosed called when the watch ended for any reason; the client may still have to read written bytes */
   constructor(plan: WatchPlan, stream: FaultStream, onClosed: () => void) {
     this.#plan = plan;
     this.#stream = stream;
@@ -69,18 +67,18 @@ export class Watch {
     this.#unsubscribe = plan.collection.onCommit(() => this.pump());
   }
 
-  /** Number of events that this client has not been sent. */
+  /** Number of events that are not sent to this client yet. */
   get backlog(): number {
     return this.#plan.collection.history.end - this.#position;
   }
 
-  /** Continues after a write that returned false: the client has caught up. */
+  /** Continues after a write that returned false: the client caught up. */
   drained(): void {
     this.#blocked = false;
     this.pump();
   }
 
-  /** Writes until there is nothing more, or the client has to catch up. */
+  /** Writes until all events are sent, or the client must catch up. */
   pump(): void {
     while (this.#state.kind !== 'closed') {
       if (
@@ -100,12 +98,12 @@ export class Watch {
     }
   }
 
-  /** Sends the client a bookmark when it has received every event so far. */
+  /** Sends the client a bookmark if all events so far are sent. */
   bookmark(revision: number): void {
     if (!this.#plan.allowBookmarks || this.#state.kind !== 'live' || this.#blocked) return;
     this.pump();
     const known = Math.min(revision, this.#plan.horizon?.() ?? revision);
-    // The client of a watch from the future has seen more than this server: a bookmark would take it back.
+    // The client of a watch from the future received more than this server holds: a bookmark would take it back.
     if (known < this.#plan.fromRevision) return;
     if (!this.#blocked && this.#caughtUp()) this.#writeLine(this.#bookmarkLine(known, false));
   }
@@ -179,7 +177,7 @@ export class Watch {
     }
   }
 
-  /** Sends ADDED for an object that begins to match the selector, and DELETED for one that ceases to match. */
+  /** Sends ADDED for an object that begins to match the selector, and DELETED for an object that ceases to match. */
   #appendEvent(batch: Batch, event: LogEvent): void {
     const { selection } = this.#plan;
     const before = event.previous !== undefined && selection.matches(event.previous);
@@ -187,7 +185,7 @@ export class Watch {
     if (after) {
       this.#append(batch, before ? 'MODIFIED' : 'ADDED', event.object);
     } else if (before) {
-      // Its last matching state, with the revision of the event.
+      // The last matching state, with the revision of the event.
       this.#append(batch, 'DELETED', event.previous.withRevision(event.revision));
     }
   }
@@ -226,8 +224,8 @@ function bufferOf(bytes: number): Buffer {
 }
 
 /**
- * The bytes of one write of a watch. Events are copied one after the other into a buffer, which is used again
- * when the socket has taken it. At high rates fresh memory for every write would cost more than the copying.
+ * The bytes of a write of a watch. Events are copied in sequence into a buffer, which is reused after the socket took
+ * it. At high rates fresh memory for every write would cost more than the copying.
  */
 class Batch {
   #buffer: Buffer;
@@ -241,7 +239,7 @@ class Batch {
     return this.#length === 0;
   }
 
-  /** True when the bytes are enough for one write. */
+  /** True when the bytes are enough for a write. */
   get full(): boolean {
     return this.#length >= BATCH_BYTES / 2;
   }
@@ -261,13 +259,13 @@ class Batch {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Returns the buffer for reuse: the bytes have been written, or never will be. */
+  /** Returns the buffer for reuse: the bytes are written, or never will be. */
   release(): void {
     const kept = free.get(this.#buffer.length);
     if (kept !== undefined && kept.length * this.#buffer.length < FREE_BYTES_MAX) kept.push(this.#buffer);
   }
 
-  /** Replaces the buffer by a larger one when the object does not fit. */
+  /** Replaces the buffer by a larger buffer if the object does not fit. */
   #reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#buffer.length) return;

@@ -1,4 +1,4 @@
-/** All open watches of the server: opens them as their options say, sends bookmarks, and breaks them on request. */
+/** All open watches of the server: opens them, sends bookmarks, and breaks them on request. */
 
 import { backgroundClock, realClock, scheduleEvery } from '../../../base/clock.ts';
 import type { Collection, LogView } from '../store/event-log.ts';
@@ -153,7 +153,7 @@ export class Watches {
     return open.length;
   }
 
-  /** Returns where the stream begins, or why it cannot begin. */
+  /** Returns the start of the stream, or the reason why it cannot begin. */
   async #findStart(
     collection: Collection,
     options: WatchOptions,

@@ -1,12 +1,12 @@
 /**
- * Checks of arguments as tables of members, those that must be given among them: for the control API and for the server's
+ * Checks of arguments as tables of members, including the required members: for the control API and for the server's
  * options, which share the definition of a resource.
  */
 import { checkOptions, flag, invalidOption, text } from '../../../base/option-checks.ts';
 import type { OptionCheck, OptionChecks } from '../../../base/option-checks.ts';
 import type { ResourceDefinition } from './resources.ts';
 
-/** Checks of an argument's members, and the members that it must have. */
+/** Checks of an argument's members, and the required members. */
 export interface Shape<Argument> {
   readonly checks: OptionChecks<Argument>;
   readonly required: readonly (keyof Argument & string)[];

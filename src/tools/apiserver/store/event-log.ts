@@ -1,6 +1,6 @@
 /**
- * The one revision counter and the events of all resources. Every change is first an event in the log. LIST,
- * WATCH, conflicts and 410s follow from this one order, as in etcd.
+ * The revision counter and the events of all resources. Every change is first an event in the log. LIST, WATCH,
+ * conflicts and 410s follow from this single order, as in etcd.
  */
 
 import { realClock, realTimers } from '../../../base/clock.ts';
@@ -12,7 +12,7 @@ import type { ServedResource } from './resources.ts';
 import type { KubeObject } from './json.ts';
 import { StoredObject } from './stored-object.ts';
 
-/** The revision up to which a server answers, and the wait for a later one. */
+/** The revision up to which a server answers, and the wait for a later revision. */
 export type LogView = Pick<EventLog, 'revision' | 'reached'>;
 
 export class EventLog {
@@ -44,7 +44,7 @@ export class EventLog {
     return collection;
   }
 
-  /** Every collection in which objects are stored: of several versions of a resource, one. */
+  /** Every collection that stores objects: a single collection for all versions of a resource. */
   stored(): Collection[] {
     return [...this.#collections.values()].filter((collection) => collection.storage === collection);
   }
@@ -69,13 +69,13 @@ export class EventLog {
     return object;
   }
 
-  /** Forgets the history up to and including `revision`; lists and watches from before it expire. */
+  /** Forgets the history up to and including `revision`; lists and watches from earlier revisions expire. */
   compact(revision: number): void {
     this.#compacted = Math.max(this.#compacted, revision);
     for (const collection of this.#collections.values()) collection.history.compact(revision);
   }
 
-  /** Resolves true when the log has reached `revision`, false when `timeoutMs` have passed first. */
+  /** Resolves true when the log reaches `revision`, false after `timeoutMs`. */
   reached(revision: number, timeoutMs: number): Promise<boolean> {
     if (this.#revision >= revision) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -108,25 +108,24 @@ function nameOf(definition: ServedResource): string {
   return `${definition.resource}.${apiVersionOf(definition)}`;
 }
 
-/** All objects of a resource at one revision, in the order of their keys (the order of etcd, hence of LIST). */
+/** All objects of a resource at a revision, in the order of their keys (the order of etcd, hence of LIST). */
 export interface Snapshot {
   readonly revision: number;
   readonly objects: readonly StoredObject[];
 }
 
 /**
- * Number of remembered snapshots. The pages of one list follow each other soon, so a few snapshots serve all
- * lists in progress.
+ * Number of kept snapshots. The pages of a list follow each other soon, so a few snapshots serve all lists in progress.
  */
 const SNAPSHOTS_MAX = 4;
 
 /**
- * One resource: its current objects, its recent history, and snapshots of every moment in that history. A
- * snapshot is computed backwards from the present state: each event is undone, the newest first.
+ * A resource: the current objects, the recent history, and snapshots of every moment in that history. A snapshot is
+ * computed backwards from the present state: each event is undone, the newest first.
  */
 export class Collection {
   definition: ServedResource;
-  /** The collection that stores the objects: another one when this one shows them in another version. */
+  /** The collection that stores the objects: another collection if this collection shows them in another version. */
   storage: Collection = this;
   readonly history: History;
   readonly journal: Journal = new Journal();
@@ -163,7 +162,7 @@ export class Collection {
     return StoredObject.encode(this.definition, schema?.coerce(object) ?? object, revision);
   }
 
-  /** Serves the resource by a new definition: the objects get its defaults, and keep their versions. */
+  /** Serves the resource by a new definition: the objects get the new defaults, and keep their versions. */
   redefine(definition: ServedResource): void {
     this.definition = definition;
     for (const [key, object] of this.#objects) {
@@ -171,7 +170,7 @@ export class Collection {
     }
   }
 
-  /** Shows the objects of another collection from now on; its own storage: stores them itself. */
+  /** Shows the objects of another collection from now on; if `storage` is this collection, stores them itself. */
   follow(storage: Collection): void {
     this.leave();
     this.storage = storage;
@@ -183,7 +182,7 @@ export class Collection {
     this.#keys = undefined;
   }
 
-  /** Shows no further events. */
+  /** Stops showing events of the storage. */
   leave(): void {
     this.storage.#views.delete(this);
   }
@@ -201,17 +200,15 @@ export class Collection {
     for (const view of this.#views) view.#show(event);
   }
 
-  /**
-   * Calls `listener` once per turn of the event loop in which events were committed. @returns a function that stops it
-   */
+  /** Calls `listener` once in each turn of the event loop that commits events. @returns a function that stops it */
   onCommit(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Returns the state at `revision` (≤ the present), or undefined when the history does not reach that far
-   * back. It is remembered only for lists in pages, because a snapshot keeps all its objects in memory.
+   * Returns the state at `revision` (≤ the present), or undefined if the history does not reach that far back. The
+   * snapshot is kept only for lists in pages, because it holds all objects in memory.
    */
   snapshot(revision: number, paged: boolean): Snapshot | undefined {
     if (revision < this.history.floor) return undefined;

@@ -1,6 +1,6 @@
-/** A broken rule of one field: a cause of a 422. */
+/** The broken rules of fields, which are the causes of a 422. */
 
-/** One broken field rule, e.g. `Required value`, with the wording after the path. */
+/** A broken rule, such as `Required value`, with the wording after the path. */
 export interface FieldError {
   readonly type:
     | 'FieldValueRequired'

@@ -1,5 +1,5 @@
 /**
- * The recent events of one resource, as a sliding window. A watch is a position in it.
+ * The recent events of a resource, as a sliding window. A watch is a position in the window.
  *
  *   positions   first ─────────────────────── end        (numbered from 0 since the server started)
  *   events      [ rev 12 ][ rev 15 ][ rev 16 ][ … ]
@@ -14,7 +14,7 @@ export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 export interface LogEvent {
   readonly type: ChangeType;
   readonly revision: number;
-  /** The object after the change; for DELETED its last state with the revision of the deletion. */
+  /** The object after the change; for DELETED the last state with the revision of the deletion. */
   readonly object: StoredObject;
   readonly previous: StoredObject | undefined;
 }
@@ -51,7 +51,7 @@ export class History {
     return this.#base + this.#events.length;
   }
 
-  /** The oldest revision (exclusive) from which a watch misses nothing. */
+  /** The oldest revision (exclusive) from which a watch receives every event. */
   get floor(): number {
     return this.#floor;
   }

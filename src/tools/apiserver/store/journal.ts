@@ -1,7 +1,7 @@
 /**
- * The complete history of a resource, for comparison with a client's: revision, type and key of each event.
- * It is kept in columns of 13 bytes an event, so that it can hold millions of them. It never forgets an
- * event, unlike the history's window.
+ * The complete history of a resource, for comparison with the history of a client: revision, type and key of each
+ * event. It is kept in columns of 13 bytes an event, so that it can hold millions of them. It never forgets an event,
+ * unlike the history's window.
  */
 
 import type { ChangeType } from './history.ts';
@@ -64,7 +64,7 @@ export class Journal {
   }
 }
 
-/** The result of `log()`: `[revision, type, key]` tuples, each made when it is read. */
+/** The result of `log()`: `[revision, type, key]` tuples, each tuple made when it is read. */
 export class JournalView implements Iterable<JournalEntry> {
   readonly #columns: JournalColumns;
 

@@ -1,6 +1,6 @@
 /**
- * A Kubernetes object before it is bytes: plain JSON with a metadata block. The embedded server has no other
- * types, so one shape serves every resource.
+ * A Kubernetes object before it is bytes: plain JSON with a metadata block. The embedded server uses no other types, so
+ * this shape serves every resource.
  */
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
@@ -34,7 +34,7 @@ export interface OwnerReference extends JsonObject {
   blockOwnerDeletion?: boolean;
 }
 
-/** The fields that one manager owns, as one operation on one version (and subresource) made it their owner. */
+/** The fields that a manager owns through an operation on a version (and subresource). */
 export interface ManagedFieldsEntry extends JsonObject {
   manager?: string;
   operation?: string;
@@ -51,7 +51,7 @@ export interface KubeObject extends JsonObject {
   metadata: ObjectMeta;
 }
 
-/** Returns text as it is, other values as JSON. */
+/** Returns text unchanged, other values as JSON. */
 export function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
@@ -60,12 +60,12 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns an own member: a name of a request may be one of Object.prototype. */
+/** Returns an own member, because a name in a request may be a name of Object.prototype. */
 export function memberOf(value: Json | undefined, name: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Sets an own member, `__proto__` too, to which an assignment would give a prototype. */
+/** Sets an own member, also `__proto__`, which an assignment would turn into the prototype. */
 export function setMember(object: JsonObject, name: string, value: Json | undefined): void {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -1,6 +1,6 @@
 /**
- * The resources of the server: one table from group/version/resource to kind, scope and the few facts that
- * the verbs need. CustomResourceDefinitions and `registerResource` add more at run time.
+ * The resources of the server: a table from group/version/resource to kind, scope and the few facts that the verbs
+ * need. CustomResourceDefinitions and `registerResource` add more at run time.
  */
 
 import { KubeloomError } from '../../../base/errors.ts';
@@ -18,7 +18,7 @@ export interface ResourceDefinition {
   readonly kind: string;
   readonly namespaced: boolean;
   readonly shortNames?: readonly string[];
-  /** True when there is a `/status` subresource. Writes to the object itself then leave `status` alone. */
+  /** True if there is a `/status` subresource; writes to the object itself then leave `status` unchanged. */
   readonly status?: boolean;
   /** Selectable fields beyond metadata.name and metadata.namespace: path to the value when absent. */
   readonly fields?: Readonly<Record<string, string>>;
@@ -26,11 +26,11 @@ export interface ResourceDefinition {
   readonly graceful?: boolean;
   /** True when DELETE answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean;
-  /** True for custom resources: they are written with sorted keys, and their list items have kind and apiVersion. */
+  /** True for custom resources: they are written with sorted keys, and their list items contain kind and apiVersion. */
   readonly custom?: boolean;
 }
 
-/** Paths in an object, from which its `/scale` is made. */
+/** Paths in an object, from which `/scale` is made. */
 export interface ScalePaths {
   readonly replicas: readonly string[];
   readonly statusReplicas: readonly string[];
@@ -46,7 +46,7 @@ export interface ResourceSchema {
   coerce(object: KubeObject): KubeObject;
   /** Paths of the fields that `coerce` removes because the schema does not name them. */
   unknownFields(object: KubeObject): readonly string[];
-  /** Returns the broken rules of an object that `coerce` has returned. */
+  /** Returns the broken rules of an object that `coerce` returned. */
   validate(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[];
 }
 
@@ -55,15 +55,15 @@ export interface ServedResource extends ResourceDefinition {
   readonly listKind?: string;
   readonly singular?: string;
   readonly categories?: readonly string[];
-  /** The verbs in discovery, when they are not all. */
+  /** The verbs in discovery, if some are missing. */
   readonly verbs?: readonly string[];
   readonly scale?: ScalePaths;
   readonly schema?: ResourceSchema;
-  /** Answers a creation in the place of storing the object. */
+  /** Answers a creation instead of storing the object. */
   readonly review?: (object: KubeObject) => KubeObject;
   /** True when a deletion without a policy leaves the dependents. */
   readonly orphansDependents?: boolean;
-  /** True while the CustomResourceDefinition is being deleted: nothing new can be created. */
+  /** True while the CustomResourceDefinition is being deleted: creations are refused. */
   readonly terminating?: boolean;
 }
 
@@ -193,7 +193,7 @@ export class ResourceTable {
     return this.#definitions.some((entry) => entry.group === group && entry.version === version);
   }
 
-  /** Returns the resource of a name such as `pods` or `deployments.apps`: the resource, then its group. */
+  /** Returns the resource of a name such as `pods` or `deployments.apps`: the resource, followed by the group. */
   named(name: string): ServedResource {
     const [resource = '', ...group] = name.split('.');
     const groupName = group.join('.');

@@ -1,6 +1,6 @@
 /**
- * All options of the embedded apiserver with units and defaults. The defaults are those of the real server
- * where it has the value.
+ * All options of the embedded apiserver with units and defaults. The defaults are the real server's, if it has the
+ * option.
  */
 
 import { KubeloomError } from '../../../base/errors.ts';
@@ -19,15 +19,13 @@ export interface ApiServerOptions {
   readonly allowRemote?: boolean;
   /** Serves TLS with a CA and a certificate made at start. Default true. */
   readonly tls?: boolean;
-  /** The bearer token that requests must carry. Default: a random one; '' accepts requests without one. */
+  /** The bearer token that requests must carry. Default: a random token; '' also accepts requests without a token. */
   readonly token?: string;
   /** The revision before the first write. Default 1, like an empty etcd. */
   readonly firstRevision?: number;
   /** Number of events that each resource keeps for watches and old lists. Default 100,000. */
   readonly historyEventsMax?: number;
-  /**
-   * Bytes of these events. Default 512 MiB; updates of the load generator share their bytes and count almost nothing.
-   */
+  /** Bytes of these events. Default 512 MiB; updates of the load generator share their bytes and hardly count. */
   readonly historyBytesMax?: number;
   /** Default 60,000, as the real server. */
   readonly bookmarkIntervalMs?: number;
@@ -36,22 +34,21 @@ export interface ApiServerOptions {
    * allows 10 to 1,000 events and a time budget, which would make tests depend on speed.)
    */
   readonly watchBacklogEventsMax?: number;
-  /** Without timeoutSeconds a watch lasts 1 to 2 times this. Default 1,800,000. */
+  /** A watch without timeoutSeconds lasts 1 to 2 times this. Default 1,800,000. */
   readonly watchTimeoutMs?: number;
-  /**
-   * How long a read waits for a revision that is not reached yet, before `Too large resource version`. Default 3,000.
-   */
+  /** Time for which a read waits for a future revision, before `Too large resource version`. Default 3,000. */
   readonly freshnessTimeoutMs?: number;
   /** Default 3 MiB. */
   readonly requestBytesMax?: number;
   /**
-   * How a watch from too old a revision fails: with a 410 inside the stream (default, as in the real server),
-   * or with an HTTP status.
+   * Failure of a watch from too old a revision: a 410 inside the stream (default, as in the real server), or an HTTP
+   * status.
    */
   readonly expiredWatch?: 'event' | 'status';
   /**
    * Treatment of `shardSelector` in LIST and WATCH. `ignores` (default): as servers without the feature gate
-   * ShardedListAndWatch. `echoes`: filters, and typed lists say so, as servers with the gate. `filters`: says it nowhere.
+   * ShardedListAndWatch. `echoes`: filters and confirms it in typed lists, as servers with the gate. `filters`: filters
+   * without confirmation.
    */
   readonly sharding?: 'ignores' | 'filters' | 'echoes';
   /** Custom resources; more can be registered later. */

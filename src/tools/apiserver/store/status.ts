@@ -151,10 +151,10 @@ export function invalid(
   });
 }
 
-/** Returns the refusal that an error of a verb is; undefined for an error of ours. */
+/** Returns the refusal of a verb's error; undefined for an internal error. */
 export function refusalOf(error: unknown): StatusError | undefined {
   if (error instanceof StatusError) return error;
-  // A real server stores 10,000 levels; what works on an object here needs the stack for each.
+  // A real server stores 10,000 levels; this server needs a stack frame for each.
   if (error instanceof RangeError && error.message.startsWith('Maximum call stack'))
     return badRequest('the object is nested too deep for the embedded apiserver');
   return undefined;
@@ -172,7 +172,7 @@ export function forbidden(message: string, details: StatusDetails): StatusError 
   return failure(403, message, details);
 }
 
-/** Nothing can be created in a namespace that is being deleted. */
+/** In a namespace that is being deleted, creations are refused. */
 export function namespaceTerminating(
   definition: ResourceDefinition,
   name: string,
@@ -255,7 +255,7 @@ export function objectNotRecognized(definition: ResourceDefinition): StatusError
 
 const SHOWN_CHARACTERS = 30;
 
-/** The body of a custom resource names its kind. */
+/** The body of a custom resource must name the kind. */
 export function kindMissing(definition: ResourceDefinition, body: string): StatusError {
   const start = body.length > SHOWN_CHARACTERS ? `${body.slice(0, SHOWN_CHARACTERS)} ...` : body;
   const why = `Object 'Kind' is missing in '${body}' (${start})`;
@@ -295,7 +295,7 @@ export function internalError(message: string): StatusError {
   return failure(500, `Internal error occurred: ${message}`, { causes: [{ message }] });
 }
 
-/** Any other failure, for injected ones. */
+/** Any other failure, for injected failures. */
 export function failureOf(code: number, message: string, retryAfterSeconds?: number): StatusError {
   return failure(code, message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
 }

@@ -1,13 +1,12 @@
 /**
- * One version of one object, as the bytes that LIST and WATCH write. They are built once, when the object is
- * written; nothing is serialised again. Only the digits of the resourceVersion are left out. So a version
- * that differs in nothing else (a deletion, an update of the load generator) shares the bytes:
+ * A version of an object, as the bytes that LIST and WATCH write. They are built once, when the object is written, and
+ * never serialised again. Only the digits of the resourceVersion are left out. So a version that differs only in these
+ * (a deletion, an update of the load generator) shares the bytes:
  *
  *   {"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0",…,"resourceVersion":"",…},"spec":{…},…}
  *                                              ^ metadataStart                     ^ revisionAt  ^ metadataEnd
  *
- * Built-in kinds are written in the order of Go's structs, custom resources with sorted keys, as in the real
- * server.
+ * Built-in kinds are written in the order of Go's structs, custom resources with sorted keys, as in the real server.
  */
 
 import { parseJson } from '../../../base/parse-json.ts';
@@ -18,7 +17,7 @@ import type { Json, JsonObject, KubeObject } from './json.ts';
 import { apiVersionOf } from './resources.ts';
 import type { ResourceDefinition } from './resources.ts';
 
-/** The fields for selectors and keys; shared between versions that do not differ in them. */
+/** The fields for selectors and keys; shared between versions in which they are equal. */
 export interface Identity {
   readonly key: string;
   readonly namespace: string;
@@ -45,7 +44,7 @@ const METADATA_ORDER = [
   'managedFields',
 ] as const;
 
-/** Stands in the place of the resourceVersion while the JSON is built; no user can write it by accident. */
+/** Takes the place of the resourceVersion while the JSON is built; no user can write it by accident. */
 const PLACEHOLDER = `resource-version-${crypto.randomUUID()}`;
 const MANAGED_FIELDS = pathTrie(['metadata.managedFields']);
 const METADATA_KEY_LENGTH = '"metadata":'.length;
@@ -112,7 +111,7 @@ export class StoredObject {
     return new StoredObject(this.content, revision, this.#stamp);
   }
 
-  /** Copies the JSON into `target`, which has room for `length` bytes. */
+  /** Copies the JSON into `target`, which must have room for `length` bytes. */
   copyTo(target: Buffer, offset: number): void {
     const { bytes, revisionAt, stampAt } = this.content;
     bytes.copy(target, offset, 0, revisionAt);
@@ -133,7 +132,7 @@ export class StoredObject {
     return parseJson(this.toBuffer().toString()) as KubeObject;
   }
 
-  /** Returns the object as an item of a list: items of built-in kinds have neither kind nor apiVersion. */
+  /** Returns the object as an item of a list: items of built-in kinds omit kind and apiVersion. */
   listItem(definition: ResourceDefinition): Buffer[] {
     const bytes = this.toBuffer();
     return definition.custom
@@ -141,7 +140,7 @@ export class StoredObject {
       : [OPEN, bytes.subarray(this.content.metadataStart - METADATA_KEY_LENGTH)];
   }
 
-  /** Returns its PartialObjectMetadata. */
+  /** Returns the object's PartialObjectMetadata. */
   metadataOnly(): Buffer[] {
     const { metadataStart, metadataEnd } = this.content;
     const metadata = this.toBuffer().subarray(metadataStart, metadataEnd + this.#digits.length);
@@ -149,14 +148,14 @@ export class StoredObject {
   }
 }
 
-/** Returns the JSON of one object, in pieces, without managedFields. */
+/** Returns the JSON of an object, in pieces, without managedFields. */
 export function withoutManagedFields(pieces: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat(pieces);
   const kept = Buffer.allocUnsafe(bytes.length);
   return kept.subarray(0, dropPaths(bytes, 0, bytes.length, MANAGED_FIELDS, kept, 0));
 }
 
-/** Splits the object in the order of its bytes. */
+/** Splits the object in the order of the bytes. */
 function arrange(
   definition: ResourceDefinition,
   object: KubeObject,

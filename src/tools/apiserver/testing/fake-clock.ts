@@ -45,14 +45,14 @@ export class FakeClock implements Clock {
     return next && next.at - this.#now;
   }
 
-  /** Runs every timer that comes due, in order, each at its own time; also timers that they schedule. */
+  /** Runs every timer that comes due, in order, each at the timer's time, including timers scheduled on the way. */
   advance(byMs: number): void {
     const until = this.#now + byMs;
     for (let next = this.#next(); next && next.at <= until; next = this.#next()) this.#run(next);
     this.#now = until;
   }
 
-  /** Advances to the time of the next timer and runs only that one. Returns false when there is none. */
+  /** Advances to the time of the next timer and runs only that timer. Returns false if there is none. */
   advanceToNext(): boolean {
     const next = this.#next();
     if (next) this.#run(next);

@@ -1,8 +1,8 @@
 /**
- * A collection that a test writes and that informers list and watch without a server: client-go's
- * FakeControllerSource. A change can be hidden from open watches, as if a connection had lost it. Watches can
- * be reset: their position is then gone, and their clients list again. Objects are copied in and out. Lists
- * are in key order, events in the order of the changes, and the resourceVersion counts the changes.
+ * A collection that a test writes and that informers list and watch without a server: client-go's FakeControllerSource.
+ * A change can be hidden from open watches, as if a connection had lost it. Watches can be reset, which drops their
+ * position and makes their clients list again. Objects are copied in and out. Lists are in key order, events in the
+ * order of the changes, and the resourceVersion counts the changes.
  */
 import { flag, text, checkOptions } from '../../../base/option-checks.ts';
 import type { OptionChecks } from '../../../base/option-checks.ts';
@@ -27,7 +27,7 @@ export interface FakeObject {
 }
 
 export interface FakeControllerSourceOptions {
-  /** The kind of lists; items keep their own. */
+  /** The kind of lists; items keep their kind. */
   readonly kind?: string;
   readonly apiVersion?: string;
   /** Serves streaming lists (`sendInitialEvents`). Default false, as in client-go. */
@@ -36,7 +36,7 @@ export interface FakeControllerSourceOptions {
 
 const CHECKS: OptionChecks<FakeControllerSourceOptions> = { kind: text, apiVersion: text, watchList: flag };
 
-/** One call of `list` or `watch`. */
+/** A call of `list` or `watch`. */
 export interface FakeRequest {
   readonly verb: 'list' | 'watch';
   readonly options: ListOptions;
@@ -50,9 +50,9 @@ interface Change<T> {
   readonly object: T;
 }
 
-/** One open watch of a source: a queue of events that either side can end. */
+/** An open watch of a source: a queue of events that either side can end. */
 export class FakeWatch<T> implements Watch<T> {
-  /** The version up to which this watch has all its events. */
+  /** The version up to which this watch holds all events. */
   position: number;
   readonly #onStop: () => void;
   readonly #events: WatchEvent<T>[] = [];
@@ -70,7 +70,7 @@ export class FakeWatch<T> implements Watch<T> {
     this.#look();
   }
 
-  /** Ends the watch from the server's side: events that were sent are still read. */
+  /** Ends the watch from the server's side: events that were already sent are still read. */
   end(): void {
     this.#isOver = true;
     this.#look();
@@ -123,7 +123,7 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
   #version = 0;
   /** Changes up to this version are forgotten. */
   #floor = 0;
-  /** The last version that watches have been sent, or will find when they list again. */
+  /** The last version sent to watches, or found by their next list. */
   #sent = 0;
   readonly #watches: Set<FakeWatch<T>> = new Set();
 
@@ -159,7 +159,7 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
     this.#change('DELETED', object, false);
   }
 
-  /** Ends all watches and forgets the changes so far: a watch from before gets a 410. */
+  /** Ends all watches and forgets the changes so far: a watch from an earlier version gets a 410. */
   resetWatch(): void {
     this.#changes = [];
     this.#floor = this.#version;
@@ -173,7 +173,7 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
     this.#watches.clear();
   }
 
-  /** Sends every open watch a bookmark. @returns the version that all of them reach with it */
+  /** Sends every open watch a bookmark. @returns the version of the bookmark */
   sendBookmarks(): string {
     for (const watch of this.#watches) watch.send(this.#bookmark(watch.position));
     return String(this.#sent);

@@ -1,10 +1,10 @@
 /**
- * `kubeloom/testing`: tools for tests of controllers, which kubeloom's own tests use, too.
+ * `kubeloom/testing`: tools for tests of controllers, also used by kubeloom's own tests.
  *
  * - a Kubernetes API server in the calling thread, in a worker thread or in a process;
  * - a fake controller source, for tests that need no server;
  * - a clock and random numbers that tests control;
- * - `settled`: waits until everything that was written has been delivered, handled and reconciled.
+ * - `settled`: waits until all writes are delivered, handled and reconciled.
  */
 
 export { startEmbeddedApiServer } from '../run/start.ts';

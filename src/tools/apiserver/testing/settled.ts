@@ -1,9 +1,9 @@
 /**
- * `await settled(factory, queue)` waits until the stores have every event that the server has sent, every handler call,
- * promises included, has ended, and every item of the queues has been reconciled. The server sends a bookmark on every
- * watch. An informer that has received the bookmark has received every earlier event. Then handlers and queues are
- * checked, and then the server again: when one of them has written to it, the next round begins. Checks run every
- * millisecond, on timers that fake timers cannot stop.
+ * `await settled(factory, queue)` waits until the stores hold every event that the server sent, every handler call,
+ * including the promise, has ended, and every item of the queues is reconciled. The server sends a bookmark on every
+ * watch. An informer that received the bookmark received every earlier event. After that, handlers and queues are
+ * checked, followed by the server: if a handler or a reconciliation wrote to it, the next round begins. Checks run
+ * every millisecond, on timers that fake timers cannot stop.
  */
 import { realClock, realTimers } from '../../../base/clock.ts';
 import { EmbeddedApiServer, runningServer } from '../run/embedded-server.ts';
@@ -16,7 +16,7 @@ import { compareResourceVersions } from '../../../kube/resource-version.ts';
 import { isServerConnection } from '../../../kube/server-source.ts';
 import type { ServerSource } from '../../../kube/server-source.ts';
 
-/** The part of an informer that the wait needs; every informer has it. */
+/** The part of an informer that the wait needs; every informer provides it. */
 export interface Settleable {
   readonly name: string;
   readonly source: ServerSource | ListerWatcher<unknown>;
@@ -25,26 +25,26 @@ export interface Settleable {
   lastSyncResourceVersion(): string;
 }
 
-/** The part of a work queue that the wait needs; every work queue of kubeloom has it. */
+/** The part of a work queue that the wait needs; every work queue of kubeloom provides it. */
 export interface SettleableQueue {
   readonly name: string;
   /** Number of items that wait for a worker. */
   readonly length: number;
-  /** Number of items that workers have. */
+  /** Number of items that workers process. */
   readonly inWork: number;
   /** Number of failed items that wait for their next attempt. */
   readonly retrying: number;
-  /** The latest failure of an item that is to be tried again: the cause when the wait is given up. */
+  /** The latest failure of an item that will be retried: the cause if the wait is given up. */
   readonly lastFailure?: { readonly key: unknown; readonly error: unknown } | undefined;
 }
 
-/** An object that has informers, queues or both: a factory, a cache of kinds, a program of the user. */
+/** An object with informers, queues or both: a factory, a cache of kinds, a program of the user. */
 export interface SettleableParts {
   readonly informers?: Iterable<Settleable>;
   readonly queues?: Iterable<SettleableQueue>;
 }
 
-/** An informer, a work queue, a collection of them, or an object that has some. */
+/** An informer, a work queue, a collection of them, or an object that contains some. */
 export type SettledThing =
   | Settleable
   | SettleableQueue
@@ -55,40 +55,40 @@ export interface SettledOptions {
   /** Ends the wait with ERR_KUBELOOM_NOT_SETTLED, which names the cause. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds without progress after which the wait ends with ERR_KUBELOOM_NOT_SETTLED. Default 10,000. A version that
-   * an informer reaches is progress, and so are fewer items in the queues than ever before. With progress the wait ends
-   * after six times as long: two controllers that undo each other's writes never settle.
+   * Milliseconds without progress after which the wait ends with ERR_KUBELOOM_NOT_SETTLED. Default 10,000. A version
+   * that an informer reaches is progress, and so is a new minimum of items in the queues. With progress the wait ends
+   * after six times this: two controllers that undo each other's writes never settle.
    */
   readonly timeoutMs?: number;
 }
 
 const SETTLED_CHECKS: OptionChecks<SettledOptions> = { signal: aSignal, timeoutMs: number(1, Infinity) };
 const TIMEOUT_MS = 10_000;
-/** The longest wait, in times without progress. */
+/** The longest wait, as a multiple of `timeoutMs`. */
 const TIMEOUTS_MAX = 6;
 
-/** The server behind an informer: a source sends its bookmarks and returns the version that informers reach with them. */
+/** The server behind an informer. A source sends the bookmarks and returns their version. */
 type Server = EmbeddedApiServer | { sendBookmarks(): Promise<string> | string };
 
 const LOOK_INTERVAL_MS = 1;
 /**
- * Number of checks after which the bookmark is sent again: a watch that was being opened, or was behind, did
- * not receive it.
+ * Number of checks after which the bookmark is sent again: a watch that was just opening, or was behind, did not
+ * receive it.
  */
 const LOOKS_PER_BOOKMARK = 20;
 
 /**
- * Resolves when everything that was written has been delivered, handled and reconciled. It also waits until an informer
- * is started. An item that failed is waited for until it succeeds, or is given up; an item that only asked to be
- * reconciled again later (`requeueAfterMs`) is not. Inside a handler or a reconciliation it would never resolve, because
- * it waits for that call. @throws ERR_KUBELOOM_NOT_SETTLED when the signal is aborted, an informer has stopped, or nothing
- * progresses for `timeoutMs`; the cause is the last failure of a reconciliation
+ * Resolves when all writes are delivered, handled and reconciled. Also waits for the start of an informer. Waits for a
+ * failed item until the item succeeds or is given up, but not for an item that only requested another reconciliation
+ * later (`requeueAfterMs`). Do not await it inside a handler or a reconciliation: it waits for that call and would
+ * never resolve. @throws ERR_KUBELOOM_NOT_SETTLED when the signal is aborted, an informer stopped, or there was no
+ * progress for `timeoutMs`; the cause is the last failure of a reconciliation
  */
 export async function settled(...things: readonly (SettledThing | SettledOptions)[]): Promise<void> {
   const patience = new Patience(things.find(isOptions) ?? {});
   let before: ReadonlyMap<Server, string> = new Map();
   for (;;) {
-    // Again in each round: a factory or a controller may have more informers by then.
+    // Again in each round: a factory or a controller may contain more informers by now.
     const { informers, queues } = partsOf(things);
     const servers = new Map(informers.map((informer) => [informer, serverOf(informer)]));
     const targets = await bookmarks(servers.values());
@@ -98,7 +98,7 @@ export async function settled(...things: readonly (SettledThing | SettledOptions
       ),
       ...queues.flatMap(whatIsQueued),
     ];
-    // The same version twice: nothing has been written between the two rounds.
+    // An equal version twice: there was no write between the two rounds.
     const isUnchanged = [...targets].every(([server, version]) => before.get(server) === version);
     if (isUnchanged && unsettled().length === 0) return;
     patience.look(unsettled(), informers, queues);
@@ -110,7 +110,7 @@ export async function settled(...things: readonly (SettledThing | SettledOptions
   }
 }
 
-/** Decides when one wait is given up. */
+/** Decides when a wait is given up. */
 class Patience {
   readonly #signal: AbortSignal | undefined;
   readonly #timeoutMs: number;
@@ -188,7 +188,7 @@ async function bookmarks(servers: Iterable<Server>): Promise<Map<Server, string>
 
 async function bookmark(server: Server): Promise<string> {
   if (!(server instanceof EmbeddedApiServer)) return server.sendBookmarks();
-  // Read first: the bookmarks carry at least this version.
+  // Read first, because the bookmarks carry at least this version.
   const revision = await server.revision();
   await server.sendBookmarks();
   return String(revision);

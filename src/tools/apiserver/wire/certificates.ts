@@ -1,7 +1,7 @@
 /**
- * A certificate authority and a server certificate, made at every start. Node can sign but cannot write
- * X.509, so this module does. Keys are ECDSA P-256, which takes milliseconds. Nothing is stored; clients
- * trust the CA from the kubeconfig.
+ * A certificate authority and a server certificate, made at every start. Node can sign but cannot write X.509, so this
+ * module does. Keys are ECDSA P-256, which takes milliseconds. They are never stored; clients trust the CA from the
+ * kubeconfig.
  */
 
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';

@@ -66,8 +66,8 @@ export function sendStatus(response: ServerResponse, status: Status): void {
 }
 
 /**
- * Streams a document in chunks, each after the one before has been sent. Large documents are compressed for
- * clients that accept it, as in the real server.
+ * Streams a document in chunks, each after the previous chunk was sent. Large documents are compressed for clients that
+ * accept it, as in the real server.
  */
 export function sendPieces(call: ServerExchange, pieces: Iterable<Buffer>): Promise<void> {
   const { request, response } = call;
@@ -105,11 +105,11 @@ function* prepend(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
 export interface Representation {
   /** PartialObjectMetadata in place of objects. */
   readonly isPartial: boolean;
-  /** Objects have no managedFields. */
+  /** Objects omit managedFields. */
   readonly dropsManagedFields: boolean;
 }
 
-/** Returns the form that the client prefers. Tables are not offered; kubectl then makes its own. */
+/** Returns the form that the client prefers. Tables are not offered; kubectl then makes the tables. */
 export function representationFor(request: IncomingMessage): Representation {
   for (const clause of (request.headers.accept ?? '*/*').split(',')) {
     const [type, ...parameters] = clause.split(';').map((part) => part.trim());

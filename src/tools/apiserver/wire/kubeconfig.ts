@@ -1,6 +1,6 @@
 /**
- * The kubeconfig of an embedded server, as an object and as YAML for kubectl, and the same as a connection, for informers
- * without client-node. client-node's `loadFromString` accepts the object's JSON, too.
+ * The kubeconfig of an embedded server, as an object and as YAML for kubectl, and as a connection for informers without
+ * client-node. client-node's `loadFromString` also accepts the object's JSON.
  */
 import type { ServerConnection } from '../../../kube/server-source.ts';
 
@@ -46,7 +46,7 @@ export function connectionOf({ url, token, ca }: Endpoint): ServerConnection {
   return { server: url, ...(token === '' ? {} : { token }), ...(ca === '' ? {} : { ca }) };
 }
 
-/** Returns the kubeconfig in a readable layout. JSON would be valid YAML, too. */
+/** Returns the kubeconfig in a readable layout, although JSON would also be valid YAML. */
 export function kubeConfigYaml(config: KubeConfigObject): string {
   const [{ cluster }] = config.clusters;
   const [{ user }] = config.users;

@@ -1,6 +1,6 @@
 /**
  * The listening socket: plain or TLS, stopped and started again on the same port. It counts the TCP connections, and
- * can cut one or all: below a TLS socket, only the TCP socket can be reset.
+ * can cut a connection or all: below a TLS socket, only the TCP socket can be reset.
  */
 
 import { createServer } from 'node:http';
@@ -21,7 +21,7 @@ export class Listener {
   readonly #sockets = new Map<Socket, number>();
   #count = 0;
   #server: Server | undefined;
-  /** The port: the system chooses it at the first start, later starts use it again. */
+  /** The port: the system chooses it at the first start, later starts reuse it. */
   #port: number;
 
   constructor({ host, port, tls }: ResolvedOptions, handler: RequestListener) {
@@ -72,7 +72,7 @@ export class Listener {
     return this.#connectionOf(socket)?.[1] ?? 0;
   }
 
-  /** Returns the TCP socket below, and its number: both layers have the same client port. */
+  /** Returns the underlying TCP socket, with its number: the client port is the same in both layers. */
   #connectionOf(socket: Socket | null): [Socket, number] | undefined {
     return [...this.#sockets].find(([candidate]) => candidate.remotePort === socket?.remotePort);
   }

@@ -7,7 +7,7 @@ export interface MessageField {
   readonly name: string;
   readonly type: string;
   readonly form: 'single' | 'list' | 'map';
-  /** True when a zero or an empty text is a value, and not an absent field. */
+  /** True if a zero or an empty text is a value, not an absent field. */
   readonly keepsZero: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Bodies in Kubernetes' protobuf, as `kubectl create` sends them: an envelope with the type, around a message of the kind.
- * The messages are those that `kubectl create` makes; what they do not name is refused and never left out.
+ * Bodies in Kubernetes' protobuf, as `kubectl create` sends them: an envelope with the type, around a message of the
+ * kind. Only the messages that `kubectl create` makes are known; a field outside them is refused, never left out.
  */
 
 import { isJsonObject, memberOf, setMember } from '../store/json.ts';
@@ -15,7 +15,7 @@ const MAGIC = Buffer.from('k8s\0');
 const VARINT = 0;
 const BYTES = 2;
 
-/** One field on the wire: a number or bytes. */
+/** A field on the wire: a number or bytes. */
 interface WireField {
   readonly number: number;
   readonly value: bigint | Buffer;
@@ -100,7 +100,7 @@ function entryOf(field: MessageField, value: bigint | Buffer): [string, Json | u
   return [Buffer.isBuffer(key) ? key.toString() : '', decoded];
 }
 
-/** Returns a value; undefined for one that Go's JSON leaves out. */
+/** Returns a value; undefined for a value that Go's JSON omits. */
 function single({ type, keepsZero, form }: MessageField, value: bigint | Buffer): Json | undefined {
   const isKept = keepsZero || form === 'list';
   if (typeof value === 'bigint') {

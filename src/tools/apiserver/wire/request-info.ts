@@ -1,4 +1,4 @@
-/** A request, and the parts of its URL, such as `/apis/apps/v1/namespaces/a/deployments/web/status?watch=1`. */
+/** A request, and the parts of the URL, such as `/apis/apps/v1/namespaces/a/deployments/web/status?watch=1`. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Collection } from '../store/event-log.ts';
@@ -16,7 +16,7 @@ export interface ResourcePath {
   readonly subresource: string;
 }
 
-/** @internal One parsed request for a resource, as every verb receives it. */
+/** @internal A parsed request for a resource, as every verb receives it. */
 export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

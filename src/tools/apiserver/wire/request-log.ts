@@ -1,4 +1,4 @@
-/** The requests that the server has received: `requests()` of the control API. */
+/** The requests that the server received: `requests()` of the control API. */
 
 export interface RequestRecord {
   readonly method: string;

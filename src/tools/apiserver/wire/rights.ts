@@ -7,21 +7,21 @@ export interface RbacOptions {
   /** Name of the roles. Default: `controller`. */
   readonly name?: string;
   /**
-   * Namespaces that get a Role. Rights in all others are in the ClusterRole. Default: each namespace that a request named;
-   * empty: none.
+   * Namespaces that get a Role. Rights in all other namespaces are in the ClusterRole. Default: each namespace that a
+   * request named; empty: none.
    */
   readonly namespaces?: readonly string[];
 }
 
 const NAME = 'controller';
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
-/** Reviews of the own rights and identity, which every user may create: the role system:basic-user. */
+/** Reviews of the user's own rights and identity, which every user may create: the role system:basic-user. */
 const OF_EVERY_USER: ReadonlySet<string> = new Set([
   'authorization.k8s.io selfsubjectaccessreviews',
   'authorization.k8s.io selfsubjectrulesreviews',
   'authentication.k8s.io selfsubjectreviews',
 ]);
-/** Text that YAML reads as text. */
+/** Text that YAML reads as a string. */
 const PLAIN = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z][a-z0-9./-]*$/;
 
 interface Right {
@@ -42,7 +42,7 @@ export interface RequestedResource {
 
 /** @internal */
 export class Rights {
-  /** By namespace ('' for requests of no namespace) and text. */
+  /** By namespace ('' for requests outside a namespace) and text. */
   readonly #byNamespace: Map<string, Map<string, Right>> = new Map();
 
   /** @param verb as the authorizer names it */
@@ -57,7 +57,9 @@ export class Rights {
     this.#byNamespace.clear();
   }
 
-  /** Returns the YAML of the roles; empty without a right. A Role lacks what the ClusterRole grants. */
+  /**
+   * Returns the YAML of the roles; empty if there are no rights. A Role omits the rights that the ClusterRole grants.
+   */
   yaml({ name = NAME, namespaces = [...this.#byNamespace.keys()] }: RbacOptions): string {
     const own = new Set(namespaces.filter((namespace) => namespace !== ''));
     const everywhere = new Map<string, Right>();
@@ -102,7 +104,7 @@ function documentOf(
   ].join('\n');
 }
 
-/** One rule for the resources of a group that need the same verbs, in the order of their names. */
+/** A rule for the resources of a group that need the same verbs, in the order of their names. */
 function rulesOf(rights: readonly Right[]): string[] {
   const verbsOf = new Map<
     string,

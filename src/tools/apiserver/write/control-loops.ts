@@ -1,7 +1,7 @@
 /**
  * The parts of a control plane that follow writes: garbage collection, deletion of namespaces, custom resources. Each
- * notes what a write will need, and does it in the same turn of the event loop, before any other request is read. So a
- * test needs no waiting: when an answer has arrived, its consequences are in the log.
+ * loop notes the work that a write causes, and does it in the same turn of the event loop, before any other request is
+ * read. So a test need not wait: when an answer arrives, the consequences are already in the log.
  */
 
 import type { Collection } from '../store/event-log.ts';
@@ -11,16 +11,16 @@ import type { KubeObject } from '../store/json.ts';
 export interface StoredChange {
   readonly type: ChangeType;
   readonly collection: Collection;
-  /** The object after the change; for DELETED its last state. */
+  /** The object after the change; for DELETED the last state. */
   readonly object: KubeObject;
   /** False for the control API, whose objects may have owners that do not exist. */
   readonly checksOwners: boolean;
 }
 
 export interface ControlLoop {
-  /** Notes a write; it writes nothing itself. */
+  /** Notes a write, without writing. */
   saw(change: StoredChange): void;
-  /** Does what was noted. Returns false when there was nothing. */
+  /** Does the noted work. Returns false if there was none. */
   work(): boolean;
 }
 
@@ -39,7 +39,7 @@ export class ControlLoops {
     queueMicrotask(() => this.#work());
   }
 
-  /** Works until no controlLoop has anything left: the work of one is often a write that another follows. */
+  /** Works until no control loop has work left: the work of a loop is often a write that another loop follows. */
   #work(): void {
     try {
       let isBusy = true;

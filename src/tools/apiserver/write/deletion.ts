@@ -1,4 +1,4 @@
-/** Marks that a DELETE leaves on an object: the finalizers that the propagation policy adds, and the deletionTimestamp. */
+/** The marks of a DELETE on an object: the finalizers that the propagation policy adds, and the deletionTimestamp. */
 
 import { isJsonObject } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
@@ -12,14 +12,14 @@ export type Propagation = (typeof PROPAGATIONS)[number];
 
 export const FOREGROUND = 'foregroundDeletion';
 export const ORPHAN = 'orphan';
-/** Keeps a CustomResourceDefinition until its objects are gone. */
+/** Keeps a CustomResourceDefinition until all objects of the kind are gone. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 /** Kind of the options of a DELETE in messages. */
 const OPTIONS = { kind: 'DeleteOptions', group: 'meta.k8s.io' };
 
 /**
- * Reads `propagationPolicy`, or its predecessor `orphanDependents`; undefined when there is neither.
+ * Reads `propagationPolicy`, or the older `orphanDependents`; undefined if both are absent.
  *
  * @throws StatusError 422 for both, and for a policy that does not exist
  */
@@ -52,7 +52,7 @@ export function isDryDeletion(query: URLSearchParams, { dryRun }: JsonObject): b
   return given.length > 0;
 }
 
-/** Returns everything that keeps a deleted object: its finalizers, and those in the spec of a namespace. */
+/** Returns everything that keeps a deleted object: the finalizers, and the finalizers in the spec of a namespace. */
 export function keepersOf(definition: ServedResource, { metadata, spec }: KubeObject): readonly Json[] {
   const { finalizers = [] } = metadata;
   if (qualifiedName(definition) !== 'namespaces' || !isJsonObject(spec)) return finalizers;

@@ -1,6 +1,7 @@
 /**
- * Ownership of fields in the writes of objects: creates, updates and patches own what they change, server-side apply
- * owns what it names. An object that has no managers stays without them until the first apply.
+ * Ownership of fields in the writes of objects: creates, updates and patches own the fields that they change,
+ * server-side apply owns the fields of the configuration. An object without managers stays without them until the first
+ * apply.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -39,7 +40,7 @@ export function fieldTypeOf({ schema, custom, kind }: ServedResource): FieldType
   return schema?.fieldType ?? (custom === true ? WITHOUT_SCHEMA : builtInType(kind));
 }
 
-/** Returns the updated object with its managers. `given` are the managers in the body of the request. */
+/** Returns the updated object with the managers. `given` are the managers in the body of the request. */
 export function trackUpdate(
   definition: ServedResource,
   current: KubeObject | undefined,
@@ -105,8 +106,8 @@ export function applied(
 }
 
 /**
- * Returns the fields that a write through the subresource can set: the status through its own subresource only, and with it
- * the metadata of built-in kinds.
+ * Returns the fields that a write through the subresource can set: the status only through its subresource, together
+ * with the metadata of built-in kinds.
  */
 function ownedThrough(
   { status, custom }: ServedResource,
@@ -168,7 +169,7 @@ function withManagers(object: KubeObject, managers: Managers): KubeObject {
     : { ...object, metadata: { ...metadata, managedFields: encodeManagers(managers) } };
 }
 
-/** True when two lists of managers differ at most in their times: a write that changes nothing else is no write. */
+/** True if two lists of managers differ at most in their times: a write that changes only these is ignored. */
 export function differOnlyInTime(one: ManagedFieldsEntry[] = [], other: ManagedFieldsEntry[] = []): boolean {
   const timeless = (entries: ManagedFieldsEntry[]): object =>
     entries.map((entry) => ({ ...entry, time: '' }));

@@ -1,9 +1,9 @@
 /**
- * The garbage collector: deletes objects whose owners are gone, and carries out the policies Foreground and Orphan. Its
- * decisions are those of the real one (kube-controller-manager), without its delays.
+ * The garbage collector: deletes objects whose owners are gone, and carries out the policies Foreground and Orphan. The
+ * decisions are those of the real garbage collector (in kube-controller-manager), without the delays.
  *
- * An owner is found by kind, name and uid, in the namespace of its dependent or without one. An owner of another
- * namespace is therefore absent. An owner of a kind that is not served is unknown, and its dependent stays.
+ * An owner is found by kind, name and uid, in the namespace of the dependent or cluster-scoped. An owner in another
+ * namespace is therefore absent. An owner of a kind that is not served is unknown, and the dependent stays.
  */
 
 import { FOREGROUND, ORPHAN } from './deletion.ts';
@@ -23,7 +23,7 @@ interface Place {
   readonly key: string;
 }
 
-/** An object that has owners. */
+/** An object with owners. */
 interface Owned {
   readonly place: Place;
   /** Uids of the owners. */
@@ -36,7 +36,7 @@ export class GarbageCollector implements ControlLoop {
   readonly #table: ResourceTable;
   readonly #log: EventLog;
   readonly #writer: StoredObjectWriter;
-  /** Objects that have owners, by resource and key. */
+  /** Objects with owners, by resource and key. */
   readonly #owned = new Map<string, Owned>();
   /** Places of the dependents, by the uid of an owner. */
   readonly #dependents = new Map<string, Set<Place>>();
@@ -106,7 +106,7 @@ export class GarbageCollector implements ControlLoop {
     else this.#owned.set(id, { place, owners });
   }
 
-  /** Deletes an object that no owner needs any more, and removes references to some owners that are gone. */
+  /** Deletes an object whose owners are all gone, and removes references to single owners that are gone. */
   #checkOwners(place: Place, object: KubeObject): void {
     const { namespace = '', uid = '', finalizers = [] } = object.metadata;
     const owners = ownersOf(object);
@@ -124,7 +124,7 @@ export class GarbageCollector implements ControlLoop {
       this.#delete(place, object, finalizers.includes(FOREGROUND) ? 'Foreground' : policy);
       return;
     }
-    // In a circle of owners, one must not wait for the next.
+    // In a circle of owners, at least one object must not wait.
     if (dependents.some((dependent) => read(dependent)?.metadata.finalizers?.includes(FOREGROUND))) {
       this.#setOwners(
         place,
@@ -135,7 +135,7 @@ export class GarbageCollector implements ControlLoop {
     this.#delete(place, object, 'Foreground');
   }
 
-  /** Carries out the policy of a deleted owner, as far as its dependents allow. */
+  /** Carries out the policy of a deleted owner, as far as the dependents allow. */
   #carryOut(place: Place, object: KubeObject): void {
     const { uid = '', finalizers = [] } = object.metadata;
     const dependents = [...(this.#dependents.get(uid) ?? [])];

@@ -15,7 +15,7 @@ interface Operation {
 /** A value in which the document is the member '': the path '' and the path '/a' begin with that name. */
 type Holder = JsonObject;
 
-/** Applies a patch to a copy. @throws StatusError 400 for what is no patch, 422 for a patch that does not apply */
+/** Applies a patch to a copy. @throws StatusError 400 for an invalid patch, 422 for a patch that does not apply */
 export function jsonPatch(target: JsonObject, patch: Json): JsonObject {
   if (!Array.isArray(patch)) throw noOperations(isJsonObject(patch) ? 'object' : typeof patch, '[]');
   const other = patch.find((entry) => !isJsonObject(entry));

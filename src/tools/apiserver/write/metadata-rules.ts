@@ -25,11 +25,11 @@ const VALUE_RULE = `a valid label must be an empty string or consist of alphanum
 
 const LABEL_LENGTH_MAX = 63;
 const SUBDOMAIN_LENGTH_MAX = 253;
-/** A CronJob adds eleven characters to the names of its Jobs. */
+/** A CronJob appends eleven characters to the names of the Jobs. */
 const CRON_JOB_LENGTH_MAX = 52;
 const ANNOTATIONS_BYTES_MAX = 256 * 1024;
 
-/** Built-in kinds whose names are one label of a host name. */
+/** Built-in kinds whose names are a single label of a host name. */
 const LABEL_NAMES: ReadonlySet<string> = new Set(['namespaces', 'services', 'statefulsets.apps']);
 /** Names of RBAC objects may contain colons: they only have to fit into a URL. */
 const PATH_SEGMENT_GROUP = 'rbac.authorization.k8s.io';
@@ -118,7 +118,7 @@ function tooLong(charactersMax: number): string {
   return `must be no more than ${charactersMax} characters`;
 }
 
-/** Returns the broken rules of a label's key, which annotations and finalizers follow as well. */
+/** Returns the broken rules of a label's key; annotations and finalizers follow the same rules. */
 function keyRules(key: string): string[] {
   const parts = key.split('/');
   const name = parts.at(-1) ?? '';
@@ -164,7 +164,7 @@ function annotationErrors({ annotations = {} }: ObjectMeta): FieldError[] {
 const OWNER_TEXTS = ['apiVersion', 'kind', 'name', 'uid'];
 const OWNER_ORDER = [...OWNER_TEXTS, 'controller', 'blockOwnerDeletion'];
 
-/** Returns a field of the body of a request, which the client may have left out. */
+/** Returns a field of the body of a request, which the client may have omitted. */
 function textField(owner: JsonObject, field: string): string {
   const value = owner[field];
   return typeof value === 'string' ? value : '';
@@ -232,7 +232,7 @@ function finalizerErrors(
   return errors;
 }
 
-/** Returns the warnings about finalizers that a custom resource takes. */
+/** Returns the warnings about finalizers that a custom resource accepts. */
 export function finalizerWarnings({ custom }: ServedResource, { finalizers = [] }: ObjectMeta): string[] {
   if (custom !== true) return [];
   const why =
@@ -242,7 +242,7 @@ export function finalizerWarnings({ custom }: ServedResource, { finalizers = [] 
     .map((name) => `metadata.finalizers: ${quote(name)}: ${why}`);
 }
 
-/** Fields that an update may leave out but not change. */
+/** Fields that an update may omit but not change. */
 const IMMUTABLE = ['deletionTimestamp', 'deletionGracePeriodSeconds'];
 
 /** Returns the fields that the body of an update may not change. */

@@ -1,6 +1,6 @@
 /**
  * The types of metadata, as a Go server decodes them: a value of another type is a 400, a null is an absent field, and
- * an unknown field is left out.
+ * an unknown field is dropped.
  */
 
 import { isJsonObject } from '../store/json.ts';
@@ -8,7 +8,7 @@ import type { Json, ObjectMeta, OwnerReference } from '../store/json.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { badRequest, quote } from '../store/status.ts';
 
-/** The Go type of a field; a list or a map names the type of its elements, a struct the types of its fields. */
+/** The Go type of a field; a list or a map names the type of the elements, a struct the types of the fields. */
 type Shape =
   | 'string'
   | 'bool'
@@ -73,7 +73,7 @@ const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 interface Decoding {
   readonly definition: ServedResource;
-  /** Paths of the fields that no type names. */
+  /** Paths of unknown fields. */
   readonly unknown: string[];
 }
 
@@ -83,7 +83,7 @@ export function decodeMetadata(definition: ServedResource, given: Json | undefin
   return (decode(given, METADATA, { definition, unknown: [] }, 'metadata') as ObjectMeta | undefined) ?? {};
 }
 
-/** Returns the paths of the fields that metadata does not know. @throws StatusError 400 */
+/** Returns the paths of unknown fields in metadata. @throws StatusError 400 */
 export function unknownMetadata(definition: ServedResource, given: Json | undefined): string[] {
   const unknown: string[] = [];
   if (given !== undefined && given !== null) {
@@ -152,7 +152,7 @@ function mistyped(value: Json, shape: Shape, to: Decoding, path: string, owner: 
   );
 }
 
-/** A custom resource decodes its metadata alone; a built-in kind decodes the whole object. */
+/** For a custom resource only the metadata is decoded; for a built-in kind the whole object. */
 function target({ custom, kind }: ServedResource, path: string, owner: string): string {
   const plain = path.replaceAll(/\[\d+\]/g, '');
   if (owner === '') return custom === true ? 'Go value' : `Go struct field ${kind}.${plain}`;
@@ -174,7 +174,7 @@ function typeName(shape: Shape): string {
   return shape.form === 'map' ? `map[string]${typeName(shape.of)}` : `v1.${shape.name}`;
 }
 
-/** Returns each owner once, and the uids of owners that came twice. */
+/** Returns each owner once, and the uids of duplicate owners. */
 export function distinctOwners(owners: readonly OwnerReference[]): {
   owners: OwnerReference[];
   twice: string[];
@@ -191,7 +191,7 @@ export function distinctOwners(owners: readonly OwnerReference[]): {
   return { owners: [...kept.values()], twice: [...twice] };
 }
 
-/** The warning about owners that came twice. A patch is checked after it was applied. */
+/** The warning about duplicate owners. A patch is checked after it is applied. */
 export function duplicateOwners(isPatch: boolean, uids: readonly string[]): string {
   const when = isPatch ? ' after mutating admission happens' : '';
   const past = 'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24';

@@ -1,6 +1,6 @@
 /**
- * Deletion of namespaces: a namespace that is being deleted loses its objects. When finalizers keep none of them any
- * more, the namespace is deleted, too.
+ * Deletion of namespaces: the objects of a namespace that is being deleted are deleted. When no finalizer keeps an
+ * object any longer, the namespace is also deleted.
  */
 
 import type { Collection, EventLog } from '../store/event-log.ts';
@@ -53,7 +53,7 @@ export class NamespaceDeletion implements ControlLoop {
     this.#writer.update(this.#namespaces, namespace, empty, 'everything', { trusted: true, isOwn: true });
   }
 
-  /** Deletes the objects of a resource. Returns how many finalizers keep. */
+  /** Deletes the objects of a resource. Returns the number of objects that finalizers keep. */
   #deleteAll(collection: Collection, namespace: string): number {
     let kept = 0;
     for (const key of collection.keys()) {

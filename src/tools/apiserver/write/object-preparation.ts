@@ -1,6 +1,6 @@
 /**
- * The object that a create or an update stores: the server sets identity, generation, status and names, and keeps what
- * the client may not change. Pure functions from the body of a request and the present object.
+ * The object that a create or an update stores: the server sets identity, generation, status and names, and keeps the
+ * fields that the client may not change. Pure functions from the body of a request and the present object.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -41,7 +41,7 @@ export function timestamp(): string {
   return `${new Date().toISOString().slice(0, 19)}Z`;
 }
 
-/** Returns the body of a request as an object of this resource. @throws StatusError 400 when it is none */
+/** Returns the body of a request as an object of this resource. @throws StatusError 400 for any other body */
 export function asObject(definition: ServedResource, body: Json | undefined): KubeObject {
   const { kind: expectedKind, version } = definition;
   if (!isJsonObject(body)) throw objectNotRecognized(definition);
@@ -87,7 +87,7 @@ export function prepareCreate(
   delete metadata.deletionTimestamp;
   delete metadata['deletionGracePeriodSeconds'];
   delete metadata['selfLink'];
-  // Go's clients send a null for a time that is not set.
+  // Go's clients send a null for an unset time.
   const kept: Partial<Record<'uid' | 'creationTimestamp', string | null>> = trusted ? given : {};
   metadata.uid = kept.uid ?? crypto.randomUUID();
   metadata.creationTimestamp = kept.creationTimestamp ?? timestamp();
@@ -113,7 +113,7 @@ function activeNamespace(namespace: KubeObject): KubeObject {
   };
 }
 
-/** Go omits these when they are empty, and also the data of ConfigMaps and Secrets. */
+/** Go omits these if they are empty, and also the data of ConfigMaps and Secrets. */
 const OMITTED_WHEN_EMPTY = ['labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'];
 const DATA = ['data', 'binaryData', 'stringData'];
 
@@ -165,13 +165,13 @@ export function prepareUpdate(
   return withoutEmpty(definition, updated);
 }
 
-/** Kinds whose status is written without their metadata, as for custom resources. */
+/** Kinds whose status is written without the metadata, as for custom resources. */
 const STATUS_ALONE: ReadonlySet<string> = new Set([
   'customresourcedefinitions.apiextensions.k8s.io',
   'volumeattachments.storage.k8s.io',
 ]);
 
-/** Returns the metadata that a write through `/status` leaves alone. */
+/** Returns the metadata that a write through `/status` does not change. */
 function keptByStatus(definition: ServedResource, given: ObjectMeta): readonly string[] {
   const name = qualifiedName(definition);
   if (definition.custom === true || STATUS_ALONE.has(name)) {
@@ -182,8 +182,8 @@ function keptByStatus(definition: ServedResource, given: ObjectMeta): readonly s
 }
 
 /**
- * True for a change that the generation counts: of the spec, and for a custom resource of anything except metadata, and
- * except the status that is a subresource.
+ * True for a change that the generation counts: of the spec, and for a custom resource of any member except metadata
+ * and a status that is a subresource.
  */
 function isCounted(definition: ServedResource, current: KubeObject, updated: KubeObject): boolean {
   if (definition.custom !== true) {

@@ -25,7 +25,7 @@ export function requirePatchType(type: string, definition: ResourceDefinition): 
 }
 
 /**
- * Returns the configuration of a server-side apply: YAML without tags, of which JSON is a part. Its nulls are absent fields.
+ * Returns the configuration of a server-side apply: YAML without tags, which includes JSON. Nulls are absent fields.
  *
  * @throws StatusError 400
  */
@@ -87,7 +87,7 @@ export function applyPatch(
   return strategicMerge(current, patch, fieldTypeOf(definition));
 }
 
-/** Merges by RFC 7396: objects merge, null removes, everything else replaces. */
+/** Merges by RFC 7396: objects merge, null removes, all other values replace. */
 function mergePatch(target: Json | undefined, patch: JsonObject): JsonObject {
   const result: JsonObject = isJsonObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {

@@ -73,7 +73,7 @@ function withScheduled(conditions: Json | undefined): Json[] {
   return [...others, scheduled];
 }
 
-/** Deletes the Pod when its disruption budget allows it. @throws StatusError 429 when the budget does not */
+/** Deletes the Pod if the disruption budget allows it. @throws StatusError 429 if the budget does not */
 export function evict(
   { writer, pods, budgets }: Parts,
   target: Target,
@@ -102,7 +102,7 @@ function checkBodyName({ name }: Target, body: KubeObject, kind: string): void {
   if (body.metadata.name !== name) throw badRequest(`name in URL does not match name in ${kind} object`);
 }
 
-/** A Pod that does not run, or that is being deleted already, disrupts nothing. */
+/** A Pod that does not run, or that is already being deleted, needs no budget. */
 function needsBudget({ metadata, status }: KubeObject): boolean {
   const phase = memberOf(status, 'phase');
   return (

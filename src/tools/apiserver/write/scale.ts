@@ -14,7 +14,7 @@ export const SCALES: ServedResource = {
   namespaced: true,
 };
 
-/** @throws StatusError when the object has no replicas */
+/** @throws StatusError if the object has no replicas */
 export function scaleOf({ scale, custom }: ServedResource, object: KubeObject): KubeObject {
   const { replicas: path = [], statusReplicas = [], selector = [] } = scale ?? {};
   const replicas = at(object, path);
@@ -38,7 +38,7 @@ export function scaleOf({ scale, custom }: ServedResource, object: KubeObject): 
   };
 }
 
-/** Returns the object with the replicas of the scale. @throws StatusError when they are no number of replicas */
+/** Returns the object with the replicas of the scale. @throws StatusError for an invalid number of replicas */
 export function withScale(
   { scale, custom }: ServedResource,
   object: KubeObject,
@@ -59,7 +59,7 @@ export function withScale(
   return withValue({ ...object, metadata }, scale?.replicas ?? [], replicas) as KubeObject;
 }
 
-/** Returns the configuration of the object that the configuration of its scale stands for. @throws StatusError 500 */
+/** Returns the configuration of the object that corresponds to a configuration of the scale. @throws StatusError 500 */
 export function scaledConfiguration({ scale, custom }: ServedResource, given: KubeObject): KubeObject {
   const { name = '', namespace = '', resourceVersion } = given.metadata;
   if (custom === true) {
@@ -84,7 +84,7 @@ function at(object: JsonObject, path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>(memberOf, object);
 }
 
-/** Writes a label selector as text: `app=web,tier in (a,b)`. Text stays as it is. */
+/** Writes a label selector as text: `app=web,tier in (a,b)`. Text is returned unchanged. */
 function selectorText(selector: Json | undefined): string {
   if (typeof selector === 'string') return selector;
   if (!isJsonObject(selector)) return '';

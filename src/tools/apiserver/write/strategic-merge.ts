@@ -21,7 +21,7 @@ const MERGED_WHOLE: ReadonlyMap<string, string> = new Map([
   ['imagePullSecrets', 'name'],
 ]);
 
-/** @throws StatusError 500 for an unknown directive, and for an item without its key */
+/** @throws StatusError 500 for an unknown directive, and for an item without the key */
 export function strategicMerge(target: JsonObject, patch: JsonObject, type: FieldType): JsonObject {
   const directive = patch[PATCH];
   if (directive === 'replace') return withoutDirectives(patch);
@@ -87,8 +87,8 @@ function mergeItems(key: string, target: readonly Json[], patch: readonly Json[]
 }
 
 /**
- * Orders the items of a merged list: those of the patch in the order of the patch, others as they were. An item that is
- * new stands before the items that the patch does not name.
+ * Orders the items of a merged list: items of the patch in the order of the patch, other items as they were. A new item
+ * precedes the items that the patch does not name.
  */
 function ordered(
   merged: readonly Json[],

@@ -1,7 +1,7 @@
 /**
- * The writing verbs: create, update, delete. Each is one synchronous step from the present state to the next event in
- * the log, so concurrent requests cannot interleave inside one. Custom resources are checked against their schema;
- * specs of built-in kinds are neither validated nor defaulted.
+ * The writing verbs: create, update, delete. Each is a synchronous step from the present state to the next event in the
+ * log, so concurrent requests cannot interleave. Custom resources are checked against their schema; specs of built-in
+ * kinds are neither validated nor defaulted.
  */
 
 import { deleting, keepersOf } from './deletion.ts';
@@ -33,17 +33,17 @@ import { StoredObject, keyOf } from '../store/stored-object.ts';
 const IMMORTAL_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 export interface WriteOptions {
-  /** Does everything except the storing (`dryRun=All`). */
+  /** Does everything except storing (`dryRun=All`). */
   readonly dryRun?: boolean;
   /** True for the control API: the rules about names, status and resourceVersion do not apply. */
   readonly trusted?: boolean;
   /** True for the server's own writes, which change only metadata: the object is stored as it is. */
   readonly isOwn?: boolean;
-  /** The manager of the fields that a write changes; without one the object carries its managers. */
+  /** The manager of the fields that a write changes; if absent, the object carries its managers. */
   readonly writer?: FieldWriter;
   /** For a deletion. */
   readonly preconditions?: Preconditions;
-  /** For a deletion: what becomes of the dependents. */
+  /** For a deletion: the policy for the dependents. */
   readonly propagation?: Propagation | undefined;
 }
 
@@ -68,7 +68,7 @@ export class StoredObjectWriter {
     this.#namespaces = namespaces;
   }
 
-  /** Creates the namespace of a trusted create when it does not exist. */
+  /** Creates the missing namespace of a trusted create. */
   ensureNamespace(name: string): void {
     if (this.#namespaces.get(name) !== undefined) return;
     const namespace = prepareCreate(this.#namespaces.definition, { metadata: { name } }, '', true);
@@ -125,18 +125,18 @@ export class StoredObjectWriter {
     const isLast =
       updated.metadata.deletionTimestamp !== undefined && keepersOf(definition, updated).length === 0;
     if (isLast && options.dryRun !== true) {
-      // The last finalizer was removed. The event has the state before; the answer has the state that was
+      // The last finalizer was removed. The event contains the state before; the answer contains the state that was
       // never stored.
       this.#remove(collection, current);
       return unchanged;
     }
-    // A write that changes nothing makes no event: the object and its revision stay.
+    // A write without a change causes no event: the object keeps its revision.
     if (unchanged.toBuffer().equals(stored.toBuffer())) return stored;
     if (isSameButTimes(definition, updated, current, stored)) return stored;
     return this.#store(collection, updated, options);
   }
 
-  /** Applies a configuration: creates the object, or changes what the manager owns of it. */
+  /** Applies a configuration: creates the object, or changes the fields that the manager owns. */
   apply(
     collection: Collection,
     key: string,
@@ -256,7 +256,7 @@ function checkUpdate(
   if (errors.length > 0) throw invalid(definition, name, errors);
 }
 
-/** True when only the times of managers differ from the stored object. */
+/** True if only the times of managers differ from the stored object. */
 function isSameButTimes(
   definition: ServedResource,
   updated: KubeObject,
