@@ -50,18 +50,17 @@ export function readRepository(): SourceFile[] {
   return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** The documents whose prose is checked. The CHANGELOG is history. */
+/** The documents whose prose is checked. */
 export function readDocuments(): { path: string; text: string }[] {
   const root = repositoryRoot();
   const inDocs = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name.replaceAll(path.sep, '/')}`);
-  return ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/README.md', ...inDocs.toSorted()].map(
-    (name) => ({
-      path: name,
-      text: readFileSync(path.join(root, name), 'utf8'),
-    }),
-  );
+  const above = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'test/README.md'];
+  return [...above, ...inDocs.toSorted()].map((name) => ({
+    path: name,
+    text: readFileSync(path.join(root, name), 'utf8'),
+  }));
 }
 
 /** Tests run compiled, in a folder that differs: the root is the nearest one that has a package.json. */

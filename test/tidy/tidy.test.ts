@@ -22,7 +22,14 @@ import {
 } from './rules.ts';
 import type { Rule, Violation } from './rules.ts';
 import type { ProseCounts } from './prose.ts';
-import { BENCHMARK_LINES_MAX, DOCS_BYTES_MAX, bytesOf, decisionsAreShort, linesOf } from './documents.ts';
+import {
+  BENCHMARK_LINES_MAX,
+  CHANGELOG_LINES_MAX,
+  DOCS_BYTES_MAX,
+  bytesOf,
+  decisionsAreShort,
+  linesOf,
+} from './documents.ts';
 import { baseNamesAreFew, wordsStayGivenUp } from './names.ts';
 import { PROSE_BUDGETS, PROSE_GOAL } from './prose-budgets.ts';
 import { plainEnglish, proseViolations, roomsWithinBudget, withoutCode } from './prose.ts';
@@ -92,6 +99,7 @@ describe('the repository', () => {
     const lines = linesOf(documents, 'docs/benchmarks.md');
     context.diagnostic(`${(bytes / 1024).toFixed(0)} KiB of documents, ${lines} lines of benchmarks`);
     assert.ok(bytes <= DOCS_BYTES_MAX && lines <= BENCHMARK_LINES_MAX);
+    assert.ok(linesOf(documents, 'CHANGELOG.md') <= CHANGELOG_LINES_MAX);
   });
 });
 
