@@ -29,6 +29,7 @@ export interface LoadTestResult {
   readonly marks: readonly Mark[];
   /** Counters of the server, before and after; empty when the user may not read them. */
   readonly serverMetrics: readonly ServerMetric[];
+  readonly serverStages: ServerStages;
   readonly thresholds: readonly ThresholdResult[];
   readonly conclusion: Conclusion;
   /** Objects that could not be removed. */
@@ -227,6 +228,29 @@ export interface ServerMetric {
   readonly labels: Readonly<Record<string, string>>;
   readonly before: number;
   readonly after: number;
+}
+
+/** The server's time by its own histograms, phase by phase. */
+export interface ServerStages {
+  readonly stages: readonly ServerStage[];
+  /** The histograms that the server does not offer, by name. */
+  readonly absent: readonly string[];
+  /** The first reason why the server's metrics could not be read; null when all of them could. */
+  readonly unread: string | null;
+}
+
+/** The observations of a stage during a phase, of the resources that the run writes where the server tells resources apart. */
+export interface ServerStage {
+  /** The name of the phase. */
+  readonly phase: string;
+  /** `apiserver_request_duration_seconds` */
+  readonly metric: string;
+  /** The value of the label that names the stage, such as a verb; empty for a histogram without one. */
+  readonly stage: string;
+  readonly count: number;
+  readonly sumMs: number;
+  /** The buckets that are not empty, ascending; the last bucket of a histogram has no end. */
+  readonly buckets: readonly (readonly [fromMs: number, toMs: number | null, count: number])[];
 }
 
 export interface ThresholdResult {

@@ -5,6 +5,7 @@ import { confirmedWrites, pacedLatencies } from '../../loadtest/report/figures.t
 import { DASH, countText, timeText, valueText } from '../../loadtest/report/value-text.ts';
 import { figureText } from '../../loadtest/report/verdict-section.ts';
 import { worstWatchers } from '../../loadtest/report/watcher-section.ts';
+import { stageNotes, writeTimes } from '../../loadtest/report/write-times.ts';
 import type { LatencyStep } from '../../loadtest/workload/workload.ts';
 import type { LoadTestResult, WatcherResult } from '../../loadtest/result.ts';
 import { factLines } from '../terminal/report.ts';
@@ -32,7 +33,11 @@ export function resultText(result: LoadTestResult): string {
       `${each.threshold.text} (${figureText(each)})`,
     ]),
   ];
-  return [...factLines(facts), '', ...phaseLines(result), '', ...watcherLines(result.watchers)].join('\n');
+  const sections = [factLines(facts), phaseLines(result), stageLines(result), watcherLines(result.watchers)];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
 }
 
 export function conclusionText({ conclusion: { kind, reasons } }: LoadTestResult): string {
@@ -52,6 +57,23 @@ function phaseLines({ phases }: LoadTestResult): string[] {
       countText(writes.refused + writes.unanswered),
     ]),
   );
+}
+
+/** Returns where the time of a write went in the phases that had a rate. */
+function stageLines(result: LoadTestResult): string[] {
+  const paced = new Set(result.phases.filter(({ rateAsked }) => rateAsked !== null).map(({ name }) => name));
+  const table = new Table(['PHASE', 'TIME', 'OBSERVATIONS', 'P50', 'P99']);
+  const rows = writeTimes(result).filter(({ phase }) => paced.has(phase));
+  const lines = table.lines(
+    rows.map(({ phase, name, isServers, count, p50Ms, p99Ms }) => [
+      phase,
+      isServers ? `server: ${name}` : name,
+      countText(count),
+      valueText(p50Ms, 'ms'),
+      valueText(p99Ms, 'ms'),
+    ]),
+  );
+  return [...lines, ...stageNotes(result).map(escapeControls)];
 }
 
 /** Returns a line for each watcher; if there are many, for the worst. */

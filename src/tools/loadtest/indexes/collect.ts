@@ -155,10 +155,11 @@ export function merge(
 }
 
 /** The measurement of an index 0 that did not store its part. */
-const NOTHING: Pick<Parts, 'phases' | 'startedUs' | 'serverSeries' | 'server' | 'isInterrupted'> = {
+const NOTHING: Omit<Parts, 'run' | 'tasks' | 'judged' | 'costs' | 'missing' | 'leftovers'> = {
   phases: { results: [], writes: [], marks: [], firstFailure: undefined },
   startedUs: 0,
   serverSeries: new Map(),
   server: undefined,
+  serverStages: { stages: [], absent: [], unread: null },
   isInterrupted: false,
 };

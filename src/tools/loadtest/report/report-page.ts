@@ -11,6 +11,7 @@ import { leftoverSection, runSection, serverTable } from './run-section.ts';
 import { processesShown, timePlots, timelineOf } from './time-plots.ts';
 import { countText, timeText, valueText } from './value-text.ts';
 import { phaseSection, thresholdSection, tiles, verdictBox } from './verdict-section.ts';
+import { stageNotes, writeTimes } from './write-times.ts';
 import { syncSection, watcherSection } from './watcher-section.ts';
 
 export function reportPage(result: LoadTestResult): string {
@@ -32,7 +33,8 @@ export function reportPage(result: LoadTestResult): string {
     <h2>Latencies of the whole run</h2>
     <p class="note">The share of the observations in each bucket; buckets grow with the latency.</p>
     <div class="plots three">${histograms.map(figure)}</div>
-    ${latencyTable(result)} ${phaseSection(result)} ${syncSection(result)} ${watcherSection(result)}
+    ${latencyTable(result)} ${writeTimeSection(result)} ${phaseSection(result)} ${syncSection(result)}
+    ${watcherSection(result)}
     <h2>Cost of the processes</h2>
     ${processNote(result)}
     <div class="plots three">${cost.map(figure)}</div>
@@ -110,6 +112,27 @@ function latencyTable(result: LoadTestResult): Html {
   );
   const figures = numberColumns('Observations', 'min', ...Object.keys(SHARES));
   return table([...textColumns('Step', 'Measured by'), ...figures], rows);
+}
+
+function writeTimeSection(result: LoadTestResult): Html {
+  const columns = [
+    ...textColumns('Phase', 'Time', 'Measured by'),
+    ...numberColumns('Observations', 'p50', 'p99'),
+  ];
+  const rows = writeTimes(result).map(({ phase, name, isServers, count, p50Ms, p99Ms }) => [
+    phase,
+    name,
+    isServers ? 'server' : 'load test',
+    countText(count),
+    valueText(p50Ms, 'ms'),
+    valueText(p99Ms, 'ms'),
+  ]);
+  return html`<h2>Where a write’s time went</h2>
+    <p class="note">
+      The server’s stages are parts of the steps around them, by its own histograms. Their buckets are wide,
+      so that their quantiles are estimates.
+    </p>
+    ${table(columns, rows)} ${stageNotes(result).map((note) => html`<p class="note">${note}</p>`)}`;
 }
 
 function processNote({ series: { processes } }: LoadTestResult): Html {

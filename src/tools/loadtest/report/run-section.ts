@@ -5,10 +5,10 @@ import type { Html } from './html.ts';
 import { indexesText } from './indexes-text.ts';
 import { countText, valueText } from './value-text.ts';
 
-export function serverTable({ serverMetrics }: LoadTestResult): Html {
+export function serverTable({ serverMetrics, serverStages: { unread } }: LoadTestResult): Html {
   if (serverMetrics.length === 0)
     return html`<p class="note">
-      The counters of the server could not be read: the user may not read /metrics.
+      The counters of the server could not be read: ${unread ?? 'it has none'}.
     </p>`;
   const columns = [...textColumns('Counter', 'Labels'), ...numberColumns('Before', 'After', 'Difference')];
   return table(columns, serverMetrics.map(metricRow));

@@ -7,6 +7,7 @@ import type {
   Leftover,
   LoadTestResult,
   RunFacts,
+  ServerStages,
   WatcherResult,
 } from '../result.ts';
 import type { Judged } from '../watch/watcher-process.ts';
@@ -33,6 +34,7 @@ export interface Measurement {
   readonly serverSeries: ReadonlyMap<string, readonly Timed<number>[]>;
   /** undefined when the server's metrics could not be read. */
   readonly server: { readonly before: Samples; readonly after: Samples } | undefined;
+  readonly serverStages: ServerStages;
   readonly isInterrupted: boolean;
 }
 
@@ -69,6 +71,7 @@ export function assemble(parts: Parts): LoadTestResult {
     boundsMs: BOUNDS_MS,
     marks: marks.toSorted((one, other) => one.atMs - other.atMs),
     serverMetrics: changesBetween(server?.before, server?.after),
+    serverStages: parts.serverStages,
     thresholds: thresholdResults(run.workload.thresholds, measured, difference),
   } as const;
   const conclusion = conclude(result, { isInterrupted, missing, firstFailure: phases.firstFailure });

@@ -5,12 +5,14 @@ import { promisify } from 'node:util';
 import { KubeloomError, firstLineOf, messageOf } from '../../../base/errors.ts';
 import { onAbort } from '../../../base/on-abort.ts';
 import type { OtherProcess } from '../process/calls.ts';
-import type { Mark, PhaseResult, WriteCounts } from '../result.ts';
+import type { Mark, PhaseResult, ServerStage, WriteCounts } from '../result.ts';
 import type { WatcherCommands } from '../watch/watcher-processes.ts';
 import type { PhasedWrite } from '../verdict/log.ts';
 import type { Load, Phase } from '../workload/workload.ts';
 import type { WriteOutcome } from '../write/generator.ts';
 import type { GeneratorCalls } from '../write/generator-process.ts';
+import { absentIn, stagesBetween } from './server-stages.ts';
+import type { StageReading } from './server-stages.ts';
 
 /** Time in which watchers must have listed again. */
 const RELIST_MS_MAX = 300_000;
@@ -21,12 +23,16 @@ export interface PhaseTools {
   readonly signal: AbortSignal;
   /** Returns the milliseconds since the start of the run. */
   readonly atMs: () => number;
+  /** Returns the stages of the server so far; undefined when they cannot be read. */
+  readonly readStages: () => Promise<StageReading | undefined>;
 }
 
 export class Phases {
   readonly results: PhaseResult[] = [];
   readonly writes: PhasedWrite[] = [];
   readonly marks: Mark[] = [];
+  readonly stages: ServerStage[] = [];
+  readonly #readings: StageReading[] = [];
   firstFailure: string | undefined;
   /** The present phase, and the start of the phase. */
   present: { readonly index: number; readonly startMs: number } = { index: 0, startMs: 0 };
@@ -42,13 +48,14 @@ export class Phases {
    * @param onPhase called when a phase begins
    */
   async run(phases: readonly Phase[], onPhase: (phase: Phase) => void): Promise<void> {
-    const { generator, watchers, signal, atMs } = this.#tools;
+    const { generator, watchers, signal, atMs, readStages } = this.#tools;
     // Both return the answers so far.
     const unlisten = onAbort(
       signal,
       () => void Promise.all([generator.call('stop', undefined), watchers.stop()]),
     );
     try {
+      let before = await readStages();
       for (const [index, phase] of phases.entries()) {
         if (signal.aborted) return;
         const startMs = atMs();
@@ -56,10 +63,19 @@ export class Phases {
         onPhase(phase);
         const outcome = await this.#carryOut(phase);
         this.#record(phase, index, startMs, outcome);
+        const after = await readStages();
+        if (before && after) this.stages.push(...stagesBetween(before, after, phase.name));
+        if (after) this.#readings.push(after);
+        before = after;
       }
     } finally {
       unlisten();
     }
+  }
+
+  /** The histograms that the server has not offered, by name. */
+  get absentStages(): readonly string[] {
+    return this.#readings.length === 0 ? [] : absentIn(this.#readings);
   }
 
   async #carryOut(phase: Phase): Promise<WriteOutcome | undefined> {

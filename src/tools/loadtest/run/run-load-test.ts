@@ -23,7 +23,7 @@ import type { Phase, Workload } from '../workload/workload.ts';
 import { GENERATOR_ENTRY } from '../write/generator-entry.ts';
 import { ApiWriter } from '../write/api-writer.ts';
 import type { GeneratorCalls, GeneratorReport } from '../write/generator-process.ts';
-import { nameOf, namespaceOf } from '../write/kinds.ts';
+import { nameOf, namespaceOf, resourceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { assemble } from './assemble.ts';
 import type { Measurement } from './assemble.ts';
@@ -33,8 +33,8 @@ import type { Logs } from './judge-watchers.ts';
 import { machineFacts } from './machine-facts.ts';
 import { Phases } from './phases.ts';
 import type { Timed } from './series.ts';
-import { GAUGES, readServerMetrics, totalOf } from './server-metrics.ts';
-import type { Samples } from './server-metrics.ts';
+import { GAUGES, ServerMetrics, totalOf } from './server-metrics.ts';
+import type { ServerReading } from './server-metrics.ts';
 import type { LoadTestTarget } from './target.ts';
 
 export interface LoadTestOptions {
@@ -115,6 +115,7 @@ export class Run implements AsyncDisposable {
   readonly #generator: OtherProcess<GeneratorCalls>;
   readonly #watchers: WatcherProcesses;
   readonly #phases: Phases;
+  readonly #server: ServerMetrics;
   readonly #costs = new CostLog(this.#startedUs);
   readonly #serverSeries = new Map<string, Timed<number>[]>();
   #progress: GeneratorReport['progress'] = { due: 0, sent: 0, answered: 0, failed: 0 };
@@ -137,11 +138,17 @@ export class Run implements AsyncDisposable {
     const startedUs = this.#startedUs;
     const share = others?.share ?? WHOLE;
     this.#watchers = new WatcherProcesses({ workload, place, kubeConfig, share, startedUs, onCost });
+    const counters = workload.thresholds.flatMap(({ subject }) =>
+      subject.type === 'server' ? [subject.metric] : [],
+    );
+    const written = workload.objects.map(({ kind }) => resourceOf(kind, place.run).resource);
+    this.#server = new ServerMetrics(client, counters, written);
     this.#phases = new Phases({
       generator: this.#generator,
       watchers: others?.with(this.#watchers) ?? this.#watchers,
       signal: others ? AbortSignal.any([signal, others.lost]) : signal,
       atMs: () => this.#atMs(),
+      readStages: async () => (await this.#readServer())?.stages,
     });
   }
 
@@ -169,7 +176,7 @@ export class Run implements AsyncDisposable {
     const own = { watchers: this.#watchers, client: this.#client, workload, place };
     const [judged] = await Promise.all([judgeWatchers(own, logs), this.#others?.judge(logs)]);
     const after = await this.#readServer();
-    const { results, writes, marks, firstFailure } = this.#phases;
+    const { results, writes, marks, firstFailure, stages, absentStages } = this.#phases;
     return {
       run: { ...facts, durationMs: this.#atMs() },
       phases: { results, writes, marks, firstFailure },
@@ -178,7 +185,8 @@ export class Run implements AsyncDisposable {
       judged,
       costs: this.#costs.byProcess,
       serverSeries: this.#serverSeries,
-      server: before && after ? { before, after } : undefined,
+      server: before && after ? { before: before.samples, after: after.samples } : undefined,
+      serverStages: { stages, absent: absentStages, unread: this.#server.problem ?? null },
       isInterrupted: signal.aborted,
     };
   }
@@ -211,19 +219,19 @@ export class Run implements AsyncDisposable {
     };
   }
 
-  async #readServer(): Promise<Samples | undefined> {
-    const metrics = this.#options.workload.thresholds.flatMap(({ subject }) =>
-      subject.type === 'server' ? [subject.metric] : [],
-    );
-    const samples = await readServerMetrics(this.#client, metrics, new AbortController().signal);
-    if (samples) {
+  async #readServer(): Promise<ServerReading | undefined> {
+    const problem = this.#server.problem;
+    const reading = await this.#server.read();
+    if (this.#server.problem !== problem)
+      this.#options.say(`the server's metrics are not read: ${this.#server.problem}`);
+    if (reading) {
       for (const metric of GAUGES) {
         const values = this.#serverSeries.get(metric) ?? [];
         this.#serverSeries.set(metric, values);
-        values.push({ atMs: this.#atMs(), value: totalOf(samples, metric) });
+        values.push({ atMs: this.#atMs(), value: totalOf(reading.samples, metric) });
       }
     }
-    return samples;
+    return reading;
   }
 
   /** Returns the log of each kind as soon as the reference informer has received the data that the answers lack. */

@@ -1,13 +1,14 @@
-/** Counters and gauges of the server, read from `/metrics` if the user may read it. */
-import { KubeloomError } from '../../../base/errors.ts';
+/** Metrics of the server, read from `/metrics` if the user may read it and the server answers in time. */
+import { KubeloomError, messageOf } from '../../../base/errors.ts';
+import type { ErrorCode } from '../../../base/error-codes/error-table.ts';
+import { TimeLimit } from '../../../base/time-limit.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { ApiClient } from '../../../http/api-client.ts';
 import type { ServerMetric } from '../result.ts';
+import { STAGE_NAMES, stagesOf } from './server-stages.ts';
+import type { StageReading, StageSample } from './server-stages.ts';
 
-export interface Sample {
-  readonly metric: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+export type Sample = StageSample;
 
 /** By metric and labels as the server writes them. */
 export type Samples = ReadonlyMap<string, Sample>;
@@ -31,22 +32,78 @@ const LINE = /^(?<metric>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? (?<value>\S+)/;
 /** Sticky: labels follow each other, so no text is searched twice. */
 const LABEL = /\s*(?<name>\w+)="(?<value>(?:[^"\\]|\\.)*)"\s*,?/gy;
 
-/**
- * @param further names of additional metrics
- * @returns undefined if this user may not read the server's metrics
- */
-export async function readServerMetrics(
-  client: ApiClient,
-  further: readonly string[],
-  signal: AbortSignal,
-): Promise<Samples | undefined> {
-  try {
-    const text = (await client.getBody('/metrics', signal)).toString();
-    return samplesOf(text, new Set([...COUNTERS, ...GAUGES, ...further]));
-  } catch (error) {
-    if (error instanceof KubeloomError) return undefined;
-    throw error;
+/** Time for an answer: the load waits for it between two phases. */
+const ANSWER_MS_MAX = 10_000;
+/** Answers after which another request is of no use. */
+const FINAL: ReadonlySet<ErrorCode> = new Set([
+  'ERR_KUBELOOM_FORBIDDEN',
+  'ERR_KUBELOOM_MALFORMED_RESPONSE',
+  'ERR_KUBELOOM_NOT_FOUND',
+  'ERR_KUBELOOM_UNAUTHORIZED',
+]);
+
+export interface ServerReading {
+  readonly samples: Samples;
+  readonly stages: StageReading;
+}
+
+export class ServerMetrics {
+  readonly #client: ApiClient;
+  readonly #counters: ReadonlySet<string>;
+  /** Names of all lines that are read. */
+  readonly #lines: ReadonlySet<string>;
+  readonly #resources: ReadonlySet<string>;
+  readonly #clock: Clock | undefined;
+  #problem: string | undefined;
+  #isGivenUp = false;
+
+  /**
+   * @param further names of additional metrics
+   * @param resources plural names of the resources that the run writes
+   */
+  constructor(client: ApiClient, further: readonly string[], resources: readonly string[], clock?: Clock) {
+    this.#client = client;
+    this.#counters = new Set([...COUNTERS, ...GAUGES, ...further]);
+    const ofStages = STAGE_NAMES.flatMap((name) =>
+      ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`),
+    );
+    this.#lines = new Set([...this.#counters, ...ofStages]);
+    this.#resources = new Set(resources);
+    this.#clock = clock;
   }
+
+  /** The first reason for a missing reading. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Returns undefined without an answer. A server that refuses its metrics, or is too slow, is asked once. */
+  async read(): Promise<ServerReading | undefined> {
+    if (this.#isGivenUp) return undefined;
+    using limit = new TimeLimit(ANSWER_MS_MAX, new AbortController().signal, this.#clock);
+    try {
+      const text = (await this.#client.getBody('/metrics', limit.signal)).toString();
+      const samples = samplesOf(text, this.#lines);
+      return {
+        samples: new Map([...samples].filter(([, { metric }]) => this.#counters.has(metric))),
+        stages: stagesOf(samples.values(), this.#resources),
+      };
+    } catch (error) {
+      if (!(error instanceof KubeloomError) && !limit.signal.aborted) throw error;
+      this.#isGivenUp = limit.signal.aborted || (error instanceof KubeloomError && FINAL.has(error.code));
+      this.#problem ??= limit.signal.aborted
+        ? `GET /metrics was not answered within ${ANSWER_MS_MAX / 1000} s`
+        : problemOf(error);
+      return undefined;
+    }
+  }
+}
+
+/** The advice of a refused list or watch would lead astray. */
+function problemOf(error: unknown): string {
+  return error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_FORBIDDEN'
+    ? 'GET /metrics was forbidden: allow the user the verb get on the nonResourceURL /metrics (RBAC)'
+    : messageOf(error);
 }
 
 export function samplesOf(text: string, wanted: ReadonlySet<string>): Samples {

@@ -62,6 +62,9 @@ class Reader {
           `${rest.kind} appears twice: one entry has all objects of a kind`,
         );
       }
+      if (rest.shape !== undefined && rest.kind !== 'Pod') {
+        this.#find(['objects', index, 'shape'], `only Pods have a shape, and these are ${rest.kind}s`);
+      }
       return { ...rest, size: this.#size(size, ['objects', index, 'size']) };
     });
     const watchers = this.#file.watchers.map((_, index) => this.#watcher(index));

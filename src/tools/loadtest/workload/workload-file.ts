@@ -9,6 +9,7 @@ export interface WorkloadFile {
     readonly count: number;
     readonly namespaces: number;
     readonly size: FileSize;
+    readonly shape?: 'realistic';
     readonly labels: Readonly<Record<string, readonly string[]>>;
   }[];
   readonly watchers: readonly {

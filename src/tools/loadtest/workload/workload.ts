@@ -29,6 +29,8 @@ export interface ObjectGroup {
   readonly namespaces: number;
   /** Bytes of padding in an object. */
   readonly size: SizeDistribution;
+  /** `realistic`: Pods with containers, variables, volumes and a status as clusters have them; undefined: the least that is valid. */
+  readonly shape?: 'realistic' | undefined;
   /** Label to values; object n carries the value n modulo the number of values. */
   readonly labels: Readonly<Record<string, readonly string[]>>;
 }

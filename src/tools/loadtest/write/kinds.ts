@@ -4,6 +4,8 @@ import { resources } from '../../../kube/built-in.ts';
 import type { LabelSet } from '../../../kube/label-selector.ts';
 import { apiVersionOf } from '../../../kube/resource.ts';
 import type { ResourceRef } from '../../../kube/resource.ts';
+import { REALISTIC_POD, REALISTIC_STATUS } from './realistic-pod.ts';
+import type { PodShape } from './realistic-pod.ts';
 import type { ObjectGroup, ObjectKind, SizeDistribution } from '../workload/workload.ts';
 
 /** The label of all objects that load tests write. */
@@ -107,17 +109,34 @@ export interface Content {
 /** Returns the body that creates an object. */
 export function bodyOf(content: Content, group: ObjectGroup, place: RunPlace): object {
   const { kind } = group;
-  const { metadata: changing = {}, ...rest } = changingPart(kind, content);
-  const metadata = { name: nameOf(content.n), labels: labelsOf(content.n, group, place.run), ...changing };
-  const body = { apiVersion: apiVersionOf(resourceOf(kind, place.run)), kind, metadata, ...rest };
-  if (kind !== 'Pod') return body;
-  const spec = {
-    nodeName: place.nodes[content.n % place.nodes.length],
-    containers: [{ name: 'none', image: 'none' }],
-    automountServiceAccountToken: false,
-    tolerations: [{ operator: 'Exists' }],
+  const head = { apiVersion: apiVersionOf(resourceOf(kind, place.run)), kind };
+  if (kind === 'Pod') return { ...head, ...podOf(content, group, place) };
+  const metadata = { name: nameOf(content.n), labels: labelsOf(content.n, group, place.run) };
+  return { ...head, metadata, ...changingPart(kind, content) };
+}
+
+const PLAIN_POD: PodShape = {
+  labels: {},
+  annotations: {},
+  spec: { containers: [{ name: 'none', image: 'none' }] },
+};
+
+function podOf(content: Content, group: ObjectGroup, place: RunPlace): object {
+  const { n } = content;
+  const { labels, annotations, spec } = group.shape === 'realistic' ? REALISTIC_POD : PLAIN_POD;
+  return {
+    metadata: {
+      name: nameOf(n),
+      labels: { ...labels, ...labelsOf(n, group, place.run) },
+      annotations: { ...annotations, ...annotationsOf(content) },
+    },
+    spec: {
+      nodeName: place.nodes[n % place.nodes.length],
+      ...spec,
+      automountServiceAccountToken: false,
+      tolerations: [{ operator: 'Exists' }],
+    },
   };
-  return { ...body, spec };
 }
 
 /** A merge patch, or a whole object if the server updates without a version. */
@@ -130,25 +149,36 @@ export function updateOf(
   const { kind } = group;
   if (kind === 'ConfigMap') return { verb: 'PUT', body: bodyOf(content, group, place) };
   if (change === 'status' && hasStatus(kind)) {
-    return { verb: 'PATCH', body: { status: { message: String(content.count) } } };
+    const message = String(content.count);
+    const status = group.shape === 'realistic' ? { ...REALISTIC_STATUS, message } : { message };
+    return { verb: 'PATCH', body: { status } };
   }
   return { verb: 'PATCH', body: changingPart(kind, content) };
 }
 
-function changingPart(kind: ObjectKind, { count, bytes }: Content): { readonly metadata?: object } {
-  const padding = 'x'.repeat(bytes);
+function changingPart(kind: ObjectKind, content: Content): object {
+  const { count } = content;
+  const padding = paddingOf(content);
   switch (kind) {
     case 'ConfigMap':
-      return { data: { count: String(count), padding } } as object;
+      return { data: { count: String(count), padding } };
     case 'Lease':
-      return { spec: { holderIdentity: `x${padding}`, leaseTransitions: count } } as object;
+      return { spec: { holderIdentity: `x${padding}`, leaseTransitions: count } };
     case 'Widget':
-      return { spec: { count, padding } } as object;
+      return { spec: { count, padding } };
     case 'Pod':
-      return { metadata: { annotations: { count: String(count), padding } } };
+      return { metadata: { annotations: annotationsOf(content) } };
     default:
       return kind satisfies never;
   }
+}
+
+function annotationsOf(content: Content): Readonly<Record<string, string>> {
+  return { count: String(content.count), padding: paddingOf(content) };
+}
+
+function paddingOf({ bytes }: Content): string {
+  return 'x'.repeat(bytes);
 }
 
 const BYTES_MAX = 2 ** 20;

@@ -9,6 +9,8 @@ import type {
   PhaseResult,
   QuantileColumns,
   Series,
+  ServerStage,
+  ServerStages,
   WatcherResult,
   WriteCounts,
 } from '../../../../src/tools/loadtest/result.ts';
@@ -269,6 +271,21 @@ const PEER: Partial<WatcherResult> = {
   cutWatches: 0,
 };
 
+function stage(metric: string, name: string, ...buckets: ServerStage['buckets']): ServerStage {
+  const count = buckets.reduce((sum, [, , observations]) => sum + observations, 0);
+  return { phase: 'steady', metric, stage: name, count, sumMs: count, buckets };
+}
+
+const SERVER_STAGES: ServerStages = {
+  stages: [
+    stage('apiserver_request_duration_seconds', 'PUT', [0, 5, 18_000], [5, 25, 2_000]),
+    stage('etcd_request_duration_seconds', 'update', [0, 5, 20_000]),
+    stage('apiserver_watch_events_dispatch_duration_seconds', 'total', [0, 1, 70_000], [1000, null, 10]),
+  ],
+  absent: ['apiserver_watch_cache_read_wait_seconds'],
+  unread: null,
+};
+
 /** Returns a run that lost nothing, and whose syncs were slower than allowed. */
 export function exampleResult(): LoadTestResult {
   const [latencyThreshold, lost, sync] = WORKLOAD.thresholds;
@@ -321,6 +338,7 @@ export function exampleResult(): LoadTestResult {
         after: 151_312,
       },
     ],
+    serverStages: SERVER_STAGES,
     thresholds: [
       { threshold: latencyThreshold, figure: 61.2, isMet: true },
       { threshold: lost, figure: 0, isMet: true },

@@ -119,6 +119,10 @@ describe('the error of a workload file', () => {
       /^w\.yaml:3:13 objects\[0\]\.kind: expected ConfigMap, Lease, Pod or Widget, got "Secret"$/,
     ],
     [
+      ['count: 10', 'count: 10, shape: realistic'],
+      /^w\.yaml:3:\d+ objects\[0\]\.shape: only Pods have a shape, and these are ConfigMaps$/,
+    ],
+    [
       ['rate: 20', 'rate: 2001'],
       'w.yaml:9:32 phases[2].steady.rate: 2001 a second is more than limits.rate, which is 2000',
     ],

@@ -1,6 +1,7 @@
 /** The objects that the generator writes, and the times at which it does. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { V1Pod } from '@kubernetes/client-node';
 import { seededRandom } from '../../../../src/base/random.ts';
 import { arrivals } from '../../../../src/tools/loadtest/write/arrival.ts';
 import {
@@ -120,5 +121,22 @@ describe('an object', () => {
       updateOf({ n: 0, count: 1, bytes: 4 }, 'status', group(kind), place).body;
     assert.deepEqual(body('Pod'), { status: { message: '1' } });
     assert.ok('spec' in body('Lease'));
+  });
+
+  it('of the realistic shape has what pods of clusters have, and keeps the run’s own labels and annotations', () => {
+    const realistic = { ...group('Pod'), shape: 'realistic' } as const;
+    const pod = bodyOf({ n: 1, count: 7, bytes: 4 }, realistic, place) as V1Pod;
+    const { metadata: { labels = {}, annotations = {} } = {}, spec } = pod;
+    assert.ok(Object.keys(labels).length >= 10 && Object.keys(annotations).length >= 10);
+    assert.deepEqual([labels['app'], annotations['count'], annotations['padding']], ['db', '7', 'xxxx']);
+    assert.deepEqual(
+      [spec?.initContainers?.length, spec?.containers.map(({ env = [] }) => env.length)],
+      [2, [10, 0]],
+    );
+    assert.deepEqual([spec?.volumes?.length, spec?.nodeName], [2, 'fake-0']);
+    const { body } = updateOf({ n: 1, count: 8, bytes: 4 }, 'status', realistic, place);
+    const { status } = body as V1Pod;
+    assert.deepEqual([status?.message, status?.conditions?.length], ['8', 5]);
+    assert.equal(status?.containerStatuses?.length, 2);
   });
 });

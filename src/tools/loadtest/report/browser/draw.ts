@@ -146,6 +146,7 @@ function optionsOf(plot: Plot, data: PlotData, width: number, around: Surroundin
         ...axis,
         grid: { ...axis.grid, ...(y.scale === 'linear' ? {} : { filter: powersOfTen }) },
         ...(y.unit === 'bytes' && y.scale === 'linear' ? { incrs: POWERS_OF_TWO } : {}),
+        ...(y.unit === 'count' ? { incrs: WHOLE_NUMBERS } : {}),
         size: 72,
         values: (_: unknown, splits: readonly (number | null)[]) =>
           splits.map((value) => (value === null ? '' : text(value, y.unit))),
@@ -177,6 +178,11 @@ function powersOfTen(_: unknown, splits: readonly number[]): (number | null)[] {
 }
 
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
+
+/** Distances of the lines of an axis that counts: 1, 2, 5, 10, … */
+const WHOLE_NUMBERS = Array.from({ length: 13 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power),
+).flat();
 
 const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power);
 

@@ -59,6 +59,7 @@ function leadPart(lost: CoordinatorPart['lost'] = new Map()): CoordinatorPart {
     startedUs: 0,
     serverSeries: new Map(),
     server: undefined,
+    serverStages: { stages: [], absent: [], unread: null },
     isInterrupted: false,
     lost,
   };

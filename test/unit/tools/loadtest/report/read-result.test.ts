@@ -114,6 +114,7 @@ function emptyResult(): LoadTestResult {
     })),
     marks: [{ atMs: 1, type: 'fault', watcher: null, text: 'restart' }],
     serverMetrics: [],
+    serverStages: { stages: [], absent: [], unread: 'forbidden' },
     thresholds: result.thresholds.map((each) => ({ ...each, figure: null, isMet: false })),
     conclusion: { kind: 'INTERRUPTED', reasons: ['stopped'] },
     leftovers: [],

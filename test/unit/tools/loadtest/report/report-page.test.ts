@@ -1,10 +1,10 @@
 /** The page of a load test as text; `report.browser.ts` opens it in a browser. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { clock } from '../../../../../src/tools/loadtest/report/browser/draw.ts';
+import { clock, drawAll } from '../../../../../src/tools/loadtest/report/browser/draw.ts';
 import { histogramPlots } from '../../../../../src/tools/loadtest/report/histogram-plots.ts';
 import { html, scriptJson } from '../../../../../src/tools/loadtest/report/html.ts';
-import type { PlotData } from '../../../../../src/tools/loadtest/report/plot.ts';
+import type { Plot, PlotData } from '../../../../../src/tools/loadtest/report/plot.ts';
 import { reportPage } from '../../../../../src/tools/loadtest/report/report-page.ts';
 import {
   processesShown,
@@ -26,6 +26,7 @@ describe('the page of a load test', () => {
       '<h2>Thresholds',
       '<h2>Rates',
       '<h2>Latencies',
+      '<h2>Where a write’s time went',
       '<h2>Phases',
       '<h2>Syncs',
       '<h2>Watchers',
@@ -61,6 +62,35 @@ describe('the page of a load test', () => {
       assert.ok(page.includes(`<div class="plot" id="${id}"></div>`), id);
       for (const { values } of lines) assert.equal(values.length, x.values.length, id);
     }
+  });
+
+  it('shows the server’s stages between the steps of a write, and names the absent ones', () => {
+    const cells = (row: string): string[] =>
+      Array.from(row.matchAll(/<td[^>]*>([^<]*)/g), ([, text = '']) => text);
+    const rows = (page.split('<h2>Where a write’s time went')[1] ?? '').split('<tr>').map(cells);
+    assert.deepEqual(
+      rows
+        .filter(([phase]) => phase === 'steady')
+        .slice(0, 6)
+        .map(([, time, by]) => `${time}, ${by}`),
+      [
+        'due to sent, load test',
+        'sent to answered, load test',
+        'request PUT, server',
+        'etcd update, server',
+        'answered to handler, load test',
+        'dispatch to watchers total, server',
+      ],
+    );
+    assert.match(page, /not offered by this server: apiserver_watch_cache_read_wait_seconds/);
+  });
+
+  it('says why the server’s counters and stages are missing', () => {
+    const unread = 'GET /metrics was not answered within 10 s';
+    const serverStages = { stages: [], absent: [], unread };
+    const without = reportPage({ ...result, serverMetrics: [], serverStages });
+    assert.match(without, /The counters of the server could not be read: GET \/metrics was not answered/);
+    assert.match(without, /the server&#39;s stages are incomplete: GET \/metrics was not answered/);
   });
 
   it('escapes text in markup and in JSON', () => {
@@ -123,6 +153,41 @@ describe('the plots of a load test', () => {
     }
     const x = plots[2]?.x;
     assert.ok(x?.type === 'bins' && x.labels.some((label) => label.startsWith('-')));
+  });
+});
+
+describe('the axis of a plot', () => {
+  /** Returns the distances of lines on the axis of a plot; undefined: whatever fits. */
+  function distances(unit: Plot['y']['unit']): readonly number[] | undefined {
+    let found: readonly number[] | undefined;
+    class FakePlot {
+      static readonly pxRatio = 1;
+      static readonly paths = { stepped: () => () => null };
+
+      constructor({ axes }: { readonly axes: readonly { readonly incrs?: readonly number[] }[] }) {
+        found = axes[1]?.incrs;
+      }
+    }
+    const [first] = timePlots(result, '', 0).flow;
+    assert.ok(first);
+    const plot = { ...first, y: { ...first.y, unit } };
+    const element = { textContent: '', clientWidth: 600 };
+    drawAll({ timelines: [timelineOf(result)], plots: [plot] }, {
+      document: { getElementById: () => element },
+      uPlot: FakePlot,
+      style: () => '',
+      text: valueText,
+      darkness: { addEventListener: () => {} },
+      onResize: () => {},
+    } as unknown as Parameters<typeof drawAll>[1]);
+    return found;
+  }
+
+  it('has whole numbers only when it counts', () => {
+    const counts = distances('count') ?? [];
+    assert.deepEqual(counts.slice(0, 5), [1, 2, 5, 10, 20]);
+    assert.ok(counts.every((distance) => Number.isInteger(distance)));
+    assert.equal(distances('ms'), undefined);
   });
 });
 
