@@ -2,11 +2,19 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 /** A deadline so late that only a hanging program reaches it. */
 const DEADLINE_MS = 60_000;
+/** The compiled programs: of this repository, or copies beside an installed package. */
+const FOLDER =
+  process.env['EXAMPLES_FOLDER'] ?? fileURLToPath(new URL('../../docs/examples', import.meta.url));
+/** The words before the path of a program, as JSON: another runtime. */
+const [COMMAND = '', ...COMMAND_ARGS] = JSON.parse(
+  process.env['EXAMPLES_COMMAND'] ?? JSON.stringify([process.execPath]),
+) as readonly string[];
 
 export interface Outcome {
   readonly stdout: string;
@@ -27,9 +35,8 @@ export class Program implements AsyncDisposable {
   /** @param others kubeconfigs of further clusters: a program for several receives all paths as its arguments */
   constructor(name: string, kubeconfigPath: string, ...others: readonly string[]) {
     const args = others.length > 0 ? [kubeconfigPath, ...others] : [];
-    const path = fileURLToPath(new URL(`../../docs/examples/${name}.js`, import.meta.url));
     const { NODE_ENV: _production, ...environment } = process.env;
-    this.#child = spawn(process.execPath, [path, ...args], {
+    this.#child = spawn(COMMAND, [...COMMAND_ARGS, join(FOLDER, `${name}.js`), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...environment, KUBECONFIG: kubeconfigPath },
     });

@@ -1,6 +1,7 @@
 /**
  * `npm run examples`: runs every program of docs/examples against its own embedded apiserver and compares the output
- * with the expected file. Then SIGTERM ends it at several moments. With names as arguments it runs only these.
+ * with the expected file. Then SIGTERM ends it at several moments. With names as arguments it runs only these. Programs of an
+ * installed package (`EXAMPLES_COMMAND`, for `npm run release`) are not ended early.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +31,8 @@ async function judge(name: string, folder: string): Promise<string | undefined> 
   const trouble = scenario && (await played(scenario, kubeConfig, program));
   const found = complaint(await expectedOutput(name), await program.outcome);
   if (trouble !== undefined) return `${trouble}\n${found ?? ''}`;
-  return found ?? (await stoppingComplaint(name, folder, server.kubeConfigYaml));
+  if (found !== undefined || process.env['EXAMPLES_COMMAND'] !== undefined) return found;
+  return stoppingComplaint(name, folder, server.kubeConfigYaml);
 }
 
 /** Plays the scenario and ends the program; returns the reason if the scenario failed. */

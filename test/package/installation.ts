@@ -26,8 +26,14 @@ export async function pack(folder: string): Promise<string> {
   return join(folder, stdout.trim().split('\n').at(-1) ?? '');
 }
 
-/** Installs into a folder that has nothing else. @param packages tarballs, or names for the registry */
-export async function install(folder: string, packages: readonly string[]): Promise<void> {
+/**
+ * Installs into a folder that has nothing else.
+ *
+ * @param packages tarballs, or names for the registry
+ * @param bin folder of the Node that npm runs on; default: this process's
+ */
+export async function install(folder: string, packages: readonly string[], bin?: string): Promise<void> {
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', ...packages], { cwd: folder });
+  const options = { cwd: folder, env: userEnvironment(bin) };
+  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', ...packages], options);
 }

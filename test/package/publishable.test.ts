@@ -43,11 +43,11 @@ describe('publishing', () => {
     assert.match(objections({ ...READY, uncommitted: ' M src/index.ts\n' }).join(), /not committed:\n M src/);
   });
 
-  test('is refused by the script without any address, also in a dry run, and names the three', () => {
+  test('is refused by the script without any address, and names the three', () => {
     const folder = mkdtempSync(join(tmpdir(), 'kubeloom-release-'));
     writeFileSync(join(folder, 'package.json'), '{"version":"0.1.0"}');
     writeFileSync(join(folder, 'CHANGELOG.md'), '## 0.1.0\n');
-    for (const args of [[], ['--check'], ['--dry-run']]) {
+    for (const args of [[], ['--check']]) {
       const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, ...args], {
         cwd: folder,
         encoding: 'utf8',

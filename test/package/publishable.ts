@@ -1,5 +1,8 @@
 /** Conditions for publishing the package. */
 
+/** The tools bring the packages that only they need, cel-js among them; the types of the built-in kinds are 35 kB. */
+export const PACKED_BYTES_MAX = 1_560_000;
+
 /** Fields that the publisher sets: this repository does not know its own address. */
 const ADDRESSES = ['repository', 'homepage', 'bugs'] as const;
 

@@ -11,6 +11,7 @@ import { after, before, describe, test } from 'node:test';
 import { programText } from '../unit/tools/cli/types/examples.ts';
 import { ROOT } from '../unit/docs/documents.ts';
 import { FIXTURES, install, pack, run } from './installation.ts';
+import { LINTERS, publint, typesWrong } from './linters.ts';
 
 /** Versions of TypeScript, by the names of their folders. */
 const COMPILERS: Readonly<Record<string, string>> = {
@@ -59,8 +60,7 @@ describe('the types of the installed package', () => {
     const compilers = Object.entries(COMPILERS).map(([name, range]) => `ts${name}@npm:typescript@${range}`);
     const peers = ['@kubernetes/client-node@1', 'prom-client@15', '@opentelemetry/api@1'];
     const types = ['@types/node@20', '@types/ws@8'];
-    const tools = ['publint@0.3', '@arethetypeswrong/cli@0.18'];
-    await install(folder, [tarball, ...compilers, ...peers, ...types, ...tools]);
+    await install(folder, [tarball, ...compilers, ...peers, ...types, ...LINTERS]);
     for (const name of CONSUMERS) await copyFile(join(FIXTURES, 'consumer.ts'), join(folder, name));
     const definitions = join(ROOT, 'test/unit/tools/cli/types/definitions');
     const { stdout } = await run('npx', ['kubeloom', 'types', definitions], { cwd: folder });
@@ -126,32 +126,10 @@ describe('the types of the installed package', () => {
   });
 
   test('have no fault that publint knows', async () => {
-    const { stdout } = await run('npx', ['publint', 'run', tarball, '--strict'], { cwd: folder });
-    assert.match(stdout, /All good!/);
+    assert.match(await publint(folder, tarball), /All good!/);
   });
 
   test('have no fault that arethetypeswrong knows, except that CommonJS loads an ES module', async () => {
-    // Programs do not import the types of these: threads' entries are for bundlers, the schemas are JSON.
-    const untyped = [
-      'workers/indexer',
-      'workers/reconciler',
-      'workers/*',
-      'workload.schema.json',
-      'loadtest-result.schema.json',
-    ];
-    const args = [
-      'attw',
-      tarball,
-      '--format',
-      'ascii',
-      '--no-color',
-      '--ignore-rules',
-      'cjs-resolves-to-esm',
-    ];
-    const attw = run('npx', [...args, '--exclude-entrypoints', ...untyped], { cwd: folder });
-    const { stdout } = await attw.catch((error: Error & { readonly stdout?: string }) => {
-      throw new Error(error.stdout ?? '', { cause: error });
-    });
-    assert.match(stdout, /kubeloom\/testing/);
+    assert.match(await typesWrong(folder, tarball), /kubeloom\/testing/);
   });
 });

@@ -1,0 +1,72 @@
+/** The installed package on a runtime: the programs of README.md, the demo, and a program with everything that has threads. */
+import assert from 'node:assert/strict';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import { FIXTURES, ROOT, run, userEnvironment } from './installation.ts';
+import { filesOf, save } from './recipes.ts';
+import type { Runtime } from './runtimes.ts';
+
+const TIMEOUT_MS = 180_000;
+const CLI = 'node_modules/kubeloom/dist/tools/cli.js';
+const SMOKE_FILES = ['smoke.mjs', 'smoke-reconcile.mjs'];
+/** Pods by name and label of the cluster that the first program of README.md looks at. */
+const PODS = { 'web-0': 'web', 'web-1': 'web', 'api-0': 'api', 'db-0': 'db' };
+
+export interface InstalledPackage {
+  /** The folder that it is installed in. */
+  readonly folder: string;
+  readonly runtime: Pick<Runtime, 'run' | 'test'>;
+  /** The runtime's program. */
+  readonly program: string;
+}
+
+/** The programs of README.md and what they need, saved beside the package. */
+export async function savePrograms(folder: string): Promise<void> {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const [, informer = ''] = /^```ts\n([^]*?)^```$/m.exec(readme) ?? [];
+  await save({ files: [...filesOf(readme), ['informer.mjs', informer]] }, folder);
+  for (const name of SMOKE_FILES) await copyFile(join(FIXTURES, name), join(folder, name));
+}
+
+/** Runs a program of the package's user. @returns everything that it printed */
+async function output(
+  { folder, program }: InstalledPackage,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const env = { ...userEnvironment(dirname(program)), ...environment };
+  const { stdout, stderr } = await run(program, [...args], { cwd: folder, timeout: TIMEOUT_MS, env });
+  return `${stdout}\n${stderr}`;
+}
+
+/** The checks of an installed package by their names. They throw when the package is at fault. */
+export const CHECKS: Readonly<Record<string, (installed: InstalledPackage) => Promise<void>>> = {
+  'the first program of README.md': async (installed) => {
+    await using server = await startEmbeddedApiServer();
+    for (const [name, app] of Object.entries(PODS)) {
+      const object = { metadata: { name, labels: { app } } };
+      await server.apply([{ type: 'create', resource: 'pods', object }]);
+    }
+    const kubeconfig = join(installed.folder, 'kubeconfig-of-readme');
+    await writeFile(kubeconfig, server.kubeConfigYaml, { mode: 0o600 });
+    const args = [...installed.runtime.run, 'informer.mjs'];
+    const lines = (await output(installed, args, { KUBECONFIG: kubeconfig })).trim().split('\n');
+    const added = Object.entries(PODS).map(([name, app]) => `added default/${name} ${app}`);
+    assert.deepEqual(lines.toSorted(), ['3 2', ...added.toSorted()]);
+  },
+  'the test of README.md': async (installed) => {
+    const printed = await output(installed, [...installed.runtime.test, './teams.test.mjs']);
+    assert.match(printed, /(pass 1\b|1 pass|1 passed)/);
+  },
+  'the demo': async (installed) => {
+    const flags = ['demo', '--pods', '500', '--rate', '500', '--duration', '2'];
+    const printed = await output(installed, [...installed.runtime.run, CLI, ...flags]);
+    assert.match(printed, /^PASS: every change reached both handlers/m);
+  },
+  'threads, TLS, a plugin, a pool and an election': async (installed) => {
+    const [, json = ''] =
+      /^(\{.*\})$/m.exec(await output(installed, [...installed.runtime.run, 'smoke.mjs'])) ?? [];
+    assert.deepEqual(JSON.parse(json), { added: 3, labels: ['1', '1', '1'], hasLed: true });
+  },
+};

@@ -1,0 +1,42 @@
+/** Tests of the turns of Node's lines in CI. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { NODES } from '../package/runtimes.ts';
+import { ROOT } from '../package/installation.ts';
+import { chosenNodes, turnOf } from './turn.ts';
+
+const commits = Array.from({ length: 12 }, (_, n) => n.toString(16).padStart(8, '0').padEnd(40, 'f'));
+
+test('every line of Node has its turn, except the line that runs CI', () => {
+  const turns = new Set(commits.map((commit) => turnOf(NODES, 'v20.20.2', commit).name));
+  assert.deepEqual([...turns].toSorted(), ['Node 22', 'Node 24', 'Node 26']);
+  const others = new Set(commits.map((commit) => turnOf(NODES, 'v24.1.0', commit).name));
+  assert.deepEqual([...others].toSorted(), ['Node 20', 'Node 22', 'Node 26']);
+});
+
+test('a commit that is tested again gets the same line of Node', () => {
+  for (const commit of commits)
+    assert.equal(turnOf(NODES, 'v20.20.2', commit), turnOf(NODES, 'v20.19.0', commit));
+});
+
+test('a commit that is no hexadecimal number is refused', () => {
+  assert.throws(() => turnOf(NODES, 'v20.20.2', ''), /no Node beside Node 20 for the commit ""/);
+});
+
+test('all lines of Node are run unless some are named, and an unknown one is refused', () => {
+  assert.equal(chosenNodes(NODES, []), NODES);
+  assert.deepEqual(
+    chosenNodes(NODES, ['24', '20']).map(({ name }) => name),
+    ['Node 24', 'Node 20'],
+  );
+  assert.throws(() => chosenNodes(NODES, ['21']), /no Node 21: Node 20, Node 22, Node 24, Node 26/);
+});
+
+test('the oldest line is the oldest that package.json admits', () => {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly engines: { readonly node: string };
+  };
+  assert.equal(NODES[0]?.name, `Node ${/^>=(\d+)/.exec(engines.node)?.[1]}`);
+});
