@@ -4,7 +4,7 @@
  * and the load test with every package that only they need. Bundlers take the library's files by the condition `module`,
  * because they leave out what a program does not use. A step of `npm run compile`.
  */
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -152,15 +152,33 @@ function writePageParts(): void {
   writeFileSync(join(folder, 'draw.js'), script.join('\n'));
 }
 
-for (const folder of [LIB, TOOLS_OUT]) rmSync(folder, { recursive: true, force: true });
-const [, metafile] = await Promise.all([buildLibrary(), buildTools()]);
-writePageParts();
-writeFileSync(
-  join(ROOT, 'dist/THIRD-PARTY-LICENSES'),
-  licensesOf(ROOT, [
-    ...Object.keys(metafile.inputs),
-    'node_modules/uplot/package.json',
-    // The declarations of its models.
-    'node_modules/@kubernetes/client-node/package.json',
-  ]),
-);
+const LICENSES = join(ROOT, 'dist/THIRD-PARTY-LICENSES');
+/** What changes with everything that is bundled: compiling writes the first, installing the second. */
+const INPUTS = ['.cache/tsbuildinfo', 'node_modules/.package-lock.json', 'package.json'];
+
+function changedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** Whether the last step of an earlier run came after the last change: then programs that are running keep their files. */
+function isUpToDate(): boolean {
+  return INPUTS.every((input) => changedAt(join(ROOT, input)) < changedAt(LICENSES));
+}
+
+async function bundle(): Promise<void> {
+  for (const folder of [LIB, TOOLS_OUT]) rmSync(folder, { recursive: true, force: true });
+  rmSync(LICENSES, { force: true });
+  const [, metafile] = await Promise.all([buildLibrary(), buildTools()]);
+  writePageParts();
+  writeFileSync(
+    LICENSES,
+    licensesOf(ROOT, [
+      ...Object.keys(metafile.inputs),
+      'node_modules/uplot/package.json',
+      // The declarations of its models.
+      'node_modules/@kubernetes/client-node/package.json',
+    ]),
+  );
+}
+
+if (!isUpToDate()) await bundle();
