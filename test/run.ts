@@ -13,7 +13,7 @@ import type { TestFile } from './groups.ts';
 interface Suite {
   readonly suffix: string;
   readonly processes: number;
-  /** Of a test, and of a process. */
+  /** Limit for a test, and for a process. */
   readonly timeoutMs: number;
 }
 

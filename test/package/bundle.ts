@@ -153,7 +153,7 @@ function writePageParts(): void {
 }
 
 const LICENSES = join(ROOT, 'dist/THIRD-PARTY-LICENSES');
-/** What changes with everything that is bundled: compiling writes the first, installing the second. */
+/** Files that change with everything that is bundled: compiling writes the first, installing the second. */
 const INPUTS = ['.cache/tsbuildinfo', 'node_modules/.package-lock.json', 'package.json'];
 
 function changedAt(path: string): number {
