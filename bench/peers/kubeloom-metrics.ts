@@ -35,7 +35,10 @@ async function run(task: Task): Promise<Result> {
   const threads = new InformerThreads();
   const informers = resourcesOf(task).map(
     (resource) =>
-      new SharedIndexInformer<KubeObject>(config, resourceRef(resource), { threads, retainChecks: 'off' }),
+      new SharedIndexInformer<KubeObject>(config, resourceRef(resource), {
+        threads,
+        debug: { retainChecks: 'off' },
+      }),
   );
   const failed = Promise.all(informers.map((informer) => informer.run())).then(() => {
     throw new Error('an informer has stopped');

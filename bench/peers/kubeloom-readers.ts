@@ -27,7 +27,10 @@ async function gridCache(pods: readonly GridPod[], onChange: () => void): Promis
 async function lists(task: Task): Promise<OutcomeRow[]> {
   const threads = new InformerThreads();
   const config = loadKubeConfig(new KubeConfig(), task);
-  const informer = new SharedIndexInformer<KubeObject>(config, PODS, { threads, retainChecks: 'off' });
+  const informer = new SharedIndexInformer<KubeObject>(config, PODS, {
+    threads,
+    debug: { retainChecks: 'off' },
+  });
   void informer.run();
   await informer.waitForSync();
   const lister = new Lister(informer.getIndexer(), PODS);

@@ -149,7 +149,7 @@ async function idle(informer: Informer, { cellMs }: Task): Promise<Result> {
 async function run(task: Task): Promise<Result> {
   const config = loadKubeConfig(new KubeConfig(), task);
   const threads = new InformerThreads();
-  const options = { threads, retainChecks: 'off' } as const;
+  const options = { threads, debug: { retainChecks: 'off' } } as const;
   const informer = new SharedIndexInformer<KubeObject>(config, resourceRef(task.resource), options);
   const failed = informer.run().then(() => {
     throw new Error('the informer has stopped');

@@ -21,11 +21,13 @@ const PAGE_OBJECTS = 500;
 function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeObject> {
   return {
     threads,
-    retainChecks: 'off',
+    debug: { retainChecks: 'off' },
     ...(task.codec ? { codec: task.codec } : {}),
     ...(task.drop ? { transform: drop('metadata.managedFields') } : {}),
-    ...(task.listing === 'list' || task.listing === 'pages' ? { watchList: 'off' } : {}),
-    ...(task.listing === 'pages' ? { pageSize: PAGE_OBJECTS } : {}),
+    list: {
+      watchList: task.listing === 'list' || task.listing === 'pages' ? 'off' : 'auto',
+      pageSize: task.listing === 'pages' ? PAGE_OBJECTS : 0,
+    },
   };
 }
 

@@ -37,7 +37,11 @@ export async function syncedCache<T extends object>(
     isWatchListUnsupported: true,
   };
   const threads = new InformerThreads();
-  const informer = new SharedIndexInformer<T>(source, resource, { threads, retainChecks: 'off', ...options });
+  const informer = new SharedIndexInformer<T>(source, resource, {
+    threads,
+    debug: { retainChecks: 'off' },
+    ...options,
+  });
   const ended = informer.run();
   await informer.waitForSync();
   const close = async (): Promise<void> => {

@@ -32,7 +32,9 @@ async function startKubeloom({ task, file, imported, added, failed }: Start): Pr
   imported();
   const { url, token = '', ca = '' } = task;
   const source = task.connection === true ? connectionOf({ url, token, ca }) : loadKubeConfig({ path: file });
-  const informer = new SharedIndexInformer(source, resourceRef(task.resource), { retainChecks: 'off' });
+  const informer = new SharedIndexInformer(source, resourceRef(task.resource), {
+    debug: { retainChecks: 'off' },
+  });
   informer.addEventHandler({ onAdd: ({ key }) => added(key.length) });
   informer.run().catch(failed);
 }

@@ -27,9 +27,11 @@ const mutations: MutationError[] = [];
 const informer = new SharedIndexInformer<ConfigMap>(kubeConfig, resources.core.v1.configMaps, {
   namespace,
   fieldSelector: 'metadata.name=demo',
-  mutationDetector: 'freeze',
-  // The stack of each error leads to the line that wrote. Without this option they go to `onError`, or are warnings.
-  onMutation: (mutation) => mutations.push(mutation),
+  debug: {
+    mutationDetector: 'freeze',
+    // The stack of each error leads to the line that wrote. Without this option they go to `onError`, or are warnings.
+    onMutation: (mutation) => mutations.push(mutation),
+  },
 });
 const registration = informer.addEventHandler({
   onAdd({ object }) {

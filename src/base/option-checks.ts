@@ -6,8 +6,12 @@ import type { Clock } from './clock.ts';
 import { KubeloomError } from './errors.ts';
 import { disown } from './thenable.ts';
 
-/** Throws ERR_KUBELOOM_OPTION, or another code, for a wrong value. Never receives undefined. */
-export type OptionCheck = (name: string, value: unknown) => void;
+export interface OptionCheck {
+  /** Throws ERR_KUBELOOM_OPTION, or another code, for a wrong value. Never receives undefined. */
+  (name: string, value: unknown): void;
+  /** Names of the options in a group. */
+  readonly members?: readonly string[];
+}
 
 export type OptionChecks<Options> = { readonly [Name in keyof Options]-?: OptionCheck };
 
@@ -35,7 +39,7 @@ export function checkOptions<Options>(
   if (options instanceof AbortSignal)
     throw new KubeloomError('ERR_KUBELOOM_OPTION', `${what} are an AbortSignal: pass { signal }`);
   for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(checks, name)) throw unknownOption(what, name, Object.keys(checks));
+    if (!Object.hasOwn(checks, name)) throw unknownOption(what, name, checks, prefix);
   }
   for (const [name, check] of Object.entries<OptionCheck>(checks)) {
     const value: unknown = Reflect.get(options, name);
@@ -43,10 +47,37 @@ export function checkOptions<Options>(
   }
 }
 
-function unknownOption(what: string, name: string, known: readonly string[]): KubeloomError {
-  const meant = nearest(name, known);
-  const advice = meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`;
-  return new KubeloomError('ERR_KUBELOOM_OPTION', `${what} have no ${JSON.stringify(name)}: ${advice}`);
+function unknownOption(
+  what: string,
+  name: string,
+  checks: Readonly<Record<string, OptionCheck>>,
+  prefix: string,
+): KubeloomError {
+  const nearby = nearest(name, Object.keys(checks));
+  const paths = nearby === undefined ? pathsInGroups(name, checks) : [nearby];
+  const isInGroup = prefix.endsWith('.');
+  const named = (path: string): string => (isInGroup ? `${prefix}${path}` : path);
+  const advice =
+    paths.length > 0
+      ? `did you mean ${paths.map(named).join(' or ')}?`
+      : `known are ${pathsOf(checks).map(named).join(', ')}`;
+  const unknown = isInGroup ? `there is no option ${named(name)}` : `${what} have no ${JSON.stringify(name)}`;
+  return new KubeloomError('ERR_KUBELOOM_OPTION', `${unknown}: ${advice}`);
+}
+
+/** Returns the names of all options; the options of a group as `backoff.maxMs`. */
+function pathsOf(checks: Readonly<Record<string, OptionCheck>>): string[] {
+  return Object.entries(checks).flatMap(
+    ([name, { members }]) => members?.map((member) => `${name}.${member}`) ?? [name],
+  );
+}
+
+/** Returns the options of groups whose words all occur in a name: `backoff.maxMs` for `maxMs` and `maxBackoffMs`. */
+function pathsInGroups(wrong: string, checks: Readonly<Record<string, OptionCheck>>): string[] {
+  return pathsOf(checks).filter((path) => {
+    const [, member] = path.split('.');
+    return member !== undefined && new RegExp(member.replaceAll(/(?=[A-Z])/g, '.*'), 'i').test(wrong);
+  });
 }
 
 /** Returns the name that differs least; undefined when all of them differ by more than a typing error or an ending. */
@@ -144,7 +175,8 @@ export const signal: OptionCheck = having('an AbortSignal', 'addEventListener', 
 
 /** Checks options within an option; messages name them `backoff.maxMs`. */
 export function nested<Options>(checks: OptionChecks<Options>): OptionCheck {
-  return (name, value) => checkOptions(name, value, checks, `${name}.`);
+  const check = (name: string, value: unknown): void => checkOptions(name, value, checks, `${name}.`);
+  return Object.assign(check, { members: Object.keys(checks) });
 }
 
 /** Checks for an absolute URL, from which a module is loaded. */

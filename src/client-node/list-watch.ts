@@ -30,17 +30,13 @@ import type { RunParts } from './informer-run.ts';
 import { parseWatchPath } from './watch-path.ts';
 
 /** Options in addition to client-node's arguments. */
-export type ListWatchOptions = Pick<
-  InformerOptions<unknown>,
-  'threads' | 'backoff' | 'pageSize' | 'watchList' | 'clock'
->;
+export type ListWatchOptions = Pick<InformerOptions<unknown>, 'threads' | 'backoff' | 'list' | 'clock'>;
 
 /** The informer checks the values. */
 const CHECKS: OptionChecks<ListWatchOptions> = {
   threads: anything,
   backoff: anything,
-  pageSize: anything,
-  watchList: anything,
+  list: anything,
   clock: anything,
 };
 

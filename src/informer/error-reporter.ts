@@ -100,7 +100,7 @@ export class ErrorReporter {
     error: MutationError,
     by: Pick<ErrorContext, 'handler' | 'registeredAt'> = {},
   ): void => {
-    if (this.#onMutation) void this.#call('onMutation', this.#onMutation, error);
+    if (this.#onMutation) void this.#call('debug.onMutation', this.#onMutation, error);
     else this.#send(error, 'mutation', { key: error.key, ...by });
   };
 

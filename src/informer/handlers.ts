@@ -270,7 +270,7 @@ export class Handlers {
       table: this.#options.replica.table,
       registeredAt: isStrict ? registrationStack(OWN_FRAMES) : '',
       clock,
-      slowLimits: resolved,
+      slowLimits: resolved.slowHandler,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
       onSlow: (callMs) => {
         reports.slowHandler(name, callMs, listener.backlog);

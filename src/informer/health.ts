@@ -21,7 +21,7 @@ export interface InformerHealth {
   readonly sinceMs: number | undefined;
   readonly phase: ReflectorPhase;
   /**
-   * True when the cache may be outdated: for longer than `staleAfterMs` no event, bookmark, opened watch or list
+   * True when the cache may be outdated: for longer than `watch.staleAfterMs` no event, bookmark, opened watch or list
    * showed that it follows the server. Always false before the first sync.
    */
   readonly isStale: boolean;
@@ -82,7 +82,7 @@ export interface HealthOptions {
   readonly wallNow?: () => number;
 }
 
-/** Default of `staleAfterMs`: twice a server's bookmark interval. */
+/** Default of `watch.staleAfterMs`: twice a server's bookmark interval. */
 export const STALE_AFTER_MS = 120_000;
 
 /** @internal */

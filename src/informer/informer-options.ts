@@ -49,20 +49,17 @@ import { assertServerSource } from '../kube/server-source.ts';
 /** The part of objects that an informer keeps. */
 export type InformerView = 'object' | 'metadata';
 
-/** @typeParam Name names of the indexes */
+/**
+ * The first nine words are enough for most programs. `threads`, `log` and `clock` mean the same in the whole package. The
+ * other words are for special needs, most of them in five groups.
+ *
+ * @typeParam Name names of the indexes
+ */
 export interface InformerOptions<T, Name extends string = string> {
   /** Only this namespace. Default: all. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /**
-   * The part of all objects that this informer has: ranges of the hash of uid or namespace, such as
-   * `partitionRanges([0, 1])`. Servers with Kubernetes' ShardedListAndWatch send only these. Other servers send
-   * everything, and the informer drops the rest before it is stored; `stats().shardFilterSupport` says which it is.
-   */
-  readonly shardSelector?: ShardSelector;
-  /** Function that may change the options of every LIST and WATCH; see `TweakListOptions`. */
-  readonly tweakListOptions?: TweakListOptions;
   /**
    * `metadata`: the server sends only kind, apiVersion (of PartialObjectMetadata) and metadata. Other members of objects of a
    * ListerWatcher, or of a server without that support, are stored unchanged. Without a transform that is a function,
@@ -74,69 +71,88 @@ export interface InformerOptions<T, Name extends string = string> {
   /** Indexes in addition to the namespace index, which always exists. */
   readonly indexers?: Indexers<T, Name>;
   readonly transform?: Transform<T>;
-  /** Format of stored objects. `json`: as received. `msgpack`: smaller, faster to read, slower to store. */
-  readonly codec?: Codec;
   /** Time between two deliveries of unchanged objects to handlers; 0 (default): never. */
   readonly resyncPeriodMs?: number;
-  /** Default: strict unless NODE_ENV is production. */
-  readonly retainChecks?: RetainChecks;
+  readonly onError?: ErrorListener;
   /** Threads to use. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
-  readonly onError?: ErrorListener;
   /** Receives a line for each error, at most one a second for each code, in place of process warnings. Default: none. */
   readonly log?: Logger;
   /** Clock for resync periods, the age of backlogs and the rate of warnings. Default: the real clock. */
   readonly clock?: Clock;
-  /** Streaming list of Kubernetes 1.35. `auto` (default) uses LIST when the server does not support it. */
-  readonly watchList?: 'auto' | 'off';
   /**
-   * State that the first list may have when it is not a streaming list. `any` (default): any, as client-go; the cheapest.
-   * `latest`: none that is older than the request. A streaming list always is the most recent.
+   * The part of all objects that this informer has: ranges of the hash of uid or namespace, such as
+   * `partitionRanges([0, 1])`. Servers with Kubernetes' ShardedListAndWatch send only these. Other servers send
+   * everything, and the informer drops the rest before it is stored; `stats().shardFilterSupport` says which it is.
    */
-  readonly initialList?: 'any' | 'latest';
-  /** Objects in a page of a LIST; 0 (default): client-go's rules. */
-  readonly pageSize?: number;
+  readonly shardSelector?: ShardSelector;
+  /** Function that may change the options of every LIST and WATCH; see `TweakListOptions`. */
+  readonly tweakListOptions?: TweakListOptions;
+  /** Format of stored objects. `json`: as received. `msgpack`: smaller, faster to read, slower to store. */
+  readonly codec?: Codec;
+  /** Pauses after failures: the first, which doubles with each failure, and the longest. Default: 800, and 30,000. */
   readonly backoff?: { readonly initialMs?: number; readonly maxMs?: number };
-  /**
-   * Minimum duration of a watch that the informer requests. The requested duration is random, up to twice the minimum,
-   * so that watches end at different times. Default and least: 300,000 (five minutes).
-   */
-  readonly minWatchTimeoutMs?: number;
-  /**
-   * Time without a byte after which a watch is replaced and idle connections to the same server are closed. Bookmarks
-   * count as bytes. The limit covers the whole request: connecting, waiting for the response's head, and the stream,
-   * also of a streaming list. Default: five seconds after the watch should have ended; 150,000 once the server has
-   * sent a bookmark, which it does every minute. Least: 100.
-   */
-  readonly watchIdleTimeoutMs?: number;
-  /** Time without a byte after which a LIST replaces a streaming list. Default 30,000, least 100. */
-  readonly watchListIdleTimeoutMs?: number;
-  /** Time for which a watch that fails with an internal error is retried at once, without a list. Default: 0. */
-  readonly maxInternalErrorRetryDurationMs?: number;
-  /**
-   * Time after which the cache is stale when nothing shows that it follows the server: no event, bookmark, opened
-   * watch or whole list. Default 120,000: a server sends a bookmark a minute.
-   */
-  readonly staleAfterMs?: number;
-  /**
-   * Detection of writes to shared objects. `freeze`: a write throws at the line that writes. `compare`: objects that
-   * were read are compared with a copy every second, for two to four minutes, which is expensive. Default: freeze with
-   * strict retainChecks, else off.
-   */
-  readonly mutationDetector?: MutationDetection;
-  /**
-   * Limits for reporting a slow handler (ERR_KUBELOOM_SLOW_HANDLER), at most once a minute for each handler: a call takes
-   * longer than `slowCallMs` while more than `slowNotifications` are pending. Defaults: 1024, and 100 ms; as in client-go.
-   */
-  readonly slowNotifications?: number;
-  readonly slowCallMs?: number;
-  /**
-   * Age of the oldest pending notification at which a handler is reported as slow, even while its call has not returned.
-   * Default: 30,000; 0: never. `registration.backlog` and `health.handlers` show pending notifications at any time.
-   */
-  readonly slowAgeMs?: number;
-  /** Called for writes to shared objects, instead of `onError`. */
-  readonly onMutation?: (mutation: MutationError) => unknown;
+  /** How the first state is listed. */
+  readonly list?: {
+    /** Streaming list of Kubernetes 1.35. `auto` (default) uses LIST when the server does not support it. */
+    readonly watchList?: 'auto' | 'off';
+    /**
+     * State that the first list may have when it is not a streaming list. `any` (default): any, as client-go; the cheapest.
+     * `latest`: none that is older than the request. A streaming list always is the most recent.
+     */
+    readonly initialList?: 'any' | 'latest';
+    /** Objects in a page of a LIST; 0 (default): client-go's rules. */
+    readonly pageSize?: number;
+    /** Time without a byte after which a LIST replaces a streaming list. Default 30,000, least 100. */
+    readonly idleTimeoutMs?: number;
+  };
+  /** How the cache follows the server after the list. */
+  readonly watch?: {
+    /**
+     * Minimum duration of a watch that the informer requests. The requested duration is random, up to twice the minimum,
+     * so that watches end at different times. Default and least: 300,000 (five minutes).
+     */
+    readonly minTimeoutMs?: number;
+    /**
+     * Time without a byte after which a watch is replaced and idle connections to the same server are closed. Bookmarks
+     * count as bytes. The limit covers the whole request: connecting, waiting for the response's head, and the stream,
+     * also of a streaming list. Default: five seconds after the watch should have ended; 150,000 once the server has
+     * sent a bookmark, which it does every minute. Least: 100.
+     */
+    readonly idleTimeoutMs?: number;
+    /** Time for which a watch that fails with an internal error is retried at once, without a list. Default: 0. */
+    readonly maxInternalErrorRetryDurationMs?: number;
+    /**
+     * Time after which the cache is stale when nothing shows that it follows the server: no event, bookmark, opened
+     * watch or whole list. Default 120,000: a server sends a bookmark a minute.
+     */
+    readonly staleAfterMs?: number;
+  };
+  /** Limits for reporting a slow handler (ERR_KUBELOOM_SLOW_HANDLER), at most once a minute for each handler. */
+  readonly slowHandler?: {
+    /** Longest call while more than `pendingNotifications` wait. Default 100, as in client-go. */
+    readonly callMs?: number;
+    /** Default 1024, as in client-go. */
+    readonly pendingNotifications?: number;
+    /**
+     * Age of the oldest pending notification, even while its call has not returned. Default: 30,000; 0: never.
+     * `registration.backlog` and `health.handlers` show pending notifications at any time.
+     */
+    readonly ageMs?: number;
+  };
+  /** Checks that find mistakes of a program with the objects that it reads. */
+  readonly debug?: {
+    /** Default: strict unless NODE_ENV is production. */
+    readonly retainChecks?: RetainChecks;
+    /**
+     * Detection of writes to shared objects. `freeze`: a write throws at the line that writes. `compare`: objects that
+     * were read are compared with a copy every second, for two to four minutes, which is expensive. Default: freeze with
+     * strict retainChecks, else off.
+     */
+    readonly mutationDetector?: MutationDetection;
+    /** Called for writes to shared objects, instead of `onError`. */
+    readonly onMutation?: (mutation: MutationError) => unknown;
+  };
 }
 
 const JSON_TYPE = 'application/json';
@@ -193,8 +209,8 @@ export function reflectorSpec<T>(
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }
   const isWatchListUnsupported = isOwn && source.isWatchListUnsupported === true;
-  const { minWatchTimeoutMs = MIN_WATCH_TIMEOUT_MS, watchIdleTimeoutMs, watchListIdleTimeoutMs } = options;
-  const { shardSelector } = options;
+  const { shardSelector, list = {}, watch = {} } = options;
+  const { minTimeoutMs = MIN_WATCH_TIMEOUT_MS } = watch;
   return {
     path: resourcePath(ref, options.namespace),
     query: {
@@ -203,18 +219,18 @@ export function reflectorSpec<T>(
       ...(shardSelector ? { shardSelector: shardSelectorText(shardSelector) } : {}),
     },
     ...(shardSelector ? { shardSelector } : {}),
-    ...(options.initialList ? { initialList: options.initialList } : {}),
+    ...(list.initialList ? { initialList: list.initialList } : {}),
     kind: options.view === 'metadata' ? '' : ref.kind,
     apiVersion: apiVersionOf(ref),
-    watchList: isWatchListUnsupported ? 'off' : (options.watchList ?? 'auto'),
-    pageSize: options.pageSize ?? 0,
-    watchTimeoutMinSeconds: minWatchTimeoutMs / 1000,
-    watchTimeoutMaxSeconds: (2 * minWatchTimeoutMs) / 1000,
-    ...(watchIdleTimeoutMs === undefined ? {} : { watchIdleTimeoutMs }),
-    ...(watchListIdleTimeoutMs === undefined ? {} : { watchListIdleTimeoutMs }),
+    watchList: isWatchListUnsupported ? 'off' : (list.watchList ?? 'auto'),
+    pageSize: list.pageSize ?? 0,
+    watchTimeoutMinSeconds: minTimeoutMs / 1000,
+    watchTimeoutMaxSeconds: (2 * minTimeoutMs) / 1000,
+    ...(watch.idleTimeoutMs === undefined ? {} : { watchIdleTimeoutMs: watch.idleTimeoutMs }),
+    ...(list.idleTimeoutMs === undefined ? {} : { watchListIdleTimeoutMs: list.idleTimeoutMs }),
     backoffInitialMs: options.backoff?.initialMs ?? BACKOFF_INITIAL_MS,
     backoffMaxMs: options.backoff?.maxMs ?? BACKOFF_MAX_MS,
-    maxInternalErrorRetryDurationMs: options.maxInternalErrorRetryDurationMs ?? 0,
+    maxInternalErrorRetryDurationMs: watch.maxInternalErrorRetryDurationMs ?? 0,
   };
 }
 
@@ -257,40 +273,49 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 const silence = number(SILENCE_MS_MIN, TIMER_MS_MAX);
 
+type Group<Name extends 'backoff' | 'list' | 'watch' | 'slowHandler' | 'debug'> = NonNullable<
+  InformerOptions<unknown>[Name]
+>;
+
 export const INFORMER_CHECKS: OptionChecks<InformerOptions<unknown>> = {
   namespace: checkNamespace,
   labelSelector: naming(parseLabelSelector),
   fieldSelector: naming(parseFieldSelector),
-  shardSelector: (_name, value) => checkShardSelector(value),
-  tweakListOptions: callback,
   view: oneOf('object', 'metadata'),
   fields: checkFields,
   indexers: (_name, value) => checkIndexers(value),
   transform: (_name, value) => checkTransform(value),
-  codec: oneOf('json', 'msgpack'),
   resyncPeriodMs: number(0),
-  retainChecks: oneOf('strict', 'off'),
-  threads: checkThreads,
   onError: callback,
+  threads: checkThreads,
   log: aLogger,
   clock,
-  watchList: oneOf('auto', 'off'),
-  initialList: oneOf('any', 'latest'),
-  pageSize: integer(0, 1_000_000),
-  backoff: nested<NonNullable<InformerOptions<unknown>['backoff']>>({
-    initialMs: number(1),
-    maxMs: number(1),
+  shardSelector: (_name, value) => checkShardSelector(value),
+  tweakListOptions: callback,
+  codec: oneOf('json', 'msgpack'),
+  backoff: nested<Group<'backoff'>>({ initialMs: number(1), maxMs: number(1) }),
+  list: nested<Group<'list'>>({
+    watchList: oneOf('auto', 'off'),
+    initialList: oneOf('any', 'latest'),
+    pageSize: integer(0, 1_000_000),
+    idleTimeoutMs: silence,
   }),
-  minWatchTimeoutMs: number(MIN_WATCH_TIMEOUT_MS, MIN_WATCH_TIMEOUT_MS_MAX),
-  watchIdleTimeoutMs: silence,
-  watchListIdleTimeoutMs: silence,
-  maxInternalErrorRetryDurationMs: number(0),
-  staleAfterMs: number(1, TIMER_MS_MAX),
-  mutationDetector: oneOf('freeze', 'compare', 'off'),
-  slowNotifications: integer(0),
-  slowCallMs: number(0),
-  slowAgeMs: number(0, TIMER_MS_MAX),
-  onMutation: callback,
+  watch: nested<Group<'watch'>>({
+    minTimeoutMs: number(MIN_WATCH_TIMEOUT_MS, MIN_WATCH_TIMEOUT_MS_MAX),
+    idleTimeoutMs: silence,
+    maxInternalErrorRetryDurationMs: number(0),
+    staleAfterMs: number(1, TIMER_MS_MAX),
+  }),
+  slowHandler: nested<Group<'slowHandler'>>({
+    callMs: number(0),
+    pendingNotifications: integer(0),
+    ageMs: number(0, TIMER_MS_MAX),
+  }),
+  debug: nested<Group<'debug'>>({
+    retainChecks: oneOf('strict', 'off'),
+    mutationDetector: oneOf('freeze', 'compare', 'off'),
+    onMutation: callback,
+  }),
 };
 
 /** Checks a namespace. Empty text selects all namespaces. */
@@ -310,12 +335,14 @@ function checkThreads(_name: string, value: unknown): void {
 }
 
 /** @internal */
-export type ResolvedInformerOptions = Required<
-  Pick<
-    InformerOptions<unknown>,
-    keyof SlowLimits | 'fields' | 'retainChecks' | 'resyncPeriodMs' | 'staleAfterMs' | 'mutationDetector'
-  >
->;
+export interface ResolvedInformerOptions {
+  readonly fields: readonly string[];
+  readonly resyncPeriodMs: number;
+  readonly staleAfterMs: number;
+  readonly slowHandler: SlowLimits;
+  readonly retainChecks: RetainChecks;
+  readonly mutationDetector: MutationDetection;
+}
 
 /**
  * Checks options and applies defaults. @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_SELECTOR for invalid options
@@ -326,17 +353,20 @@ export function resolveInformerOptions<T>(options: InformerOptions<T>): Resolved
   checkOptions('options of an informer', options, INFORMER_CHECKS);
   const { initialMs = BACKOFF_INITIAL_MS, maxMs = BACKOFF_MAX_MS } = options.backoff ?? {};
   checkNumber('backoff.initialMs', initialMs, 1, maxMs);
-  const { retainChecks = defaultRetainChecks(), fields = [], indexers = {} } = options;
+  const { fields = [], indexers = {}, slowHandler = {}, debug = {} } = options;
+  const { retainChecks = defaultRetainChecks() } = debug;
   shardSpec(options.codec ?? 'json', fields, indexers, options.transform);
   return {
     fields: [...new Set([...fields, ...declaredFields(indexers as Indexers)])],
     retainChecks,
     resyncPeriodMs: options.resyncPeriodMs ?? 0,
-    staleAfterMs: options.staleAfterMs ?? STALE_AFTER_MS,
-    mutationDetector: options.mutationDetector ?? (retainChecks === 'strict' ? 'freeze' : 'off'),
-    slowNotifications: options.slowNotifications ?? SLOW_LIMITS.slowNotifications,
-    slowCallMs: options.slowCallMs ?? SLOW_LIMITS.slowCallMs,
-    slowAgeMs: options.slowAgeMs ?? SLOW_LIMITS.slowAgeMs,
+    staleAfterMs: options.watch?.staleAfterMs ?? STALE_AFTER_MS,
+    mutationDetector: debug.mutationDetector ?? (retainChecks === 'strict' ? 'freeze' : 'off'),
+    slowHandler: {
+      callMs: slowHandler.callMs ?? SLOW_LIMITS.callMs,
+      pendingNotifications: slowHandler.pendingNotifications ?? SLOW_LIMITS.pendingNotifications,
+      ageMs: slowHandler.ageMs ?? SLOW_LIMITS.ageMs,
+    },
   };
 }
 

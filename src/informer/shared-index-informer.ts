@@ -79,9 +79,9 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     const spec = reflectorSpec(resource, options, source);
     this.resource = resource;
     this.#source = source;
-    const { namespace, clock = backgroundClock, onError, onMutation, log } = options;
+    const { namespace, clock = backgroundClock, onError, debug, log } = options;
     this.name = `${resource.resource} (${namespace ? `namespace ${namespace}` : 'all namespaces'})`;
-    const reports = new ErrorReporter(this.name, onError, clock, onMutation, log);
+    const reports = new ErrorReporter(this.name, onError, clock, debug?.onMutation, log);
     const activity = new InformerActivity(this.name, resource);
     const threads = new ThreadsHandle(options.threads);
     const { name } = this;

@@ -48,7 +48,7 @@ export const METRICS = {
   kubeloom_informer_stale: [
     'gauge',
     'informer',
-    '1 when the cache may be outdated for longer than staleAfterMs.',
+    '1 when the cache may be outdated for longer than watch.staleAfterMs.',
   ],
   kubeloom_informer_lag_seconds: [
     'gauge',

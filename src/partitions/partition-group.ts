@@ -149,7 +149,7 @@ export class PartitionGroup {
     const informer = new SharedIndexInformer(this.#source, leases, {
       namespace,
       labelSelector: `${GROUP_LABEL}=${name}`,
-      initialList: 'latest',
+      list: { initialList: 'latest' },
       onError: this.#report,
       ...(threads ? { threads } : {}),
     });

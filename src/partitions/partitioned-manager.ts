@@ -60,7 +60,9 @@ export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, '
   /** Options of the controllers' client: field manager, receiver of the server's warnings. */
   readonly client?: ObjectClientOptions;
   /** Options of the caches of all kinds. */
-  readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'initialList'>;
+  readonly cache?: Omit<InformersMapOptions, 'shardSelector' | 'list'> & {
+    readonly list?: Omit<NonNullable<InformersMapOptions['list']>, 'initialList'>;
+  };
   /** Time for filling the caches of a partition; after that the partition is given back. Default: 120,000. */
   readonly cacheSyncTimeoutMs?: number;
 }
@@ -104,7 +106,8 @@ export class PartitionedManager {
     this.identity = this.#group.identity;
     this.#client = new ObjectClient(source, options.client);
     const { namespace, clock = realClock, log } = options;
-    const ofCaches = { ...(log ? { log } : {}), ...cache, initialList: 'latest' } as const;
+    const list = { ...cache.list, initialList: 'latest' } as const;
+    const ofCaches = { ...(log ? { log } : {}), ...cache, list };
     this.#caches = new PartitionCaches(source, ofCaches, namespace, clock);
   }
 
@@ -179,7 +182,8 @@ export class PartitionedManager {
 
 /** The caches check the other options. */
 function checkCacheOptions(name: string, value: unknown): void {
-  for (const option of ['shardSelector', 'initialList'])
-    if (Reflect.has(Object(value), option))
-      invalidOption(`${name}.${option}`, Reflect.get(Object(value), option), "absent: it is the partition's");
+  const { shardSelector, list } = Object(value) as Partial<InformersMapOptions>;
+  const ofPartition = { shardSelector, 'list.initialList': list?.initialList };
+  for (const [option, given] of Object.entries(ofPartition))
+    if (given !== undefined) invalidOption(`${name}.${option}`, given, "absent: it is the partition's");
 }

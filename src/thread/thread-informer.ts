@@ -113,7 +113,7 @@ export class ThreadInformer<T = unknown> {
       replica: this.#replica,
       processor,
       resolved: {
-        ...SLOW_LIMITS,
+        slowHandler: SLOW_LIMITS,
         fields,
         retainChecks,
         resyncPeriodMs: 0,

@@ -23,7 +23,7 @@ test('C70 an object without a name is reported and skipped, and its neighbours a
       if (!request.isWatch) request.answer(200, list('9', [wirePod('a', '7'), nameless, wirePod('b', '8')]));
       else request.send({ type: 'ADDED', object: nameless }, event('ADDED', 'c', '11'));
     },
-    { watchList: 'off' },
+    { list: { watchList: 'off' } },
   );
   await handler.count(3);
   assert.deepEqual(handler.names, ['add a', 'add b', 'add c']);

@@ -158,7 +158,7 @@ for (const way of ['LIST', 'WatchList'] as const) {
         if (isList) request.send(bookmark(`${lists}0`, true));
         if (lists < texts.length) request.send({ type: 'ERROR', object: status(410, 'Expired') });
       },
-      { watchList: way === 'LIST' ? 'off' : 'auto' },
+      { list: { watchList: way === 'LIST' ? 'off' : 'auto' } },
     );
     await informer.waitForSync();
     const same = informer.getStore().getByKey('default/same');

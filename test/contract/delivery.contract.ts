@@ -48,7 +48,7 @@ test('C34 an error of a handler is reported with object and registration, and th
     if (key === 'default/throws') throw new Error('thrown');
     return key === 'default/rejects' ? Promise.reject(new Error('rejected')) : undefined;
   });
-  await scene.watching({ retainChecks: 'strict' }, handler);
+  await scene.watching({ debug: { retainChecks: 'strict' } }, handler);
   await scene.put(pod('throws'), pod('rejects'), pod('good'));
   await handler.count(3);
   assert.deepEqual(handler.names, ['add throws', 'add rejects', 'add good']);

@@ -97,7 +97,7 @@ for (const [httpStatus, code, advice] of ANSWERS) {
 
 test('C18 the answer 410 to list and watch does not stop an informer', async () => {
   await using scene = await start({ server: { expiredWatch: 'status' } });
-  const { informer, handler } = await scene.watching({ watchList: 'off' });
+  const { informer, handler } = await scene.watching({ list: { watchList: 'off' } });
   for (let round = 0; round < 3; round++) {
     await scene.server.waitForWatches(1);
     await scene.failRequests(410, 1, { verb: 'list' });

@@ -94,10 +94,10 @@ test('C61 a running informer keeps its process alive, a stopped one with closed 
 
 const WRONG_OPTIONS: readonly InformerOptions<unknown>[] = [
   { codec: 'xml' as 'json' },
-  { watchList: 'yes' as 'auto' },
-  { retainChecks: 'eternal' as 'off' },
+  { list: { watchList: 'yes' as 'auto' } },
+  { debug: { retainChecks: 'eternal' as 'off' } },
   { resyncPeriodMs: -1 },
-  { pageSize: 0.5 },
+  { list: { pageSize: 0.5 } },
   { backoff: { initialMs: 100, maxMs: 1 } },
   { fields: [''] },
   { fields: ['spec..x'] },
@@ -138,7 +138,7 @@ test('C63 informers share threads, and the end of one does not affect the others
 });
 
 test('C20 C64 a borrowed object is readable until its call and promise have ended, and its identity is always readable', async (scene) => {
-  const informer = scene.informer({ retainChecks: 'strict', fields: ['spec.nodeName'] });
+  const informer = scene.informer({ debug: { retainChecks: 'strict' }, fields: ['spec.nodeName'] });
   const held = scene.gate();
   const borrowed: Borrowed<V1Pod>[] = [];
   const inside: unknown[] = [];
@@ -170,7 +170,7 @@ test('C20 C64 a borrowed object is readable until its call and promise have ende
 });
 
 test('C65 an entry that was retained or returned by a lister is readable while it is referenced', async (scene) => {
-  const informer = scene.informer({ retainChecks: 'strict' });
+  const informer = scene.informer({ debug: { retainChecks: 'strict' } });
   const retained: CachedObject<V1Pod>[] = [];
   const listed: (CachedObject<V1Pod> | undefined)[] = [];
   const retain = (entry: Borrowed<V1Pod>): void => void retained.push(entry.retain());
@@ -193,7 +193,7 @@ test('C65 an entry that was retained or returned by a lister is readable while i
 });
 
 test('C66 without borrow checks, a late read returns the right object or throws, and never returns another', async (scene) => {
-  const informer = scene.informer({ retainChecks: 'off' });
+  const informer = scene.informer({ debug: { retainChecks: 'off' } });
   const borrowed: { readonly entry: Borrowed<V1Pod>; readonly step: string | undefined }[] = [];
   const handler = new RecordingHandler();
   const keep = (entry: Borrowed<V1Pod>): void => void borrowed.push({ entry, step: entry.labels['step'] });

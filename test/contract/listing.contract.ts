@@ -39,7 +39,7 @@ test('C80 a list asks for version 0 at first, for the latest received version la
       else if (number === 1)
         request.send(event('ADDED', 'b', '20'), { type: 'ERROR', object: status(410, 'Expired') });
     },
-    { watchList: 'off' },
+    { list: { watchList: 'off' } },
   );
   await server.request(3);
   const queries = server.requests.map(({ query: { timeoutSeconds: _random, ...query } }) => query);
@@ -52,7 +52,7 @@ test('C80 a list asks for version 0 at first, for the latest received version la
 });
 
 test('C80 the first list asks for the most recent state when the informer requires it', async (scene) => {
-  const options = { watchList: 'off', initialList: 'latest' } as const;
+  const options = { list: { watchList: 'off', initialList: 'latest' } } as const;
   const { server } = await scene.followed((request) => request.answer(200, list('9', [])), options);
   assert.deepEqual((await server.request(0)).query, { limit: '500' });
 });
@@ -61,7 +61,7 @@ test('C81 a list in pages is complete, of one version, and follows the server’
   await scene.put(...pods(35));
   // At version 0 a server returns everything at once, whatever the limit; let it fail.
   await scene.failRequests(410);
-  const { informer, handler } = await scene.watching({ watchList: 'off', pageSize: 10 });
+  const { informer, handler } = await scene.watching({ list: { watchList: 'off', pageSize: 10 } });
   assert.equal(handler.calls.length, 35);
   await scene.assertEqualsServer(informer);
   const [, ...lists] = (await scene.server.requests()).filter(({ watch }) => !watch);
@@ -80,7 +80,7 @@ test('C82 one full list replaces the pages that expire during a list', async (sc
       else if (number === 1) request.answer(410, status(410, 'Expired'));
       else if (number === 2) request.answer(200, list('12', [wirePod('a', '11'), wirePod('b', '12')]));
     },
-    { watchList: 'off', pageSize: 1 },
+    { list: { watchList: 'off', pageSize: 1 } },
   );
   await handler.count(2);
   assert.deepEqual(handler.names, ['add a', 'add b']);
@@ -110,7 +110,7 @@ for (const [title, code, body] of UNAVAILABLE) {
         else if (number === 1) request.answer(200, list('9', [wirePod('a', '5')]));
       },
       // A backoff would exceed the time limit of the test.
-      { watchList: 'off', backoff: { initialMs: 3_600_000, maxMs: 3_600_000 } },
+      { list: { watchList: 'off' }, backoff: { initialMs: 3_600_000, maxMs: 3_600_000 } },
     );
     await informer.waitForSync();
     const [first, second] = server.requests;

@@ -101,7 +101,7 @@ test('C24 the changes of a relist arrive at one position: deletions first, then 
 
 for (const [way, options] of [
   ['a streaming list', {}],
-  ['a list in pages', { watchList: 'off', pageSize: 7 }],
+  ['a list in pages', { list: { watchList: 'off', pageSize: 7 } }],
 ] as const) {
   test(`C25 the objects of ${way} arrive in its order`, async (scene) => {
     const names = Array.from({ length: 60 }, (_, index) => `pod-${(index * 37) % 60}`);
@@ -139,7 +139,7 @@ test('C26 the cache has the objects that the selectors and the namespace select,
 
 test('C27 objects have kind and apiVersion, from a list and from a watch', async (scene) => {
   await scene.put(pod('listed'));
-  const { informer, handler } = await scene.watching({ watchList: 'off' });
+  const { informer, handler } = await scene.watching({ list: { watchList: 'off' } });
   await scene.put(pod('watched'));
   await handler.count(2);
   for (const name of ['listed', 'watched']) {

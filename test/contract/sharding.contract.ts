@@ -54,7 +54,7 @@ for (const [sharding, ofPages, ofStream] of SERVERS) {
   test(`C223 C224 two shards have each object once, with one watch each, on a server that ${sharding} the selector`, async () => {
     await using scene = await start({ server: { sharding } });
     await scene.put(...PODS);
-    const paged = { watchList: 'off', pageSize: 7 } as const;
+    const paged = { list: { watchList: 'off', pageSize: 7 } } as const;
     const lower = await scene.watching({ ...paged, shardSelector: LOWER });
     const upper = await scene.watching({ shardSelector: UPPER });
     await scene.put(...PODS.map((object) => annotated(object, { changed: 'yes' })));
@@ -112,7 +112,7 @@ test('C226 a watch resumes behind the objects of other shards that came last', a
       request.send({ type: 'MODIFIED', object: shown('mine', '6', UPPER_UID) });
       request.send({ type: 'ADDED', object: shown('other', '9', LOWER_UID) }).end();
     },
-    { watchList: 'off', shardSelector: UPPER },
+    { list: { watchList: 'off' }, shardSelector: UPPER },
   );
   await server.request(2);
   assert.deepEqual(server.asked, ['list 0', 'watch 5', 'watch 9']);

@@ -18,7 +18,11 @@ for (const [kind, transform] of MARKING) {
   test(`C16 C48 a ${kind} transform runs before cache, fields, indices and handlers, exactly once`, async () => {
     for (const watchList of ['auto', 'off'] as const) {
       await using scene = await start();
-      const informer = scene.informer({ transform, watchList, indexers: { marks: label('marks') } });
+      const informer = scene.informer({
+        transform,
+        list: { watchList },
+        indexers: { marks: label('marks') },
+      });
       const seen: unknown[] = [];
       informer.addEventHandler({
         onAdd: ({ labels, object }) => void seen.push(labels['marks'], object.spec),
@@ -75,7 +79,7 @@ for (const [what, options] of WITHOUT_MANAGED_FIELDS) {
   for (const watchList of ['auto', 'off'] as const) {
     test(`C326 C327 ${what} has no managedFields, which a server that can leaves out (watchList ${watchList})`, async (scene) => {
       await scene.put(managed('listed'));
-      const { informer, handler } = await scene.watching({ ...options, watchList });
+      const { informer, handler } = await scene.watching({ ...options, list: { watchList } });
       await scene.put(managed('watched'));
       await handler.count(2);
       for (const entry of informer.getStore().list())
@@ -96,7 +100,7 @@ for (const [what, options] of WITHOUT_MANAGED_FIELDS) {
         if (number === 0) request.answer(200, list('5', [sent('listed', '5')]));
         if (number === 1) request.send({ type: 'ADDED', object: sent('watched', '6') });
       },
-      { ...options, watchList: 'off' },
+      { ...options, list: { watchList: 'off' } },
     );
     await scene.until(() => informer.lastSyncResourceVersion() === '6');
     for (const entry of informer.getStore().list())
@@ -127,7 +131,7 @@ for (const [kind, transform] of FAILING) {
     test(`C49 an object whose ${kind} transform fails is stored as received and reported (watchList ${watchList})`, async () => {
       await using scene = await start();
       await scene.put(pod('bad'), pod('good'));
-      const { informer, handler } = await scene.watching({ transform, watchList });
+      const { informer, handler } = await scene.watching({ transform, list: { watchList } });
       const store = informer.getStore();
       assert.equal(store.getByKey('default/bad')?.object.spec?.nodeName, 'node-3');
       assert.equal(store.getByKey('default/good')?.object.spec, undefined);

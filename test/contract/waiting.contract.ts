@@ -57,7 +57,7 @@ test('C145 waitFor names what is missing and why, and counts informers that have
 
 test('C146 an informer whose server is gone reports once that it is stale and once that it has recovered', async (scene) => {
   const clock = new FakeClock();
-  const informer = scene.informer({ staleAfterMs: 1000, clock });
+  const informer = scene.informer({ watch: { staleAfterMs: 1000 }, clock });
   const changes: HealthChange[] = [];
   informer.onHealth((change) => void changes.push(change));
   await scene.put(pod('a'));
@@ -85,7 +85,7 @@ test('C146 an informer whose server is gone reports once that it is stale and on
 });
 
 test('C148 a write to a shared object throws at once and is reported with key and stack', async (scene) => {
-  const informer = scene.informer({ retainChecks: 'strict' });
+  const informer = scene.informer({ debug: { retainChecks: 'strict' } });
   const handler = new RecordingHandler();
   const write = ({ object }: { readonly object: V1Pod }): void => void (object.spec!.nodeName = 'mine');
   informer.addEventHandler({ onAdd: (added) => write(added) });
@@ -124,7 +124,7 @@ test('C155 listers answer by selector, namespace and name without parsing, and t
 });
 
 test('C204 a scan yields one snapshot, each object until the next is asked for, and lets other tasks run', async (scene) => {
-  const informer = scene.informer({ retainChecks: 'strict' });
+  const informer = scene.informer({ debug: { retainChecks: 'strict' } });
   const names = Array.from({ length: 200 }, (_, index) => `pod-${1000 + index}`);
   await scene.put(...names.map((name) => pod(name, { step: 'before' })));
   const handler = new RecordingHandler();

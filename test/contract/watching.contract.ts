@@ -14,7 +14,7 @@ test('C85 a watch requests bookmarks and a timeout of 300 to 600 seconds, chosen
       if (!request.isWatch) request.answer(200, list('9', [], {}));
       else if (number < 40) request.send(event('ADDED', `pod-${number}`, `${10 + number}`)).end();
     },
-    { watchList: 'off' },
+    { list: { watchList: 'off' } },
   );
   await server.request(40);
   const watches = server.requests.filter(({ isWatch }) => isWatch);
@@ -101,7 +101,7 @@ test('C89 a watch that ends within a second without an event is reported and lea
       if (!request.isWatch) request.answer(200, list(`${number + 9}`, [wirePod('a', '5')]));
       else if (number === 1) request.end();
     },
-    { watchList: 'off' },
+    { list: { watchList: 'off' } },
   );
   await server.request(3);
   assert.deepEqual(server.asked, ['list 0', 'watch 9', 'list 9', 'watch 11']);
@@ -132,7 +132,7 @@ test("C91 a retry waits as long as the server's Retry-After asks", async (scene)
       if (number === 0) request.answer(429, status(429, 'TooManyRequests'), { 'retry-after': '1' });
       else request.answer(200, list('9', []));
     },
-    { watchList: 'off' },
+    { list: { watchList: 'off' } },
   );
   await informer.waitForSync();
   const [refused, again] = server.requests;
@@ -164,7 +164,7 @@ test('C92 the limit of silence applies before the head of an answer, and no sile
       else if (number === 1) request.send(event('MODIFIED', 'a', '10'));
       else if (number === 3) request.send(event('ADDED', 'b', '11'));
     },
-    { watchList: 'off', watchIdleTimeoutMs: 500, backoff: { initialMs: 1, maxMs: 1 } },
+    { list: { watchList: 'off' }, watch: { idleTimeoutMs: 500 }, backoff: { initialMs: 1, maxMs: 1 } },
   );
   await handler.until(() => handler.lines.includes('add default/b@11'));
   assert.deepEqual(server.asked.slice(0, 4), ['list 0', 'watch 9', 'watch 10', 'watch 10']);

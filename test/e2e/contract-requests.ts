@@ -72,8 +72,7 @@ test('C80 C81 C83 a list that the server cannot answer at its version continues 
     return 'forward';
   };
   const informer = scene.informer({
-    watchList: 'off',
-    pageSize: 2,
+    list: { watchList: 'off', pageSize: 2 },
     backoff: { initialMs: 60_000, maxMs: 60_000 },
   });
   await scene.watched(informer);
@@ -93,7 +92,7 @@ test('C80 C81 C83 a list that the server cannot answer at its version continues 
       [200, '2', null, true],
     ],
   );
-  const other = scene.informer({ watchList: 'off' });
+  const other = scene.informer({ list: { watchList: 'off' } });
   await scene.watched(other);
   const versions = scene.proxy.requests
     .filter(({ isWatch }) => !isWatch)
@@ -221,7 +220,7 @@ async function pagesHeldUp(
     if (query.has('continue')) await isGoingOn;
     return 'forward';
   };
-  const informer = other.informer({ watchList: 'off', pageSize: 2, namespace });
+  const informer = other.informer({ list: { watchList: 'off', pageSize: 2 }, namespace });
   other.run(informer);
   await other.until(() => isHeld);
   return async (lines) => {

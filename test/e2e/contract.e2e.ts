@@ -39,7 +39,7 @@ for (const watchList of LISTS) {
   test(`C10 C11 C25 C27 the first list is delivered in its order, with kinds, as initial (watchList ${watchList})`, async (scene) => {
     await scene.createAll('c', 'a', 'b', 'e', 'd');
     const { version, lines } = await scene.list();
-    const informer = scene.informer({ watchList });
+    const informer = scene.informer({ list: { watchList } });
     const handler = await scene.watched(informer);
     assert.deepEqual(cached(informer), lines);
     assert.deepEqual(handler.names, ['add a', 'add b', 'add c', 'add d', 'add e']);
@@ -54,7 +54,7 @@ for (const watchList of LISTS) {
   });
 
   test(`C11 C41 an informer of an empty collection syncs (watchList ${watchList})`, async (scene) => {
-    const informer = scene.informer({ watchList });
+    const informer = scene.informer({ list: { watchList } });
     const handler = await scene.watched(informer);
     assert.deepEqual([informer.hasSynced(), cached(informer), handler.names], [true, [], []]);
   });

@@ -130,7 +130,7 @@ for (const watchList of ['auto', 'off'] as const) {
     async function started(kind: Kind): Promise<Started> {
       const { kubeConfig, threads, users } = cluster();
       const backoff = { initialMs: 50, maxMs: 500 };
-      const options = { threads, watchList, backoff, onError: () => undefined };
+      const options = { threads, list: { watchList }, backoff, onError: () => undefined };
       const informer = new SharedIndexInformer(kubeConfig, kind.ref, options);
       users.push(informer);
       const handler = new RecordingHandler();

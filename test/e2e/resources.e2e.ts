@@ -110,7 +110,7 @@ for (const [title, apiServerFlags] of [
         const write = (name: string): Promise<unknown> =>
           api.createNamespacedConfigMap({ namespace, body: { metadata: { name }, data: { a: 'b' } } });
         await write(`${watchList}-listed`);
-        const options = { threads, watchList, namespace };
+        const options = { threads, list: { watchList }, namespace };
         await using factory = new MetadataInformerFactory(kubeConfig, {
           ...options,
           tweakListOptions: (asked) => ({ ...asked, fieldSelector: 'metadata.name!=kube-root-ca.crt' }),
@@ -135,7 +135,11 @@ for (const [title, apiServerFlags] of [
       test(`takes drop=metadata.managedFields whether it knows the parameter or not, watchList ${watchList}`, async () => {
         const { kubeConfig, threads } = cluster();
         const transform = drop('metadata.managedFields');
-        await using factory = new SharedInformerFactory(kubeConfig, { threads, watchList, transform });
+        await using factory = new SharedInformerFactory(kubeConfig, {
+          threads,
+          list: { watchList },
+          transform,
+        });
         const { informer, lister } = factory.core.v1.namespaces;
         factory.start();
         await factory.waitForCacheSync(AbortSignal.timeout(SYNC_TIMEOUT_MS));

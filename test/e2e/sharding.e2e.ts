@@ -67,7 +67,7 @@ for (const isFiltering of [true, false]) {
         threads,
         namespace: NAMESPACE,
         shardSelector: partitionRanges([partition], MEMBERS),
-        watchList: partition % 2 === 0 ? 'off' : 'auto',
+        list: { watchList: partition % 2 === 0 ? 'off' : 'auto' },
       });
       users.push(informer);
       const handler = new RecordingHandler();

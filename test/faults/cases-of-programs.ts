@@ -30,7 +30,7 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
     what: 'a handler writes to an object and to an array in it',
     expected: 'ERR_KUBELOOM_MUTATION, and the cache is unchanged',
     codes: ['ERR_KUBELOOM_MUTATION'],
-    informer: { retainChecks: 'strict' },
+    informer: { debug: { retainChecks: 'strict' } },
     run: async (scene) => {
       let tries = 0;
       const write = ({ object }: { readonly object: unknown }): void => {

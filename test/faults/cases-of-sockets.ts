@@ -33,7 +33,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
     codes: [STALLED],
     mayReport: [UNREACHABLE, RESET],
     hasProxy: true,
-    informer: { watchIdleTimeoutMs: SILENCE_MS },
+    informer: { watch: { idleTimeoutMs: SILENCE_MS } },
     run: async (scene) => {
       scene.proxy.freeze();
       const seen = await noticed(scene);
@@ -48,7 +48,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
     expected: 'as 37a',
     codes: [STALLED],
     hasProxy: true,
-    informer: { watchIdleTimeoutMs: SILENCE_MS },
+    informer: { watch: { idleTimeoutMs: SILENCE_MS } },
     run: async (scene) => {
       await scene.proxy.mode({ kind: 'drop' });
       const seen = await noticed(scene);
@@ -63,7 +63,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
     what: 'the server itself is silent: open, and nothing arrives',
     expected: 'as 37a',
     codes: [STALLED],
-    informer: { watchIdleTimeoutMs: SILENCE_MS },
+    informer: { watch: { idleTimeoutMs: SILENCE_MS } },
     run: async (scene) => {
       await scene.untilLanded(await scene.fault({ type: 'mute' }, { verb: 'watch' }));
       const seen = await noticed(scene);
@@ -79,7 +79,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
     hasProxy: true,
     isAlone: true,
     // The seven bytes between two chunks are no sign of life.
-    informer: { watchIdleTimeoutMs: 10 * SILENCE_MS },
+    informer: { watch: { idleTimeoutMs: 10 * SILENCE_MS } },
     run: async (scene) => {
       const before = residentMiB();
       await scene.proxy.mode({ kind: 'drip', bytes: 4, everyMs: 10 });
@@ -101,7 +101,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
     what: 'a proxy holds back the head of the answer until the first event, after 3.5 s',
     expected: 'no false alarm with a limit of silence of 10 s, which covers the head',
     hasProxy: true,
-    informer: { watchIdleTimeoutMs: 10 * SILENCE_MS },
+    informer: { watch: { idleTimeoutMs: 10 * SILENCE_MS } },
     run: async (scene) => {
       await scene.stopLoad();
       const held = await scene.fault({ type: 'hold' }, PLAIN_WATCH);

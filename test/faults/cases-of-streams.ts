@@ -68,7 +68,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     what: 'the bookmark at the end of a streaming list never comes; the load goes on',
     expected: 'abandoned for a list; before that nothing of it is in the cache',
     codes: [GONE, NO_END],
-    informer: { watchListIdleTimeoutMs: 700 },
+    informer: { list: { idleTimeoutMs: 700 } },
     run: (scene) => withoutStreaming(scene, { type: 'drop', of: 'BOOKMARK' }),
   },
   {
@@ -87,7 +87,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     what: 'the request for a streaming list is silently ignored',
     expected: 'found by the missing end; lists',
     codes: [GONE, NO_END],
-    informer: { watchListIdleTimeoutMs: 700 },
+    informer: { list: { idleTimeoutMs: 700 } },
     run: (scene) => withoutStreaming(scene, { type: 'no-initial-events' }),
   },
   {

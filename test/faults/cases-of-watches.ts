@@ -15,7 +15,7 @@ export const EXPIRED: FaultAction = {
   type: 'error-event',
   status: { ...FAILURE, reason: 'Expired', code: 410, message: 'too old' },
 };
-export const LIST_ONLY = { watchList: 'off' } as const;
+export const LIST_ONLY = { list: { watchList: 'off' } } as const;
 
 /** Applies the fault once, and waits for some events. */
 export async function strike(scene: Scene, action: FaultAction, match: ScenarioMatch = {}): Promise<void> {

@@ -251,7 +251,7 @@ const INFORMERS: FuzzTarget = {
         threads,
         codec: chance.pick(['json', 'msgpack']),
         fields: chance.happens(0.5) ? ['data.password', 'spec'] : [],
-        watchList: 'off',
+        list: { watchList: 'off' },
         backoff: { initialMs: 1, maxMs: 2 },
         onError: (error) => {
           reports.count++;

@@ -137,7 +137,7 @@ for (const threads of [0, 1]) {
       await using informer = new SharedIndexInformer(kubeConfigFor(server.url, user), CONFIG_MAPS, {
         threads: pool,
         codec: 'msgpack',
-        watchList: 'off',
+        list: { watchList: 'off' },
         backoff: { initialMs: 1, maxMs: 5 },
         onError: (error, errorContext) => reported.push(error, errorContext),
       });

@@ -46,7 +46,7 @@ for (const codec of ['json', 'msgpack'] as const) {
         {
           threads: pool,
           codec,
-          watchList: 'off',
+          list: { watchList: 'off' },
           fields: HOSTILE.map((key) => `data.${key}`),
           indexers: Object.fromEntries(HOSTILE.map((key) => [key, label(key)])),
         },

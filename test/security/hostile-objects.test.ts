@@ -45,8 +45,8 @@ const WAYS: readonly Options[] = [
   { fields: ['spec'] },
   { transform: (object: Fields) => object },
   { transform: drop('metadata.managedFields') },
-  { mutationDetector: 'compare' },
-  { mutationDetector: 'freeze' },
+  { debug: { mutationDetector: 'compare' } },
+  { debug: { mutationDetector: 'freeze' } },
 ];
 
 async function synced(
@@ -57,7 +57,7 @@ async function synced(
   const server = await BareServer.serving(context, items);
   const codes: string[] = [];
   const informer = new SharedIndexInformer<Fields>(kubeConfigFor(server.url), CONFIG_MAPS, {
-    watchList: 'off',
+    list: { watchList: 'off' },
     ...options,
     onError: ({ code }) => codes.push(code),
   });
@@ -91,7 +91,7 @@ test('C321 informers of functions, detectors and writes take deep objects, and m
   const items = DEEP_ITEMS.filter((_, index) => index !== 3 && index !== 4);
   const server = await BareServer.serving(context, items);
   const source = newListWatchFromClient<Record<string, unknown>>(kubeConfigFor(server.url), CONFIG_MAPS);
-  await using informer = new SharedIndexInformer(source, CONFIG_MAPS, { watchList: 'off' });
+  await using informer = new SharedIndexInformer(source, CONFIG_MAPS, { list: { watchList: 'off' } });
   void informer.run();
   await informer.waitForSync(AbortSignal.timeout(60_000));
   assert.equal(informer.getIndexer().listKeys().length, 4);

@@ -72,7 +72,7 @@ async function firstError(threads: InformerThreads, server: string, user: object
   let error: KubeloomError | undefined;
   await using informer = new SharedIndexInformer(kubeConfigFor(server, user), CONFIG_MAPS, {
     threads,
-    watchList: 'off',
+    list: { watchList: 'off' },
     onError: (reported) => (error ??= reported),
   });
   void informer.run();

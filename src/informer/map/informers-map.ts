@@ -76,8 +76,8 @@ export class InformersMap implements AsyncDisposable {
     this.#options = new CacheOptions(options);
     this.name = this.#options.name;
     this.#source = source;
-    const { clock = realClock, onError, onMutation, log } = options;
-    this.#reports = new ErrorReporter(this.name, onError, clock, onMutation, log);
+    const { clock = realClock, onError, debug, log } = options;
+    this.#reports = new ErrorReporter(this.name, onError, clock, debug?.onMutation, log);
     const client = new ApiClient(source);
     const getJson = (path: string): Promise<unknown> => client.getJson(path, this.#stop.signal);
     this.restMapper = options.restMapper ?? new RestMapper({ getJson, clock });

@@ -16,15 +16,15 @@ import type { ResourceEventHandler } from './handler.ts';
 
 export interface SlowLimits {
   /** Up to this number of pending notifications the duration of a call does not matter. */
-  readonly slowNotifications: number;
+  readonly pendingNotifications: number;
   /** Longest call without a report when more are pending. */
-  readonly slowCallMs: number;
+  readonly callMs: number;
   /** Longest waiting time of a notification without a report; 0: no limit. */
-  readonly slowAgeMs: number;
+  readonly ageMs: number;
 }
 
 /** The first two values are the limits of client-go. */
-export const SLOW_LIMITS: SlowLimits = { slowNotifications: 1024, slowCallMs: 100, slowAgeMs: 30_000 };
+export const SLOW_LIMITS: SlowLimits = { pendingNotifications: 1024, callMs: 100, ageMs: 30_000 };
 
 const REPORT_INTERVAL_MS = 60_000;
 
@@ -132,8 +132,8 @@ export class HandlerCalls {
 
   /** Starts the timer that finds notifications that are too old. */
   watchAge(): void {
-    const { slowAgeMs } = this.#options.slowLimits;
-    if (this.#cancelTimer === undefined && slowAgeMs > 0) this.#checkAgeIn(slowAgeMs);
+    const { ageMs } = this.#options.slowLimits;
+    if (this.#cancelTimer === undefined && ageMs > 0) this.#checkAgeIn(ageMs);
   }
 
   unwatchAge(): void {
@@ -151,8 +151,8 @@ export class HandlerCalls {
     const { clock, slowLimits, onSlow } = this.#options;
     const ageMs = this.#ageMs();
     if (ageMs === undefined) return;
-    if (ageMs < slowLimits.slowAgeMs) {
-      this.#checkAgeIn(Math.max(1, slowLimits.slowAgeMs - ageMs));
+    if (ageMs < slowLimits.ageMs) {
+      this.#checkAgeIn(Math.max(1, slowLimits.ageMs - ageMs));
       return;
     }
     const nowMs = clock.now();
@@ -165,7 +165,7 @@ export class HandlerCalls {
     const nowMs = clock.now();
     const callMs = nowMs - startMs;
     durations?.observe(callMs / 1000);
-    if (!this.#isBehind || callMs <= slowLimits.slowCallMs || !this.#mayReportSlow(nowMs)) return;
+    if (!this.#isBehind || callMs <= slowLimits.callMs || !this.#mayReportSlow(nowMs)) return;
     onSlow(callMs);
   }
 

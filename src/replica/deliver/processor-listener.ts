@@ -382,9 +382,9 @@ export class ProcessorListener {
   }
 
   #isBehind(): boolean {
-    const { slowNotifications } = this.#options.slowLimits;
-    if (this.pendingNotifications > slowNotifications) return true;
-    return this.#cursors.size > 0 && this.#notifications() > slowNotifications;
+    const { pendingNotifications } = this.#options.slowLimits;
+    if (this.pendingNotifications > pendingNotifications) return true;
+    return this.#cursors.size > 0 && this.#notifications() > pendingNotifications;
   }
 
   #notifications(): number {

@@ -81,7 +81,7 @@ function optionsOf(
   const isWhole = !ref.isNamespaced || allNamespaces === true;
   return {
     // The line is made within the handler's call: no expiring entry is kept.
-    retainChecks: 'off',
+    debug: { retainChecks: 'off' },
     ...(isWhole ? {} : { namespace: namespace ?? (context?.namespace || 'default') }),
     ...(selector === undefined ? {} : { labelSelector: selector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),

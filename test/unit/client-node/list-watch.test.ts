@@ -57,7 +57,10 @@ describe('kubeloom/client-node', () => {
     assert.throws(() => listWatch(PATH, null as never), option(/watch must be client-node's Watch/));
     const delayFn = { delayFn: () => Promise.resolve() } as object;
     assert.throws(() => listWatch(PATH, watch, never, false, '', '', delayFn), option(/have no "delayFn"/));
-    assert.throws(() => listWatch(PATH, watch, never, false, '', '', { pageSize: -1 }), option(/pageSize/));
+    assert.throws(
+      () => listWatch(PATH, watch, never, false, '', '', { list: { pageSize: -1 } }),
+      option(/list\.pageSize/),
+    );
     const informer = dropIn.makeInformer(watch.config, PATH, never);
     assert.throws(() => informer.on('add', undefined as never), option(/the callback must be a function/));
   });

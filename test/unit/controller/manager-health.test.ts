@@ -76,7 +76,7 @@ describe('the health server of a manager', () => {
     const { kubeConfig } = scene;
     for (const [health, message] of [
       [{}, /^health\.port must be given/],
-      [{ port: 0, informers: [] }, /^health have no "informers"/],
+      [{ port: 0, informers: [] }, /^there is no option health\.informers: /],
       [{ port: 0, readyz: { caches: () => true } }, /must be none of ping/],
     ] as const)
       assert.throws(() => new Manager(kubeConfig, { health: health as never }), {

@@ -123,7 +123,7 @@ describe('documented snippets', () => {
 const FAULTY: readonly Snippet[] = snippetsOf(
   'faulty.md',
   "`transform: { drop: ['data'] }`\n`threads: 'many'`\n`nothing: 1`\n`shutdown({ drane: true })`\n`nothing(f)`\n" +
-    "```ts\nimport { nothing } from 'kubeloom';\n```\n`retainChecks: 'strict'`",
+    "```ts\nimport { nothing } from 'kubeloom';\n```\n`debug: { retainChecks: 'strict' }`",
 );
 
 for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {

@@ -19,7 +19,7 @@ import { Gate } from './scene.ts';
 
 const now = (): MetricsReading => new MetricsReading(collectMetrics());
 const LABELS = { name: 'pods (all namespaces)', group: '', version: 'v1', resource: 'pods' };
-const PAGES = { watchList: 'off' } as const;
+const PAGES = { list: { watchList: 'off' } } as const;
 
 /** Lists so far: `pages initial ok`, with their number if it is not 1. */
 function lists(): string[] {
@@ -243,7 +243,7 @@ describe('channels', () => {
     await using informer = new SharedIndexInformer<V1Pod>(source, PODS, {
       threads,
       clock,
-      slowAgeMs: 500,
+      slowHandler: { ageMs: 500 },
       onError: () => undefined,
     });
     using held = new Gate();

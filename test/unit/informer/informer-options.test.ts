@@ -2,7 +2,12 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { reflectorSpec, shardSpec, resolveInformerOptions } from '../../../src/informer/informer-options.ts';
+import {
+  INFORMER_CHECKS,
+  reflectorSpec,
+  resolveInformerOptions,
+  shardSpec,
+} from '../../../src/informer/informer-options.ts';
 import type { InformerOptions } from '../../../src/informer/informer-options.ts';
 import { drop, transformModule } from '../../../src/informer/transform.ts';
 import {
@@ -123,11 +128,30 @@ describe('retainChecks', () => {
     process.env['NODE_ENV'] = 'production';
     assert.equal(defaultRetainChecks(), 'off');
     assert.equal(resolveInformerOptions({}).retainChecks, 'off');
-    assert.equal(resolveInformerOptions({ retainChecks: 'strict' }).retainChecks, 'strict');
+    assert.equal(resolveInformerOptions({ debug: { retainChecks: 'strict' } }).retainChecks, 'strict');
   });
 });
 
 describe('options of an informer', () => {
+  test('are twenty words, nine of which are enough for most programs, and five of which are groups', () => {
+    const { backoff, list, watch, slowHandler, debug, ...single } = INFORMER_CHECKS;
+    const words = Object.keys(single);
+    assert.deepEqual(words.slice(0, 9), [
+      'namespace',
+      'labelSelector',
+      'fieldSelector',
+      'view',
+      'fields',
+      'indexers',
+      'transform',
+      'resyncPeriodMs',
+      'onError',
+    ]);
+    assert.equal(words.length, 15);
+    for (const { members } of [backoff, list, watch, slowHandler, debug])
+      assert.ok(members && members.length <= 4, 'a group that must be searched is no help');
+  });
+
   test('declare each field once, also those that an index needs', () => {
     const options: InformerOptions<unknown> = {
       fields: ['status.phase', 'spec.nodeName', 'status.phase'],
@@ -139,8 +163,9 @@ describe('options of an informer', () => {
       'status.podIP',
     ]);
     assert.deepEqual(resolveInformerOptions({}).fields, []);
-    const { resyncPeriodMs, slowNotifications, slowCallMs, slowAgeMs } = resolveInformerOptions({});
-    assert.deepEqual([resyncPeriodMs, slowNotifications, slowCallMs, slowAgeMs], [0, 1024, 100, 30_000]);
+    const { resyncPeriodMs, slowHandler } = resolveInformerOptions({});
+    assert.equal(resyncPeriodMs, 0);
+    assert.deepEqual(slowHandler, { callMs: 100, pendingNotifications: 1024, ageMs: 30_000 });
   });
 
   test('say what the reflector has to list and watch', () => {
@@ -148,8 +173,7 @@ describe('options of an informer', () => {
       namespace: 'web',
       labelSelector: 'app=web',
       fieldSelector: 'status.phase=Running',
-      pageSize: 100,
-      watchList: 'off',
+      list: { pageSize: 100, watchList: 'off' },
       backoff: { initialMs: 10, maxMs: 20 },
     });
     assert.equal(spec.path, '/api/v1/namespaces/web/pods');

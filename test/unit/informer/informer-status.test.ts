@@ -131,7 +131,7 @@ describe('the health of an informer', () => {
 
   test('C146 notifies when the server is unreachable for too long, and when it is back', async () => {
     await using scene = new Scene();
-    const informer = scene.informer({ staleAfterMs: 1000 });
+    const informer = scene.informer({ watch: { staleAfterMs: 1000 } });
     const changes: HealthChange[] = [];
     const stopListening = informer.onHealth((change) => changes.push(change));
     await scene.started(informer);
@@ -213,7 +213,7 @@ describe('a write to what is shared', () => {
         const informer = scene.informer({
           codec,
           fields: ['metadata.name'],
-          retainChecks: 'strict',
+          debug: { retainChecks: 'strict' },
           onError: (error, { key, registeredAt }) => {
             assert.equal(key, 'ns/web');
             assert.match(registeredAt ?? '', /informer-status\.test/);
@@ -238,7 +238,7 @@ describe('a write to what is shared', () => {
 
   test("from outside a handler throws in the writer's line, and a copy is free", async () => {
     await using scene = new Scene();
-    const informer = scene.informer({ retainChecks: 'strict' });
+    const informer = scene.informer({ debug: { retainChecks: 'strict' } });
     scene.source.add(WEB);
     await scene.started(informer);
     const entry = informer.getStore().getByKey('ns/web');
@@ -256,9 +256,9 @@ describe('a write to what is shared', () => {
 
   test('is not detected with retainChecks off, unless the option asks for it', async () => {
     await using scene = new Scene();
-    const off = scene.informer({ retainChecks: 'off' });
-    const asked = scene.informer({ retainChecks: 'off', mutationDetector: 'freeze' });
-    const strict = scene.informer({ retainChecks: 'strict', mutationDetector: 'off' });
+    const off = scene.informer({ debug: { retainChecks: 'off' } });
+    const asked = scene.informer({ debug: { retainChecks: 'off', mutationDetector: 'freeze' } });
+    const strict = scene.informer({ debug: { retainChecks: 'strict', mutationDetector: 'off' } });
     scene.source.add(WEB);
     const areFrozen: boolean[] = [];
     for (const informer of [off, asked, strict]) {
@@ -271,7 +271,9 @@ describe('a write to what is shared', () => {
   test('goes to onMutation in place of onError, if there is one', async () => {
     await using scene = new Scene();
     const mutations: MutationError[] = [];
-    const informer = scene.informer({ retainChecks: 'strict', onMutation: (error) => mutations.push(error) });
+    const informer = scene.informer({
+      debug: { retainChecks: 'strict', onMutation: (error) => mutations.push(error) },
+    });
     informer.addEventHandler({ onAdd: ({ object }) => void Object.assign(object, { status: {} }) });
     scene.source.add(WEB);
     await scene.started(informer);
@@ -284,7 +286,7 @@ describe('a write to what is shared', () => {
 
   test('C149 is found by comparing within a second, with what was written', async () => {
     await using scene = new Scene();
-    const informer = scene.informer({ mutationDetector: 'compare' });
+    const informer = scene.informer({ debug: { mutationDetector: 'compare' } });
     informer.addEventHandler({
       onAdd: ({ object }) => void ((object as unknown as Writable).spec.containers[0]!.image = 'b'),
     });
@@ -303,7 +305,7 @@ describe('a write to what is shared', () => {
 
 test('a listener of health or of mutations that throws is reported', async () => {
   await using scene = new Scene();
-  const informer = scene.informer({ retainChecks: 'strict', onMutation: raise });
+  const informer = scene.informer({ debug: { retainChecks: 'strict', onMutation: raise } });
   informer.addEventHandler({ onAdd: ({ object }) => void Object.assign(object, { status: {} }) });
   scene.source.add(WEB);
   await scene.started(informer);

@@ -55,7 +55,7 @@ describe('a registration', () => {
 
   test('C7 C11 of a handler that throws in every call syncs all the same, and every throw is reported at once', async () => {
     await using scene = new Scene();
-    const informer = scene.informer({ retainChecks: 'strict' });
+    const informer = scene.informer({ debug: { retainChecks: 'strict' } });
     const [first, second] = [0, 1].map((number) => {
       const lines = new Lines((line) => {
         throw new Error(`${number}: ${line}`);
@@ -109,7 +109,7 @@ describe('a registration', () => {
 
   test('C21 C141 that is far behind and slow is reported, once a minute', async () => {
     await using scene = new Scene();
-    const informer = scene.informer({ slowAgeMs: 0 });
+    const informer = scene.informer({ slowHandler: { ageMs: 0 } });
     using gate = new Gate();
     const lines = new Lines(() => {
       scene.clock.advance(101);
@@ -128,7 +128,7 @@ describe('a registration', () => {
 
   test('C141 whose call does not end is reported when something has waited for it for long', async () => {
     await using scene = new Scene();
-    const informer = scene.informer({ slowAgeMs: 5000 });
+    const informer = scene.informer({ slowHandler: { ageMs: 5000 } });
     using gate = new Gate();
     const stuck = new Lines(() => gate.opened);
     const registration = informer.addEventHandler(stuck, { name: 'stuck' });

@@ -51,7 +51,7 @@ describe('resync', () => {
 
   test('C13 is not queued again for a handler that is not through with the last one', async () => {
     await using scene = new Scene();
-    const informer = scene.informer({ resyncPeriodMs: 5000, slowAgeMs: 0 });
+    const informer = scene.informer({ resyncPeriodMs: 5000, slowHandler: { ageMs: 0 } });
     using gate = new Gate();
     const lines = new Lines((line) => (line === 'sync a' ? gate.opened : undefined));
     const registration = informer.addEventHandler(lines);

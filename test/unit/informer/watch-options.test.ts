@@ -7,8 +7,8 @@ import { PODS } from '../../kit/objects.ts';
 const REFUSED = { code: 'ERR_KUBELOOM_OPTION' };
 
 test('a watch lasts from five to ten minutes, or from the chosen minimum to twice that', () => {
-  const bounds = (minWatchTimeoutMs?: number): number[] => {
-    const options = minWatchTimeoutMs === undefined ? {} : { minWatchTimeoutMs };
+  const bounds = (minTimeoutMs?: number): number[] => {
+    const options = minTimeoutMs === undefined ? {} : { watch: { minTimeoutMs } };
     const spec = reflectorSpec(PODS, options);
     return [spec.watchTimeoutMinSeconds, spec.watchTimeoutMaxSeconds];
   };
@@ -18,14 +18,14 @@ test('a watch lasts from five to ten minutes, or from the chosen minimum to twic
 });
 
 test('a minimum below five minutes is refused instead of ignored', () => {
-  for (const minWatchTimeoutMs of [299_999, 1000, 0, -1, NaN, Infinity]) {
-    assert.throws(() => resolveInformerOptions({ minWatchTimeoutMs }), REFUSED);
+  for (const minTimeoutMs of [299_999, 1000, 0, -1, NaN, Infinity]) {
+    assert.throws(() => resolveInformerOptions({ watch: { minTimeoutMs } }), REFUSED);
   }
 });
 
 test('internal errors are retried at once only with the option', () => {
   assert.equal(reflectorSpec(PODS, {}).maxInternalErrorRetryDurationMs, 0);
-  const spec = reflectorSpec(PODS, { maxInternalErrorRetryDurationMs: 5000 });
+  const spec = reflectorSpec(PODS, { watch: { maxInternalErrorRetryDurationMs: 5000 } });
   assert.equal(spec.maxInternalErrorRetryDurationMs, 5000);
-  assert.throws(() => resolveInformerOptions({ maxInternalErrorRetryDurationMs: -1 }), REFUSED);
+  assert.throws(() => resolveInformerOptions({ watch: { maxInternalErrorRetryDurationMs: -1 } }), REFUSED);
 });

@@ -35,7 +35,7 @@ const INDEXERS = [
   { app: { index: 'lable', label: 'app' } },
   { app: { index: 'label' } },
 ];
-const OTHERS = [{ fields: 'spec' }, { fields: [1] }, { onError: 5 }, { onMutation: 'log' }];
+const OTHERS = [{ fields: 'spec' }, { fields: [1] }, { onError: 5 }, { debug: { onMutation: 'log' } }];
 
 const refused = (name: string): object => ({ code: 'ERR_KUBELOOM_OPTION', message: new RegExp(name) });
 
@@ -76,21 +76,38 @@ test('C62 so it is when it is set or added later, and nothing has changed then',
 
 const OUT_OF_BOUNDS: Readonly<Record<string, readonly unknown[]>> = {
   codec: ['protobuf'],
-  watchList: ['on'],
-  retainChecks: ['weak'],
   resyncPeriodMs: [-1, Number.NaN, '10s'],
-  pageSize: [-1, 1.5, 2_000_000],
   backoff: [{ initialMs: 0 }, { initialMs: 100, maxMs: 50 }, { maxMs: 100 }],
   fields: [['']],
-  slowNotifications: [-1, 1.5],
-  slowCallMs: [-1, '100'],
-  slowAgeMs: [2 ** 31, Number.NaN],
+  list: [5, 'off', [], { watchList: 'on' }, { initialList: 'last' }],
+};
+
+const OUT_OF_BOUNDS_IN_GROUPS: Readonly<Record<string, readonly unknown[]>> = {
+  'list.watchList': ['on'],
+  'list.initialList': ['last'],
+  'list.pageSize': [-1, 1.5, 2_000_000],
+  'list.idleTimeoutMs': [99, 2 ** 31],
+  'watch.minTimeoutMs': [299_999],
+  'watch.idleTimeoutMs': [99, 2 ** 31],
+  'watch.maxInternalErrorRetryDurationMs': [-1],
+  'watch.staleAfterMs': [0, '120s'],
+  'slowHandler.callMs': [-1, '100'],
+  'slowHandler.pendingNotifications': [-1, 1.5],
+  'slowHandler.ageMs': [2 ** 31, Number.NaN],
+  'debug.retainChecks': ['weak'],
+  'debug.mutationDetector': ['thaw'],
+  'debug.onMutation': ['log'],
 };
 
 test('C62 a value out of bounds is refused by the name of its option', async () => {
   await using scene = new Scene();
   for (const [name, values] of Object.entries(OUT_OF_BOUNDS)) {
     for (const value of values) assert.throws(() => scene.informer({ [name]: value }), refused(`^${name}`));
+  }
+  for (const [path, values] of Object.entries(OUT_OF_BOUNDS_IN_GROUPS)) {
+    const [group = '', name = ''] = path.split('.');
+    for (const value of values)
+      assert.throws(() => scene.informer({ [group]: { [name]: value } }), refused(`^${path} must be `));
   }
 });
 
@@ -100,7 +117,16 @@ const UNKNOWN: readonly (readonly [object, RegExp])[] = [
   [{ LabelSelector: 'app' }, /"LabelSelector": did you mean labelSelector\?$/],
   [{ resyncPeriod: 1 }, /"resyncPeriod": did you mean resyncPeriodMs\?$/],
   [{ toString: 1 }, /"toString": known are namespace, labelSelector, /],
-  [{ backoff: { max: 1 } }, /backoff have no "max": did you mean maxMs\?$/],
+  [{ backoff: { max: 1 } }, /^there is no option backoff\.max: did you mean backoff\.maxMs\?$/],
+  [
+    { list: { size: 1 } },
+    /^there is no option list\.size: known are list\.watchList, list\.initialList, list\.pageSize, list\.idleTimeoutMs$/,
+  ],
+  [{ pageSize: 5 }, /have no "pageSize": did you mean list\.pageSize\?$/],
+  [{ minWatchTimeoutMs: 5 }, /have no "minWatchTimeoutMs": did you mean watch\.minTimeoutMs\?$/],
+  [{ idleTimeoutMs: 5 }, /did you mean list\.idleTimeoutMs or watch\.idleTimeoutMs\?$/],
+  [{ slowCallMs: 5 }, /have no "slowCallMs": did you mean slowHandler\.callMs\?$/],
+  [{ slowNotifications: 5 }, /known are namespace, .*, slowHandler\.pendingNotifications, /],
   [
     { threads: { indexers: 3 } },
     /options of the threads have no "indexers": known are indexerThreads, logBytes, /,
@@ -207,7 +233,7 @@ test('C62 a factory and a map of informers refuse when they are made, not when a
   const kubeConfig = { server: 'https://127.0.0.1:1' };
   const wrong: readonly (readonly [object, string])[] = [
     [{ onEror: () => undefined }, 'did you mean onError'],
-    [{ pageSize: 0.5 }, '^pageSize'],
+    [{ list: { pageSize: 0.5 } }, '^list.pageSize'],
     [{ backoff: { initialMs: 5, maxMs: 1 } }, '^backoff.initialMs'],
     [{ threads: 3 }, '^threads'],
   ];
@@ -222,7 +248,7 @@ test('C62 a factory and a map of informers refuse when they are made, not when a
   assert.throws(() => new SharedInformerFactory({} as never), refused('^the source cannot be used'));
   assert.throws(() => new InformersMap({} as never), refused('^the source cannot be used'));
   const kinds: readonly (readonly [object, string])[] = [
-    [{ of: { kind: 'Pod' }, labelSelektor: 'a' }, 'did you mean labelSelector'],
+    [{ of: { kind: 'Pod' }, labelSelektor: 'a' }, 'did you mean byKind.labelSelector'],
     [{ of: 'Pod' }, '^byKind.of'],
     [{ of: { kind: 'Pod' }, transform: { drop: ['data'] } }, '^transform'],
   ];

@@ -10,7 +10,7 @@ import { PARTITIONS, GroupScene, pods, turn, uidOf } from './scene.ts';
 const { signal } = new AbortController();
 
 function cachesOf({ server, threads, clock }: GroupScene): PartitionCaches {
-  const options = { threads, initialList: 'latest', watchList: 'off' } as const;
+  const options = { threads, list: { initialList: 'latest', watchList: 'off' } } as const;
   return new PartitionCaches(server.connection, options, 'default', clock);
 }
 

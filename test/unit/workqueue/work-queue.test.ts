@@ -239,7 +239,10 @@ describe('the options of a work queue', () => {
     const wrong: readonly (readonly [object, RegExp])[] = [
       [{ nmae: 'pods' }, /^options of a work queue have no "nmae": did you mean name\?$/],
       [{ keyOf: 'name' }, /^keyOf must be a function, got "name"$/],
-      [{ metrics: { addded: () => undefined } }, /^metrics have no "addded": did you mean added\?$/],
+      [
+        { metrics: { addded: () => undefined } },
+        /^there is no option metrics\.addded: did you mean metrics\.added\?$/,
+      ],
       [{ order: {} }, /^order must be an order with push/],
       [{ clock: Date }, /^clock must be a clock/],
     ];

@@ -45,8 +45,10 @@ export class InformerRun implements ClientRun, AsyncDisposable {
       ...(namespace === '' ? {} : { namespace }),
       labelSelector: selector,
       threads: context.threads,
-      watchList: group.list === 'watchlist' ? 'auto' : 'off',
-      pageSize: group.list === 'pages' ? PAGE_SIZE : 0,
+      list: {
+        watchList: group.list === 'watchlist' ? 'auto' : 'off',
+        pageSize: group.list === 'pages' ? PAGE_SIZE : 0,
+      },
       // Every request calls this: a repeated request means that the server ended the previous request.
       tweakListOptions: (options) => this.#count(options),
       onError: context.onError,

@@ -26,7 +26,7 @@ describe('the dynamic factory', () => {
       test(`follows a custom resource of which it knows only the name ${title}`, async () => {
         await using scene = await Scene.start(threads);
         await scene.create('widgets.example.com', object('a'), object('b', 'other'));
-        const factory = scene.dynamic({ watchList });
+        const factory = scene.dynamic({ list: { watchList } });
         const { informer, lister } = factory.forResource(WIDGET);
         assert.equal(factory.forResource({ ...WIDGET, kind: 'Widget' }).informer, informer);
         await synced(factory);
@@ -59,7 +59,7 @@ describe('the dynamic factory', () => {
         await scene.server.registerResource(METRICS);
         await scene.create('pods', object('p'));
         await scene.create('podmetrics.metrics.k8s.io', object('m'));
-        const factory = scene.dynamic({ watchList });
+        const factory = scene.dynamic({ list: { watchList } });
         const pods = factory.forResource(POD);
         const metrics = factory.forResource(METRIC);
         await synced(factory);

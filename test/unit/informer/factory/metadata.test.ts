@@ -37,7 +37,7 @@ describe('the metadata factory', () => {
         await using scene = await Scene.start(threads);
         await scene.create('secrets', secret('a', { app: 'web' }), secret('b'));
         await scene.create('widgets.example.com', object('w'));
-        const factory = scene.metadata({ watchList });
+        const factory = scene.metadata({ list: { watchList } });
         const secrets = factory.forResource(SECRET);
         const widgets = factory.forResource(WIDGET);
         const seen: string[] = [];

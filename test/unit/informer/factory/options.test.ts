@@ -22,8 +22,7 @@ describe('tweakListOptions', () => {
       const names = ['a', 'b', 'c', 'd', 'e'];
       await scene.create('pods', ...names.map((name) => object(name, 'default', web)), object('other'));
       const factory = scene.typed({
-        watchList: 'off',
-        pageSize: 4,
+        list: { watchList: 'off', pageSize: 4 },
         tweakListOptions: (options) => ({ ...selecting(options), limit: 2, timeoutSeconds: 400 }),
       });
       const { informer } = factory.core.v1.pods;

@@ -95,7 +95,7 @@ for (const variant of VARIANTS) {
   test(`C20 a borrowed entry is refused after its call unless it was retained ${title}`, async () => {
     await using harness = await Harness.start(variant);
     await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('kept', { app: 'web' }) }]);
-    const informer = harness.informer({ retainChecks: 'strict' });
+    const informer = harness.informer({ debug: { retainChecks: 'strict' } });
     const lent: { readonly key: string; readonly object: unknown; readonly labels: unknown }[] = [];
     const kept: { readonly object: { readonly metadata?: { readonly name?: string } } }[] = [];
     const recorder = new Recorder();

@@ -25,7 +25,7 @@ const threads = new InformerThreads({
   // Who asks how memory grows must not ask first when much was just given back.
   ...(scenario === 'packed' ? {} : { compressAfterMs: Infinity }),
 });
-const informer = new SharedIndexInformer(kubeConfig, PODS, { threads, retainChecks: 'off' });
+const informer = new SharedIndexInformer(kubeConfig, PODS, { threads, debug: { retainChecks: 'off' } });
 const held: CachedObject<unknown>[] = [];
 let steadyUpdates = 0;
 let otherUpdates = 0;

@@ -12,7 +12,7 @@ const UPPER = partitionRanges([1], 2);
 /** FNV-1a of the first text is in the upper half of all hashes, that of the second in the lower one. */
 const UPPER_UID = 'a';
 const LOWER_UID = 'pod-1';
-const PAGES = { watchList: 'off' } as const;
+const PAGES = { list: { watchList: 'off' } } as const;
 const SERVER = { tls: false, isolation: 'none' } as const;
 
 function withUid(name: string, uid: string): V1Pod {

@@ -24,7 +24,7 @@ function slowCalls(
   return reports.slow;
 }
 
-const OWN_LIMITS = { slowNotifications: 2, slowCallMs: 10 };
+const OWN_LIMITS = { pendingNotifications: 2, callMs: 10 };
 
 describe('a slow call', () => {
   const cases: readonly (readonly [string, Parameters<typeof slowCalls>, number[]])[] = [
@@ -64,7 +64,7 @@ describe('the duration of a call', () => {
 });
 
 /** A handler whose first call ends when the test says so, with one notification waiting behind it. */
-function stuck(slowAgeMs: number): {
+function stuck(ageMs: number): {
   readonly clock: FakeClock;
   readonly slow: readonly (number | undefined)[];
   readonly listener: ProcessorListener;
@@ -73,7 +73,7 @@ function stuck(slowAgeMs: number): {
 } {
   const clock = new FakeClock();
   const gates = new Gates();
-  const slowLimits = { ...SLOW_LIMITS, slowAgeMs };
+  const slowLimits = { ...SLOW_LIMITS, ageMs };
   const { replica, listener, reports } = scene(() => gates.next(), { clock, slowLimits });
   const put = (name: string, version: number): void => {
     replica.put(at(name, version));

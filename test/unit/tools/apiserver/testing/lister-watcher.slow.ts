@@ -19,7 +19,10 @@ for (const threads of THREADS) {
         const at = Number(options.continue ?? 0);
         return listOf([podAt(`p${at}`, `${at + 1}`)], '9', at < 2 ? String(at + 1) : '');
       });
-      await using scene = new SourcedInformer(source, threads, { pageSize: 1, labelSelector: 'a=b' }).run();
+      await using scene = new SourcedInformer(source, threads, {
+        list: { pageSize: 1 },
+        labelSelector: 'a=b',
+      }).run();
       await scene.informer.waitForSync(AbortSignal.timeout(DEADLINE_MS));
       assert.deepEqual(scene.informer.getStore().listKeys().sort(), [
         'default/p0',
