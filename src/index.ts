@@ -77,7 +77,7 @@ export type { InformerIndexer, InformerStore, SelectableStore } from './replica/
 export type { HandlerBacklog, HandlerRegistration, ResourceEventHandler } from './replica/deliver/handler.ts';
 
 export { SharedIndexInformer } from './informer/shared-index-informer.ts';
-export type { InformerController } from './informer/shared-index-informer.ts';
+export type { InformerController } from './informer/informer-controller.ts';
 export type { HandlerOptions, HandlerStats, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
 export type { WatchErrorHandler, ErrorContext, ErrorListener } from './informer/error-reporter.ts';
 export type { InformerStats } from './informer/informer-stats.ts';

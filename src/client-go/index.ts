@@ -98,7 +98,7 @@ export {
   newSharedIndexInformer,
   newSharedIndexInformerWithOptions,
   newSharedInformer,
-} from '../informer/shared-index-informer.ts';
+} from './controller/shared-informers.ts';
 export {
   FilteringResourceEventHandler,
   ResourceEventHandlerDetailedFuncs,

@@ -5,11 +5,14 @@
  */
 import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
+import { realTimers } from '../base/clock.ts';
 import { checkOptions } from '../base/option-checks.ts';
+import type { HandlerRegistration } from '../replica/deliver/handler.ts';
 import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import { abortable, onAbort } from '../base/on-abort.ts';
-import { START_ADVICE } from './wait-for.ts';
+import { NotSyncedError, START_ADVICE } from './wait-for.ts';
+import type { DoneState } from './wait-for.ts';
 import type { WaitCondition } from './wait-condition.ts';
 import { SHUT_DOWN_CHECKS } from './handlers.ts';
 import type { Handlers, ShutDownOptions } from './handlers.ts';
@@ -101,6 +104,32 @@ export class InformerLifecycle {
   notStarted(what: string, cause?: unknown): KubeloomError {
     const message = `${this.#parts.name} ${what}: it was not started; ${START_ADVICE}`;
     return new KubeloomError('ERR_KUBELOOM_NOT_STARTED', message, cause === undefined ? {} : { cause });
+  }
+
+  /** Waits for the first list, or for the initial list of a handler. */
+  async waitForSync(
+    syncState: () => DoneState,
+    signal: AbortSignal | undefined,
+    registration: HandlerRegistration | undefined,
+  ): Promise<void> {
+    const { name, pipeline, changed } = this.#parts;
+    const { replica } = pipeline;
+    const isSynced = (): boolean => (registration ? registration.hasSynced() : replica.hasSynced);
+    const failure = (): KubeloomError | undefined => registration?.failure;
+    if (!this.isStartedOrStopped) realTimers.setImmediate(() => this.reportNotStarted());
+    try {
+      await changed.until(() => isSynced() || failure() !== undefined || this.isStopped, signal);
+    } catch (cause) {
+      if (!this.isStartedOrStopped) throw this.notStarted('cannot sync', cause);
+      const late = registration && replica.hasSynced ? registration.hasSyncedChecker : syncState();
+      throw new NotSyncedError('', [late], cause);
+    }
+    if (isSynced()) return;
+    throw (
+      failure() ??
+      this.#failure ??
+      new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} stopped before it synced`)
+    );
   }
 
   waitForVersion(resourceVersion: string, signal: AbortSignal | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 /** The public informer: one collection, its cache and its handlers. Each part that it connects has its own file. */
-import { backgroundClock, realTimers } from '../base/clock.ts';
+import { backgroundClock } from '../base/clock.ts';
 import type { DoneChecker, DoneProgress } from '../base/done-checker.ts';
-import { KubeloomError } from '../base/errors.ts';
+import type { KubeloomError } from '../base/errors.ts';
 import type { ListerWatcher } from '../kube/lister-watcher.ts';
 import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
@@ -13,7 +13,7 @@ import type { InformerIndexer, InformerStore } from '../replica/store/indexer.ts
 import { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import { WaitCondition } from './wait-condition.ts';
-import { SettableDoneChecker, NotSyncedError, reasonOf, syncStateOf } from './wait-for.ts';
+import { SettableDoneChecker, reasonOf, syncStateOf } from './wait-for.ts';
 import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import { Health } from './health.ts';
@@ -22,6 +22,8 @@ import { attachReader, sharedInformerSpec } from './share/attach-reader.ts';
 import { SharedCache } from './share/shared-cache.ts';
 import type { ExportedCache, SharedInformerSpec } from './share/shared-cache.ts';
 import type { ReaderLink } from '../replica/share/reader-link.ts';
+import { controllerOf } from './informer-controller.ts';
+import type { InformerController } from './informer-controller.ts';
 import { InformerMetrics } from './informer-metrics.ts';
 import type { InformerStats } from './informer-stats.ts';
 import type { HealthListener, InformerHealth } from './health.ts';
@@ -36,16 +38,61 @@ import type { Transform } from './transform.ts';
 
 const NOT_ADDED = 'handler was not added to shared informer because it has stopped already';
 
-/** The part of client-go's Controller that a shared informer exposes. */
-export interface InformerController {
-  /** Does nothing: call `run` of the informer. */
-  run(signal?: AbortSignal): Promise<void>;
-  hasSynced(): boolean;
-  readonly hasSyncedChecker: DoneChecker;
-  lastSyncResourceVersion(): string;
-}
-
 /**
+ * Keeps the objects of one collection in memory as the server has them, and calls handlers for every change. Many handlers
+ * share one cache and one watch. The numbers are clauses of docs/contract.md, which has every promise.
+ *
+ * - The cache converges to the server's state, and no object goes back to an older state (C1–C3). A server that answers with
+ *   errors stops no informer (C18): `health` shows how old the cache may be.
+ * - Each handler receives the changes in the server's order, over all objects (C4): each change once, one call at a time. The
+ *   informer awaits promises of handlers (C7, C32). A slow handler delays no other handler (C33).
+ * - The cache contains a change before a handler receives it (C6), and never changes during a synchronous run of your code (C5).
+ * - A late handler receives the whole cache, and every change after that (C9).
+ * - `hasSynced()`: the first list is in the cache. `registration.hasSynced()`: the calls for it have returned (C11, C39).
+ * - Entries are borrowed: read them during the call, and `retain()` the entries that you keep (C20). They are shared, so `copy()`
+ *   them before you write (C15).
+ *
+ * **States may be skipped, notifications are never out of order.** Suppose that the pod web-0 is created, changed twice and deleted,
+ * as versions 5 to 8. While the watch is open, a handler receives `onAdd(5)`, `onUpdate(5, 6)`, `onUpdate(6, 7)` and a deletion.
+ * During `onUpdate(5, 6)` the cache may have version 7, or no web-0. If the connection is lost after version 5, and the server has
+ * forgotten the changes when it answers again, the informer lists: the handler receives `DeletedFinalStateUnknown` with version 5,
+ * and never sees 6 and 7. So let a handler remember *which* object has changed, and decide from the cache what to do:
+ *
+ * ```ts
+ * import { SharedIndexInformer, loadKubeConfig, resources } from 'kubeloom';
+ * import { RateLimitingQueue } from 'kubeloom/workqueue';
+ *
+ * const queue = new RateLimitingQueue<string>();
+ * const pods = new SharedIndexInformer(loadKubeConfig(), resources.core.v1.pods);
+ * pods.addEventHandler({
+ *   onAdd: ({ key }) => queue.add(key),
+ *   onUpdate: (_previous, { key }) => queue.add(key),
+ *   onDelete: ({ key }) => queue.add(key),
+ * });
+ * void pods.run();
+ * await pods.waitForSync();
+ * for await (const key of queue) {
+ *   console.log(key, pods.getStore().getByKey(key)?.status?.phase ?? 'deleted');
+ *   queue.done(key);
+ * }
+ * ```
+ *
+ * **Your own writes come back through the watch.** Just after you have written version 9, the cache may have version 8. Wait for 9:
+ *
+ * ```ts
+ * import { SharedIndexInformer, loadKubeConfig, resources } from 'kubeloom';
+ * import { ObjectClient } from 'kubeloom/controller';
+ *
+ * const kubeConfig = loadKubeConfig();
+ * const { configMaps } = resources.core.v1;
+ * const informer = new SharedIndexInformer(kubeConfig, configMaps, { namespace: 'web' });
+ * void informer.run();
+ * const desired = { metadata: { namespace: 'web', name: 'colors' }, data: { sky: 'blue' } };
+ * const { metadata } = await new ObjectClient(kubeConfig, { fieldManager: 'painter' }).apply(configMaps, desired);
+ * await informer.waitForResourceVersion(metadata?.resourceVersion ?? '');
+ * console.log(informer.getStore().getByKey('web/colors')?.object.data); // { sky: 'blue' }, or later
+ * ```
+ *
  * @typeParam T type of the objects
  * @typeParam Name names of the indexes in the options, which queries of `getIndexer()` accept; `string` accepts all
  */
@@ -208,23 +255,8 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, with phase and last error;
    *   ERR_KUBELOOM_NOT_STARTED when the informer was not started by then
    */
-  async waitForSync(signal?: AbortSignal, registration?: HandlerRegistration): Promise<void> {
-    const isSynced = (): boolean => (registration ? registration.hasSynced() : this.hasSynced());
-    const failure = (): KubeloomError | undefined => registration?.failure;
-    if (!this.#lifecycle.isStartedOrStopped) realTimers.setImmediate(() => this.reportNotStarted());
-    try {
-      await this.#changed.until(() => isSynced() || failure() !== undefined || this.isStopped(), signal);
-    } catch (cause) {
-      if (!this.#lifecycle.isStartedOrStopped) throw this.#lifecycle.notStarted('cannot sync', cause);
-      const late = registration && this.hasSynced() ? registration.hasSyncedChecker : syncStateOf(this);
-      throw new NotSyncedError('', [late], cause);
-    }
-    if (isSynced()) return;
-    throw (
-      failure() ??
-      this.#lifecycle.failure ??
-      new KubeloomError('ERR_KUBELOOM_STOPPED', `${this.name} stopped before it synced`)
-    );
+  waitForSync(signal?: AbortSignal, registration?: HandlerRegistration): Promise<void> {
+    return this.#lifecycle.waitForSync(() => syncStateOf(this), signal, registration);
   }
 
   /**
@@ -330,12 +362,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
 
   /** Returns client-go's controller of this informer. It shows the sync state and cannot run the informer. */
   getController(): InformerController {
-    return {
-      run: () => Promise.resolve(),
-      hasSynced: () => this.hasSynced(),
-      hasSyncedChecker: this.hasSyncedChecker,
-      lastSyncResourceVersion: () => this.lastSyncResourceVersion(),
-    };
+    return controllerOf(this);
   }
 
   /** Returns this cache for other threads of the program, under the name of the resource. */
@@ -370,31 +397,4 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     this.#lifecycle.checkNotStopped(`${this.name} has stopped: add indexers before that`);
     return this.#lifecycle.hasStarted;
   };
-}
-
-/** Creates an informer. @param resyncPeriodMs of handlers without their own period; 0: never */
-export function newSharedInformer<T>(
-  source: ServerSource | ListerWatcher<T>,
-  resource: ResourceOf<T>,
-  resyncPeriodMs: number,
-): SharedIndexInformer<T> {
-  return new SharedIndexInformer(source, resource, { resyncPeriodMs });
-}
-
-/** Creates an informer with indexes. @param resyncPeriodMs of handlers without their own period; 0: never */
-export function newSharedIndexInformer<T, Name extends string>(
-  source: ServerSource | ListerWatcher<T>,
-  resource: ResourceOf<T>,
-  resyncPeriodMs: number,
-  indexers: Indexers<T, Name>,
-): SharedIndexInformer<T, Name> {
-  return new SharedIndexInformer(source, resource, { resyncPeriodMs, indexers });
-}
-
-export function newSharedIndexInformerWithOptions<T, Name extends string = string>(
-  source: ServerSource | ListerWatcher<T>,
-  resource: ResourceOf<T>,
-  options: InformerOptions<T, Name>,
-): SharedIndexInformer<T, Name> {
-  return new SharedIndexInformer(source, resource, options);
 }

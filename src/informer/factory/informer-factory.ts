@@ -7,8 +7,7 @@ import { KubeloomError } from '../../base/errors.ts';
 import type { ShutDownOptions } from '../handlers.ts';
 import { Lister } from '../lister.ts';
 import type { InformerOptions, InformerView } from '../informer-options.ts';
-import { newSharedIndexInformerWithOptions } from '../shared-index-informer.ts';
-import type { SharedIndexInformer } from '../shared-index-informer.ts';
+import { SharedIndexInformer } from '../shared-index-informer.ts';
 import { waitForCheckers } from '../wait-for.ts';
 import type { WaitOptions } from '../wait-for.ts';
 import type { ListerWatcher } from '../../kube/lister-watcher.ts';
@@ -87,6 +86,11 @@ export type NewInformer<T> = (
   options: InformerOptions<T>,
 ) => SharedIndexInformer<T>;
 
+function newInformer<T>(...args: Parameters<NewInformer<T>>): SharedIndexInformer<T> {
+  const [source, resource, options] = args;
+  return new SharedIndexInformer<T>(source, resource, options);
+}
+
 interface Held {
   readonly informer: SharedIndexInformer<KubeObject>;
   readonly lister: Lister<KubeObject>;
@@ -133,14 +137,14 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
    * @throws ERR_KUBELOOM_STOPPED when the informer does not exist and the factory was shut down
    */
   forResource<T = KubeObject>(resource: ResourceQueryOf<T>): GenericInformer<ViewOf<T, V>> {
-    const held = this.#find(resource) ?? this.#make(resource, newSharedIndexInformerWithOptions);
+    const held = this.#find(resource) ?? this.#make(resource, newInformer);
     return { informer: held.informer, lister: held.lister } as unknown as GenericInformer<ViewOf<T, V>>;
   }
 
   /** Returns the informer of a resource. The first request may create it itself with `make`, e.g. with indexers. */
   informerFor<T = KubeObject>(
     resource: ResourceQueryOf<T>,
-    make: NewInformer<ViewOf<T, V>> = newSharedIndexInformerWithOptions,
+    make: NewInformer<ViewOf<T, V>> = newInformer,
   ): SharedIndexInformer<ViewOf<T, V>> {
     const held = this.#find(resource) ?? this.#make(resource, make as unknown as NewInformer<KubeObject>);
     return held.informer as unknown as SharedIndexInformer<ViewOf<T, V>>;

@@ -34,7 +34,7 @@ const OPTIONS = /^\{ \w+: .*\}$/;
 /** `call(something)`, `new Thing(something)`, `object.call(something).call()` */
 const CALL = /^(?:await |new )?[A-Za-z][\w.]*\([^)].*\)$/;
 
-/** Returns every snippet of the documentation. */
+/** Returns every snippet of the documentation, and the blocks in the doc comments of the sources. */
 export async function snippets(): Promise<Snippet[]> {
   const names = await readdir(join(ROOT, 'docs'), { recursive: true });
   const documents = names.filter((name) => name.endsWith('.md')).map((name) => join('docs', name));
@@ -42,7 +42,18 @@ export async function snippets(): Promise<Snippet[]> {
   for (const document of [...DOCUMENTS, ...documents.toSorted()]) {
     found.push(...snippetsOf(document, await readFile(join(ROOT, document), 'utf8')));
   }
+  const sources = await readdir(join(ROOT, 'src'), { recursive: true });
+  for (const source of sources.filter((name) => name.endsWith('.ts')).map((name) => join('src', name))) {
+    const text = await readFile(join(ROOT, source), 'utf8');
+    if (text.includes(' * ```ts\n')) found.push(...blocksInComments(source, text));
+  }
   return found;
+}
+
+/** Returns the blocks in the doc comments of a source file, at their lines. */
+export function blocksInComments(source: string, text: string): Snippet[] {
+  const comments = text.replaceAll(/^(?! *\*).*$/gm, '').replaceAll(/^ *\*\/? ?/gm, '');
+  return snippetsOf(source, comments).filter(({ kind }) => kind === 'block');
 }
 
 function blank(text: string): string {

@@ -9,7 +9,7 @@ import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import * as kubeloom from '../../../src/index.ts';
-import { ROOT, snippets, snippetsOf } from './documents.ts';
+import { ROOT, blocksInComments, snippets, snippetsOf } from './documents.ts';
 import type { Snippet } from './documents.ts';
 
 const TIMEOUT_MS = 300_000;
@@ -110,6 +110,14 @@ describe('documented snippets', () => {
     ]);
   });
 
+  test('are also the blocks in doc comments of a source file', () => {
+    const text =
+      '/**\n * A `kind: 1`.\n *\n * ```ts\n * one(\n *   two,\n * );\n * ```\n */\nexport const a = `x: 1`;\n';
+    assert.deepEqual(blocksInComments('a.ts', text), [
+      { document: 'a.ts', line: 5, kind: 'block', code: 'one(\n  two,\n);\n' },
+    ]);
+  });
+
   test('are refused in a fence without a language', () => {
     assert.throws(
       () => snippetsOf('a.md', "x\n```\nimport x from 'y';\n```\n"),
@@ -190,7 +198,7 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
       );
     });
 
-    test('blocks, options and calls of README and docs are right', () => {
+    test('blocks, options and calls of README and docs, and blocks of doc comments, are right', () => {
       const wrong = errors.flatMap(({ file, line, message }) => {
         const snippet = found.get(file);
         return snippet ? [`${snippet.document}:${snippet.line + line - 1} ${message}`] : [];
