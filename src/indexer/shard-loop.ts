@@ -38,7 +38,6 @@ export async function runShard(task: ShardTask): Promise<void> {
   const shard = createShard(task.index, task.memory, port, { isSuccessor: task.isSuccessor });
   const { bell, heartbeat } = new PipelineWords(task.memory).shard(task.index);
   const moderation = new Moderation(realClock.now());
-  let lostWakeups = 0;
   while (!port.isShutdown) {
     heartbeat.increment();
     const records = shard.doWork();
@@ -52,7 +51,7 @@ export async function runShard(task: ShardTask): Promise<void> {
     } else if (records === 0 && !port.isShutdown) {
       const isRung = bell.park(() => shard.hasWork() || port.poll(), task.heartbeatMs);
       if (!isRung && shard.hasWork() && !bell.ringsWithin(LATE_RING_MS))
-        shard.usage.set(UsageCounter.LostWakeups, ++lostWakeups);
+        (shard.usage.values[UsageCounter.LostWakeups] as number)++;
     }
   }
   port.post({ type: 'closed' });

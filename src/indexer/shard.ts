@@ -64,8 +64,6 @@ export interface ShardOptions {
 }
 
 export class Shard {
-  /** Number of finished records. */
-  deltas = 0;
   /** Figures of this shard and the predecessors; `doWork` publishes them. */
   readonly usage: UsageWriter;
   readonly #options: ShardOptions;
@@ -115,6 +113,7 @@ export class Shard {
     // Read before the ring's tail: all committed records are then in the ring.
     const limit = committed.load();
     let records = 0;
+    let finished = 0;
     let isDrained = false;
     while (records < recordsMax && !this.#turn.isOver) {
       if (!this.#output.isOpen && !this.#take(limit)) {
@@ -125,14 +124,14 @@ export class Shard {
       records++;
       if (this.#output.flush() !== 'done') break;
       this.#consumed = sequenceOf(ring);
-      this.deltas++;
+      finished++;
       ring.advance();
     }
     // Missing sequences up to the limit went to other shards; the log need not wait for this shard.
     if (isDrained && compareU32(limit, this.#consumed) > 0) this.#consumed = limit;
     if (records > 0) {
       // Before the results: a reader that sees a result finds it counted.
-      this.usage.set(UsageCounter.Records, this.deltas);
+      (this.usage.values[UsageCounter.Records] as number) += finished;
       this.usage.publish();
     }
     this.#publish();

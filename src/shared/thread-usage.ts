@@ -40,8 +40,7 @@ export function allocateUsage(): SharedArrayBuffer {
   return allocateCounters(COUNTERS);
 }
 
-export class UsageWriter {
-  readonly #writer: CounterWriter;
+export class UsageWriter extends CounterWriter {
   /** Published by the thread's predecessors. */
   readonly #before: Float64Array;
   readonly #clock: Pick<Clock, 'now'>;
@@ -50,8 +49,8 @@ export class UsageWriter {
   #hasWorked = true;
 
   constructor(buffer: SharedArrayBuffer, clock: Pick<Clock, 'now'>) {
-    this.#writer = new CounterWriter(buffer);
-    this.#before = this.#writer.values.slice();
+    super(buffer);
+    this.#before = this.values.slice();
     // Not a sum: a successor begins with an empty log.
     this.#before[UsageCounter.LogUsedBytes] = 0;
     this.#clock = clock;
@@ -59,11 +58,7 @@ export class UsageWriter {
 
   /** Sets a counter to be published. @param value of this thread since the start */
   set(counter: UsageCounter, value: number): void {
-    this.#writer.values[counter] = (this.#before[counter] ?? 0) + value;
-  }
-
-  publish(): void {
-    this.#writer.publish();
+    this.values[counter] = (this.#before[counter] ?? 0) + value;
   }
 
   /** Publishes with the thread's CPU time, unless that was read a moment ago or the thread has not worked since. */

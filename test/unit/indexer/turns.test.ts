@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ShardSpec } from '../../../src/shared/protocol.ts';
+import { UsageCounter } from '../../../src/shared/thread-usage.ts';
 import * as transforms from './modules/transforms.ts';
 import { ShardTwin } from './shard-twin.ts';
 
@@ -27,7 +28,7 @@ test('C173 a shard with a slow module publishes every few milliseconds', async (
   assert.equal(twin.work(), 1);
   assert.equal(twin.merge(), 1);
   twin.settle();
-  assert.equal(twin.shard.deltas, RECORDS);
+  assert.equal(twin.shard.usage.values[UsageCounter.Records], RECORDS);
 });
 
 test('C173 a shard increments its heartbeat with every record, however slow they are together', async () => {
