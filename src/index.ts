@@ -102,6 +102,8 @@ export type {
 export { SharedInformerFactory } from './informer/factory/shared-informer-factory.ts';
 export type { BuiltInInformers } from './informer/factory/shared-informer-factory.ts';
 
+export type { SignalOptions } from './base/signal-options.ts';
+export type { SyncOptions } from './informer/sync-options.ts';
 export { KubeloomError } from './base/errors.ts';
 export type { ErrorCode } from './base/error-codes/error-table.ts';
 export type { Logger } from './base/logger.ts';

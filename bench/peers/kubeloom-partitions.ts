@@ -26,7 +26,7 @@ function join(server: string, identity: string): PartitionGroup {
       partitions: PARTITIONS,
     },
   );
-  void group.run(new AbortController().signal, ({ synced, drainSignal }) => {
+  void group.run({ signal: new AbortController().signal }, ({ synced, drainSignal }) => {
     synced();
     return once(drainSignal, 'abort').then(() => undefined);
   });

@@ -28,5 +28,5 @@ const manager = backupOperator(
     onReady: () => console.log('Waiting for Backups'),
   },
 );
-await manager.run(stop.signal);
+await manager.run({ signal: stop.signal });
 await recorder.close();

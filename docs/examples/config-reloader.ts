@@ -55,4 +55,4 @@ function configMapsOf(spec: Deployment['spec']): string[] {
   return sources.flatMap(({ configMapRef }) => configMapRef?.name ?? []);
 }
 
-await manager.run(stop.signal);
+await manager.run({ signal: stop.signal });

@@ -80,4 +80,4 @@ manager
     return isReady ? undefined : { requeueAfterMs: POLL_INTERVAL_MS };
   });
 
-await manager.run(stop.signal);
+await manager.run({ signal: stop.signal });

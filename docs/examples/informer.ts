@@ -47,7 +47,7 @@ const { store, controller } = newInformer<ConfigMap>(listWatch, { kind: 'ConfigM
   },
 });
 
-const stopped = controller.run(stop.signal);
+const stopped = controller.run({ signal: stop.signal });
 await controller.hasSyncedChecker.done;
 console.log(`Synced with ${store.size}`);
 

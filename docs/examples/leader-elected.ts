@@ -40,7 +40,7 @@ function run({ identity, signal, onReady, onReconciled }: Replica): Promise<void
     onReconciled();
   });
   // Rejects when the lease could not be renewed in time. The process ends then, because another replica leads.
-  return manager.run(signal);
+  return manager.run({ signal });
 }
 
 const first = new AbortController();

@@ -41,7 +41,7 @@ const registration = informer.addEventHandler({
   },
 });
 void informer.run();
-await informer.waitForSync(undefined, registration);
+await informer.waitForSync({ registration });
 const demo = informer.getStore().getByKey('default/demo');
 const own = demo?.copy();
 if (own) own.data = { color: 'green' };

@@ -52,7 +52,7 @@ function take(deltas: readonly ObjectDelta<ConfigMap>[]): void {
 }
 
 const stop = new AbortController();
-const stopped = reflector.run(stop.signal);
+const stopped = reflector.run({ signal: stop.signal });
 await queue.pop(take);
 await queue.pop(take);
 

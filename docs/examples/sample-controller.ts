@@ -81,5 +81,5 @@ function deploymentOf(foo: CachedObject<Foo>, name: string, replicas: number): D
   };
 }
 
-await manager.run(stop.signal);
+await manager.run({ signal: stop.signal });
 console.log('Shutting down workers');

@@ -43,7 +43,7 @@ const registration = informer.addEventHandler({
   },
 });
 
-factory.start(stop.signal);
+factory.start({ signal: stop.signal });
 await factory.waitForCacheSync();
 // The cache has the whole list; after this the handler has received it as well.
 await registration.hasSyncedChecker.done;

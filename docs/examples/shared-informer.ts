@@ -49,7 +49,7 @@ await informer.waitForResourceVersion(written.metadata?.resourceVersion ?? '');
 
 const late: string[] = [];
 const registration = informer.addEventHandler({ onAdd: ({ name }) => late.push(name) });
-await informer.waitForSync(undefined, registration);
+await informer.waitForSync({ registration });
 
 // Delivers what has been received, then ends everything. The cache can still be read.
 await informer.shutdown({ drain: true });

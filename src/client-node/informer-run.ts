@@ -73,7 +73,7 @@ export class InformerRun<T> {
     // The informer reports the failure, and the wait rejects with it.
     this.#informer.run().catch(() => undefined);
     try {
-      await this.#informer.waitForSync(undefined, registration);
+      await this.#informer.waitForSync({ registration });
     } catch (error) {
       if (this.#isStopping) return;
       throw error;

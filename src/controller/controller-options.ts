@@ -12,6 +12,7 @@ import {
   checkOptions,
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 import type { Clock } from '../base/clock.ts';
 import { aLogger } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
@@ -30,13 +31,16 @@ import type { Predicate } from './predicates.ts';
 /** Grants leadership to a single process among several. */
 export interface LeaderElection {
   /**
-   * Waits for leadership and calls `lead` once. Resolves when `signal` is aborted, the promise of `lead` settled and
+   * Waits for leadership and calls `lead` once. Resolves when the signal is aborted, the promise of `lead` settled and
    * the leadership is given back. Rejects when the leadership is lost; if `lead` failed, with the error of `lead`.
    *
    * @param lead work of the leader; its signal is aborted when the work must end. Writes end with `fence`, which a stop
    *   does not abort; without a fence, with the signal
    */
-  run(signal: AbortSignal, lead: (leading: AbortSignal, fence?: AbortSignal) => Promise<void>): Promise<void>;
+  run(
+    options: Required<SignalOptions>,
+    lead: (leading: AbortSignal, fence?: AbortSignal) => Promise<void>,
+  ): Promise<void>;
   /** Returns false while work of this process continues after the leadership ended. Default: always healthy. */
   isHealthy?(): boolean;
 }

@@ -36,7 +36,7 @@ export class ControllerThreads {
   }
 
   reconcile(key: string, signal: AbortSignal | undefined, reconcileID: string): Promise<ReconcileResult> {
-    return this.#pool.reconcile(key, signal, reconcileID);
+    return this.#pool.reconcile(key, { ...(signal && { signal }), reconcileID });
   }
 
   /** Ends the threads when their reconciliations have ended. */

@@ -8,7 +8,9 @@ import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { loggerWith } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
-import { signal as aSignal, checkOptions } from '../base/option-checks.ts';
+import { checkOptions } from '../base/option-checks.ts';
+import { requiredSignal } from '../base/signal-options.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { InformersMap } from '../informer/map/informers-map.ts';
@@ -78,8 +80,8 @@ export class Manager {
    * @throws the error of `listen`, such as EADDRINUSE, when the port of `health` is taken
    * @throws ERR_KUBELOOM_OPTION for a controller without `reconcile`, ERR_KUBELOOM_STARTED for a second call
    */
-  async run(signal: AbortSignal): Promise<void> {
-    aSignal('signal', signal);
+  async run(options: Required<SignalOptions>): Promise<void> {
+    const signal = requiredSignal('run()', options);
     if (this.#set.hasStarted) {
       const message = 'the manager has started already: create another one';
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
@@ -163,7 +165,7 @@ export class Manager {
     const led = all.filter(isLed);
     const free = all.filter((controller) => !isLed(controller));
     const lead = (until: AbortSignal, fence = until): Promise<void> => run(led, until, fence);
-    const leading = led.length > 0 ? leaderElector?.run(signal, lead) : undefined;
+    const leading = led.length > 0 ? leaderElector?.run({ signal }, lead) : undefined;
     await Promise.all([run(free, signal), leading?.catch(failed)]);
   }
 

@@ -61,7 +61,7 @@ export class OwnWrites {
 
   async #confirmedArrived(signal: AbortSignal): Promise<void> {
     const waits = this.#written.map(async ([resource, answer]) => {
-      if (answer.metadata?.resourceVersion) await this.#handleOf(resource)?.waitForWrite(answer, signal);
+      if (answer.metadata?.resourceVersion) await this.#handleOf(resource)?.waitForWrite(answer, { signal });
     });
     await Promise.allSettled(waits);
   }
@@ -71,7 +71,7 @@ export class OwnWrites {
     const handle = this.#handleOf(resource);
     if (!handle) return;
     const resourceVersion = await this.#presentVersion(handle.resource, namespace, signal);
-    await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, signal);
+    await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, { signal });
   }
 
   async #presentVersion(resource: ResourceRef, namespace: string, signal: AbortSignal): Promise<string> {

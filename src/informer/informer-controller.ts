@@ -1,9 +1,10 @@
 /** The part of client-go's Controller that a shared informer exposes. */
 import type { DoneChecker } from '../base/done-checker.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 
 export interface InformerController {
   /** Does nothing: call `run` of the informer. */
-  run(signal?: AbortSignal): Promise<void>;
+  run(options?: SignalOptions): Promise<void>;
   hasSynced(): boolean;
   readonly hasSyncedChecker: DoneChecker;
   lastSyncResourceVersion(): string;

@@ -7,7 +7,7 @@ import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
 import { realTimers } from '../base/clock.ts';
 import { checkOptions } from '../base/option-checks.ts';
-import type { HandlerRegistration } from '../replica/deliver/handler.ts';
+import type { SyncOptions } from './sync-options.ts';
 import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import { abortable, onAbort } from '../base/on-abort.ts';
@@ -109,8 +109,7 @@ export class InformerLifecycle {
   /** Waits for the first list, or for the initial list of a handler. */
   async waitForSync(
     syncState: () => DoneState,
-    signal: AbortSignal | undefined,
-    registration: HandlerRegistration | undefined,
+    { signal, registration }: SyncOptions,
   ): Promise<void> {
     const { name, pipeline, changed } = this.#parts;
     const { replica } = pipeline;

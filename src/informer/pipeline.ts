@@ -148,7 +148,7 @@ export class InformerPipeline<T> {
     const merge = this.#newMerge(threads, owner, events);
     const attached: Attached = { threads, owner, merge, number: undefined };
     this.#attached = attached;
-    void this.#detector?.run(signal);
+    void this.#detector?.run({ signal });
     threads.drain.addMaintenance(this.#maintain);
     threads.storeMemory.packing.add(owner.packed, (cause) => this.#packingFailed(cause));
     attached.number = await threads.attach(this.#client(attached, events), signal);

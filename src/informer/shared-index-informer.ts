@@ -6,6 +6,8 @@ import type { ListerWatcher } from '../kube/lister-watcher.ts';
 import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { callback } from '../base/option-checks.ts';
+import { signalOf, signalOfRun } from '../base/signal-options.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
@@ -34,6 +36,8 @@ import type { InformerOptions } from './informer-options.ts';
 import { InformerPipeline } from './pipeline.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import type { WatchErrorHandler } from './error-reporter.ts';
+import { checkSyncOptions } from './sync-options.ts';
+import type { SyncOptions } from './sync-options.ts';
 import type { Transform } from './transform.ts';
 
 const NOT_ADDED = 'handler was not added to shared informer because it has stopped already';
@@ -220,12 +224,12 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
   }
 
   /**
-   * Lists and watches until `signal` is aborted. Resolves when the informer has stopped and the handler calls in
+   * Lists and watches until the signal is aborted. Resolves when the informer has stopped and the handler calls in
    * progress have returned. Rejects only when a module cannot be loaded, the threads fail, or the informer was started
    * before.
    */
-  run(signal?: AbortSignal): Promise<void> {
-    return this.#lifecycle.run(signal);
+  async run(options?: SignalOptions): Promise<void> {
+    await this.#lifecycle.run(signalOfRun('run()', options));
   }
 
   /**
@@ -255,8 +259,9 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, with phase and last error;
    *   ERR_KUBELOOM_NOT_STARTED when the informer was not started by then
    */
-  waitForSync(signal?: AbortSignal, registration?: HandlerRegistration): Promise<void> {
-    return this.#lifecycle.waitForSync(() => syncStateOf(this), signal, registration);
+  async waitForSync(options: SyncOptions = {}): Promise<void> {
+    checkSyncOptions(options);
+    await this.#lifecycle.waitForSync(() => syncStateOf(this), options);
   }
 
   /**
@@ -268,8 +273,9 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
    * Rejects with the signal's reason, with ERR_KUBELOOM_STOPPED when the informer ends first, and with
    * ERR_KUBELOOM_RESOURCE_VERSION when the version, or the server's versions, have no order.
    */
-  waitForResourceVersion(resourceVersion: string, signal?: AbortSignal): Promise<void> {
-    return this.#lifecycle.waitForVersion(resourceVersion, signal);
+  async waitForResourceVersion(resourceVersion: string, options?: SignalOptions): Promise<void> {
+    const signal = signalOf('waitForResourceVersion()', options);
+    await this.#lifecycle.waitForVersion(resourceVersion, signal);
   }
 
   /** Current health: whether the cache follows the server, since when, and the backlogs of the handlers. */

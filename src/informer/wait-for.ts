@@ -10,6 +10,7 @@ import { KubeloomError, messageOf } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 import {
   anArray,
+  anArrayOf,
   anObject,
   callback,
   clock as aClock,
@@ -20,6 +21,8 @@ import {
   checkOptions,
 } from '../base/option-checks.ts';
 import type { OptionCheck, OptionChecks } from '../base/option-checks.ts';
+import { signalOf } from '../base/signal-options.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 
 export interface WaitOptions {
   /** Ends the wait. A checker that is done by then counts, even if the signal was aborted before the call. */
@@ -75,7 +78,7 @@ export class NotSyncedError extends KubeloomError {
 export type DoneState = Omit<DoneChecker, 'done' | 'failed'>;
 
 const INTERVAL_MS = 1000;
-const WAIT_CHECKS: OptionChecks<WaitOptions> = {
+export const WAIT_CHECKS: OptionChecks<WaitOptions> = {
   signal: aSignal,
   onProgress: callback,
   intervalMs: number(1),
@@ -227,7 +230,7 @@ export interface Syncable {
   hasSynced(): boolean;
   /** Whether the informer was started. Without this method it counts as started. */
   hasStarted?(): boolean;
-  waitForSync(signal?: AbortSignal): Promise<void>;
+  waitForSync(options?: SignalOptions): Promise<void>;
 }
 
 const SYNCABLE: OptionCheck = having(
@@ -236,31 +239,37 @@ const SYNCABLE: OptionCheck = having(
 );
 
 /**
- * Resolves when all informers have synced. When `signal` is aborted first, or one informer stops, rejects with one error
+ * Resolves when all informers have synced. When the signal is aborted first, or one informer stops, rejects with one error
  * that names every informer that has not synced, and its last error.
  *
  * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), whose `cause` is the signal's reason or the error that ended an
  *   informer
  */
-export function waitForCacheSync(
-  signal: AbortSignal | undefined,
-  ...informers: readonly Syncable[]
-): Promise<void> {
-  return waitForNamedCacheSync('', signal, ...informers);
+export function waitForCacheSync(informers: readonly Syncable[], options?: SignalOptions): Promise<void> {
+  return waitForNamed('waitForCacheSync()', '', informers, options);
 }
 
 /** Does the same as `waitForCacheSync`; the error also names `controller`. */
 export async function waitForNamedCacheSync(
   controller: string,
-  signal: AbortSignal | undefined,
-  ...informers: readonly Syncable[]
+  informers: readonly Syncable[],
+  options?: SignalOptions,
 ): Promise<void> {
   text('controller', controller);
-  if (signal !== undefined) aSignal('signal', signal);
-  for (const informer of informers) SYNCABLE('an informer', informer);
+  await waitForNamed('waitForNamedCacheSync()', controller, informers, options);
+}
+
+async function waitForNamed(
+  call: string,
+  controller: string,
+  informers: readonly Syncable[],
+  options: SignalOptions | undefined,
+): Promise<void> {
+  anArrayOf(SYNCABLE)('informers', informers);
+  const signal = signalOf(call, options);
   const ending = new AbortController();
   const anySignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
-  const failure = await Promise.all(informers.map((informer) => informer.waitForSync(anySignal))).then(
+  const failure = await Promise.all(informers.map((informer) => informer.waitForSync({ signal: anySignal }))).then(
     () => undefined,
     (cause: unknown) => ({ cause }),
   );
@@ -284,7 +293,7 @@ export async function waitForCheckers(
 ): Promise<void> {
   const over = new AbortController();
   for (const informer of informers) {
-    informer.waitForSync(over.signal).catch((error: unknown) => over.abort(error));
+    informer.waitForSync(over).catch((error: unknown) => over.abort(error));
   }
   const any = AbortSignal.any(signal ? [signal, over.signal] : [over.signal]);
   try {

@@ -141,7 +141,7 @@ export class PartitionCaches {
     const { resourceVersion = '' } = list.metadata ?? {};
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
-    const reached = handle.waitForWrite({ metadata: { namespace, resourceVersion } }, until);
+    const reached = handle.waitForWrite({ metadata: { namespace, resourceVersion } }, { signal: until });
     const complete = this.#hasAll(handle, namespace, resourceVersion, until);
     try {
       await Promise.race([reached, complete.then((hasAll) => (hasAll ? undefined : reached))]);
@@ -167,7 +167,7 @@ export class PartitionCaches {
       const changes = await changesSince(this.#api, path, from, signal).catch(() => undefined);
       if (changes === undefined) return false;
       const { lastChange: resourceVersion, until } = changes;
-      if (resourceVersion) await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, signal);
+      if (resourceVersion) await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, { signal });
       if (compareResourceVersions(until, version) >= 0) return true;
     }
   }

@@ -19,10 +19,11 @@ import {
   number,
   invalidOption,
   text,
-  signal as aSignal,
   checkOptions,
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
+import { requiredSignal } from '../base/signal-options.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 import { isNamespaceName } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { SharedIndexInformer, resources, waitFor } from '../index.ts';
@@ -136,8 +137,8 @@ export class PartitionGroup {
    *   ERR_KUBELOOM_STILL_RUNNING when work did not end in time after the stop, ERR_KUBELOOM_STARTED, and the error of
    *   the informer on the Leases, if it ended by itself
    */
-  async run(signal: AbortSignal, work: WorkOnPartition): Promise<void> {
-    aSignal('signal', signal);
+  async run(options: Required<SignalOptions>, work: WorkOnPartition): Promise<void> {
+    const signal = requiredSignal('run()', options);
     callback('work', work);
     const { name, namespace, threads, clock = realClock } = this.#options;
     if (this.#member) {
@@ -162,7 +163,7 @@ export class PartitionGroup {
       failure = { error };
     };
     const following = informer
-      .run(end.signal)
+      .run(end)
       .catch(failed)
       .finally(() => leave.abort());
     try {

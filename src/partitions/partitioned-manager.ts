@@ -7,6 +7,7 @@ import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { anything, callback, integer, oneOf, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { ShardFilter } from '../kube/shard-filter.ts';
@@ -124,9 +125,9 @@ export class PartitionedManager {
    *   ERR_KUBELOOM_STARTED, ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations did not end in time after
    *   the stop, and the error of the informer on the Leases, if it ended by itself
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(options: Required<SignalOptions>): Promise<void> {
     try {
-      await this.#group.run(signal, (tenure) => this.#work(tenure));
+      await this.#group.run(options, (tenure) => this.#work(tenure));
     } catch (error) {
       throw this.#unfinished(error) ?? error;
     } finally {

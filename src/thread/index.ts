@@ -12,4 +12,4 @@ export type { CachePort } from '../informer/share/shared-cache.ts';
 export { SharedCache } from '../informer/share/shared-cache.ts';
 export type { Shareable } from '../informer/share/shared-cache.ts';
 export { ReconcilerPool } from './pool/reconciler-pool.ts';
-export type { ReconcilerPoolOptions } from './pool/reconciler-pool.ts';
+export type { ReconcileCallOptions, ReconcilerPoolOptions } from './pool/reconciler-pool.ts';

@@ -175,7 +175,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
       return version === '' || version === informer.lastSyncResourceVersion() ? [] : [{ informer, version }];
     });
     await Promise.all(
-      behind.map(({ informer, version }) => informer.waitForResourceVersion(version, signal)),
+      behind.map(({ informer, version }) => informer.waitForResourceVersion(version, { signal })),
     );
   }
 

@@ -14,6 +14,8 @@ import { deepFreeze } from '../base/deep-freeze.ts';
 import { VersionWaiters } from '../informer/version-waiters.ts';
 import { WaitCondition } from '../informer/wait-condition.ts';
 import { NotSyncedError } from '../informer/wait-for.ts';
+import { checkSyncOptions } from '../informer/sync-options.ts';
+import type { SyncOptions } from '../informer/sync-options.ts';
 import { defaultRetainChecks } from '../informer/threads/threads-options.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
@@ -31,6 +33,8 @@ import type { InformerIndexer } from '../replica/store/indexer.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import { Replica } from '../replica/store/replica.ts';
+import { signalOf } from '../base/signal-options.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 
 /**
  * Health of an informer's cache in this thread. The health of the main thread's informer says whether it follows the
@@ -169,7 +173,9 @@ export class ThreadInformer<T = unknown> {
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first
    */
-  async waitForSync(signal?: AbortSignal, registration?: HandlerRegistration): Promise<void> {
+  async waitForSync(options: SyncOptions = {}): Promise<void> {
+    checkSyncOptions(options);
+    const { signal, registration } = options;
     const isSynced = (): boolean => (registration ?? this).hasSynced();
     const failure = (): KubeloomError | undefined => registration?.failure;
     try {
@@ -198,8 +204,9 @@ export class ThreadInformer<T = unknown> {
   /**
    * Resolves when this thread's cache reaches the given version, as `SharedIndexInformer.waitForResourceVersion`.
    */
-  waitForResourceVersion(resourceVersion: string, signal?: AbortSignal): Promise<void> {
-    return this.#waiters.wait(resourceVersion, this.lastSyncResourceVersion(), signal);
+  async waitForResourceVersion(resourceVersion: string, options?: SignalOptions): Promise<void> {
+    const signal = signalOf('waitForResourceVersion()', options);
+    await this.#waiters.wait(resourceVersion, this.lastSyncResourceVersion(), signal);
   }
 
   /** Returns the resourceVersion of this thread's cache; empty before the first list. */

@@ -1,6 +1,8 @@
 /** Work queues whose items may be added later, and that delay failed items: client-go's delaying and rate limiting queues. */
 import { aRateLimiter, checkFinite } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
+import { signalOf } from '../base/signal-options.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 import { queueAddChannel } from '../metrics/trace-channels.ts';
 import { CheckedRateLimiter } from './checked-rate-limiter.ts';
 import type { Limit } from './checked-rate-limiter.ts';
@@ -57,9 +59,10 @@ export class DelayingQueue<T> extends WorkQueue<T> {
     super.shutDown();
   }
 
-  override shutDownWithDrain(signal?: AbortSignal): Promise<void> {
+  override async shutDownWithDrain(options?: SignalOptions): Promise<void> {
+    signalOf('shutDownWithDrain()', options);
     this.#dropWaiting();
-    return super.shutDownWithDrain(signal);
+    await super.shutDownWithDrain(options);
   }
 
   #dropWaiting(): void {

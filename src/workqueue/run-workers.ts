@@ -18,6 +18,7 @@ import {
   checkOptions,
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 import { reconcileChannel } from '../metrics/trace-channels.ts';
 import type { ReconcileMessage, Reconciled } from '../metrics/trace-channels.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
@@ -52,7 +53,7 @@ const WORKERS_CHECKS: OptionChecks<RunWorkersOptions<unknown>> = {
 export interface ItemReconciler<T> {
   /** Number of items that it reconciles at the same time. */
   readonly threads: number;
-  reconcile(item: T, signal: AbortSignal | undefined): Promise<ReconcileResult>;
+  reconcile(item: T, options?: SignalOptions): Promise<ReconcileResult>;
 }
 
 const aQueue = having('a RateLimitingQueue', 'get', 'done', 'addRateLimited', 'forget');
@@ -93,7 +94,9 @@ export async function runWorkers<T>(
   if (typeof workers === 'object') aPool('pool', workers);
   const isPool = typeof workers === 'object';
   const count = isPool ? workers.threads : workers;
-  const reconcile = isPool ? workers.reconcile.bind(workers) : (second as Reconcile<T>);
+  const reconcile: Reconcile<T> = isPool
+    ? (item, signal) => workers.reconcile(item, signal ? { signal } : {})
+    : (second as Reconcile<T>);
   const options = isPool ? (second as RunWorkersOptions<T>) : third;
   checkInteger('count of workers', count, 1, Number.MAX_SAFE_INTEGER);
   callback('reconcile', reconcile);
@@ -185,7 +188,7 @@ async function reconcilePublished<T>(
 /** Returns the next item; undefined also after an abort, which is no failure. */
 async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
   try {
-    return await queue.get(signal);
+    return await queue.get(signal ? { signal } : {});
   } catch (error) {
     if (signal?.aborted) return undefined;
     throw error;

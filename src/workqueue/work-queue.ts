@@ -13,6 +13,8 @@ import { Deque } from '../base/deque.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { callback, clock, having, nested, text, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
+import { signalOf } from '../base/signal-options.ts';
+import type { SignalOptions } from '../base/signal-options.ts';
 import { queueAddChannel, queueDoneChannel, queueGetChannel } from '../metrics/trace-channels.ts';
 import { QueueMetrics } from './queue-metrics.ts';
 import type { WorkQueueMetrics } from './queue-metrics.ts';
@@ -160,7 +162,8 @@ export class WorkQueue<T> implements AsyncIterable<T> {
    * always finds an item lets the event loop have its turns here.
    * Rejects with the signal's reason when it is aborted.
    */
-  async get(signal?: AbortSignal): Promise<T | undefined> {
+  async get(options?: SignalOptions): Promise<T | undefined> {
+    const signal = signalOf('get()', options);
     for (;;) {
       if (signal?.aborted) this.#giveUp(signal);
       const turn = this.#order.length > 0 ? this.#turns.next() : undefined;
@@ -200,7 +203,8 @@ export class WorkQueue<T> implements AsyncIterable<T> {
    * Shuts down, and resolves when all waiting items have been worked on. A later `shutDown` ends the waiting; the
    * signal also does, with the signal's reason.
    */
-  async shutDownWithDrain(signal?: AbortSignal): Promise<void> {
+  async shutDownWithDrain(options?: SignalOptions): Promise<void> {
+    const signal = signalOf('shutDownWithDrain()', options);
     if (this.#state === 'open') this.#state = 'draining';
     this.#wakeAll();
     this.#settleDrains();

@@ -25,7 +25,7 @@ test('C19 an informer is created, runs and stops, each once and in that order', 
   const informer = scene.informer();
   assert.deepEqual([informer.isStopped(), informer.hasSynced()], [false, false]);
   const abort = new AbortController();
-  const run = informer.run(abort.signal);
+  const run = informer.run({ signal: abort.signal });
   await informer.waitForSync();
   assert.equal(informer.isStopped(), false);
   await assert.rejects(informer.run(), { code: 'ERR_KUBELOOM_STARTED' });
@@ -157,7 +157,7 @@ test('C20 C64 a borrowed object is readable until its call and promise have ende
   assert.ok(entry);
   assert.equal(entry.object.spec?.nodeName, 'node-1');
   held.open();
-  await informer.waitForSync(undefined, registration);
+  await informer.waitForSync({ registration });
   assert.deepEqual(inside, ['node-1', 'node-1', 'a']);
   const expired = { code: 'ERR_KUBELOOM_BORROW_EXPIRED' };
   for (const read of [() => entry.object, () => entry.metadata, () => entry.copy(), () => entry.bytes()])
@@ -239,7 +239,7 @@ test('C20 the default of retainChecks is strict unless NODE_ENV is production', 
     const registration = informer.addEventHandler({ onAdd: (added) => void borrowed.push(added) });
     await scene.put(pod('a'));
     await scene.synced(informer);
-    await informer.waitForSync(undefined, registration);
+    await informer.waitForSync({ registration });
     const read = (): unknown => borrowed[0]?.object.metadata?.name;
     if (isRefused) assert.throws(read, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
     else assert.equal(read(), 'a');

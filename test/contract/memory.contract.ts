@@ -180,7 +180,7 @@ test('C197 objects that have not changed for a while take a fraction of their si
   assert.deepEqual([...new Set(kept.map(stepOf))], ['first']);
   await scene.until(() => store.list().every(isPacked));
   const late = new RecordingHandler();
-  await informer.waitForSync(undefined, informer.addEventHandler(late));
+  await informer.waitForSync({ registration: informer.addEventHandler(late) });
   assert.equal(late.calls.length, COUNT);
   assert.deepEqual([...new Set(store.list().map(stepOf))], ['second']);
   await scene.assertEqualsServer(informer);

@@ -10,6 +10,9 @@ export const MANY_MUTANTS: readonly Mutant[] = inFiles({
     C157: ['if (this.#isShutDown)\n            return;', ''],
     C159: ['{ ...how, signal: forMany(signal) }', '{ ...how }'],
   },
+  'src/base/signal-options.ts': {
+    C415: ['checkOptions(`options of ${call}`, options, CHECKS);', ''],
+  },
   'src/informer/wait-for.ts': {
     C158: ['over.abort(error)', 'void error'],
   },

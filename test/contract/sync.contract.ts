@@ -89,7 +89,7 @@ test('C39 a registration has synced when all calls of its initial list have retu
   await handler.count(2);
   assert.deepEqual([informer.hasSynced(), registration.hasSynced()], [true, false]);
   held.open();
-  await informer.waitForSync(undefined, registration);
+  await informer.waitForSync({ registration });
   assert.equal(registration.hasSynced(), true);
 });
 
@@ -106,7 +106,7 @@ test('C40 a handler that throws on its initial list syncs', async (scene) => {
 test('C41 an informer of an empty collection and a handler that joins it sync', async (scene) => {
   const { informer, registration: early } = await scene.watching();
   const late = informer.addEventHandler(new RecordingHandler());
-  await informer.waitForSync(undefined, late);
+  await informer.waitForSync({ registration: late });
   assert.deepEqual([early.hasSynced(), late.hasSynced(), informer.getStore().size], [true, true, 0]);
 });
 
@@ -116,20 +116,20 @@ test('C42 an aborted wait rejects with one error that names what is missing and 
   await scene.synced(good);
   void scene.run(bad);
   const abort = new AbortController();
-  const waiting = waitForCacheSync(abort.signal, good, bad);
+  const waiting = waitForCacheSync([good, bad], { signal: abort.signal });
   await scene.untilReported(() => scene.errors.length > 0);
   abort.abort();
   const message = /^not synced: pods \(all namespaces\): .*: .*field label not supported: a/;
   await assert.rejects(waiting, { code: 'ERR_KUBELOOM_NOT_SYNCED', message });
   assert.doesNotMatch(String(bad.lastError), /not synced/);
-  const alone = bad.waitForSync(AbortSignal.abort('over'));
+  const alone = bad.waitForSync({ signal: AbortSignal.abort('over') });
   await assert.rejects(alone, { code: 'ERR_KUBELOOM_NOT_SYNCED', message, cause: 'over' });
 });
 
 test("C42 the first line of a wait's error contains the reason why the informer ended", async (scene) => {
   const informer = scene.informer({ transform: transformModule('file:///there/is/none.js') });
   const run = assert.rejects(scene.run(informer), { code: 'ERR_KUBELOOM_MODULE' });
-  await assert.rejects(waitForCacheSync(undefined, informer), {
+  await assert.rejects(waitForCacheSync([informer]), {
     code: 'ERR_KUBELOOM_NOT_SYNCED',
     message: /^not synced: pods \(all namespaces\): stopped: .*none\.js/,
   });
@@ -166,7 +166,7 @@ test('C203 a wait for an informer that does not run is reported once and continu
   const abort = new AbortController();
   const waits = [informer.waitForSync(), informer.waitForSync()];
   const code = 'ERR_KUBELOOM_NOT_STARTED';
-  const aborted = assert.rejects(informer.waitForSync(abort.signal), { code, cause: 'over' });
+  const aborted = assert.rejects(informer.waitForSync({ signal: abort.signal }), { code, cause: 'over' });
   await turns();
   assert.deepEqual(scene.codes(), [code]);
   abort.abort('over');

@@ -220,11 +220,11 @@ test('C210 waits in a thread are for its own cache, and end with the informer', 
   assert.equal(pods.lister.list().length, 2);
   const gate = scene.gate();
   const registration = pods.addEventHandler(new RecordingHandler(() => gate.opened));
-  await assert.rejects(pods.waitForSync(AbortSignal.abort(), registration), {
+  await assert.rejects(pods.waitForSync({ signal: AbortSignal.abort(), registration }), {
     code: 'ERR_KUBELOOM_NOT_SYNCED',
   });
   gate.open();
-  await pods.waitForSync(undefined, registration);
+  await pods.waitForSync({ registration });
   assert.deepEqual(
     pods.health.handlers.map(({ notifications }) => notifications),
     [0, 0],

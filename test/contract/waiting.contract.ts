@@ -19,7 +19,7 @@ test('C144 waiting for a version ends when the write is in the cache, before or 
   assert.equal(informer.getStore().getByKey('default/b')?.labels['step'], '2');
   await informer.waitForResourceVersion(await scene.remove('a'));
   assert.deepEqual(informer.getStore().listKeys(), ['default/b']);
-  await informer.waitForResourceVersion(second, AbortSignal.abort());
+  await informer.waitForResourceVersion(second, { signal: AbortSignal.abort() });
 });
 
 test('C144 a bookmark ends the wait, and so does a signal or the end of the informer', async (scene) => {
@@ -32,7 +32,7 @@ test('C144 a bookmark ends the wait, and so does a signal or the end of the info
   await bookmarked;
   assert.equal(informer.lastSyncResourceVersion(), '20');
   const abort = new AbortController();
-  const aborted = assert.rejects(informer.waitForResourceVersion('99', abort.signal), { message: 'enough' });
+  const aborted = assert.rejects(informer.waitForResourceVersion('99', { signal: abort.signal }), { message: 'enough' });
   const stopped = assert.rejects(informer.waitForResourceVersion('99'), { code: 'ERR_KUBELOOM_STOPPED' });
   abort.abort(new Error('enough'));
   await aborted;

@@ -78,7 +78,7 @@ export class ServerScene implements AsyncDisposable {
   ): Promise<RecordingHandler> {
     const registration = informer.addEventHandler(handler);
     this.run(informer);
-    await informer.waitForSync(this.patience, registration);
+    await informer.waitForSync({ signal: this.patience, registration });
     return handler;
   }
 

@@ -168,7 +168,7 @@ test('C17 C52 C144 the cache contains a write when the wait for its version has 
   await scene.watched(informer);
   for (const round of ['1', '2', '3']) {
     const version = await scene.create(`pod-${round}`);
-    await informer.waitForResourceVersion(version, scene.patience);
+    await informer.waitForResourceVersion(version, { signal: scene.patience });
     const entry = informer.getStore().getByKey(`${scene.namespace}/pod-${round}`);
     assert.equal(entry?.resourceVersion, version);
     assert.ok(Number(informer.lastSyncResourceVersion()) >= Number(version));
@@ -197,10 +197,10 @@ test('C69 an object of a megabyte arrives complete', async (scene) => {
     namespace,
   });
   scene.run(informer);
-  await informer.waitForSync(scene.patience);
+  await informer.waitForSync({ signal: scene.patience });
   const text = 'ü0'.repeat(340_000);
   const body = { metadata: { name: 'big' }, data: { text } };
   const { metadata } = await scene.api.createNamespacedConfigMap({ namespace, body });
-  await informer.waitForResourceVersion(metadata?.resourceVersion ?? '', scene.patience);
+  await informer.waitForResourceVersion(metadata?.resourceVersion ?? '', { signal: scene.patience });
   assert.equal(informer.getStore().getByKey(`${namespace}/big`)?.object.data?.['text'], text);
 });

@@ -136,7 +136,7 @@ for (const watchList of ['auto', 'off'] as const) {
       const handler = new RecordingHandler();
       const registration = informer.addEventHandler(handler);
       void informer.run();
-      await informer.waitForSync(AbortSignal.timeout(60_000), registration);
+      await informer.waitForSync({ signal: AbortSignal.timeout(60_000), registration });
       return { informer, handler };
     }
 

@@ -40,7 +40,7 @@ async function lead(signal: AbortSignal): Promise<void> {
 const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort());
 try {
-  await elector.run(stop.signal, lead);
+  await elector.run({ signal: stop.signal }, lead);
 } catch (error) {
   if (!(error instanceof KubeloomError) || error.code !== 'ERR_KUBELOOM_LEADER_LOST') throw error;
   process.exit(3);

@@ -55,7 +55,7 @@ async function judged(kubeconfig: string): Promise<void> {
     partitions: PARTITIONS,
   });
   const stop = new AbortController();
-  const running = group.run(stop.signal, async ({ synced, drainSignal }) => {
+  const running = group.run({ signal: stop.signal }, async ({ synced, drainSignal }) => {
     synced();
     if (!drainSignal.aborted) await once(drainSignal, 'abort');
   });

@@ -98,7 +98,7 @@ for (const [title, apiServerFlags] of [
       await using factory = new SharedInformerFactory(kubeConfig, { threads });
       for (const resource of served) factory.forResource(resource);
       factory.start();
-      await factory.waitForCacheSync(AbortSignal.timeout(SYNC_TIMEOUT_MS));
+      await factory.waitForCacheSync({ signal: AbortSignal.timeout(SYNC_TIMEOUT_MS) });
       assert.equal(factory.informers.length, served.length);
       assert.ok(factory.core.v1.namespaces.lister.get('default'));
     });
@@ -119,7 +119,7 @@ for (const [title, apiServerFlags] of [
         const handler = new RecordingHandler();
         informer.addEventHandler(handler);
         factory.start();
-        await factory.waitForCacheSync(AbortSignal.timeout(SYNC_TIMEOUT_MS));
+        await factory.waitForCacheSync({ signal: AbortSignal.timeout(SYNC_TIMEOUT_MS) });
         await write(`${watchList}-watched`);
         await handler.until(() => handler.names.includes(`add ${watchList}-watched`));
         assert.ok(lister.list().length >= 2);
@@ -142,7 +142,7 @@ for (const [title, apiServerFlags] of [
         });
         const { informer, lister } = factory.core.v1.namespaces;
         factory.start();
-        await factory.waitForCacheSync(AbortSignal.timeout(SYNC_TIMEOUT_MS));
+        await factory.waitForCacheSync({ signal: AbortSignal.timeout(SYNC_TIMEOUT_MS) });
         assert.equal(lister.get('default')?.object.status?.phase, 'Active');
         assert.equal(lister.get('default')?.object.metadata?.managedFields, undefined);
         assert.match(String(informer.stats().managedFieldsSupport), /^(dropped|sent)$/);

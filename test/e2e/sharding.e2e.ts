@@ -73,7 +73,7 @@ for (const isFiltering of [true, false]) {
       const handler = new RecordingHandler();
       const registration = informer.addEventHandler(handler);
       void informer.run();
-      await informer.waitForSync(AbortSignal.timeout(60_000), registration);
+      await informer.waitForSync({ signal: AbortSignal.timeout(60_000), registration });
       return { informer, handler };
     }
 

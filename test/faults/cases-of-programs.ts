@@ -164,7 +164,7 @@ async function starts(scene: Scene): Promise<string> {
     informer.addEventHandler({ onAdd: count, onUpdate: count });
     const run = informer.run();
     if (round % 4 === 0) await scene.sleep(1);
-    if (round % 4 === 1) await informer.waitForSync(AbortSignal.timeout(10_000));
+    if (round % 4 === 1) await informer.waitForSync({ signal: AbortSignal.timeout(10_000) });
     if (round % 4 === 2) replays += await cutReplay(informer);
     await informer[Symbol.asyncDispose]();
     await run;
@@ -186,7 +186,7 @@ async function starts(scene: Scene): Promise<string> {
  * @returns 1 if it has not received everything
  */
 async function cutReplay(informer: SharedIndexInformer): Promise<number> {
-  await informer.waitForSync(AbortSignal.timeout(10_000));
+  await informer.waitForSync({ signal: AbortSignal.timeout(10_000) });
   const size = informer.getStore().size;
   let calls = 0;
   const begun = new Promise<void>((resolve) => {

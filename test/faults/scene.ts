@@ -136,7 +136,7 @@ export class Scene implements AsyncDisposable {
   async startInformer(): Promise<void> {
     this.#run = this.informer.run();
     this.#run.catch((error: unknown) => this.#report(error as Error));
-    await this.informer.waitForSync(AbortSignal.timeout(WAIT_MS));
+    await this.informer.waitForSync({ signal: AbortSignal.timeout(WAIT_MS) });
   }
 
   startLoad(rate: number | 'max'): void {

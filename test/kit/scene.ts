@@ -178,7 +178,7 @@ export class Scene implements AsyncDisposable {
   ): Promise<HandlerRegistration> {
     const registration = informer.addEventHandler(handler, options);
     await this.synced(informer);
-    await informer.waitForSync(undefined, registration);
+    await informer.waitForSync({ registration });
     return registration;
   }
 

@@ -63,7 +63,7 @@ async function synced(
   });
   context.after(() => informer.shutdown());
   void informer.run();
-  await informer.waitForSync(AbortSignal.timeout(60_000));
+  await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
   return { informer, codes };
 }
 
@@ -93,7 +93,7 @@ test('C321 informers of functions, detectors and writes take deep objects, and m
   const source = newListWatchFromClient<Record<string, unknown>>(kubeConfigFor(server.url), CONFIG_MAPS);
   await using informer = new SharedIndexInformer(source, CONFIG_MAPS, { list: { watchList: 'off' } });
   void informer.run();
-  await informer.waitForSync(AbortSignal.timeout(60_000));
+  await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
   assert.equal(informer.getIndexer().listKeys().length, 4);
 
   const changes: string[] = [];
@@ -190,7 +190,7 @@ test('C323 a reflector on a store rejects the list of an object whose namespace 
     watchErrorHandler: (error) => codes.push((error as { code?: string }).code ?? String(error)),
   });
   const stop = new AbortController();
-  const running = reflector.run(stop.signal);
+  const running = reflector.run({ signal: stop.signal });
   await until(() => codes.length > 0);
   stop.abort();
   await running;

@@ -25,7 +25,7 @@ test('C190 an informer sends nothing but list and watch of its resource, whateve
     backoff: { initialMs: 5, maxMs: 20 },
   });
   void informer.run();
-  await informer.waitForSync(AbortSignal.timeout(60_000));
+  await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
   for (const status of [401, 403, 410, 429, 500] as const) {
     await failRequests(server, status);
     const before = (await server.requests()).length;
@@ -108,7 +108,7 @@ test('a plugin that runs when its informer stops is ended', async (context) => {
     threads,
   });
   const abort = new AbortController();
-  const run = informer.run(abort.signal);
+  const run = informer.run({ signal: abort.signal });
   await until(() => existsSync(pidFile));
   const pid = Number(readFileSync(pidFile, 'utf8'));
   abort.abort();
@@ -136,7 +136,7 @@ test('informers go through the proxy-url of the kubeconfig', async (context) => 
   await using threads = new InformerThreads({ indexerThreads: 0 });
   await using informer = new SharedIndexInformer(kubeConfig, PODS, { threads });
   void informer.run();
-  await informer.waitForSync(AbortSignal.timeout(60_000));
+  await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
   assert.equal(informer.getStore().size, 3);
   assert.match(proxy.requests[0] ?? '', /^CONNECT 127\.0\.0\.1:\d+ anonymous$/);
 });

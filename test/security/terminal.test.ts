@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { conclusionText, resultText } from '../../src/tools/cli/loadtest/loadtest-text.ts';
+import { PASSED, resultText } from '../../src/tools/cli/loadtest/loadtest-text.ts';
+import { conclusionText } from '../../src/tools/cli/terminal/report.ts';
 import { screenOn } from '../../src/tools/cli/terminal/screen.ts';
 import { printJson, printLine, printText } from '../../src/tools/cli/terminal/output.ts';
 import { exampleResult } from '../unit/tools/loadtest/example-result.ts';
@@ -97,6 +98,6 @@ test('C189 the result of a load test has no control characters of the server or 
     },
     conclusion: { kind: 'FAIL', reasons: [`r${HOSTILE}`] } as const,
   };
-  for (const text of [resultText(hostile), conclusionText(hostile)])
+  for (const text of [resultText(hostile), conclusionText(hostile.conclusion, PASSED)])
     assert.doesNotMatch(text.replaceAll('\n', ''), DANGEROUS);
 });

@@ -30,7 +30,7 @@ async function start(t: TestContext) {
     recorder: { event: (_kind, _object, { message }) => void events.push(message) },
   });
   const stop = new AbortController();
-  const running = manager.run(stop.signal);
+  const running = manager.run({ signal: stop.signal });
   t.after(async () => {
     stop.abort();
     await running;

@@ -41,7 +41,7 @@ const reconcile: ThreadReconcile<{ deployments: Deployment; pods: Pod }> = async
     const { spec } = deployment.spec?.template ?? {};
     const created = await client.create(pods, { metadata, ...(spec && { spec }) }, { signal });
     // The next reconciliation of the key sees the Pod, in whatever thread it is.
-    await informer.waitForResourceVersion(created.metadata?.resourceVersion ?? '', signal);
+    await informer.waitForResourceVersion(created.metadata?.resourceVersion ?? '', { signal });
   }
 };
 

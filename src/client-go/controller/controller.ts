@@ -13,6 +13,8 @@ import { WarningReporter } from './warning-reporter.ts';
 import { isAbortOf, onAbort } from '../../base/on-abort.ts';
 import { callback, flag, having, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { requiredSignal } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 import { REFLECTOR_CHECKS, Reflector, aListerWatcher, timesOf } from './reflector.ts';
 import type { ReflectorOptions } from './reflector.ts';
 import { anExpectedType } from './expected-type.ts';
@@ -85,7 +87,8 @@ export class Controller<Item, Popped> {
    *
    * @throws ERR_KUBELOOM_STARTED
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(options: Required<SignalOptions>): Promise<void> {
+    const signal = requiredSignal('run()', options);
     if (this.#reflector)
       throw new KubeloomError('ERR_KUBELOOM_STARTED', 'the controller has already started');
     const { queue, listerWatcher, objectType, shouldResync, fullResyncPeriodMs, ...own } = this.#config;
@@ -98,7 +101,7 @@ export class Controller<Item, Popped> {
     this.#reflector = reflector;
     const unlisten = onAbort(signal, () => queue.close());
     try {
-      await Promise.all([reflector.run(signal), this.#processLoop(signal)]);
+      await Promise.all([reflector.run({ signal }), this.#processLoop(signal)]);
     } finally {
       unlisten();
     }
@@ -147,15 +150,15 @@ export class Controller<Item, Popped> {
     const single: PopProcess<Popped> = retryOnError
       ? (popped, isInInitialList) => requeueing(() => process(popped, isInInitialList))
       : process;
-    if (!processBatch || !hasBatches(queue)) return (signal) => queue.pop(single, signal);
-    return (signal) => queue.popBatch(processBatch, single, signal);
+    if (!processBatch || !hasBatches(queue)) return (signal) => queue.pop(single, { signal });
+    return (signal) => queue.popBatch(processBatch, single, { signal });
   }
 }
 
 function hasBatches<Item, Popped>(
   queue: Queue<Item, Popped>,
 ): queue is Queue<Item, Popped> & {
-  popBatch(batch: PopProcess<Popped>, single: PopProcess<Popped>, signal?: AbortSignal): Promise<Popped>;
+  popBatch(batch: PopProcess<Popped>, single: PopProcess<Popped>, options: SignalOptions): Promise<Popped>;
 } {
   return 'popBatch' in queue;
 }

@@ -5,6 +5,8 @@
 import { KubeloomError } from '../../base/errors.ts';
 import { callback, flag, integer, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { signalOf } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 import type { KubeList, ListOptions } from '../../kube/lister-watcher.ts';
 import { itemsOf } from '../../kube/meta.ts';
 import type { ListFunction } from './list-watch.ts';
@@ -48,8 +50,9 @@ export class ListPager<T> {
   /** Returns all items, with the resourceVersion of the first page. */
   async list(
     options: ListOptions,
-    signal: AbortSignal = new AbortController().signal,
+    how?: SignalOptions,
   ): Promise<{ readonly list: KubeList<T>; readonly isPaginated: boolean }> {
+    const signal = signalOf('list()', how) ?? new AbortController().signal;
     const items: T[] = [];
     let first: KubeList<T> | undefined;
     try {
@@ -75,8 +78,9 @@ export class ListPager<T> {
   async eachListItem(
     options: ListOptions,
     visit: (item: T) => unknown,
-    signal: AbortSignal = new AbortController().signal,
+    how?: SignalOptions,
   ): Promise<void> {
+    const signal = signalOf('eachListItem()', how) ?? new AbortController().signal;
     const ending = new AbortController();
     const pages = this.#pages(options, AbortSignal.any([signal, ending.signal]));
     const ahead: Promise<IteratorResult<KubeList<T>>>[] = [];

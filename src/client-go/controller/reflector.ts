@@ -31,6 +31,8 @@ import {
   checkOptions,
 } from '../../base/option-checks.ts';
 import type { OptionCheck, OptionChecks } from '../../base/option-checks.ts';
+import { requiredSignal } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 import { anExpectedType, describeType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 
@@ -148,8 +150,8 @@ export class Reflector<T> {
    *
    * @throws ERR_KUBELOOM_STARTED
    */
-  async run(signal: AbortSignal): Promise<void> {
-    await this.#run(signal, false);
+  async run(options: Required<SignalOptions>): Promise<void> {
+    await this.#run(requiredSignal('run()', options), false);
   }
 
   /**
@@ -158,8 +160,8 @@ export class Reflector<T> {
    *
    * @throws the error of the list or watch that prevented watching; ERR_KUBELOOM_STARTED
    */
-  async listAndWatch(signal: AbortSignal): Promise<void> {
-    const error = await this.#run(signal, true);
+  async listAndWatch(options: Required<SignalOptions>): Promise<void> {
+    const error = await this.#run(requiredSignal('listAndWatch()', options), true);
     if (error) throw error;
   }
 

@@ -7,6 +7,8 @@ import { KubeloomError } from '../../base/errors.ts';
 import { realClock } from '../../base/clock.ts';
 import { LoopTurns } from '../../base/loop-turns.ts';
 import { abortable } from '../../base/on-abort.ts';
+import { signalOf } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 
 export class ConsumerLine {
   readonly #closedError: () => Error;
@@ -43,8 +45,9 @@ export class ConsumerLine {
   async consume<Taken extends object, Result>(
     take: () => Taken | undefined,
     process: (taken: Taken) => Result | Promise<Result>,
-    signal: AbortSignal | undefined,
+    options: SignalOptions | undefined,
   ): Promise<Result> {
+    const signal = signalOf('pop()', options);
     const before = this.#last;
     let leave!: () => void;
     const left = new Promise<void>((resolve) => {

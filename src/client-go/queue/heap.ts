@@ -2,6 +2,7 @@
  * client-go's Heap: items by key, popped by priority. Adding an existing key replaces the item and updates the order.
  * Two items of equal priority come out in any order.
  */
+import type { SignalOptions } from '../../base/signal-options.ts';
 import type { KeyFunction } from '../../kube/store.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { ConsumerLine } from './consumer-line.ts';
@@ -58,7 +59,7 @@ export class Heap<Item> {
    *
    * @throws ERR_KUBELOOM_QUEUE_CLOSED when closed and empty, the signal's reason when aborted
    */
-  pop(signal?: AbortSignal): Promise<Item> {
+  pop(options?: SignalOptions): Promise<Item> {
     return this.#consumers.consume(
       () => {
         const { first } = this.#data;
@@ -66,7 +67,7 @@ export class Heap<Item> {
         return first;
       },
       ({ item }) => item,
-      signal,
+      options,
     );
   }
 

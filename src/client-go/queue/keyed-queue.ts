@@ -2,6 +2,7 @@
  * A queue with a single value for each key, popped in order of arrival of the keys: the common part of FIFO and
  * DeltaFIFO. A queued key keeps its place when the value changes.
  */
+import type { SignalOptions } from '../../base/signal-options.ts';
 import { QueueBase } from './queue-base.ts';
 import { ErrRequeue } from './queue.ts';
 import type { PopProcess } from './queue.ts';
@@ -33,11 +34,11 @@ export abstract class KeyedQueue<Item, Popped, Value extends Popped = Popped> ex
     return [...this.#values.keys()];
   }
 
-  pop(process: PopProcess<Popped>, signal?: AbortSignal): Promise<Popped> {
+  pop(process: PopProcess<Popped>, options?: SignalOptions): Promise<Popped> {
     return this.consumers.consume(
       () => this.#take(),
       (popped) => this.#process(popped, process),
-      signal,
+      options,
     );
   }
 

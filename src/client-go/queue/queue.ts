@@ -2,6 +2,7 @@
  * A queue between a reflector and the loop that processes the changes. A single consumer pops; producers never wait.
  * `Popped` is the result of a pop: the deltas of a key, a single delta, or an object.
  */
+import type { SignalOptions } from '../../base/signal-options.ts';
 import type { ReflectorStore } from '../../kube/store.ts';
 import type { DoneChecker } from '../../base/done-checker.ts';
 import type { Deltas } from './delta.ts';
@@ -19,7 +20,7 @@ export interface Queue<Item, Popped> extends ReflectorStore<Item> {
    *
    * @throws ERR_KUBELOOM_QUEUE_CLOSED when the queue is closed and empty, the signal's reason when aborted
    */
-  pop(process: PopProcess<Popped>, signal?: AbortSignal): Promise<Popped>;
+  pop(process: PopProcess<Popped>, options?: SignalOptions): Promise<Popped>;
   /** Returns whether the items of the first `replace` have been processed, or a change came before any `replace`. */
   hasSynced(): boolean;
   readonly hasSyncedChecker: DoneChecker;
@@ -42,7 +43,7 @@ export interface QueueWithBatch<Item> extends Queue<Item, Deltas<Item>> {
   popBatch(
     processBatch: PopProcess<Deltas<Item>>,
     processSingle: PopProcess<Deltas<Item>>,
-    signal?: AbortSignal,
+    options?: SignalOptions,
   ): Promise<Deltas<Item>>;
 }
 

@@ -7,6 +7,7 @@
  * `unlockWhileProcessing` has no counterpart: producers never wait. A change in processing counts as queued for a list
  * or a resync that arrives during the processing.
  */
+import type { SignalOptions } from '../../base/signal-options.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { isTombstone } from '../../kube/tombstone.ts';
 import { isObjectDelta, keyOfValue } from './delta.ts';
@@ -126,20 +127,20 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
     return keyOfValue(this.keyFunction, value);
   }
 
-  pop(process: PopProcess<Deltas<Item>>, signal?: AbortSignal): Promise<Deltas<Item>> {
+  pop(process: PopProcess<Deltas<Item>>, options?: SignalOptions): Promise<Deltas<Item>> {
     const take = (): Popped<Item> | undefined => this.#take(1);
-    return this.consumers.consume(take, (popped) => this.#process(popped, process), signal);
+    return this.consumers.consume(take, (popped) => this.#process(popped, process), options);
   }
 
   popBatch(
     processBatch: PopProcess<Deltas<Item>>,
     processSingle: PopProcess<Deltas<Item>>,
-    signal?: AbortSignal,
+    options?: SignalOptions,
   ): Promise<Deltas<Item>> {
     return this.consumers.consume(
       () => this.#take(this.#batchLength()),
       (popped) => this.#process(popped, popped.deltas.length === 1 ? processSingle : processBatch),
-      signal,
+      options,
     );
   }
 

@@ -15,11 +15,12 @@ import {
   having,
   oneOf,
   invalidOption,
-  signal as aSignal,
   text,
   checkOptions,
 } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { signalOf } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
 import { outcomeOf, retryAfterMs } from '../../kube/retry.ts';
@@ -146,8 +147,8 @@ export class EventRecorder {
    * Tries each pending event once more, and resolves when none is pending. After 30 s, or when the signal is aborted, it gives up
    * the rest. Later events are ignored.
    */
-  async close(signal?: AbortSignal): Promise<void> {
-    checkOptions('arguments of close', { signal }, { signal: aSignal });
+  async close(options?: SignalOptions): Promise<void> {
+    const signal = signalOf('close()', options);
     const end = (): void => this.#over.abort();
     const cancel = this.#clock.schedule(CLOSE_MAX_MS, end);
     const unlisten = signal && onAbort(signal, end);

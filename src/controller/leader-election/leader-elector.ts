@@ -17,10 +17,11 @@ import {
   flag,
   having,
   invalidOption,
-  signal as aSignal,
   checkOptions,
 } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { requiredSignal } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 import { resources } from '../../index.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { ObjectClient } from '../object-client.ts';
@@ -115,8 +116,8 @@ export class LeaderElector {
    * @throws ERR_KUBELOOM_LEADER_LOST when the leadership was lost: after the work ended, or at the moment when another
    *   candidate may lead; ERR_KUBELOOM_STARTED
    */
-  async run(signal: AbortSignal, onLeading: OnLeading): Promise<void> {
-    aSignal('signal', signal);
+  async run(options: Required<SignalOptions>, onLeading: OnLeading): Promise<void> {
+    const signal = requiredSignal('run()', options);
     callback('onLeading', onLeading);
     if (this.#election?.isBusy) {
       const message = `the election of ${this.#lock.describe()} or the work of its last leader has not ended: wait, or use another elector`;

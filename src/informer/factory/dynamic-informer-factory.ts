@@ -1,5 +1,6 @@
 /** Informers of any resource: built-in, custom, or of an aggregated server. The kind may be unknown. */
 import { having } from '../../base/option-checks.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import { findBuiltIn } from '../../kube/resources.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
@@ -76,16 +77,16 @@ export class ObjectOrMetadataInformerFactory implements AsyncDisposable {
   }
 
   /** Starts the informers of both factories. */
-  start(signal?: AbortSignal): void {
-    this.#typed.start(signal);
-    this.#metadata.start(signal);
+  start(options?: SignalOptions): void {
+    this.#typed.start(options);
+    this.#metadata.start(options);
   }
 
   /** Waits for the started informers of both factories; rejects when one of the waits rejects. */
-  async waitForCacheSync(signal?: AbortSignal, options: Omit<WaitOptions, 'signal'> = {}): Promise<void> {
+  async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
     await Promise.all([
-      this.#typed.waitForCacheSync(signal, options),
-      this.#metadata.waitForCacheSync(signal, options),
+      this.#typed.waitForCacheSync(options),
+      this.#metadata.waitForCacheSync(options),
     ]);
   }
 

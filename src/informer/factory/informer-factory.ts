@@ -8,7 +8,7 @@ import type { ShutDownOptions } from '../handlers.ts';
 import { Lister } from '../lister.ts';
 import type { InformerOptions, InformerView } from '../informer-options.ts';
 import { SharedIndexInformer } from '../shared-index-informer.ts';
-import { waitForCheckers } from '../wait-for.ts';
+import { WAIT_CHECKS, waitForCheckers } from '../wait-for.ts';
 import type { WaitOptions } from '../wait-for.ts';
 import type { ListerWatcher } from '../../kube/lister-watcher.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
@@ -20,6 +20,8 @@ import { INFORMER_CHECKS, resolveInformerOptions } from '../informer-options.ts'
 import { assertServerSource } from '../../kube/server-source.ts';
 import { invalidOption, text, checkNumber, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { signalOfRun } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 
 /** Function that returns the ListerWatcher of a resource, instead of a server. @param namespace '' for all */
 export type ListerWatcherSource = (resource: ResourceRef, namespace: string) => ListerWatcher<unknown>;
@@ -157,15 +159,16 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
 
   /**
    * Starts the informers that have not been started; informers that are requested later need another call. They end with
-   * `signal`. Another cause of their end (a module that cannot be loaded, dead threads) goes to `onError` and rejects
+   * the signal. Another cause of their end (a module that cannot be loaded, dead threads) goes to `onError` and rejects
    * `waitForCacheSync`. After shutdown this does nothing, as in client-go.
    */
-  start(signal?: AbortSignal): void {
+  start(options?: SignalOptions): void {
+    const signal = signalOfRun('start()', options);
     if (this.#isShutDown) return;
     for (const held of this.#held.values()) {
       held.isStarted = true;
       // Skips informers that the caller started; `waitForCacheSync` still waits for them. `onError` reports failures.
-      if (!held.informer.hasStarted()) held.informer.run(signal).catch(() => {});
+      if (!held.informer.hasStarted()) held.informer.run(signal ? { signal } : {}).catch(() => {});
     }
   }
 
@@ -176,14 +179,15 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted or an informer ends first; its
    *   `cause` is the signal's reason or the error that ended the informer
    */
-  async waitForCacheSync(signal?: AbortSignal, options: Omit<WaitOptions, 'signal'> = {}): Promise<void> {
+  async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
+    checkOptions('options of waitForCacheSync()', options, WAIT_CHECKS);
     const all = [...this.#held.values()];
     const started = all.filter(({ isStarted }) => isStarted);
     if (!this.#isShutDown)
       for (const { informer, isStarted } of all) if (!isStarted) informer.reportNotStarted();
     await waitForCheckers(
       this.name,
-      signal ? { ...options, signal } : options,
+      options,
       started.map(({ informer }) => informer),
     );
   }

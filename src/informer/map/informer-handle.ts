@@ -15,6 +15,7 @@ import { handlerOfPart } from './part.ts';
 import type { IsInPart } from './part.ts';
 import { show } from './view.ts';
 import type { InformerView } from '../informer-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 
 /** @internal */
 export interface InformerHandleParts {
@@ -111,10 +112,10 @@ export class InformerHandle<T> implements AsyncDisposable {
    */
   async waitForWrite(
     { metadata = {} }: { readonly metadata?: WrittenMetadata },
-    signal?: AbortSignal,
+    options?: SignalOptions,
   ): Promise<void> {
     const informer = this.#open().informerOf(this.#parts.subscription.view, metadata.namespace ?? '');
-    await informer?.waitForResourceVersion(metadata.resourceVersion ?? '', signal);
+    await informer?.waitForResourceVersion(metadata.resourceVersion ?? '', options);
   }
 
   /** @internal Returns the version of the cache of a namespace; '' when it is not cached. */

@@ -23,6 +23,8 @@ import type { ServerSource } from '../../kube/server-source.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { flag, signal as aSignal, text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { signalOf } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 import type { CachedObject } from '../../replica/store/cached-object.ts';
 import { FieldIndexes } from './field-indexes.ts';
 import type { FieldExtractor } from './field-indexes.ts';
@@ -32,7 +34,8 @@ import { InformerHandle } from './informer-handle.ts';
 import { CacheOptions } from './map-options.ts';
 import type { InformersMapOptions } from './map-options.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
-import { waitForCheckers } from '../wait-for.ts';
+import { WAIT_CHECKS, waitForCheckers } from '../wait-for.ts';
+import type { WaitOptions } from '../wait-for.ts';
 import type { InformerView } from '../informer-options.ts';
 import { partOf } from './part.ts';
 import type { IsInPart } from './part.ts';
@@ -224,8 +227,9 @@ export class InformersMap implements AsyncDisposable {
   async addNamespaces(
     kind: KindLike,
     names: readonly string[],
-    { signal }: { readonly signal?: AbortSignal } = {},
+    options?: SignalOptions,
   ): Promise<void> {
+    const signal = signalOf('addNamespaces()', options);
     await this.#followed(kind).addNamespaces(names, signal);
   }
 
@@ -244,8 +248,9 @@ export class InformersMap implements AsyncDisposable {
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the missing informers and the reasons
    */
-  async waitForCacheSync(signal?: AbortSignal): Promise<void> {
-    await waitForCheckers(this.name, signal ? { signal } : {}, this.informers);
+  async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
+    checkOptions('options of waitForCacheSync()', options, WAIT_CHECKS);
+    await waitForCheckers(this.name, options, this.informers);
   }
 
   /**

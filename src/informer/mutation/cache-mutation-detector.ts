@@ -10,6 +10,8 @@ import { onAbort } from '../../base/on-abort.ts';
 import { invalidOption, checkNumber } from '../../base/option-checks.ts';
 import { differences, snapshotOf } from './snapshot.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { requiredSignal } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 
 export interface CacheMutationDetectorOptions {
   /** Name of the objects in messages: `pods`. Default `cache`. */
@@ -77,11 +79,12 @@ export class CacheMutationDetector {
   }
 
   /**
-   * Compares now and once a period until `signal` is aborted, then resolves. Rejects with the error that `failureFunc`
+   * Compares now and once a period until the signal is aborted, then resolves. Rejects with the error that `failureFunc`
    * throws.
    */
-  run(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
+  async run(options: Required<SignalOptions>): Promise<void> {
+    const signal = requiredSignal('run()', options);
+    await new Promise<void>((resolve, reject) => {
       let cancel = (): void => {};
       let unlisten = (): void => {};
       const end = (): void => {

@@ -9,8 +9,18 @@ import { pathToFileURL } from 'node:url';
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { anything, having, integer, moduleUrl, checkOptions } from '../../base/option-checks.ts';
+import {
+  anything,
+  having,
+  integer,
+  moduleUrl,
+  signal as aSignal,
+  text,
+  checkOptions,
+} from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { signalOf } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 import type { ReconcileResult } from '../../workqueue/reconcile-result.ts';
 import type { ItemReconciler } from '../../workqueue/run-workers.ts';
 import type { SharedCache } from '../../informer/share/shared-cache.ts';
@@ -38,6 +48,13 @@ const CHECKS: OptionChecks<ReconcilerPoolOptions> = {
   // Node checks them.
   resourceLimits: anything,
 };
+
+export interface ReconcileCallOptions extends SignalOptions {
+  /** `reconcileID` of the reconciler's context. Default: a random one. */
+  readonly reconcileID?: string;
+}
+
+const CALL_CHECKS: OptionChecks<ReconcileCallOptions> = { signal: aSignal, reconcileID: text };
 
 const REAL_PARTS: PoolParts = {
   clock: realClock,
@@ -83,7 +100,6 @@ export class ReconcilerPool implements ItemReconciler<string> {
   /**
    * Reconciles a key in an idle thread; waits until a thread is idle.
    *
-   * @param reconcileID of the context; default: a random id
    * @throws the function's error: a `TerminalError`, an error with the same `code`, or an `Error`
    * @throws the signal's reason, if the function ended with it; or if the signal was aborted before the call began
    * @throws ERR_KUBELOOM_THREAD_RESTARTED when the thread ended, ERR_KUBELOOM_MODULE, ERR_KUBELOOM_STOPPED after
@@ -91,9 +107,10 @@ export class ReconcilerPool implements ItemReconciler<string> {
    */
   async reconcile(
     key: string,
-    signal?: AbortSignal,
-    reconcileID: string = randomUUID(),
+    options: ReconcileCallOptions = {},
   ): Promise<ReconcileResult> {
+    checkOptions('options of reconcile()', options, CALL_CHECKS);
+    const { signal, reconcileID = randomUUID() } = options;
     const reconciled = this.#reconcile(key, signal, reconcileID);
     this.#inWork.add(reconciled);
     try {
@@ -107,7 +124,8 @@ export class ReconcilerPool implements ItemReconciler<string> {
    * Ends the threads when the reconciliations in progress have ended; stop the workers of the queue first. If the
    * signal is aborted, threads are terminated during their work. Resolves when all threads have exited.
    */
-  async close(signal?: AbortSignal): Promise<void> {
+  async close(options?: SignalOptions): Promise<void> {
+    const signal = signalOf('close()', options);
     this.#isClosed = true;
     const ended = Promise.allSettled(this.#inWork);
     const unlisten = signal && onAbort(signal, () => this.#end());

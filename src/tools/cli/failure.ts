@@ -26,7 +26,7 @@ export function report(error: unknown, isVerbose: boolean): number {
     // The help is the message.
     if (error.code === 'commander.help') return EXIT_FAILED;
   }
-  printText(failureText(error, isVerbose), process.stderr);
+  printText(failureText(error, isVerbose), process.stderr, 'red');
   return EXIT_FAILED;
 }
 

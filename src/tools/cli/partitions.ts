@@ -1,33 +1,32 @@
 /** `kubeloom partitions`: the members of a group, and the owners of the partitions. */
-import { loadKubeConfig, resources } from '../../index.ts';
+import { resources } from '../../index.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import { ApiClient } from '../../http/api-client.ts';
+import { kubeConfigOf, namespaceOf } from './cluster.ts';
 import type { PartitionsFlags } from './commands/partitions.ts';
 import { reportOf } from './partitions-report.ts';
 import type { Lease, MemberRow, PartitionRow } from './partitions-report.ts';
-import { listenForInterruption } from './signals.ts';
 import { Table } from './terminal/table.ts';
 import { printLine } from './terminal/output.ts';
 
-/** Prints the report, and sets the exit code 1 when a partition is not served, or when there are no partitions. */
-export async function partitions(group: string, flags: PartitionsFlags): Promise<void> {
-  using interruption = listenForInterruption();
-  const kubeConfig = loadKubeConfig({
-    ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
-    ...(flags.context === undefined ? {} : { context: flags.context }),
-  });
-  const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
-  const namespace = flags.namespace ?? (context?.namespace || 'default');
+/** Prints the report. @returns the exit code: 1 when a partition is not served, or when there are no partitions */
+export async function partitions(
+  group: string,
+  flags: PartitionsFlags,
+  signal: AbortSignal,
+): Promise<number> {
+  const kubeConfig = kubeConfigOf(flags);
+  const namespace = namespaceOf(kubeConfig, flags);
   const labelSelector = `kubeloom.dev/partition-group=${group}`;
   const path = `${resourcePath(resources.coordination.v1.leases, namespace)}?${new URLSearchParams({ labelSelector }).toString()}`;
-  const list = (await new ApiClient(kubeConfig).getJson(path, interruption.signal)) as {
+  const list = (await new ApiClient(kubeConfig).getJson(path, signal)) as {
     readonly items?: readonly Lease[];
   };
   const report = reportOf(group, list.items ?? [], Date.now());
   if (flags.json === true) printLine(JSON.stringify(report));
   else printTables(report.partitions, report.members);
   const isServed = report.partitions.length > 0 && report.partitions.every(({ state }) => state === 'active');
-  if (!isServed) process.exitCode = 1;
+  return isServed ? 0 : 1;
 }
 
 function printTables(rows: readonly PartitionRow[], members: readonly MemberRow[]): void {

@@ -1,11 +1,12 @@
 /** `kubeloom watch`: the objects of resources, then their changes, from informers; a line each, made from the bytes. */
-import { SharedIndexInformer, loadKubeConfig } from '../../index.ts';
+import { SharedIndexInformer } from '../../index.ts';
 import type { Borrowed, InformerOptions, LoadedKubeConfig } from '../../index.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import { findResource } from '../../kube/rest-mapper.ts';
 import { ApiClient } from '../../http/api-client.ts';
 import type { WatchFlags } from './commands/watch.ts';
+import { kubeConfigOf, selectionOf } from './cluster.ts';
 import { failureText } from './failure.ts';
 import { listenForInterruption } from './signals.ts';
 import { printJson, printLine, printText } from './terminal/output.ts';
@@ -17,10 +18,7 @@ export async function watch(resources: string, flags: WatchFlags): Promise<void>
   using interruption = listenForInterruption();
   const { signal } = interruption;
   try {
-    const kubeConfig = loadKubeConfig({
-      ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
-      ...(flags.context === undefined ? {} : { context: flags.context }),
-    });
+    const kubeConfig = kubeConfigOf(flags);
     const client = new ApiClient(kubeConfig);
     const names = resources.split(',');
     const refs = await Promise.all(
@@ -66,7 +64,7 @@ async function print(
       },
       onDelete: (deleted) => write('DELETED', deleted.finalStateUnknown ? deleted.last : deleted),
     });
-    return informer.run(AbortSignal.any([interrupted, ended.signal]));
+    return informer.run({ signal: AbortSignal.any([interrupted, ended.signal]) });
   });
   await Promise.all(runs);
   if (fatal) throw fatal;
@@ -75,23 +73,20 @@ async function print(
 function optionsOf(
   kubeConfig: LoadedKubeConfig,
   ref: ResourceRef,
-  { namespace, allNamespaces, selector, fieldSelector, threads }: WatchFlags,
+  flags: WatchFlags,
 ): InformerOptions<unknown> {
-  const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
-  const isWhole = !ref.isNamespaced || allNamespaces === true;
+  const { threads } = flags;
   return {
     // The line is made within the handler's call: no expiring entry is kept.
     debug: { retainChecks: 'off' },
-    ...(isWhole ? {} : { namespace: namespace ?? (context?.namespace || 'default') }),
-    ...(selector === undefined ? {} : { labelSelector: selector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...selectionOf(kubeConfig, ref, flags),
     ...(threads === undefined ? {} : { threads: { indexerThreads: threads } }),
   };
 }
 
 function printEvent(event: Event, ref: ResourceRef, object: Borrowed<unknown>, flags: WatchFlags): void {
   const { output, outputWatchEvents } = flags;
-  if (output === 'json') {
+  if (output === 'json' || flags.json === true) {
     const json = object.bytes().toString();
     return printJson(outputWatchEvents === true ? `{"type":"${event}","object":${json}}` : json);
   }

@@ -90,5 +90,5 @@ const timer = setInterval(() => {
   const line: ReceivedLine = { kind: 'received', atMs: nowMs(), member, events, partitions };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }, RECEIVED_EVERY_MS);
-await manager.run(stop.signal);
+await manager.run({ signal: stop.signal });
 clearInterval(timer);

@@ -95,7 +95,7 @@ describe('an object of a server with the members of an entry or a tombstone', ()
         },
       };
       const store = newStore<WidgetObject>(metaNamespaceKeyFunc);
-      await new Reflector(source, undefined, store, { name: 'r' }).run(abort.signal);
+      await new Reflector(source, undefined, store, { name: 'r' }).run({ signal: abort.signal });
       assert.deepEqual(store.listKeys().toSorted(), ['kube-system/victim', 'tenant/evil']);
       assert.equal(store.getByKey('kube-system/victim'), victim);
       assert.deepEqual(versions, ['5', '6']);

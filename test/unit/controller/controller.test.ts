@@ -111,7 +111,7 @@ describe('a controller', () => {
       .owns(replicaSets)
       .reconcile(done.reconcile);
     const stop = new AbortController();
-    const run = manager.run(stop.signal);
+    const run = manager.run({ signal: stop.signal });
     await done.count(2);
     stop.abort();
     await run;

@@ -39,7 +39,7 @@ describe('the health server of a manager', () => {
     using gate = new Gate();
     let isLeading = true;
     const leaderElector: NonNullable<ManagerOptions['leaderElector']> = {
-      run: (signal, lead) => lead(signal),
+      run: ({ signal }, lead) => lead(signal),
       isHealthy: () => isLeading,
     };
     const health = { port: 0, readyz: { database: () => true } };

@@ -6,6 +6,7 @@ import { FakeClock, settled } from '../../../src/tools/apiserver/testing/index.t
 import { resources } from '../../../src/index.ts';
 import { failRequests } from '../tools/apiserver/fail-requests.ts';
 import { Gate, Reconciliations, Scene, managerOf, object, rejection, turns } from './scene.ts';
+import type { SignalOptions } from '../../../src/base/signal-options.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;
 const { configMaps, pods } = resources.core.v1;
@@ -151,7 +152,7 @@ describe('a manager', () => {
   it('refuses what it could not run', async () => {
     const manager = new Manager({ server: 'http://127.0.0.1:1' });
     const refused = { code: 'ERR_KUBELOOM_OPTION' };
-    await assert.rejects(manager.run(new AbortController().signal), refused, 'no controller');
+    await assert.rejects(manager.run({ signal: new AbortController().signal }), refused, 'no controller');
     const declared = manager.controllerFor(deployments);
     assert.throws(() => manager.controllerFor(deployments), refused, 'the same name');
     assert.throws(() => manager.controllerFor(pods, { concurrency: 0 }), refused);
@@ -167,16 +168,16 @@ describe('a manager', () => {
       () => new Manager({ server: 'http://127.0.0.1:1' }, { cache: { nope: 1 } as object }),
       refused,
     );
-    await assert.rejects(manager.run(new AbortController().signal), {
+    await assert.rejects(manager.run({ signal: new AbortController().signal }), {
       ...refused,
       message: /call reconcile\(\)/,
     });
     const stop = new AbortController();
     stop.abort();
     declared.reconcile(() => undefined);
-    await manager.run(stop.signal);
+    await manager.run({ signal: stop.signal });
     const started = { code: 'ERR_KUBELOOM_STARTED' };
-    await assert.rejects(manager.run(stop.signal), started);
+    await assert.rejects(manager.run({ signal: stop.signal }), started);
     assert.throws(() => manager.controllerFor(pods), started);
     assert.throws(() => declared.owns(pods), started);
   });
@@ -191,7 +192,10 @@ describe('a manager with a leader elector', () => {
     readonly lines: string[] = [];
     loss: Error | undefined;
 
-    async run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
+    async run(
+      { signal }: Required<SignalOptions>,
+      lead: (leading: AbortSignal) => Promise<void>,
+    ): Promise<void> {
       signal.addEventListener('abort', () => this.leading.abort(signal.reason));
       this.begun.open();
       await this.elected.opened;

@@ -23,7 +23,7 @@ export function managerOf(scene: Scene, options: ManagerOptions = {}): RunningMa
   return {
     manager,
     stop,
-    run: () => (running ??= manager.run(stop.signal)),
+    run: () => (running ??= manager.run({ signal: stop.signal })),
     async [Symbol.asyncDispose](): Promise<void> {
       stop.abort();
       await running?.catch(() => undefined);

@@ -41,7 +41,7 @@ describe('a kind that comes later', () => {
       const done = new Reconciliations();
       manager.controllerFor(kind).reconcile(done.reconcile);
       const stop = new AbortController();
-      const running = manager.run(stop.signal);
+      const running = manager.run({ signal: stop.signal });
       await missed.opened;
       await server.apply([
         { type: 'create', resource: 'customresourcedefinitions.apiextensions.k8s.io', object: DEFINITION },

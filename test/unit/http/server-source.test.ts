@@ -17,7 +17,7 @@ test('an informer lists and watches with an address, a token and a CA, without a
     threads: { indexerThreads: 0 },
   });
   const stop = new AbortController();
-  const ended = informer.run(stop.signal);
+  const ended = informer.run({ signal: stop.signal });
   await settled(informer);
   assert.equal(informer.getStore().list().length, 3);
   stop.abort();

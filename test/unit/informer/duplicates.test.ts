@@ -26,7 +26,7 @@ test('an informer adds an object that is twice in its list once, in the state th
     onUpdate: (_, { resourceVersion }) => seen.push(`update ${resourceVersion}`),
   });
   const run = informer.run();
-  await informer.waitForSync(undefined, registration);
+  await informer.waitForSync({ registration });
   assert.deepEqual(seen, ['add 4']);
   await informer.shutdown();
   await run;
@@ -39,7 +39,7 @@ test('an informer of the generic layer adds it and then updates it, as client-go
     onAdd: ({ metadata }) => void seen.push(`add ${metadata?.resourceVersion}`),
     onUpdate: (_, { metadata }) => void seen.push(`update ${metadata?.resourceVersion}`),
   });
-  const run = controller.run(stop.signal);
+  const run = controller.run({ signal: stop.signal });
   while (seen.length < 2) await new Promise(setImmediate);
   assert.deepEqual(seen, ['add 3', 'update 4']);
   stop.abort();

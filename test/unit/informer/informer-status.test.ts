@@ -28,7 +28,7 @@ describe('waiting for a resourceVersion', () => {
     assert.equal(await isPending(later), true);
     scene.source.add(pod('c'));
     assert.deepEqual(await later, ['ns/a', 'ns/b', 'ns/c']);
-    await informer.waitForResourceVersion('3', AbortSignal.abort());
+    await informer.waitForResourceVersion('3', { signal: AbortSignal.abort() });
   });
 
   test('C144 ends with a deletion, with a relist, and with a bookmark', async () => {
@@ -71,7 +71,7 @@ describe('waiting for a resourceVersion', () => {
     const informer = scene.informer();
     await scene.started(informer);
     const abort = new AbortController();
-    const aborted = assert.rejects(informer.waitForResourceVersion('5', abort.signal), { message: 'enough' });
+    const aborted = assert.rejects(informer.waitForResourceVersion('5', { signal: abort.signal }), { message: 'enough' });
     const stopped = assert.rejects(informer.waitForResourceVersion('5'), { code: 'ERR_KUBELOOM_STOPPED' });
     abort.abort(new Error('enough'));
     await aborted;

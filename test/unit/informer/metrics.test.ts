@@ -42,9 +42,9 @@ describe('metrics of a running program', () => {
     const workers = runWorkers(queue, 1, () => undefined);
     const stop = new AbortController();
     const lock = new MemoryLock(new MemoryLease(), 'me');
-    const election = new LeaderElector({ lock }).run(stop.signal, () => Promise.resolve());
+    const election = new LeaderElector({ lock }).run({ signal: stop.signal }, () => Promise.resolve());
     const ofGroup = { name: 'group', namespace: 'default', partitions: 1, threads };
-    const group = new PartitionGroup(scene.server.connection, ofGroup).run(stop.signal, () =>
+    const group = new PartitionGroup(scene.server.connection, ofGroup).run({ signal: stop.signal }, () =>
       Promise.resolve(),
     );
     void informer.run();

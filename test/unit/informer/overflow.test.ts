@@ -35,8 +35,8 @@ test('C181 waits for the initial list of a handler that is removed for its backl
   const pods = Array.from({ length: 100 }, (_, index) => ({ ...pod(`p${index}`), spec: { PADDING } }));
   for (const one of pods) source.add(one);
   void informer.run();
-  await waitForCacheSync(undefined, informer);
-  const rejected = assert.rejects(informer.waitForSync(undefined, stuck), OVERFLOW);
+  await waitForCacheSync([informer]);
+  const rejected = assert.rejects(informer.waitForSync({ registration: stuck }), OVERFLOW);
   const named = assert.rejects(waitFor('controller', {}, stuck.hasSyncedChecker), {
     code: 'ERR_KUBELOOM_NOT_SYNCED',
     message: /handler stuck: .*the handler was removed/,
@@ -47,10 +47,10 @@ test('C181 waits for the initial list of a handler that is removed for its backl
     await turn();
   }
   await Promise.all([rejected, named]);
-  await assert.rejects(informer.waitForSync(undefined, stuck), OVERFLOW);
+  await assert.rejects(informer.waitForSync({ registration: stuck }), OVERFLOW);
   await assert.rejects(waitFor('', {}, stuck.hasSyncedChecker), { cause: stuck.failure });
-  await informer.waitForSync(undefined, prompt);
-  await waitForCacheSync(undefined, informer);
+  await informer.waitForSync({ registration: prompt });
+  await waitForCacheSync([informer]);
   assert.deepEqual(codes.at(-1), OVERFLOW.code);
   while (told.at(-1) !== '200') await turn();
   assert.equal(told.length, 100);

@@ -211,7 +211,7 @@ export async function busy(scene: Scene, signal?: AbortSignal): Promise<Busy> {
   const lines = new Lines(() => gate.opened);
   const registration = informer.addEventHandler(lines, { name: 'slow one' });
   for (const name of ['a', 'b']) scene.source.add(pod(name));
-  const run = informer.run(signal);
+  const run = informer.run(signal && { signal });
   await lines.until('add! a');
   return { informer, registration, lines, gate, run };
 }

@@ -21,15 +21,15 @@ const WAITS: Readonly<Record<string, (signal: AbortSignal) => Promise<unknown>>>
   'for a handler to end': (signal) => abortable(never, signal),
   'with waitFor': (signal) => waitFor('all', { signal }, new SettableDoneChecker('one', () => '')),
   'for a version': (signal) => new VersionWaiters('pods').wait('10', '5', signal),
-  'of a mutation detector': (signal) => new CacheMutationDetector({ clock }).run(signal),
-  'for a queue': (signal) => new FIFO().pop(() => undefined, signal),
-  'for a heap': (signal) => new Heap(metaNamespaceKeyFunc, () => false).pop(signal),
-  'for work': (signal) => new WorkQueue<string>().get(signal),
+  'of a mutation detector': (signal) => new CacheMutationDetector({ clock }).run({ signal }),
+  'for a queue': (signal) => new FIFO().pop(() => undefined, { signal }),
+  'for a heap': (signal) => new Heap(metaNamespaceKeyFunc, () => false).pop({ signal }),
+  'for work': (signal) => new WorkQueue<string>().get({ signal }),
   'for a work queue to drain': async (signal) => {
     const queue = new WorkQueue<string>();
     queue.add('work');
     await queue.get();
-    await queue.shutDownWithDrain(signal);
+    await queue.shutDownWithDrain({ signal });
   },
 };
 

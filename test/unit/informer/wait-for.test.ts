@@ -14,6 +14,7 @@ import {
 import type { Syncable, WaitProgress } from '../../../src/informer/wait-for.ts';
 import { FakeClock } from '../../../src/tools/apiserver/testing/fake-clock.ts';
 import { outcome, turns } from './scene.ts';
+import type { SignalOptions } from '../../../src/base/signal-options.ts';
 
 /** A task that is done when the test says so. */
 class Task extends SettableDoneChecker {
@@ -186,7 +187,7 @@ describe('waiting for caches', () => {
       syncable('secrets', Promise.reject(reason), false, 'forbidden'),
       syncable('nodes', Promise.reject(reason), false),
     ];
-    const waiting = waitForNamedCacheSync('node-controller', undefined, ...informers);
+    const waiting = waitForNamedCacheSync('node-controller', [], { signal: informers });
     await assert.rejects(waiting, (error: NotSyncedError) => {
       assert.equal(error.message, 'node-controller: not synced: nodes: listing; secrets: listing: forbidden');
       assert.equal(error.cause, reason);
@@ -200,12 +201,12 @@ describe('waiting for caches', () => {
     const condition = new WaitCondition();
     const nodes = {
       ...syncable('nodes', Promise.resolve(), false),
-      waitForSync: (signal?: AbortSignal) => condition.until(() => false, signal),
+      waitForSync: ({ signal }: SignalOptions = {}) => condition.until(() => false, signal),
     };
     const ended = new Error('stopped before it synced');
-    await waitForCacheSync(undefined, syncable('pods', Promise.reject(ended), true));
+    await waitForCacheSync([syncable('pods', Promise.reject(ended), true)]);
     await assert.rejects(
-      waitForCacheSync(stop.signal, nodes, syncable('pods', Promise.reject(ended), false)),
+      waitForCacheSync([nodes, syncable('pods', Promise.reject(ended), false)], { signal: stop.signal }),
       { message: 'not synced: nodes: listing; pods: listing', cause: ended },
     );
     assert.equal(condition.size, 0);

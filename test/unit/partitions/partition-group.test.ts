@@ -54,7 +54,7 @@ function join(
   const onError: PartitionGroupOptions['onError'] = (error) => errors.push(error);
   const group = new PartitionGroup(scene.server.connection, { ...defaults, onError, ...options });
   const stop = new AbortController();
-  const run = group.run(stop.signal, work);
+  const run = group.run({ signal: stop.signal }, work);
   const leave = (): Promise<void> => {
     stop.abort();
     return run;
@@ -222,12 +222,12 @@ describe('a group of partitions', () => {
   test('runs once, and ends at once when it is stopped before', async () => {
     await using scene = await GroupScene.start('echoes');
     await using member = join(scene);
-    await assert.rejects(member.group.run(new AbortController().signal, idle), {
+    await assert.rejects(member.group.run({ signal: new AbortController().signal }, idle), {
       code: 'ERR_KUBELOOM_STARTED',
     });
     await member.leave();
     const group = new PartitionGroup(scene.server.connection, { name: 'web', namespace: 'default' });
-    await group.run(AbortSignal.abort(), idle);
+    await group.run({ signal: AbortSignal.abort() }, idle);
     assert.deepEqual(group.owned, []);
   });
 

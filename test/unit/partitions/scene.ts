@@ -18,7 +18,7 @@ export class Member {
 
   constructor(manager: PartitionedManager) {
     this.manager = manager;
-    this.run = manager.run(this.#stop.signal);
+    this.run = manager.run({ signal: this.#stop.signal });
   }
 
   get partitionCount(): number {

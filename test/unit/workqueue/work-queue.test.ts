@@ -72,9 +72,9 @@ describe('a work queue', () => {
 
   test('rejects get with the reason when its signal is aborted, before and while it waits', async () => {
     const queue = new WorkQueue<number>();
-    await assert.rejects(queue.get(AbortSignal.abort(new Error('before'))), /before/);
+    await assert.rejects(queue.get({ signal: AbortSignal.abort(new Error('before')) }), /before/);
     const stop = new AbortController();
-    const waiting = queue.get(stop.signal);
+    const waiting = queue.get({ signal: stop.signal });
     stop.abort(new Error('while'));
     await assert.rejects(waiting, /while/);
   });
@@ -82,7 +82,7 @@ describe('a work queue', () => {
   test('passes an item that woke an aborted getter on to another getter', async () => {
     const queue = new WorkQueue<number>();
     const stop = new AbortController();
-    const first = queue.get(stop.signal);
+    const first = queue.get({ signal: stop.signal });
     const second = queue.get();
     queue.add(1);
     stop.abort(new Error('gave up'));
@@ -153,7 +153,7 @@ describe('shutting a work queue down', () => {
     const queue = new WorkQueue<string>();
     queue.add('a');
     const stop = new AbortController();
-    const drained = queue.shutDownWithDrain(stop.signal);
+    const drained = queue.shutDownWithDrain({ signal: stop.signal });
     stop.abort(new Error('enough'));
     await assert.rejects(drained, /enough/);
   });

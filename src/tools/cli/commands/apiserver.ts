@@ -16,9 +16,13 @@ export interface ApiserverFlags {
   readonly crd: readonly string[];
 }
 
+const HELP = `
+SIGINT and SIGTERM end it with exit code 0. 1: it cannot listen, or the kubeconfig cannot be written.`;
+
 export function apiserverCommand(run: (flags: ApiserverFlags) => Promise<void>): Command {
   return new Command('apiserver')
     .description('run the embedded apiserver until SIGINT or SIGTERM')
+    .addHelpText('after', HELP)
     .requiredOption('--kubeconfig-out <file>', 'where to write the kubeconfig (mode 0600)')
     .option('--port <port>', '0: any free port', parsePort, 0)
     .option('--token <token>', 'the bearer token that clients must send (default: a random one)')

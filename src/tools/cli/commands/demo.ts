@@ -13,7 +13,8 @@ import { runInterruptibly } from '../signals.ts';
 
 const HELP = `
 The changes that two handlers received, one of them slow, are compared with the log of the server.
-Exit code 0: nothing was lost, duplicated or reordered. 1: something was. 2: too little load was sent.`;
+Exit code 0: nothing was lost, duplicated or reordered. 1: something was. 2: too little load was sent.
+130: interrupted.`;
 
 export interface DemoFlags {
   readonly json?: boolean;

@@ -4,6 +4,8 @@ import { CLIENTS } from '../../loadtest/workload/workload.ts';
 import type { WatcherClient } from '../../loadtest/workload/workload.ts';
 import { PRESETS } from '../../loadtest/workload/presets.ts';
 import { parseCount, parseSeconds, parseThreads } from '../arguments.ts';
+import { withCluster } from '../cluster-flags.ts';
+import type { ClusterFlags } from '../cluster-flags.ts';
 import type { IndexFlags } from '../loadtest/loadtest-indexes.ts';
 
 /** The argument that is neither a file nor a preset. */
@@ -27,9 +29,7 @@ const parseSeed = parseCount('--seed', 0, SEED_MAX);
 const parseInformers = parseCount('--informers', 1, 100);
 const parseIndexes = parseCount('--indexes', 1, 1000);
 
-export interface LoadTestFlags extends IndexFlags {
-  readonly kubeconfig?: string;
-  readonly context?: string;
+export interface LoadTestFlags extends IndexFlags, ClusterFlags {
   readonly objects?: number;
   readonly objectBytes?: number;
   readonly rate?: number;
@@ -47,12 +47,11 @@ export interface LoadTestFlags extends IndexFlags {
 export function loadTestCommand(
   run: (workload: string | undefined, flags: LoadTestFlags) => Promise<void>,
 ): Command {
-  return new Command('loadtest')
+  const command = new Command('loadtest')
     .description('write to a cluster and check that watchers receive every write')
     .argument('[workload]', `a workload file, a preset, or the word ${COLLECT}`)
-    .addHelpText('after', HELP)
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, ~/.kube/config, in-cluster')
-    .option('--context <name>', "default: the kubeconfig's current one")
+    .addHelpText('after', HELP);
+  return withCluster(command)
     .option('--objects <count>', 'ConfigMaps at the start (default: 10000)', parseObjects)
     .option('--object-bytes <bytes>', 'data in each of them (default: 1024)', parseObjectBytes)
     .option('--rate <rate>', 'writes a second, in open loop (default: 500)', parseRate)

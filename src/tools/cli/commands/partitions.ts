@@ -1,23 +1,26 @@
 /** Flags of `kubeloom partitions`. */
 import { Command } from 'commander';
+import { runInterruptibly } from '../signals.ts';
+import { withCluster, withNamespace } from '../cluster-flags.ts';
+import type { ClusterFlags } from '../cluster-flags.ts';
 
-export interface PartitionsFlags {
+export interface PartitionsFlags extends ClusterFlags {
   readonly namespace?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
   readonly json?: boolean;
   readonly verbose?: boolean;
 }
 
-export type PartitionsAction = (group: string, flags: PartitionsFlags) => Promise<void>;
+/** Returns the exit code. */
+export type PartitionsAction = (group: string, flags: PartitionsFlags, signal: AbortSignal) => Promise<number>;
+
+const HELP = `
+Exit code 1: a partition is not served, or there is none. 130: interrupted.`;
 
 export function partitionsCommand(run: PartitionsAction): Command {
-  return new Command('partitions')
-    .description('print who owns the partitions of a group; ends with 1 when one is not served')
+  const command = new Command('partitions')
+    .description('print who owns the partitions of a group')
     .argument('<group>', 'name of the PartitionedManager')
-    .option('-n, --namespace <name>', "default: the context's")
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, ~/.kube/config, in-cluster')
-    .option('--context <name>', "default: the kubeconfig's current one")
-    .option('--json', 'print JSON')
-    .action(run);
+    .addHelpText('after', HELP);
+  return withCluster(withNamespace(command)).option('--json', 'print JSON')
+    .action((group: string, flags: PartitionsFlags) => runInterruptibly((signal) => run(group, flags, signal)));
 }

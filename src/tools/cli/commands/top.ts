@@ -1,11 +1,10 @@
 /** Flags of `kubeloom top`. */
 import { Command } from 'commander';
 import { parseCount, parseThreads } from '../arguments.ts';
+import { withCluster, withSelection } from '../cluster-flags.ts';
+import type { SelectionFlags } from '../cluster-flags.ts';
 
-export interface TopFlags {
-  readonly namespace?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
+export interface TopFlags extends SelectionFlags {
   readonly threads?: number;
   readonly port?: number;
   readonly socket?: string;
@@ -14,16 +13,15 @@ export interface TopFlags {
 
 const HELP = `
 On a terminal a table, whose keys are at its bottom; elsewhere a line each second. docs/top.md has the columns and the
-lines of --json. When a program that is attached ends, the table waits for it; elsewhere the exit code is 1.`;
+lines of --json. When a program that is attached ends, the table waits for it; elsewhere the exit code is 1.
+q, SIGINT and SIGTERM end it with exit code 0.`;
 
 export function topCommand(run: (resources: readonly string[], flags: TopFlags) => Promise<void>): Command {
-  return new Command('top')
+  const command = new Command('top')
     .description('show live figures of informers: of resources of a cluster, or of a running program')
     .addHelpText('after', HELP)
-    .argument('[resources...]', 'pods, deployments.apps, …')
-    .option('-n, --namespace <name>', 'default: all namespaces')
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, ~/.kube/config, in-cluster')
-    .option('--context <name>', "default: the kubeconfig's current one")
+    .argument('[resources...]', 'pods, deployments.apps, …');
+  return withCluster(withSelection(command))
     .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads)
     .option(
       '--port <port>',

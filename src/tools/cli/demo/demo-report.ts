@@ -78,12 +78,15 @@ function handlerFailures({ name, verdict }: HandlerResult): string[] {
   return failures;
 }
 
-/** The result of `npm start`: three small tables. */
-export function reportText(report: DemoReport, handlers: readonly HandlerResult[]): string {
-  const handlerLines = verdictLines('HANDLER', ['FURTHEST BEHIND'], handlers, ({ behindMax }) => [
-    number(behindMax),
-  ]);
-  const sections = [factLines(factsOf(report)), handlerLines, threadLines(report.threads)];
+/** The result of `npm start`: three small tables. @param columns of the terminal */
+export function reportText(
+  report: DemoReport,
+  handlers: readonly HandlerResult[],
+  columns: number = Infinity,
+): string {
+  const behind = ({ behindMax }: HandlerResult): readonly string[] => [number(behindMax)];
+  const handlerLines = verdictLines('HANDLER', ['FURTHEST BEHIND'], handlers, behind, columns);
+  const sections = [factLines(factsOf(report), columns), handlerLines, threadLines(report.threads)];
   return sections.map((lines) => lines.join('\n')).join('\n\n');
 }
 

@@ -13,8 +13,10 @@ import type { DemoFlags } from '../commands/demo.ts';
 import { PASSED, conclude, progressText, reportText } from './demo-report.ts';
 import type { DemoReport, HandlerResult, ThreadReport } from './demo-report.ts';
 import { failureText } from '../failure.ts';
+import { interruptedBy } from '../signals.ts';
 import { progressOn, showing } from '../terminal/progress.ts';
 import type { Progress } from '../terminal/progress.ts';
+import { columnsOf } from '../terminal/output.ts';
 import { RecordingHandler } from '../../loadtest/watch/recording-handler.ts';
 import type { Slowness } from '../../loadtest/watch/recording-handler.ts';
 import { waitUntilDelivered } from '../../loadtest/watch/wait-until-delivered.ts';
@@ -28,7 +30,8 @@ export async function demo(flags: DemoFlags, signal: AbortSignal): Promise<numbe
   const progress = progressOn(process.stderr, flags.json === true);
   const { report, handlers } = await runDemo(flags, progress, signal);
   const conclusion = conclude(report, handlers, flags.rate * flags.duration);
-  return printResult(flags.json === true, report, reportText(report, handlers), conclusion, PASSED);
+  const text = reportText(report, handlers, columnsOf(process.stdout));
+  return printResult(flags.json === true, report, text, conclusion, PASSED);
 }
 
 const PODS = resources.core.v1.pods;
@@ -53,7 +56,7 @@ async function runDemo(flags: DemoFlags, progress: Progress, signal: AbortSignal
     historyBytesMax: HISTORY_BYTES_MAX,
     watchBacklogEventsMax: HISTORY_EVENTS_MAX,
   });
-  const listedAt = await server.populate({ count: pods, objectBytes });
+  const listedAt = await Promise.race([server.populate({ count: pods, objectBytes }), interruptedBy(signal)]);
   await using threads = new InformerThreads(shards === undefined ? {} : { indexerThreads: shards });
   await using informer = new SharedIndexInformer<unknown>(server.connection, PODS, {
     threads,
@@ -135,10 +138,10 @@ async function sync(
 ): Promise<number> {
   const started = performance.now();
   // A failure of the run also reaches waitForSync.
-  informer.run(signal).catch(() => undefined);
-  await informer.waitForSync(signal);
+  informer.run({ signal }).catch(() => undefined);
+  await informer.waitForSync({ signal });
   const syncMs = performance.now() - started;
-  for (const { registration } of handlers) await informer.waitForSync(signal, registration);
+  for (const { registration } of handlers) await informer.waitForSync({ signal, registration });
   return Math.round(syncMs);
 }
 

@@ -15,10 +15,10 @@ import { valueText } from '../../loadtest/report/value-text.ts';
 import type { LoadTestResult } from '../../loadtest/result.ts';
 import { EXIT_CODES } from '../../loadtest/run/conclude.ts';
 import { isPreset } from '../../loadtest/workload/presets.ts';
-import { conclusionText, resultText } from './loadtest-text.ts';
-import { factLines } from '../terminal/report.ts';
+import { PASSED, resultText } from './loadtest-text.ts';
+import { factLines, printConclusion } from '../terminal/report.ts';
 import { Table } from '../terminal/table.ts';
-import { printJson, printText } from '../terminal/output.ts';
+import { columnsOf, printJson, printText } from '../terminal/output.ts';
 
 export interface ReportFlags {
   /** True: on stdout. */
@@ -63,11 +63,12 @@ export async function writeReports(result: LoadTestResult, flags: ReportFlags): 
 /** Prints a result and writes the files. @returns the exit code */
 export async function printResult(result: LoadTestResult, flags: ReportFlags): Promise<number> {
   await writeReports(result, flags);
-  const concluded = conclusionText(result);
+  const { conclusion } = result;
   const isJson = flags.json === true;
   if (isJson) printJson(JSON.stringify(result));
-  else printText(`\n${resultText(result)}\n\n${concluded}`);
-  if (isJson && result.conclusion.kind !== 'PASS') printText(concluded, process.stderr);
+  else printText(`\n${resultText(result, columnsOf(process.stdout))}\n\n`);
+  if (!isJson) printConclusion(conclusion, PASSED);
+  else if (conclusion.kind !== 'PASS') printConclusion(conclusion, PASSED, process.stderr);
   return EXIT_CODES[result.conclusion.kind];
 }
 
@@ -80,10 +81,12 @@ export async function compareFiles(files: readonly string[], { html }: ReportFla
   }
   const comparison = compareResults([before, after], [readResult(before), readResult(after)]);
   if (html !== undefined) await writeFile(html, comparePage(comparison));
-  printText(comparisonText(comparison));
+  printText(comparisonText(comparison, columnsOf(process.stdout)));
 }
 
-export function comparisonText({ names, results, warnings, facts, figures, thresholds }: Comparison): string {
+/** @param columns of the terminal */
+export function comparisonText(comparison: Comparison, columns: number = Infinity): string {
+  const { names, results, warnings, facts, figures, thresholds } = comparison;
   const [before, after] = results.map(({ conclusion }) => conclusion);
   const verdicts: [string, string][] = [
     ['A', `${before?.kind}  ${names[0]}`],
@@ -96,7 +99,7 @@ export function comparisonText({ names, results, warnings, facts, figures, thres
   const figureTable = new Table(['FIGURE', 'A', 'B', 'DIFFERENCE', '', '']);
   const thresholdTable = new Table(['THRESHOLD', 'A', 'B']);
   const sections = [
-    [...factLines(verdicts), ...reasons],
+    [...factLines(verdicts, columns), ...reasons],
     warnings.map((warning) => escapeControls(`warning: ${warning}`)),
     factTable.lines(facts.map(({ name, before: a, after: b }) => [name, a, b])),
     figureTable.lines(

@@ -8,14 +8,16 @@ import { worstWatchers } from '../../loadtest/report/watcher-section.ts';
 import { stageNotes, writeTimes } from '../../loadtest/report/write-times.ts';
 import type { LatencyStep } from '../../loadtest/workload/workload.ts';
 import type { LoadTestResult, WatcherResult } from '../../loadtest/result.ts';
+import { wrapped } from '../terminal/cells.ts';
 import { factLines } from '../terminal/report.ts';
 import { indexesText } from '../../loadtest/report/indexes-text.ts';
 import { Table } from '../terminal/table.ts';
 
 const FIGURES = ['delivered', 'covered', 'lost', 'duplicated', 'reordered'] as const;
-const PASSED = 'every write reached every watcher once, in order, and the caches equal a LIST.';
+export const PASSED = 'every write reached every watcher once, in order, and the caches equal a LIST.';
 
-export function resultText(result: LoadTestResult): string {
+/** @param columns of the terminal */
+export function resultText(result: LoadTestResult, columns: number = Infinity): string {
   const { run, thresholds, writes } = result;
   const facts: [string, string][] = [
     ['versions', `kubeloom ${run.versions.kubeloom}, server ${run.versions.server}`],
@@ -33,19 +35,19 @@ export function resultText(result: LoadTestResult): string {
       `${each.threshold.text} (${figureText(each)})`,
     ]),
   ];
-  const sections = [factLines(facts), phaseLines(result), stageLines(result), watcherLines(result.watchers)];
+  const sections = [
+    factLines(facts, columns),
+    phaseLines(result, columns),
+    stageLines(result, columns),
+    watcherLines(result.watchers, columns),
+  ];
   return sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');
 }
 
-export function conclusionText({ conclusion: { kind, reasons } }: LoadTestResult): string {
-  if (kind === 'PASS') return `PASS: ${PASSED}`;
-  return [`${kind}:`, ...reasons.map((reason) => `  ${escapeControls(reason)}`)].join('\n');
-}
-
-function phaseLines({ phases }: LoadTestResult): string[] {
+function phaseLines({ phases }: LoadTestResult, columns: number): string[] {
   const table = new Table(['PHASE', 'TOOK', 'WRITES', 'RATE ASKED', 'ACHIEVED', 'FAILED']);
   return table.lines(
     phases.map(({ name, startMs, endMs, writes, rateAsked, rateAchieved }) => [
@@ -56,11 +58,12 @@ function phaseLines({ phases }: LoadTestResult): string[] {
       valueText(rateAchieved, 'perSecond'),
       countText(writes.refused + writes.unanswered),
     ]),
+    columns,
   );
 }
 
 /** Returns where the time of a write went in the phases that had a rate. */
-function stageLines(result: LoadTestResult): string[] {
+function stageLines(result: LoadTestResult, columns: number): string[] {
   const paced = new Set(result.phases.filter(({ rateAsked }) => rateAsked !== null).map(({ name }) => name));
   const table = new Table(['PHASE', 'TIME', 'OBSERVATIONS', 'P50', 'P99']);
   const rows = writeTimes(result).filter(({ phase }) => paced.has(phase));
@@ -72,12 +75,14 @@ function stageLines(result: LoadTestResult): string[] {
       valueText(p50Ms, 'ms'),
       valueText(p99Ms, 'ms'),
     ]),
+    columns,
   );
-  return [...lines, ...stageNotes(result).map(escapeControls)];
+  const notes = stageNotes(result).flatMap((note) => wrapped(escapeControls(note), columns));
+  return [...lines, ...notes];
 }
 
 /** Returns a line for each watcher; if there are many, for the worst. */
-function watcherLines(watchers: readonly WatcherResult[]): string[] {
+function watcherLines(watchers: readonly WatcherResult[], columns: number): string[] {
   const headers = ['WATCHER', 'FIRST STATE', 'SYNC', 'CHANGES', 'COVERED', 'LOST', 'DUPLICATED', 'REORDERED'];
   const table = new Table([...headers, 'EQUALS LIST', 'RELISTS', 'WATCHES CUT']);
   const worst = new Set(worstWatchers(watchers));
@@ -93,6 +98,7 @@ function watcherLines(watchers: readonly WatcherResult[]): string[] {
         countText(relists),
         countText(cutWatches),
       ]),
+    columns,
   );
   const others = watchers.length - worst.size;
   if (others === 0) return lines;

@@ -5,7 +5,7 @@ import { PlainProgress } from '../terminal/progress.ts';
 import { number } from '../terminal/report.ts';
 import { screenOn } from '../terminal/screen.ts';
 import type { Screen } from '../terminal/screen.ts';
-import { printLine } from '../terminal/output.ts';
+import { columnsOf, isScreen, printLine } from '../terminal/output.ts';
 
 export interface LoadTestView extends Disposable {
   /** Prints a line about a step. */
@@ -15,7 +15,7 @@ export interface LoadTestView extends Disposable {
 
 /** @param isQuiet with `--json`: a stream without a terminal receives no output */
 export function loadTestView(stream: NodeJS.WriteStream, title: string, isQuiet: boolean): LoadTestView {
-  return stream.isTTY ? new FrameView(stream, title) : plainView(stream, isQuiet);
+  return isScreen(stream) ? new FrameView(stream, title) : plainView(stream, isQuiet);
 }
 
 function plainView(stream: NodeJS.WriteStream, isQuiet: boolean): LoadTestView {
@@ -37,7 +37,6 @@ export function plainText({ phase, writes, watchers }: LiveState): string {
   return `${phase.name}: ${number(writes.answered)} confirmed, ${delivered}`;
 }
 
-const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
 class FrameView implements LoadTestView {
@@ -71,7 +70,7 @@ class FrameView implements LoadTestView {
     if (this.#states.length === 0) return;
     const state = { title: this.#title, states: this.#states };
     // A terminal of unknown size reports 0; the last row is for the cursor.
-    const columns = this.#stream.columns || DEFAULT_COLUMNS;
+    const columns = columnsOf(this.#stream);
     const rows = (this.#stream.rows || DEFAULT_ROWS) - 1;
     this.#screen.draw(frame(state, columns, rows));
   }

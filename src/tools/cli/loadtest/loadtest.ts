@@ -1,7 +1,7 @@
 /** `kubeloom loadtest`: runs a workload against a throwaway cluster, and checks that watchers receive every write. */
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { defaultIndexerThreads, loadKubeConfig } from '../../../index.ts';
+import { defaultIndexerThreads } from '../../../index.ts';
 import type { LoadedKubeConfig } from '../../../index.ts';
 import { KubeloomError, messageOf } from '../../../base/errors.ts';
 import { runLoadTest } from '../../loadtest/run/run-load-test.ts';
@@ -12,6 +12,7 @@ import { workloadOfFlags } from '../../loadtest/workload/from-flags.ts';
 import { PRESETS, isPreset, presetText } from '../../loadtest/workload/presets.ts';
 import { readWorkload } from '../../loadtest/workload/read-workload.ts';
 import type { ReadWorkload } from '../../loadtest/workload/read-workload.ts';
+import { kubeConfigOf } from '../cluster.ts';
 import { COLLECT, SEED_MAX } from '../commands/loadtest.ts';
 import type { LoadTestFlags } from '../commands/loadtest.ts';
 import { collect, runIndex, shareOf } from './loadtest-indexes.ts';
@@ -65,14 +66,11 @@ export async function loadTest(name: string | undefined, flags: LoadTestFlags): 
 }
 
 /** Prints the target. @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is not a throwaway cluster and `--yes` is absent */
-function targetOfFlags({ kubeconfig, context, yes }: LoadTestFlags): [LoadedKubeConfig, LoadTestTarget] {
-  const kubeConfig = loadKubeConfig({
-    ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  });
+function targetOfFlags(flags: LoadTestFlags): [LoadedKubeConfig, LoadTestTarget] {
+  const kubeConfig = kubeConfigOf(flags);
   const target = targetOf(kubeConfig);
   printLine(targetText(target), process.stderr);
-  checkTarget(target, yes === true);
+  checkTarget(target, flags.yes === true);
   return [kubeConfig, target];
 }
 

@@ -50,6 +50,20 @@ export function flow(cells: readonly string[], gap: number, width: number): stri
   return lines;
 }
 
+/** Returns the text in lines of at most this width, which end between words; a longer word has a line to itself. */
+export function wrapped(text: string, width: number, indent = ''): string[] {
+  if (widthOf(text) <= width) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/(?<=\S)(?= )/)) {
+    if (line !== '' && widthOf(line) + widthOf(word) > width) {
+      lines.push(line);
+      line = indent + word.trimStart();
+    } else line += word;
+  }
+  return [...lines, line];
+}
+
 function charactersOf(text: string): string[] {
   return NARROW.test(text)
     ? Array.from(text)

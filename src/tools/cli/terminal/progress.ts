@@ -2,7 +2,8 @@
 import { interruptedBy } from '../signals.ts';
 import { screenOn } from './screen.ts';
 import type { Screen } from './screen.ts';
-import { printLine } from './output.ts';
+import { widthOf, wrapped } from './cells.ts';
+import { columnsOf, isScreen, printLine } from './output.ts';
 
 export interface Progress {
   /** Prints a line about the current step. */
@@ -19,7 +20,7 @@ const SHOW_INTERVAL_MS = 200;
 
 /** @param isQuiet with --json: a stream without a terminal receives no output */
 export function progressOn(stream: NodeJS.WriteStream, isQuiet: boolean): Progress {
-  if (stream.isTTY) return new BarProgress(stream);
+  if (isScreen(stream)) return new BarProgress(stream);
   const write = (line: string): void => {
     if (!isQuiet) printLine(line, stream);
   };
@@ -81,10 +82,12 @@ export class PlainProgress implements Progress {
 const BAR_CHARACTERS = 30;
 
 class BarProgress implements Progress {
+  readonly #stream: NodeJS.WriteStream;
   readonly #screen: Screen;
   #total = 1;
 
   constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
     this.#screen = screenOn(stream);
   }
 
@@ -99,12 +102,18 @@ class BarProgress implements Progress {
   }
 
   update(done: number, text: string): void {
-    this.#screen.draw([barLine(Math.min(1, done / this.#total), text)]);
+    this.#screen.draw(barLines(Math.min(1, done / this.#total), text, columnsOf(this.#stream)));
   }
 
   end(): void {
     this.#screen[Symbol.dispose]();
   }
+}
+
+/** Returns the bar and its text: in one line, or the text below when the terminal is too narrow. */
+export function barLines(fraction: number, text: string, columns: number): string[] {
+  const line = barLine(fraction, text);
+  return widthOf(line) <= columns ? [line] : [barLine(fraction, ''), ...wrapped(text, columns)];
 }
 
 /** Returns a line such as `███████░░░░░ 58 %  11,600 events`. */

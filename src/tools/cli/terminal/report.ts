@@ -1,8 +1,10 @@
 /** The parts of the report of `kubeloom demo` that other reports share: conclusion, and tables. */
 import { escapeControls } from '../../../base/printable.ts';
+import { wrapped } from './cells.ts';
 import { Table } from './table.ts';
 import type { Verdict } from '../../loadtest/verdict/verdict.ts';
-import { printJson, printText } from './output.ts';
+import { columnsOf, printJson, printText } from './output.ts';
+import type { Colour } from './output.ts';
 
 /** The verdict on a handler or informer. */
 export interface Judged {
@@ -16,11 +18,34 @@ export type Conclusion =
 
 export const EXIT_CODES: Readonly<Record<Conclusion['kind'], number>> = { PASS: 0, FAIL: 1, INVALID: 2 };
 
-/** @param passed the text of a PASS */
-export function conclusionText({ kind, reasons }: Conclusion, passed: string): string {
-  return kind === 'PASS'
-    ? `PASS: ${passed}`
-    : [`${kind}:`, ...reasons.map((reason) => `  ${escapeControls(reason)}`)].join('\n');
+/** Colours of verdicts; one that says nothing about the watchers is yellow. */
+const COLOURS: Readonly<Record<string, Colour>> = { PASS: 'green', FAIL: 'red', THRESHOLD: 'red' };
+
+interface Concluded {
+  readonly kind: string;
+  readonly reasons: readonly string[];
+}
+
+/**
+ * @param passed the text of a PASS
+ * @param columns of the terminal
+ */
+export function conclusionText({ kind, reasons }: Concluded, passed: string, columns: number = Infinity): string {
+  const lines =
+    kind === 'PASS'
+      ? wrapped(`PASS: ${passed}`, columns, '  ')
+      : [`${kind}:`, ...reasons.flatMap((reason) => wrapped(`  ${escapeControls(reason)}`, columns, '    '))];
+  return lines.join('\n');
+}
+
+/** Prints the verdict in its colour. @param passed the text of a PASS */
+export function printConclusion(
+  conclusion: Concluded,
+  passed: string,
+  output: NodeJS.WriteStream = process.stdout,
+): void {
+  const text = conclusionText(conclusion, passed, columnsOf(output));
+  printText(text, output, COLOURS[conclusion.kind] ?? 'yellow');
 }
 
 /**
@@ -36,10 +61,10 @@ export function printResult(
   conclusion: Conclusion,
   passed: string,
 ): number {
-  const concluded = conclusionText(conclusion, passed);
   if (isJson) printJson(JSON.stringify(report));
-  else printText(`\n${text}\n\n${concluded}`);
-  if (isJson && conclusion.kind !== 'PASS') printText(concluded, process.stderr);
+  else printText(`\n${text}\n\n`);
+  if (!isJson) printConclusion(conclusion, passed);
+  else if (conclusion.kind !== 'PASS') printConclusion(conclusion, passed, process.stderr);
   return EXIT_CODES[conclusion.kind];
 }
 
@@ -67,12 +92,14 @@ export function faultsText({ lost, duplicated, reordered, findings }: Verdict): 
  * @param what the header of the names
  * @param headers of the columns after the verdict
  * @param cells of these columns
+ * @param columns of the terminal
  */
 export function verdictLines<R extends Judged>(
   what: string,
   headers: readonly string[],
   results: readonly R[],
   cells: (result: R) => readonly string[],
+  columns: number,
 ): string[] {
   const table = new Table([what, 'INITIAL', 'CHANGES', 'LOST', 'DUPLICATED', 'REORDERED', ...headers]);
   return table.lines(
@@ -84,13 +111,19 @@ export function verdictLines<R extends Judged>(
         ...cells(result),
       ];
     }),
+    columns,
   );
 }
 
-/** Returns a name and a value a line, with the values aligned. */
-export function factLines(facts: readonly (readonly [name: string, value: string])[]): string[] {
-  const width = Math.max(...facts.map(([name]) => name.length));
-  return facts.map(([name, value]) => escapeControls(`${name.padEnd(width)}   ${value}`));
+/** Returns a name and a value a line, the values in one column, and wrapped within it. */
+export function factLines(
+  facts: readonly (readonly [name: string, value: string])[],
+  columns: number = Infinity,
+): string[] {
+  const width = Math.max(...facts.map(([name]) => name.length)) + 3;
+  return facts.flatMap(([name, value]) =>
+    wrapped(escapeControls(`${name.padEnd(width)}${value}`), columns, ' '.repeat(width)),
+  );
 }
 
 /** 200,000 */

@@ -6,7 +6,7 @@ import type { StatsSnapshot } from '../../../metrics/index.ts';
 import type { Interruption } from '../signals.ts';
 import { frame, plainLine } from './top-frame.ts';
 import { screenOn } from '../terminal/screen.ts';
-import { controlTerminal, printJson, printLine } from '../terminal/output.ts';
+import { controlTerminal, isScreen, printJson, printLine } from '../terminal/output.ts';
 import { QUIT_KEY, initialTop, stepTop } from './top-state.ts';
 import type { TopInput } from './top-state.ts';
 
@@ -18,7 +18,7 @@ export interface TopView extends Disposable {
 
 export function topView(title: string, isJson: boolean, interruption: Interruption): TopView {
   if (isJson) return linesView((snapshot) => printJson(JSON.stringify(snapshot)));
-  if (process.stdout.isTTY) return screenView(title, interruption);
+  if (isScreen(process.stdout)) return screenView(title, interruption);
   let state = initialTop(title);
   return linesView((snapshot) =>
     printLine(plainLine((state = stepTop(state, { type: 'snapshot', snapshot })))),

@@ -1,11 +1,12 @@
 /** `kubeloom top`: a live view of informers of this process, or of a program that calls `serveStats`. */
 import { sleep } from '../../../base/sleep.ts';
-import { InformerThreads, SharedIndexInformer, loadKubeConfig } from '../../../index.ts';
+import { InformerThreads, SharedIndexInformer } from '../../../index.ts';
 import { KubeloomError } from '../../../base/errors.ts';
 import { statsSnapshot } from '../../../metrics/index.ts';
 import type { StatsSnapshot } from '../../../metrics/index.ts';
 import { findResource } from '../../../kube/rest-mapper.ts';
 import { ApiClient } from '../../../http/api-client.ts';
+import { kubeConfigOf, selectionOf } from '../cluster.ts';
 import type { TopFlags } from '../commands/top.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Interruption } from '../signals.ts';
@@ -37,10 +38,7 @@ async function watchAndShow(
   interruption: Interruption,
 ): Promise<void> {
   const { signal } = interruption;
-  const kubeConfig = loadKubeConfig({
-    ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
-    ...(flags.context === undefined ? {} : { context: flags.context }),
-  });
+  const kubeConfig = kubeConfigOf(flags);
   await using threads = new InformerThreads(
     flags.threads === undefined ? {} : { indexerThreads: flags.threads },
   );
@@ -52,13 +50,13 @@ async function watchAndShow(
     (ref) =>
       new SharedIndexInformer(kubeConfig, ref, {
         threads,
-        ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
+        ...selectionOf(kubeConfig, ref, flags),
         // The frame shows the errors.
         onError: () => undefined,
       }),
   );
   for (const informer of informers) informer.addEventHandler({ onUpdate: () => undefined });
-  const runs = informers.map((informer) => informer.run(signal));
+  const runs = informers.map((informer) => informer.run({ signal }));
   const title = `kubeloom top · ${kubeConfig.getCurrentContext()}`;
   await Promise.race([show(title, async () => statsSnapshot(), flags, interruption), Promise.all(runs)]);
   interruption.stop();

@@ -1,21 +1,17 @@
 /** Reads CustomResourceDefinitions from files, folders, the standard input, or a cluster. */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadKubeConfig } from '../../../index.ts';
 import { KubeloomError, firstLineOf } from '../../../base/errors.ts';
 import { resources } from '../../../kube/built-in.ts';
 import { resourcePath } from '../../../kube/resource.ts';
 import { ApiClient } from '../../../http/api-client.ts';
 import { isJsonObject } from '../../apiserver/store/json.ts';
 import type { Json, JsonObject } from '../../apiserver/store/json.ts';
+import { kubeConfigOf } from '../cluster.ts';
+import type { ClusterFlags } from '../cluster-flags.ts';
 import { contentsOf } from '../crd-files.ts';
 import { definitionsIn } from './definition.ts';
 import type { TypedDefinition } from './definition.ts';
-
-export interface ClusterChoice {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-}
 
 const MANIFEST = /\.(?:ya?ml|json)$/;
 const NONE = 'it has no CustomResourceDefinition';
@@ -69,15 +65,10 @@ function definitionsOf(text: string, file: string): TypedDefinition[] {
 /** @param names of the definitions; empty for all of the cluster */
 export async function readCluster(
   names: readonly string[],
-  { kubeconfig, context }: ClusterChoice,
+  flags: ClusterFlags,
   signal: AbortSignal,
 ): Promise<TypedDefinition[]> {
-  const client = new ApiClient(
-    loadKubeConfig({
-      ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
-      ...(context === undefined ? {} : { context }),
-    }),
-  );
+  const client = new ApiClient(kubeConfigOf(flags));
   const path = resourcePath(resources.apiextensions.v1.customResourceDefinitions);
   const found: TypedDefinition[] = [];
   for (const name of names) {

@@ -113,7 +113,7 @@ export class RunStatus<Own extends object> implements AsyncDisposable {
       await runStatus.#create(facts);
       // A failure of the run also reaches waitForSync.
       runStatus.#informer.run().catch(() => undefined);
-      await runStatus.#informer.waitForSync(options.signal);
+      await runStatus.#informer.waitForSync({ signal: options.signal });
     } catch (error) {
       await runStatus[Symbol.asyncDispose]();
       throw error;

@@ -77,7 +77,7 @@ export class InformerRun implements ClientRun, AsyncDisposable {
     this.#informer.run().catch(() => undefined);
     this.#channelName = this.#informer.stats().name;
     subscribe(LISTS, this.#listed);
-    await this.#informer.waitForSync(signal, this.#registration);
+    await this.#informer.waitForSync({ signal, registration: this.#registration });
     const first = this.syncs[0];
     if (first) {
       first.startMs = startMs;

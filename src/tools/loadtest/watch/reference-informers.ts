@@ -36,7 +36,7 @@ export class ReferenceInformers implements AsyncDisposable {
       this.#informers.set(kind, { informer, handler });
       // A failure of the run also reaches waitForSync.
       informer.run().catch(() => undefined);
-      await informer.waitForSync(signal);
+      await informer.waitForSync({ signal });
     }
   }
 

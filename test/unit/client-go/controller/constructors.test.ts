@@ -28,7 +28,7 @@ test('Each constructor returns a store and a controller that fills it', async ()
   ];
   const stop = new AbortController();
   for (const source of sources) source.listAnswers.push(podList(1, [pod('foo')]));
-  const running = informers.map(({ controller }) => controller.run(stop.signal));
+  const running = informers.map(({ controller }) => controller.run({ signal: stop.signal }));
   await settle();
   const versions = informers.map(({ store }) => store.getByKey('foo')?.apiVersion);
   assert.deepEqual(versions, ['v1', 'v1', 'v2', 'v2']);

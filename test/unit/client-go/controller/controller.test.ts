@@ -77,7 +77,7 @@ test('After lost events and a new list, atomic or not, no object is in the initi
   });
   for (const { source } of scenes) source.listAnswers.push(podList(1, [pod('pod-1', 1), pod('pod-0', 1)]));
   await atomic.run();
-  const running = controller.run(other.signal);
+  const running = controller.run({ signal: other.signal });
   await settle();
   for (const { source } of scenes) {
     source.listAnswers.push(podList(4, [pod('pod-1', 3), pod('pod-2', 4)]));
@@ -256,9 +256,9 @@ test('A resync delivers the whole store again, unless shouldResync returns false
 test('A controller runs once: a second run is a coded error, before and after the stop', async () => {
   const scene = await new InformerScene().run();
   const { controller } = scene.informer;
-  await assert.rejects(controller.run(scene.signal), { code: 'ERR_KUBELOOM_STARTED' });
+  await assert.rejects(controller.run({ signal: scene.signal }), { code: 'ERR_KUBELOOM_STARTED' });
   await scene.stop();
-  await assert.rejects(controller.run(new AbortController().signal), { code: 'ERR_KUBELOOM_STARTED' });
+  await assert.rejects(controller.run({ signal: new AbortController().signal }), { code: 'ERR_KUBELOOM_STARTED' });
 });
 
 test('A controller stopped before it runs sends no request', async () => {

@@ -307,7 +307,7 @@ describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
       newInformer(listing, { kind: 'Pod' }, 0, handlers[1]),
     ];
     const stop = new AbortController();
-    const running = informers.map(({ controller }) => controller.run(stop.signal));
+    const running = informers.map(({ controller }) => controller.run({ signal: stop.signal }));
     await until(() => informers.every(({ store }) => store.getByKey('web/first') !== undefined));
     await server.waitForWatches(2);
     await create('second');

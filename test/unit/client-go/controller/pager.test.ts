@@ -121,7 +121,7 @@ test('Visiting ends at once when the visitor throws, and after the page when it 
         if (!isAborted) throw new Error('enough');
         controller.abort(new Error('enough'));
       },
-      controller.signal,
+      { signal: controller.signal },
     );
     await assert.rejects(visiting, /enough/);
     assert.equal(seen.length, isAborted ? 10 : 3);

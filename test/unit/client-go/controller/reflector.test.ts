@@ -261,7 +261,7 @@ test('One signal may stop many reflectors: Node warns of no leak, and no listene
   process.on('warning', onWarning);
   const stop = new AbortController();
   const running = Array.from({ length: 12 }, () =>
-    new Reflector(new ScriptedListerWatcher(), undefined, new RecordingStore()).run(stop.signal),
+    new Reflector(new ScriptedListerWatcher(), undefined, new RecordingStore()).run({ signal: stop.signal }),
   );
   await settle();
   stop.abort();
@@ -308,8 +308,8 @@ test('A list whose items are null is empty', async () => {
 
 test('Running twice at once is a coded error; one run after the other is not', async () => {
   const scene = await listing().run();
-  await assert.rejects(scene.reflector.run(scene.signal), { code: 'ERR_KUBELOOM_STARTED' });
-  await assert.rejects(scene.reflector.listAndWatch(scene.signal), { code: 'ERR_KUBELOOM_STARTED' });
+  await assert.rejects(scene.reflector.run({ signal: scene.signal }), { code: 'ERR_KUBELOOM_STARTED' });
+  await assert.rejects(scene.reflector.listAndWatch({ signal: scene.signal }), { code: 'ERR_KUBELOOM_STARTED' });
   await scene.stop();
   scene.source.listAnswers.push(podList(2, []));
   const stop = await started(scene.reflector);

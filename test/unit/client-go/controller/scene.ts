@@ -24,10 +24,10 @@ export async function settle(): Promise<void> {
 
 /** Runs a reflector or controller. @returns a function that stops it and waits for its end */
 export async function started(subject: {
-  run(signal: AbortSignal): Promise<void>;
+  run(options: { readonly signal: AbortSignal }): Promise<void>;
 }): Promise<() => Promise<void>> {
   const controller = new AbortController();
-  const running = subject.run(controller.signal);
+  const running = subject.run({ signal: controller.signal });
   await settle();
   return async () => {
     controller.abort();
@@ -178,11 +178,11 @@ export class ReflectorScene extends Scene {
   }
 
   run(): Promise<this> {
-    return this.begin(this.reflector.run(this.signal));
+    return this.begin(this.reflector.run({ signal: this.signal }));
   }
 
   listAndWatch(): Promise<this> {
-    return this.begin(this.reflector.listAndWatch(this.signal));
+    return this.begin(this.reflector.listAndWatch({ signal: this.signal }));
   }
 }
 
@@ -198,7 +198,7 @@ export class InformerScene extends Scene {
   }
 
   run(): Promise<this> {
-    return this.begin(this.informer.controller.run(this.signal));
+    return this.begin(this.informer.controller.run({ signal: this.signal }));
   }
 }
 
@@ -212,6 +212,6 @@ export class ControllerScene<Popped> extends Scene {
   }
 
   run(): Promise<this> {
-    return this.begin(this.controller.run(this.signal));
+    return this.begin(this.controller.run({ signal: this.signal }));
   }
 }

@@ -36,7 +36,7 @@ export function controllerLane(mode: Mode, lists: Lists): Lane {
     process: (deltas, isInInitialList) => processDeltas(handler, store, deltas, isInInitialList),
   });
   const stopping = new AbortController();
-  const running = controller.run(stopping.signal);
+  const running = controller.run({ signal: stopping.signal });
   return {
     source,
     clock,
@@ -63,7 +63,7 @@ export function plainInformerLane(lists: Lists): Lane {
     resyncPeriodMs: RESYNC_PERIOD_MS,
   });
   const stopping = new AbortController();
-  const running = controller.run(stopping.signal);
+  const running = controller.run({ signal: stopping.signal });
   handler.hold();
   return {
     source,

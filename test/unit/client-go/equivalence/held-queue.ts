@@ -19,14 +19,14 @@ export function held(queue: AnyQueue): HeldQueue {
   const pop = queue.pop.bind(queue);
   const close = queue.close.bind(queue);
   Object.assign(queue, {
-    async pop(...[process, signal]: Parameters<AnyQueue['pop']>) {
+    async pop(...[process, { signal } = {}]: Parameters<AnyQueue['pop']>) {
       while (isHeld || queue.size === 0) {
         if (!isHeld) released();
         isHeld = true;
         if (signal?.aborted !== true) await new Promise<void>((resolve) => (wake = resolve));
         signal?.throwIfAborted();
       }
-      const deltas = await pop(process, signal);
+      const deltas = await pop(process, signal && { signal });
       popped.push(deltasText(deltas));
       return deltas;
     },

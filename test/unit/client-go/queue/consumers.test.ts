@@ -9,6 +9,7 @@ import { object, textOf } from './notation.ts';
 import type { TestObject } from './notation.ts';
 import { QUEUES, deferred, deltaFifo, ignore, perform, popAll, poppedText, realFifo, turn } from './scene.ts';
 import type { AnyQueue } from './scene.ts';
+import type { SignalOptions } from '../../../../src/base/signal-options.ts';
 
 const CREATORS: Readonly<Record<string, () => AnyQueue>> = {
   FIFO: QUEUES.FIFO,
@@ -16,8 +17,8 @@ const CREATORS: Readonly<Record<string, () => AnyQueue>> = {
   RealFIFO: QUEUES['atomic RealFIFO'],
   'RealFIFO.popBatch': () => {
     const queue = new RealFIFO<TestObject>({ atomicEvents: true, batchSize: 1 });
-    const pop = (process: PopProcess<unknown>, signal?: AbortSignal): Promise<unknown> =>
-      queue.popBatch(process, process, signal);
+    const pop = (process: PopProcess<unknown>, options?: SignalOptions): Promise<unknown> =>
+      queue.popBatch(process, process, options);
     return Object.assign(queue, { pop });
   },
 };
@@ -28,7 +29,7 @@ async function popText(
   process: PopProcess<unknown> = ignore,
   signal?: AbortSignal,
 ): Promise<string> {
-  return poppedText(await queue.pop(process, signal))
+  return poppedText(await queue.pop(process, signal && { signal }))
     .split(' ')
     .at(-1)!;
 }
@@ -203,7 +204,7 @@ describe('consumers', () => {
     );
     const pops = [heap.pop(), heap.pop()];
     const controller = new AbortController();
-    const aborted = heap.pop(controller.signal);
+    const aborted = heap.pop({ signal: controller.signal });
     const last = heap.pop();
     await turn();
     heap.bulkAdd([object('c@3'), object('a@1')]);

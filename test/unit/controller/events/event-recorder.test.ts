@@ -162,7 +162,7 @@ describe('an event recorder', () => {
       recorder.event(nodes, { metadata: { name: 'n1', uid: 'u' } }, EVENT);
       await turns();
       const stop = new AbortController();
-      const closed = recorder.close(stop.signal);
+      const closed = recorder.close({ signal: stop.signal });
       if (end === 'signal') stop.abort();
       else clock.advance(30_000);
       await closed;

@@ -119,7 +119,7 @@ describe('a stopped leader', () => {
     scene.stop.abort();
     await run;
     const again = new AbortController();
-    const second = scene.elector.run(again.signal, aborted);
+    const second = scene.elector.run({ signal: again.signal }, aborted);
     await turn();
     assert.ok(scene.elector.isLeader());
     assert.equal(scene.record?.leaseTransitions, 1);
@@ -184,7 +184,7 @@ describe('a leader whose renewals fail', () => {
     assert.equal(await Promise.race([run, turn()]), undefined);
     await scene.advance(500);
     assert.equal(await run, 'ERR_KUBELOOM_LEADER_LOST');
-    const again = scene.elector.run(new AbortController().signal, aborted);
+    const again = scene.elector.run({ signal: new AbortController().signal }, aborted);
     await assert.rejects(again, { code: 'ERR_KUBELOOM_STARTED' });
     scene.errors.length = 0;
     work.reject(new Error('too late'));
@@ -198,7 +198,7 @@ describe('a leader whose renewals fail', () => {
   test('rejects with the failure of its work as the cause', async () => {
     const scene = new Scene();
     const lost = new Promise((_resolve, reject) => {
-      const run = scene.elector.run(scene.stop.signal, async (signal) => {
+      const run = scene.elector.run({ signal: scene.stop.signal }, async (signal) => {
         await aborted(signal);
         throw new Error('while cleaning up');
       });
@@ -358,7 +358,7 @@ describe('an elector reports', () => {
     };
     const stop = new AbortController();
     const warned = once(process, 'warning') as Promise<[Error & { code: string }]>;
-    const run = new LeaderElector({ lock }).run(stop.signal, aborted);
+    const run = new LeaderElector({ lock }).run({ signal: stop.signal }, aborted);
     const [{ code, message }] = await warned;
     assert.equal(code, 'ERR_KUBELOOM_FORBIDDEN');
     assert.equal(message, 'leader election of default/memory: leases are forbidden');

@@ -80,7 +80,7 @@ describe('LeaderElector on a Lease', () => {
     for (const identity of ['a', 'b']) {
       const elector = new LeaderElector({ client, ...KEY, identity, ...timings, onError });
       const stop = new AbortController();
-      await elector.run(stop.signal, async (signal) => {
+      await elector.run({ signal: stop.signal }, async (signal) => {
         order.push(`${identity} leads`);
         const renewed = await renewal(client);
         assert.equal(renewed?.holderIdentity, identity);

@@ -48,7 +48,7 @@ export class Scene {
   /** Starts the election; by default, the work ends with its signal. */
   async start(work: OnLeading = aborted): Promise<{ readonly run: Promise<string> }> {
     const run = this.elector
-      .run(this.stop.signal, (signal, fence) => {
+      .run({ signal: this.stop.signal }, (signal, fence) => {
         this.leaderSignal = signal;
         return work(signal, fence);
       })

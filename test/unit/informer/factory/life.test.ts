@@ -18,7 +18,7 @@ describe('start', () => {
       await synced(factory);
       const configMaps = factory.core.v1.configMaps;
       assert.equal(configMaps.informer.hasStarted(), false);
-      await factory.waitForCacheSync(soon());
+      await factory.waitForCacheSync({ signal: soon() });
       assert.equal(
         configMaps.informer.hasSynced(),
         false,
@@ -36,10 +36,10 @@ describe('start', () => {
     const factory = scene.typed();
     const pods = factory.core.v1.pods.informer;
     const end = new AbortController();
-    factory.start(end.signal);
+    factory.start({ signal: end.signal });
     const configMaps = factory.core.v1.configMaps.informer;
     factory.start();
-    await factory.waitForCacheSync(soon());
+    await factory.waitForCacheSync({ signal: soon() });
     end.abort();
     await pods.shutdown();
     assert.ok(pods.isStopped());
@@ -94,9 +94,9 @@ describe('waitForCacheSync', () => {
     const failed = new Promise((resolve) => pods.setWatchErrorHandler(resolve));
     factory.start();
     await failed;
-    await configMaps.waitForSync(soon());
+    await configMaps.waitForSync({ signal: soon() });
     const end = new AbortController();
-    const waiting = rejection(factory.waitForCacheSync(end.signal));
+    const waiting = rejection(factory.waitForCacheSync({ signal: end.signal }));
     end.abort(new Error('enough'));
     const error = await waiting;
     assert.ok(error instanceof NotSyncedError);
@@ -117,7 +117,7 @@ describe('waitForCacheSync', () => {
     assert.ok(factory.core.v1.nodes.informer);
     factory.start();
     const seen: WaitProgress[] = [];
-    await factory.waitForCacheSync(soon(), { onProgress: (progress) => void seen.push(progress) });
+    await factory.waitForCacheSync({ signal: soon(), onProgress: (progress) => void seen.push(progress) });
     assert.deepEqual([...new Set(seen.map(({ what }) => what))], ['SharedInformerFactory']);
     const names = ['SharedIndexInformer nodes', 'SharedIndexInformer pods'];
     assert.deepEqual(seen.at(-1)?.done, names);
@@ -131,7 +131,7 @@ describe('waitForCacheSync', () => {
       const factory = scene.typed({ transform: transformModule(url) });
       const { informer } = factory.core.v1.pods;
       factory.start();
-      const error = await rejection(factory.waitForCacheSync(soon()));
+      const error = await rejection(factory.waitForCacheSync({ signal: soon() }));
       assert.ok(error instanceof NotSyncedError);
       assert.deepEqual(
         error.missing.map(({ name }) => name),
@@ -141,7 +141,7 @@ describe('waitForCacheSync', () => {
       assert.equal((error.cause as KubeloomError).code, scene.codes[0]);
       assert.match(scene.errors[0]?.message ?? '', /there-is-none/);
       assert.ok(informer.isStopped());
-      await rejection(factory.waitForCacheSync(soon()));
+      await rejection(factory.waitForCacheSync({ signal: soon() }));
     });
 
     for (const ending of ['the threads are closed', 'the factory is shut down']) {
@@ -152,7 +152,7 @@ describe('waitForCacheSync', () => {
         assert.ok(factory.core.v1.pods.informer);
         await failRequests(scene.server, 'hang', 'always');
         factory.start();
-        const waiting = rejection(factory.waitForCacheSync(soon()));
+        const waiting = rejection(factory.waitForCacheSync({ signal: soon() }));
         await turns();
         const isOfThreads = ending === 'the threads are closed';
         await (isOfThreads ? doomed.close() : factory.shutdown());
@@ -242,8 +242,8 @@ describe('shutdown', () => {
     const factory = scene.typed();
     for (const resource of builtInResources().slice(0, 20)) factory.forResource(resource);
     const { signal } = new AbortController();
-    factory.start(signal);
-    await rejection(factory.waitForCacheSync(AbortSignal.timeout(1)));
+    factory.start({ signal });
+    await rejection(factory.waitForCacheSync({ signal: AbortSignal.timeout(1) }));
     await factory.shutdown({ signal });
     await turns();
     process.off('warning', warned);

@@ -265,6 +265,6 @@ test('a factory’s name is in the errors of waiting', async () => {
   assert.ok(factory.core.v1.pods.informer);
   await failRequests(scene.server, 503, 'always');
   factory.start();
-  const error = await rejection(factory.waitForCacheSync(AbortSignal.abort(new Error('enough'))));
+  const error = await rejection(factory.waitForCacheSync({ signal: AbortSignal.abort(new Error('enough')) }));
   assert.match(error.message, /^nightly: not synced: .*pods/);
 });

@@ -162,13 +162,13 @@ export function object(name: string, namespace: string = 'default', more: object
 
 interface Factory {
   start(): void;
-  waitForCacheSync(signal?: AbortSignal): Promise<void>;
+  waitForCacheSync(options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
 /** Starts what was asked for, and waits until it has synced. */
 export async function synced(factory: Factory): Promise<void> {
   factory.start();
-  await factory.waitForCacheSync(soon());
+  await factory.waitForCacheSync({ signal: soon() });
 }
 
 export function keys(found: readonly { readonly key: string }[]): string[] {

@@ -73,7 +73,7 @@ describe('informerFor', () => {
       code: 'ERR_KUBELOOM_NOT_CACHED',
       message: /has not synced/,
     });
-    const everything = rejection(cache.waitForCacheSync(end.signal));
+    const everything = rejection(cache.waitForCacheSync({ signal: end.signal }));
     end.abort(new Error('enough'));
     for (const error of [await waiting, await everything]) {
       assert.ok(error instanceof NotSyncedError);
@@ -94,7 +94,7 @@ describe('informerFor', () => {
     const told = new Lines();
     const registration = pods.addEventHandler(told);
     assert.match(registration.hasSyncedChecker.name, /^InformersMap pods \+ event handler Lines$/);
-    await cache.waitForCacheSync(soon());
+    await cache.waitForCacheSync({ signal: soon() });
     assert.ok(pods.hasSynced());
     await registration.hasSyncedChecker.done;
     assert.deepEqual(told.lines, ['add a/x initial']);

@@ -125,7 +125,7 @@ describe('running', () => {
     const web = pod('web-0');
     detector.addObject(web);
     web.metadata.labels['app'] = '0';
-    const run = detector.run(abort.signal);
+    const run = detector.run({ signal: abort.signal });
     assert.equal(failures.length, 1);
     web.metadata.labels['app'] = '1';
     clock.advance(999);
@@ -144,7 +144,7 @@ describe('running', () => {
 
   test('C149 remembers an object for two to four minutes', async () => {
     const abort = new AbortController();
-    const run = detector.run(abort.signal);
+    const run = detector.run({ signal: abort.signal });
     const [early, late] = [pod('early'), pod('late')];
     detector.addObject(early);
     clock.advance(119_000);
@@ -173,7 +173,7 @@ describe('running', () => {
     const abort = new AbortController();
     const web = pod('web-0');
     fatal.addObject(web);
-    const run = fatal.run(abort.signal);
+    const run = fatal.run({ signal: abort.signal });
     web.metadata.name = 'web-1';
     clock.advance(1000);
     await assert.rejects(run, { code: 'ERR_KUBELOOM_MUTATION' });
@@ -184,7 +184,7 @@ describe('running', () => {
     const web = pod('web-0');
     detector.addObject(web);
     web.metadata.name = 'web-1';
-    await detector.run(AbortSignal.abort());
+    await detector.run({ signal: AbortSignal.abort() });
     assert.deepEqual([failures.length, clock.pending], [0, 0]);
   });
 

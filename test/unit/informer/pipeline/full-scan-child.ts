@@ -11,7 +11,7 @@ const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(process.argv[2] ?? '');
 const informer = new SharedIndexInformer<V1Pod>(kubeConfig, PODS);
 const run = informer.run();
-await informer.waitForSync(AbortSignal.timeout(120_000));
+await informer.waitForSync({ signal: AbortSignal.timeout(120_000) });
 let read = 0;
 let containers = 0;
 for (let pass = 0; pass < 2; pass++) {

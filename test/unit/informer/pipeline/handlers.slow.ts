@@ -22,7 +22,7 @@ for (const variant of VARIANTS) {
     await late.until(() => Number(late.latest?.resourceVersion) >= toRevision);
     await first.until(() => Number(first.latest?.resourceVersion) >= toRevision);
     // Where the load was over before it joined, the last change is in its initial list, anywhere.
-    await informer.waitForSync(undefined, registration);
+    await informer.waitForSync({ registration });
     const initial = late.seen.filter(({ isInInitialList }) => isInInitialList);
     assert.equal(new Set(initial.map(({ key }) => key)).size, 500);
     assert.equal(initial.length, 500);
@@ -48,8 +48,8 @@ for (const variant of VARIANTS) {
     const waiting = informer.addEventHandler(held);
     const synced = informer.addEventHandler(steady);
     await harness.synced(informer);
-    await informer.waitForSync(undefined, synced);
-    await informer.waitForSync(undefined, throwing);
+    await informer.waitForSync({ registration: synced });
+    await informer.waitForSync({ registration: throwing });
     await held.begun;
     assert.equal(steady.seen.length, 50);
     assert.equal(held.lines.length, 1);
@@ -59,7 +59,7 @@ for (const variant of VARIANTS) {
       50,
     );
     held.gate.open();
-    await informer.waitForSync(undefined, waiting);
+    await informer.waitForSync({ registration: waiting });
     assert.equal(held.lines.length, 50);
   });
 
@@ -110,7 +110,7 @@ for (const variant of VARIANTS) {
       },
     });
     await harness.synced(informer);
-    await informer.waitForSync(undefined, registration);
+    await informer.waitForSync({ registration });
     assert.throws(() => lent[0]?.object, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
     assert.deepEqual(lent[0]?.labels, { app: 'web' });
     assert.equal(lent[0]?.key, 'default/kept');

@@ -118,7 +118,7 @@ export class Harness implements AsyncDisposable {
   /** Runs the informer and waits until it has synced. */
   async synced(informer: SharedIndexInformer<V1Pod>): Promise<void> {
     this.run(informer);
-    await informer.waitForSync(AbortSignal.timeout(SYNC_TIMEOUT_MS));
+    await informer.waitForSync({ signal: AbortSignal.timeout(SYNC_TIMEOUT_MS) });
   }
 
   /** Keys and versions in the informer's store equal the server's. */

@@ -13,7 +13,7 @@ for (const variant of VARIANTS) {
       const recorder = new Recorder();
       const registration = informer.addEventHandler(recorder);
       await harness.synced(informer);
-      await informer.waitForSync(undefined, registration);
+      await informer.waitForSync({ registration });
       assert.equal(recorder.seen.length, 300);
       assert.ok(recorder.seen.every(({ type, isInInitialList }) => type === 'ADDED' && isInInitialList));
 

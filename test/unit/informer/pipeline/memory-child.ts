@@ -42,7 +42,7 @@ const other = informer.addEventHandler({
 });
 
 const run = informer.run();
-await informer.waitForSync(AbortSignal.timeout(SYNC_TIMEOUT_MS), other);
+await informer.waitForSync({ signal: AbortSignal.timeout(SYNC_TIMEOUT_MS), registration: other });
 
 for await (const question of createInterface({ input: process.stdin })) {
   if (question === 'end') break;

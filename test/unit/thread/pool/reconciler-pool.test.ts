@@ -52,7 +52,7 @@ class Reconciling implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.queue.shutDown();
-    await this.pool.close(AbortSignal.abort());
+    await this.pool.close({ signal: AbortSignal.abort() });
     await this.#cache.close();
     await this.scene[Symbol.asyncDispose]();
   }
@@ -156,7 +156,7 @@ for (const [what, key] of [
     await running;
     assert.deepEqual(failures, []);
     assert.equal(at.queue.length, 1);
-    await assert.rejects(at.pool.reconcile('ns/plain', signal), (error) => error === signal.reason);
+    await assert.rejects(at.pool.reconcile('ns/plain', { signal }), (error) => error === signal.reason);
   });
 
 test('C222 the pool closes after the reconciliations in progress, and takes no keys then', async () => {
@@ -182,7 +182,7 @@ test('C222 the signal of close terminates threads that do not come back', async 
   );
   await at.begun(2);
   const giveUp = new AbortController();
-  const closed = at.pool.close(giveUp.signal);
+  const closed = at.pool.close({ signal: giveUp.signal });
   giveUp.abort();
   await Promise.all([closed, blocked, ...waiting]);
 });

@@ -52,7 +52,7 @@ describe('rbac()', () => {
         await client.patch(deployments, key, { status: { replicas: 1 } }, { subresource: 'status' });
       });
     const stop = new AbortController();
-    const running = elected.run(stop.signal);
+    const running = elected.run({ signal: stop.signal });
     await settled(elected);
     stop.abort();
     await running;

@@ -23,7 +23,7 @@ for (const threads of THREADS) {
         list: { pageSize: 1 },
         labelSelector: 'a=b',
       }).run();
-      await scene.informer.waitForSync(AbortSignal.timeout(DEADLINE_MS));
+      await scene.informer.waitForSync({ signal: AbortSignal.timeout(DEADLINE_MS) });
       assert.deepEqual(scene.informer.getStore().listKeys().sort(), [
         'default/p0',
         'default/p1',

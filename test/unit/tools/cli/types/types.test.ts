@@ -10,6 +10,8 @@ import { startEmbeddedApiServer } from '../../../../../src/tools/apiserver/testi
 import { types } from '../../../../../src/tools/cli/types/types.ts';
 import { TemporaryFolder } from '../../../../kit/temporary-folder.ts';
 
+const SIGNAL = new AbortController().signal;
+
 const MAIN = fileURLToPath(new URL('../../../../../src/tools/cli/main.js', import.meta.url));
 
 interface Shape {
@@ -55,7 +57,7 @@ async function printed(context: TestContext, sources: readonly string[], flags =
     return true;
   });
   try {
-    await types(sources, flags);
+    await types(sources, flags, SIGNAL);
   } finally {
     mock.restore();
   }
@@ -148,7 +150,7 @@ describe('kubeloom types', () => {
       exportsOf(await printed(context, [`${one}s.example.com`.toLowerCase()], { kubeconfig })),
       [one, `${one[0]?.toLowerCase()}${one.slice(1)}s`],
     );
-    await assert.rejects(types(['absent.example.com'], { kubeconfig }), { code: 'ERR_KUBELOOM_NOT_FOUND' });
+    await assert.rejects(types(['absent.example.com'], { kubeconfig }, SIGNAL), { code: 'ERR_KUBELOOM_NOT_FOUND' });
   });
 
   it('refuses what defines no type, with a code and the place', async () => {
@@ -177,19 +179,19 @@ describe('kubeloom types', () => {
     ];
     for (const [index, [text, message]] of wrong.entries()) {
       const file = folder.write(`${index}.yaml`, text);
-      await assert.rejects(types([file], {}), { code: 'ERR_KUBELOOM_USAGE', message }, text.slice(0, 200));
+      await assert.rejects(types([file], {}, SIGNAL), { code: 'ERR_KUBELOOM_USAGE', message }, text.slice(0, 200));
     }
-    await assert.rejects(types([], {}), {
+    await assert.rejects(types([], {}, SIGNAL), {
       code: 'ERR_KUBELOOM_USAGE',
       message: /^name files or folders, - for/,
     });
-    await assert.rejects(types([folder.file('absent')], {}), {
+    await assert.rejects(types([folder.file('absent')], {}, SIGNAL), {
       code: 'ERR_KUBELOOM_USAGE',
       message: /absent: ENOENT/,
     });
     const file = folder.write('good.yaml', yaml(good));
     const check = join(folder.path, 'absent.ts');
-    await assert.rejects(types([file], { check }), {
+    await assert.rejects(types([file], { check }, SIGNAL), {
       code: 'ERR_KUBELOOM_USAGE',
       message: /^--check .*ENOENT/,
     });
