@@ -82,7 +82,7 @@ describe('the signal of a public call', () => {
       () => informer.waitForResourceVersion('1', wrong),
       () => informer.run({ singal: wrong } as never),
       () => waitForCacheSync([informer], wrong),
-      () => waitForCacheSync([], { signal: wrong }),
+      () => waitForCacheSync(wrong),
     ])
       await assert.rejects(call(), { code: 'ERR_KUBELOOM_OPTION' });
     await informer.shutdown();

@@ -187,7 +187,7 @@ describe('waiting for caches', () => {
       syncable('secrets', Promise.reject(reason), false, 'forbidden'),
       syncable('nodes', Promise.reject(reason), false),
     ];
-    const waiting = waitForNamedCacheSync('node-controller', [], { signal: informers });
+    const waiting = waitForNamedCacheSync('node-controller', informers);
     await assert.rejects(waiting, (error: NotSyncedError) => {
       assert.equal(error.message, 'node-controller: not synced: nodes: listing; secrets: listing: forbidden');
       assert.equal(error.cause, reason);
