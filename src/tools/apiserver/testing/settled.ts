@@ -44,12 +44,8 @@ export interface SettleableParts {
   readonly queues?: Iterable<SettleableQueue>;
 }
 
-/** An informer, a work queue, a collection of them, or an object that contains some. */
-export type SettledThing =
-  | Settleable
-  | SettleableQueue
-  | SettleableParts
-  | Iterable<Settleable | SettleableQueue>;
+/** An informer, a work queue, an object that contains some, or a collection of these. */
+export type SettledThing = Settleable | SettleableQueue | SettleableParts | Iterable<SettledThing>;
 
 export interface SettledOptions {
   /** Ends the wait with ERR_KUBELOOM_NOT_SETTLED, which names the cause. */
@@ -164,12 +160,13 @@ function isQueue(thing: Settleable | SettleableQueue): thing is SettleableQueue 
 }
 
 function partsOf(things: readonly (SettledThing | SettledOptions)[]): Parts {
-  const single = things.flatMap((thing): readonly (Settleable | SettleableQueue)[] => {
+  const singles = (thing: SettledThing | SettledOptions): readonly (Settleable | SettleableQueue)[] => {
     if (isOptions(thing)) return [];
-    if (Symbol.iterator in thing) return [...thing];
+    if (Symbol.iterator in thing) return [...thing].flatMap(singles);
     if ('source' in thing || 'inWork' in thing) return [thing];
     return [...(thing.informers ?? []), ...(thing.queues ?? [])];
-  });
+  };
+  const single = things.flatMap(singles);
   const informers = single.filter((thing): thing is Settleable => !isQueue(thing));
   return { informers, queues: single.filter(isQueue) };
 }

@@ -191,6 +191,15 @@ describe('settled with work queues', { timeout: 40_000 }, () => {
     await workers;
   });
 
+  it('takes collections of all that it takes, collections among them', async () => {
+    await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: 0 });
+    const informer = harness.informer();
+    harness.run(informer);
+    await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+    await settled([{ informers: [informer] }, [new RateLimitingQueue<string>()]]);
+    assert.ok(informer.getStore().getByKey('default/a'));
+  });
+
   it('waits for the next attempt of an item that failed, and not for one that asked to come again later', async () => {
     const queue = new RateLimitingQueue<string>();
     const attempts: string[] = [];
