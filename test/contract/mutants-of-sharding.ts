@@ -17,6 +17,13 @@ export const SHARDING_MUTANTS: readonly Mutant[] = inFiles({
     C224: ["this.#become('ignored');", ''],
     C225: ['if (isOwn)', 'if (isOwn || this.#hasOwn)'],
   },
+  'src/reflector/watch-body.ts': {
+    // kubernetes/kube-state-metrics#2973: the filter took the bookmarks of a shard as well.
+    C435: [
+      'return this.#bookmark(bytes);',
+      'return this.#owner.writer.shardFilter ? true : this.#bookmark(bytes);',
+    ],
+  },
   'src/kube/shard-selector.ts': {
     C224: [".join(' || ')", ".join(' | ')"],
   },

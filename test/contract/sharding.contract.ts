@@ -6,7 +6,7 @@ import { ShardFilter } from '../../src/kube/shard-filter.ts';
 import { collectMetrics } from '../../src/metrics/index.ts';
 import { parseShardSelector, partitionRanges } from '../../src/index.ts';
 import type { ShardFilterSupport, ShardSelector, SharedIndexInformer } from '../../src/index.ts';
-import { list, wirePod } from '../kit/scripted-server.ts';
+import { bookmark, list, wirePod } from '../kit/scripted-server.ts';
 import { annotated, configurationWasUsed, pod, start, test } from './scene.ts';
 
 const LOWER = partitionRanges([0, 1, 2, 3, 4, 5, 6, 7]);
@@ -119,6 +119,24 @@ test('C226 a watch resumes behind the objects of other shards that came last', a
   // A request shows what the reflector has read; what it wrote arrives later.
   await informer.waitForSync();
   assert.deepEqual(cached(informer), ['mine']);
+});
+
+test('C435 bookmarks end the first list of a shard without objects, and move its position', async (scene) => {
+  const strange = Object.assign(wirePod('other', '7'), {
+    metadata: { name: 'other', resourceVersion: '7', uid: LOWER_UID },
+  });
+  const { server, informer, handler } = await scene.followed(
+    (request, number) => {
+      if (number === 0) request.send({ type: 'ADDED', object: strange }, bookmark('9', true), bookmark('20'));
+      if (number === 0) request.end();
+    },
+    { shardSelector: UPPER },
+  );
+  await informer.waitForSync();
+  await server.request(1);
+  assert.deepEqual(server.asked, ['stream', 'watch 20']);
+  assert.deepEqual(cached(informer), []);
+  assert.deepEqual(handler.names, []);
 });
 
 configurationWasUsed();
