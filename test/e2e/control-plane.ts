@@ -43,6 +43,8 @@ export interface ControlPlane extends AsyncDisposable {
    * watch cache for minutes (without one, `--watch-cache=false`, the restart changes nothing).
    */
   compact(): Promise<number>;
+  /** The apiserver's process, another one after a restart. */
+  apiServerPid(): number;
   stop(): Promise<void>;
 }
 
@@ -112,6 +114,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     return {
       ...facts,
       kubeconfigPath,
+      apiServerPid: () => apiServer.pid,
       stop,
       async restartApiServer(signal) {
         await apiServer.end(signal);
@@ -162,6 +165,10 @@ class Part {
       this.#child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
     });
     this.#child.stdin.on('error', () => {}); // The process has ended; `answer` reports it.
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? Number.NaN;
   }
 
   send(command: string): void {

@@ -1,5 +1,5 @@
 /**
- * A member as a process: `node member.js KUBECONFIG IDENTITY LOG`. Its work on a key is a pause, and the removal of the
+ * A member as a process: `node member.js KUBECONFIG IDENTITY LOG [elects]`. Its work on a key is a pause, and the removal of the
  * finalizer of what is deleted. It appends a line to the log for each act, at once: a kill loses nothing. SIGTERM stops it.
  */
 import { appendFileSync } from 'node:fs';
@@ -13,10 +13,11 @@ import type { ReconcileContext } from '../../../src/controller/index.ts';
 import type { PartitionControllers } from '../../../src/partitions/index.ts';
 import { collectMetrics } from '../../../src/metrics/index.ts';
 import { loadKubeConfig, resources } from '../../../src/index.ts';
+import { leadAgainAndAgain } from './election.ts';
 import { FINALIZER, LEASE, nowMs } from './history.ts';
 import type { MemberLine, ReceivedLine } from './history.ts';
 
-const [kubeconfig = '', member = '', log = ''] = process.argv.slice(2);
+const [kubeconfig = '', member = '', log = '', elects] = process.argv.slice(2);
 const { configMaps } = resources.core.v1;
 const WORK_MS = 4;
 const RECEIVED_EVERY_MS = 250;
@@ -62,7 +63,9 @@ async function work(
   }
 }
 
-const manager = new PartitionedManager(loadKubeConfig({ path: kubeconfig }), {
+const source = loadKubeConfig({ path: kubeconfig });
+process.on('warning', report);
+const manager = new PartitionedManager(source, {
   ...LEASE,
   name: 'members',
   namespace: 'default',
@@ -90,5 +93,7 @@ const timer = setInterval(() => {
   const line: ReceivedLine = { kind: 'received', atMs: nowMs(), member, events, partitions };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }, RECEIVED_EVERY_MS);
+const leading = elects && leadAgainAndAgain(source, member, stop.signal, write, report);
 await manager.run({ signal: stop.signal });
+await leading;
 clearInterval(timer);

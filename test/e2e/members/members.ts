@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import { nowMs } from './history.ts';
 import type { Line, ReceivedLine } from './history.ts';
+import { LogTail } from './log-tail.ts';
 
 const PROGRAM = fileURLToPath(new URL('member.js', import.meta.url));
 
@@ -27,19 +27,21 @@ interface Member {
 }
 
 export class Members implements AsyncDisposable {
-  /** Faults so far, as lines of the history. */
-  readonly faults: Line[] = [];
   /** Members that have ended with an error. */
   readonly failures: string[] = [];
-  readonly #reports: Line[] = [];
+  /** Lines so far, the faults among them. */
+  #lines: Line[] = [];
+  readonly #tails: LogTail[] = [];
   readonly #folder = new TemporaryFolder();
   readonly #kubeconfig: string;
+  readonly #isElecting: boolean;
   readonly #members: Map<string, Member> = new Map();
   #started = 0;
 
-  /** @param kubeconfig its server is `https://127.0.0.1:PORT` */
-  constructor(kubeconfig: string) {
+  /** @param kubeconfig its server is `https://127.0.0.1:PORT` @param isElecting whether members elect a leader as well */
+  constructor(kubeconfig: string, isElecting: boolean = false) {
     this.#kubeconfig = kubeconfig;
+    this.#isElecting = isElecting;
   }
 
   /** Members that no fault strikes now, with the numbers of their partitions. */
@@ -48,10 +50,16 @@ export class Members implements AsyncDisposable {
   }
 
   /** The lines of all members, and the faults. */
-  lines(): Line[] {
-    const logs = Array.from({ length: this.#started }, (_, index) => this.#logOf(identityOf(index + 1)));
-    const ofMembers = logs.filter((log) => existsSync(log)).flatMap(linesOf);
-    return [...ofMembers, ...this.#reports, ...this.faults];
+  lines(): readonly Line[] {
+    for (const tail of this.#tails) this.#lines.push(...tail.read());
+    return this.#lines;
+  }
+
+  /** Returns the lines so far, and forgets them. */
+  takeLines(): readonly Line[] {
+    const lines = this.lines();
+    this.#lines = [];
+    return lines;
   }
 
   async start(): Promise<void> {
@@ -60,7 +68,10 @@ export class Members implements AsyncDisposable {
     const proxy = await FaultyProxy.start(Number(port));
     const text = this.#kubeconfig.replace(String(origin), `https://127.0.0.1:${proxy.port}`);
     const kubeconfig = this.#folder.write(`${identity}.yaml`, text);
-    const child = spawn(process.execPath, [PROGRAM, kubeconfig, identity, this.#logOf(identity)], {
+    const log = this.#folder.file(`${identity}.log`);
+    this.#tails.push(new LogTail(log));
+    const elects = this.#isElecting ? ['elects'] : [];
+    const child = spawn(process.execPath, [PROGRAM, kubeconfig, identity, log, ...elects], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const exited = once(child, 'exit').then(async ([code, signal]) => {
@@ -82,7 +93,7 @@ export class Members implements AsyncDisposable {
     createInterface({ input: child.stdout }).on('line', (text) => {
       const line = JSON.parse(text) as ReceivedLine;
       member.partitions = line.partitions;
-      this.#reports.push(line);
+      this.#lines.push(line);
     });
   }
 
@@ -92,7 +103,7 @@ export class Members implements AsyncDisposable {
     if (!member) return;
     const isEnd = how === 'kill' || how === 'terminate';
     const atMs = nowMs();
-    this.faults.push({
+    this.#lines.push({
       kind: 'disturbed',
       atMs,
       member: identity,
@@ -119,7 +130,7 @@ export class Members implements AsyncDisposable {
     await Promise.all(
       leaving.map((member) => {
         const atMs = nowMs();
-        this.faults.push({
+        this.#lines.push({
           kind: 'disturbed',
           atMs,
           member: member.identity,
@@ -141,18 +152,8 @@ export class Members implements AsyncDisposable {
     member.child.kill(signal);
     await member.exited;
   }
-
-  #logOf(identity: string): string {
-    return this.#folder.file(`${identity}.log`);
-  }
 }
 
 function identityOf(number: number): string {
   return `member-${number}`;
-}
-
-/** A killed member may have left a part of its last line. */
-function linesOf(log: string): Line[] {
-  const complete = readFileSync(log, 'utf8').split('\n').slice(0, -1);
-  return complete.map((line) => JSON.parse(line) as Line);
 }
