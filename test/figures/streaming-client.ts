@@ -15,8 +15,7 @@ const informers = Array.from(
     new SharedIndexInformer(source, resources.core.v1.configMaps, {
       labelSelector: LABEL,
       threads,
-      watchList: mode === 'watchlist' ? 'auto' : 'off',
-      pageSize: mode === 'pages' ? PAGE_SIZE : 0,
+      list: { watchList: mode === 'watchlist' ? 'auto' : 'off', pageSize: mode === 'pages' ? PAGE_SIZE : 0 },
     }),
 );
 for (const informer of informers) void informer.run();
