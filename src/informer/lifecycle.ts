@@ -107,10 +107,7 @@ export class InformerLifecycle {
   }
 
   /** Waits for the first list, or for the initial list of a handler. */
-  async waitForSync(
-    syncState: () => DoneState,
-    { signal, registration }: SyncOptions,
-  ): Promise<void> {
+  async waitForSync(syncState: () => DoneState, { signal, registration }: SyncOptions): Promise<void> {
     const { name, pipeline, changed } = this.#parts;
     const { replica } = pipeline;
     const isSynced = (): boolean => (registration ? registration.hasSynced() : replica.hasSynced);

@@ -269,7 +269,9 @@ async function waitForNamed(
   const signal = signalOf(call, options);
   const ending = new AbortController();
   const anySignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
-  const failure = await Promise.all(informers.map((informer) => informer.waitForSync({ signal: anySignal }))).then(
+  const failure = await Promise.all(
+    informers.map((informer) => informer.waitForSync({ signal: anySignal })),
+  ).then(
     () => undefined,
     (cause: unknown) => ({ cause }),
   );

@@ -167,7 +167,8 @@ export class PartitionCaches {
       const changes = await changesSince(this.#api, path, from, signal).catch(() => undefined);
       if (changes === undefined) return false;
       const { lastChange: resourceVersion, until } = changes;
-      if (resourceVersion) await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, { signal });
+      if (resourceVersion)
+        await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, { signal });
       if (compareResourceVersions(until, version) >= 0) return true;
     }
   }

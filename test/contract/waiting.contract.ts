@@ -32,7 +32,9 @@ test('C144 a bookmark ends the wait, and so does a signal or the end of the info
   await bookmarked;
   assert.equal(informer.lastSyncResourceVersion(), '20');
   const abort = new AbortController();
-  const aborted = assert.rejects(informer.waitForResourceVersion('99', { signal: abort.signal }), { message: 'enough' });
+  const aborted = assert.rejects(informer.waitForResourceVersion('99', { signal: abort.signal }), {
+    message: 'enough',
+  });
   const stopped = assert.rejects(informer.waitForResourceVersion('99'), { code: 'ERR_KUBELOOM_STOPPED' });
   abort.abort(new Error('enough'));
   await aborted;

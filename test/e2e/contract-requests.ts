@@ -147,7 +147,9 @@ test('C18 C42 C53 C113 the answers 401 and 403 are reported, and the informer re
   folder.write('token', controlPlane().unprivilegedToken);
   await scene.until(() => scene.codes().includes('ERR_KUBELOOM_FORBIDDEN'));
   const giveUp = AbortSignal.timeout(1);
-  await assert.rejects(waitForCacheSync([informer], { signal: giveUp }), { message: /pods .*403|403.*pods|forbidden/i });
+  await assert.rejects(waitForCacheSync([informer], { signal: giveUp }), {
+    message: /pods .*403|403.*pods|forbidden/i,
+  });
   assert.equal(informer.lastError?.code, 'ERR_KUBELOOM_FORBIDDEN');
   assert.match(informer.lastError?.message ?? '', /\/api\/v1\/.*pods.*RBAC/s);
   folder.write('token', controlPlane().token);

@@ -11,7 +11,11 @@ const DOCS = dirname(FOLDER);
 
 test('the types of the operator are those that the command writes for its definition', async () => {
   const definitions = [join(FOLDER, 'backup-crd.yaml')];
-  await types(definitions, { check: join(FOLDER, 'backup-operator/backup.ts') }, new AbortController().signal);
+  await types(
+    definitions,
+    { check: join(FOLDER, 'backup-operator/backup.ts') },
+    new AbortController().signal,
+  );
   assert.equal(process.exitCode, undefined);
 });
 

@@ -77,6 +77,6 @@ process.once('SIGTERM', () => stop.abort());
 const parent = process.stdin.resume().once('end', () => process.exit(1)) as Socket;
 parent.unref();
 const timer = setInterval(write, EVERY_MS);
-await manager.run(stop.signal);
+await manager.run({ signal: stop.signal });
 clearInterval(timer);
 write();

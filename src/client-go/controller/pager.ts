@@ -75,11 +75,7 @@ export class ListPager<T> {
    * Calls and awaits `visit` for each item in order, while further pages are fetched. An error of `visit` ends it at
    * once; an aborted signal ends it after the page in progress.
    */
-  async eachListItem(
-    options: ListOptions,
-    visit: (item: T) => unknown,
-    how?: SignalOptions,
-  ): Promise<void> {
+  async eachListItem(options: ListOptions, visit: (item: T) => unknown, how?: SignalOptions): Promise<void> {
     const signal = signalOf('eachListItem()', how) ?? new AbortController().signal;
     const ending = new AbortController();
     const pages = this.#pages(options, AbortSignal.any([signal, ending.signal]));

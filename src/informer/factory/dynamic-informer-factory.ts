@@ -84,10 +84,7 @@ export class ObjectOrMetadataInformerFactory implements AsyncDisposable {
 
   /** Waits for the started informers of both factories; rejects when one of the waits rejects. */
   async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
-    await Promise.all([
-      this.#typed.waitForCacheSync(options),
-      this.#metadata.waitForCacheSync(options),
-    ]);
+    await Promise.all([this.#typed.waitForCacheSync(options), this.#metadata.waitForCacheSync(options)]);
   }
 
   /** Shuts both factories down. */

@@ -224,11 +224,7 @@ export class InformersMap implements AsyncDisposable {
    * @throws NotSyncedError when the signal is aborted first, ERR_KUBELOOM_OPTION for a namespace that the kind has
    *   already, NotCachedError when the kind has no handle
    */
-  async addNamespaces(
-    kind: KindLike,
-    names: readonly string[],
-    options?: SignalOptions,
-  ): Promise<void> {
+  async addNamespaces(kind: KindLike, names: readonly string[], options?: SignalOptions): Promise<void> {
     const signal = signalOf('addNamespaces()', options);
     await this.#followed(kind).addNamespaces(names, signal);
   }

@@ -105,10 +105,7 @@ export class ReconcilerPool implements ItemReconciler<string> {
    * @throws ERR_KUBELOOM_THREAD_RESTARTED when the thread ended, ERR_KUBELOOM_MODULE, ERR_KUBELOOM_STOPPED after
    *   `close`
    */
-  async reconcile(
-    key: string,
-    options: ReconcileCallOptions = {},
-  ): Promise<ReconcileResult> {
+  async reconcile(key: string, options: ReconcileCallOptions = {}): Promise<ReconcileResult> {
     checkOptions('options of reconcile()', options, CALL_CHECKS);
     const { signal, reconcileID = randomUUID() } = options;
     const reconciled = this.#reconcile(key, signal, reconcileID);

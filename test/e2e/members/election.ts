@@ -50,7 +50,7 @@ export async function leadAgainAndAgain(
         return true;
       }
     };
-    await elector.run(signal, lead).catch((error: unknown) => {
+    await elector.run({ signal }, lead).catch((error: unknown) => {
       report(withCode(error));
       return setTimeout(LEASE.retryPeriodMs, undefined, { signal }).catch(() => undefined);
     });

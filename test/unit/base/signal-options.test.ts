@@ -45,7 +45,8 @@ describe('the signal of a public call', () => {
       found.filter((line) => !OF_PROGRAMS.some((pattern) => pattern.test(line))),
       [],
     );
-    const sample = '    wait(signal?: AbortSignal): void;\n    run(lead: (signal: AbortSignal) => void): void;';
+    const sample =
+      '    wait(signal?: AbortSignal): void;\n    run(lead: (signal: AbortSignal) => void): void;';
     assert.deepEqual(positional(sample), ['wait(signal?: AbortSignal): void;']);
   });
 
@@ -74,7 +75,10 @@ describe('the signal of a public call', () => {
   });
 
   test('C415 is checked by the calls of an informer, which reject', async () => {
-    const informer = new SharedIndexInformer(kubeConfigFor('https://127.0.0.1:1', {}), resources.core.v1.pods);
+    const informer = new SharedIndexInformer(
+      kubeConfigFor('https://127.0.0.1:1', {}),
+      resources.core.v1.pods,
+    );
     const wrong = AbortSignal.abort() as never;
     for (const call of [
       () => informer.waitForSync(wrong),

@@ -71,7 +71,9 @@ describe('waiting for a resourceVersion', () => {
     const informer = scene.informer();
     await scene.started(informer);
     const abort = new AbortController();
-    const aborted = assert.rejects(informer.waitForResourceVersion('5', { signal: abort.signal }), { message: 'enough' });
+    const aborted = assert.rejects(informer.waitForResourceVersion('5', { signal: abort.signal }), {
+      message: 'enough',
+    });
     const stopped = assert.rejects(informer.waitForResourceVersion('5'), { code: 'ERR_KUBELOOM_STOPPED' });
     abort.abort(new Error('enough'));
     await aborted;

@@ -11,7 +11,11 @@ export interface PartitionsFlags extends ClusterFlags {
 }
 
 /** Returns the exit code. */
-export type PartitionsAction = (group: string, flags: PartitionsFlags, signal: AbortSignal) => Promise<number>;
+export type PartitionsAction = (
+  group: string,
+  flags: PartitionsFlags,
+  signal: AbortSignal,
+) => Promise<number>;
 
 const HELP = `
 Exit code 1: a partition is not served, or there is none. 130: interrupted.`;
@@ -21,6 +25,9 @@ export function partitionsCommand(run: PartitionsAction): Command {
     .description('print who owns the partitions of a group')
     .argument('<group>', 'name of the PartitionedManager')
     .addHelpText('after', HELP);
-  return withCluster(withNamespace(command)).option('--json', 'print JSON')
-    .action((group: string, flags: PartitionsFlags) => runInterruptibly((signal) => run(group, flags, signal)));
+  return withCluster(withNamespace(command))
+    .option('--json', 'print JSON')
+    .action((group: string, flags: PartitionsFlags) =>
+      runInterruptibly((signal) => run(group, flags, signal)),
+    );
 }

@@ -30,7 +30,11 @@ interface Concluded {
  * @param passed the text of a PASS
  * @param columns of the terminal
  */
-export function conclusionText({ kind, reasons }: Concluded, passed: string, columns: number = Infinity): string {
+export function conclusionText(
+  { kind, reasons }: Concluded,
+  passed: string,
+  columns: number = Infinity,
+): string {
   const lines =
     kind === 'PASS'
       ? wrapped(`PASS: ${passed}`, columns, '  ')

@@ -258,7 +258,9 @@ test('A controller runs once: a second run is a coded error, before and after th
   const { controller } = scene.informer;
   await assert.rejects(controller.run({ signal: scene.signal }), { code: 'ERR_KUBELOOM_STARTED' });
   await scene.stop();
-  await assert.rejects(controller.run({ signal: new AbortController().signal }), { code: 'ERR_KUBELOOM_STARTED' });
+  await assert.rejects(controller.run({ signal: new AbortController().signal }), {
+    code: 'ERR_KUBELOOM_STARTED',
+  });
 });
 
 test('A controller stopped before it runs sends no request', async () => {

@@ -309,7 +309,9 @@ test('A list whose items are null is empty', async () => {
 test('Running twice at once is a coded error; one run after the other is not', async () => {
   const scene = await listing().run();
   await assert.rejects(scene.reflector.run({ signal: scene.signal }), { code: 'ERR_KUBELOOM_STARTED' });
-  await assert.rejects(scene.reflector.listAndWatch({ signal: scene.signal }), { code: 'ERR_KUBELOOM_STARTED' });
+  await assert.rejects(scene.reflector.listAndWatch({ signal: scene.signal }), {
+    code: 'ERR_KUBELOOM_STARTED',
+  });
   await scene.stop();
   scene.source.listAnswers.push(podList(2, []));
   const stop = await started(scene.reflector);

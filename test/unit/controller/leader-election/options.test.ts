@@ -47,7 +47,10 @@ describe('the options of an elector', () => {
   test('do not include the arguments of run, which are checked as well', async () => {
     const elector = new LeaderElector({ lock });
     const never = new AbortController().signal;
-    await assert.rejects(elector.run({ signal: {} as AbortSignal }, aborted), /signal must be an AbortSignal/);
+    await assert.rejects(
+      elector.run({ signal: {} as AbortSignal }, aborted),
+      /signal must be an AbortSignal/,
+    );
     await assert.rejects(elector.run({ signal: never }, undefined as never), /onLeading must be a function/);
   });
 });

@@ -150,7 +150,9 @@ describe('kubeloom types', () => {
       exportsOf(await printed(context, [`${one}s.example.com`.toLowerCase()], { kubeconfig })),
       [one, `${one[0]?.toLowerCase()}${one.slice(1)}s`],
     );
-    await assert.rejects(types(['absent.example.com'], { kubeconfig }, SIGNAL), { code: 'ERR_KUBELOOM_NOT_FOUND' });
+    await assert.rejects(types(['absent.example.com'], { kubeconfig }, SIGNAL), {
+      code: 'ERR_KUBELOOM_NOT_FOUND',
+    });
   });
 
   it('refuses what defines no type, with a code and the place', async () => {
@@ -179,7 +181,11 @@ describe('kubeloom types', () => {
     ];
     for (const [index, [text, message]] of wrong.entries()) {
       const file = folder.write(`${index}.yaml`, text);
-      await assert.rejects(types([file], {}, SIGNAL), { code: 'ERR_KUBELOOM_USAGE', message }, text.slice(0, 200));
+      await assert.rejects(
+        types([file], {}, SIGNAL),
+        { code: 'ERR_KUBELOOM_USAGE', message },
+        text.slice(0, 200),
+      );
     }
     await assert.rejects(types([], {}, SIGNAL), {
       code: 'ERR_KUBELOOM_USAGE',
