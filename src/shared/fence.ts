@@ -115,10 +115,20 @@ export function followFence(memory: SharedArrayBuffer, controller: AbortControll
   return () => cancel();
 }
 
-/** Returns the controller's signal, on which `aborted` and `throwIfAborted` call `look` first, which may abort it. */
+/**
+ * Returns the controller's signal, on which `aborted` and `throwIfAborted` call `look` first, which may abort it. Deno's controllers
+ * ask their own signal while they abort: a signal does not look again while it looks.
+ */
 function lookingSignal({ signal }: AbortController, look: () => void): AbortSignal {
+  let isLooking = false;
   const looked = (): boolean => {
-    if (!isAborted(signal)) look();
+    if (isLooking || isAborted(signal)) return isAborted(signal);
+    isLooking = true;
+    try {
+      look();
+    } finally {
+      isLooking = false;
+    }
     return isAborted(signal);
   };
   const throwIfAborted = (): void => {

@@ -68,6 +68,42 @@ describe('a linked controller', () => {
   });
 });
 
+describe('a runtime whose controllers ask their own signal while they abort, as Deno does', () => {
+  /** Returns `AbortController.prototype.abort` with such a question. */
+  function asking(abort: (this: AbortController, reason?: unknown) => void): typeof abort {
+    return function (this: AbortController, reason?: unknown): void {
+      if (!this.signal.aborted) abort.call(this, reason);
+    };
+  }
+
+  it('ends a fence and its descendants once, each with the reason of its parent', (context) => {
+    const { prototype } = AbortController;
+    context.mock.method(prototype, 'abort', asking(Reflect.get(prototype, 'abort')));
+    const clock = new FakeClock();
+    const fence = new Fence(clock, clock.now() + 1000, () => 'over');
+    using child = new LinkedController(fence.signal);
+    using grandchild = new LinkedController(child.signal);
+    const reasons: unknown[] = [];
+    for (const { signal } of [child, grandchild])
+      signal.addEventListener('abort', () => reasons.push(signal.reason));
+    clock.advance(1000);
+    assert.equal(fence.signal.aborted, true);
+    assert.deepEqual(reasons, ['over', 'over']);
+    assert.equal(grandchild.signal.aborted, true);
+  });
+
+  it('ends a controller that is aborted although its parent is over already', (context) => {
+    const { prototype } = AbortController;
+    context.mock.method(prototype, 'abort', asking(Reflect.get(prototype, 'abort')));
+    const clock = new FakeClock();
+    const fence = new Fence(clock, clock.now() + 1000, () => 'over');
+    using child = new LinkedController(fence.signal);
+    clock.advance(1000);
+    child.abort('itself');
+    assert.deepEqual([child.signal.aborted, child.signal.reason], [true, 'over']);
+  });
+});
+
 describe('the signal of another thread', () => {
   it('C310 ends with the time in shared memory, which renewals move', () => {
     const clock = new FakeClock();
