@@ -177,9 +177,9 @@ export class MutationError extends KubeloomError {
   }
 }
 
-/** V8's messages for writes to frozen objects and to properties with only a getter. */
+/** Messages of V8, and of JavaScriptCore in Bun, for writes to frozen objects and to properties with only a getter. */
 const REFUSED_WRITE =
-  /^Cannot (?:assign to read only property|add property|delete property|define property|redefine property|set property .* which has only a getter)/;
+  /^(?:Cannot (?:assign to read only property|add property|delete property|define property|redefine property|set property .* which has only a getter)|Attempted to assign to readonly property|Attempting to (?:define property|change value)|Unable to delete property|Array length is not writable)/;
 
 /**
  * Returns a MutationError when a handler threw because it wrote to a frozen object; otherwise undefined. The object,

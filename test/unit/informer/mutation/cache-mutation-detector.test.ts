@@ -7,6 +7,7 @@ import { beforeEach, describe, test } from 'node:test';
 import {
   CacheMutationDetector,
   MutationError,
+  refusedWrite,
 } from '../../../../src/informer/mutation/cache-mutation-detector.ts';
 import { FakeClock } from '../../../../src/tools/apiserver/testing/fake-clock.ts';
 
@@ -192,5 +193,51 @@ describe('running', () => {
     const refused = { code: 'ERR_KUBELOOM_OPTION' };
     assert.throws(() => new CacheMutationDetector({ periodMs: 0 }), refused);
     assert.throws(() => new CacheMutationDetector({ periodMs: 1000, retainMs: 10 }), refused);
+  });
+});
+
+describe('a write that a frozen object refuses', () => {
+  const writes: Readonly<Record<string, (object: { a?: number; b?: number; list: number[] }) => void>> = {
+    assigns: (object) => (object.a = 2),
+    adds: (object) => (object.b = 2),
+    deletes: (object) => delete object.a,
+    'defines a member': (object) => Object.defineProperty(object, 'a', { value: 2 }),
+    pushes: ({ list }) => list.push(1),
+    pops: ({ list }) => list.pop(),
+    'cuts a list': ({ list }) => (list.length = 0),
+  };
+
+  for (const [name, write] of Object.entries(writes)) {
+    test(`is known by the error of this runtime when code ${name}`, () => {
+      const object = Object.freeze({ a: 1, list: Object.freeze([1]) as number[] });
+      let thrown: unknown;
+      try {
+        write(object);
+      } catch (error) {
+        thrown = error;
+      }
+      assert.equal(refusedWrite(thrown, 'default/a')?.code, 'ERR_KUBELOOM_MUTATION');
+    });
+  }
+
+  // The messages of JavaScriptCore: Bun's.
+  for (const message of [
+    'Attempted to assign to readonly property.',
+    'Attempting to define property on object that is not extensible.',
+    'Attempting to change value of a readonly property.',
+    'Unable to delete property.',
+    'Array length is not writable',
+  ]) {
+    test(`is known by the error of Bun: ${message}`, () => {
+      assert.equal(refusedWrite(new TypeError(message), 'default/a')?.code, 'ERR_KUBELOOM_MUTATION');
+    });
+  }
+
+  test('is no other error of a handler', () => {
+    assert.equal(
+      refusedWrite(new TypeError("Cannot read properties of undefined (reading 'a')"), 'a'),
+      undefined,
+    );
+    assert.equal(refusedWrite(new Error('Attempted to assign to readonly property.'), 'a'), undefined);
   });
 });
