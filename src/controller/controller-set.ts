@@ -53,7 +53,7 @@ export class ControllerSet implements AsyncDisposable {
     }
     const name = `${options.name ?? nameOf(kind)}${this.#suffix}`;
     if (this.#controllers.has(name)) {
-      const message = `there is a controller ${name} already: give each a name of its own`;
+      const message = `there is a controller ${name} already: give each controller a unique name`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     const controller = new ManagedController(
@@ -71,7 +71,7 @@ export class ControllerSet implements AsyncDisposable {
    */
   start(): void {
     if (this.#controllers.size === 0) {
-      const message = 'there is no controller: declare one with controllerFor()';
+      const message = 'there is no controller: declare a controller with controllerFor()';
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     for (const controller of this.controllers) controller.start();

@@ -132,7 +132,7 @@ export class ManagedController implements ControllerBuilder {
       invalidOption('stream', stream, 'an async iterable');
     callback('map', map);
     if (this.#parts.filter) {
-      const message = `controller ${this.name} of a partition follows a stream, which has no partitions: use a manager without them`;
+      const message = `controller ${this.name} of a partition follows a stream, which cannot be partitioned: use a Manager`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     this.#streams.push({ stream, map: map as (event: unknown) => readonly string[] });
@@ -160,7 +160,7 @@ export class ManagedController implements ControllerBuilder {
   start(): void {
     const { reconcile } = this.#state;
     if (!reconcile) {
-      const message = `controller ${this.name} has no function and no module: call reconcile() of its declaration`;
+      const message = `controller ${this.name} lacks a function or module: call reconcile() of the declaration`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     this.#state = { kind: 'started', reconcile };
@@ -284,8 +284,8 @@ export class ManagedController implements ControllerBuilder {
     if (this.#parts.filter?.key !== 'namespace' || !own) return;
     if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;
     const message =
-      `controller ${this.name} is of a cluster-scoped kind, and follows a namespaced one, whose objects are in other partitions: ` +
-      'run it in a Manager of its own, with a leader elector';
+      `controller ${this.name} is of a cluster-scoped kind, and follows a namespaced kind, whose objects are in other partitions: ` +
+      'run it in a separate Manager, with a leader elector';
     throw new KubeloomError('ERR_KUBELOOM_PARTITION', message);
   }
 
@@ -376,7 +376,7 @@ export class ManagedController implements ControllerBuilder {
 
   #checkDeclared(): void {
     if (this.#state.kind === 'declared') return;
-    throw new KubeloomError('ERR_KUBELOOM_STARTED', `controller ${this.name} has started: declare it before`);
+    throw new KubeloomError('ERR_KUBELOOM_STARTED', `controller ${this.name} has started: declare it before the start`);
   }
 }
 

@@ -83,7 +83,7 @@ export class Manager {
   async run(options: Required<SignalOptions>): Promise<void> {
     const signal = requiredSignal('run()', options);
     if (this.#set.hasStarted) {
-      const message = 'the manager has started already: create another one';
+      const message = 'the manager has already started: create another manager';
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
     this.#set.start();

@@ -273,7 +273,7 @@ class ApiExchange implements ResponseSink, HttpExchange {
     if (silenceMaxMs !== undefined) {
       this.#watchdog = new Watchdog(clock, silenceMaxMs, () => {
         transport.closeIdle();
-        const message = `${where}: the server has sent nothing for ${silenceMaxMs / 1000} s`;
+        const message = `${where}: the server has been silent for ${silenceMaxMs / 1000} s`;
         this.#lost(new KubeloomError('ERR_KUBELOOM_STALLED', message));
       });
     }

@@ -116,7 +116,7 @@ export function callIndexes(indexes: LoadedModules['indexes'], object: object, w
     try {
       values.push([index, checkedValues(valuesOf(object))]);
     } catch (cause) {
-      const message = `index function ${index} failed, the object has no values in this index: ${messageOf(cause)}`;
+      const message = `index function ${index} failed; the object has no values in this index: ${messageOf(cause)}`;
       warnings.push({ code: 'ERR_KUBELOOM_INDEX_FUNCTION', message });
     }
   }

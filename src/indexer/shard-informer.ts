@@ -193,7 +193,7 @@ export class ShardInformer {
   #warnOfOrder(delta: ObjectLocation, version: string): void {
     const count = ++this.#outOfOrder;
     if ((count & (count - 1)) !== 0) return;
-    const message = `the server sent version ${version} after a newer one; the event was ignored (${count} so far)`;
+    const message = `the server sent version ${version} after a newer version; the event was ignored (${count} so far)`;
     this.#output.addWarning({ code: 'ERR_KUBELOOM_OUT_OF_ORDER', message }, this.#keyText(delta));
   }
 

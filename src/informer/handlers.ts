@@ -194,7 +194,7 @@ export class Handlers {
     if (listener.isInsideCall) {
       throw new KubeloomError(
         'ERR_KUBELOOM_OWN_CALL',
-        `event handler ${registration.name} is removed, but its own call cannot wait for its own end: ` +
+        `event handler ${registration.name} is removed, but a call of the handler cannot wait for its own end: ` +
           'inside a handler use removeEventHandler()',
       );
     }
@@ -381,7 +381,7 @@ function pressureError(
   if (kind === 'coalescing') {
     return new KubeloomError(
       'ERR_KUBELOOM_BACKLOG_COALESCED',
-      `${handler}: until the backlog shrinks, several changes of one object are delivered as one; ${advice}`,
+      `${handler}: until the backlog shrinks, several changes of an object are delivered as a single change; ${advice}`,
     );
   }
   if (kind === 'paused') {

@@ -172,7 +172,7 @@ export class InformerLifecycle {
     } catch (cause) {
       throw new KubeloomError(
         'ERR_KUBELOOM_STILL_RUNNING',
-        `${name} is stopping, but has not ended; its handlers: ${handlers.names.join(', ') || 'none'}`,
+        `${name} is stopping, but has not ended; handlers: ${handlers.names.join(', ') || 'none'}`,
         { cause },
       );
     }

@@ -319,7 +319,7 @@ export class InformerPipeline<T> {
   }
 
   #packingFailed(cause: unknown): void {
-    const message = `packing has ended, objects that do not change keep their length: ${firstLineOf(cause)}`;
+    const message = `packing has ended; unchanged objects keep their length: ${firstLineOf(cause)}`;
     const error = new KubeloomError('ERR_KUBELOOM_ASSERTION', message, { cause });
     this.#options.reports.report(error, 'lifecycle');
   }

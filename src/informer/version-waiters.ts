@@ -76,7 +76,7 @@ export class VersionWaiters {
   close(): void {
     const error = new KubeloomError(
       'ERR_KUBELOOM_STOPPED',
-      `${this.#informer} stopped before its cache reached the resourceVersion`,
+      `${this.#informer} stopped before the cache reached the resourceVersion`,
     );
     this.#closedWith = error;
     this.#end(this.#sorted.length, (waiter) => waiter.reject(error));
@@ -87,8 +87,8 @@ export class VersionWaiters {
     if (this.#current === '' || isComparableResourceVersion(this.#current)) return undefined;
     return new KubeloomError(
       'ERR_KUBELOOM_RESOURCE_VERSION',
-      `the server of ${this.#informer} has resourceVersions without an order ("${this.#current}"): the informer cannot ` +
-        'detect when the cache has reached one; compare the objects instead',
+      `the server of ${this.#informer} sends resourceVersions without an order ("${this.#current}"): the informer cannot ` +
+        'detect when the cache has reached a version; compare the objects instead',
     );
   }
 

@@ -103,7 +103,7 @@ export function accessor(object: unknown): ObjectAccessor {
     const metadata = object['metadata'];
     if (isRecord(metadata)) return viewOfObject(recordSource(metadata));
   }
-  throw new KubeloomError('ERR_KUBELOOM_OPTION', 'the object has no metadata: pass an API object');
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', 'the object lacks metadata: pass an API object');
 }
 
 /**
@@ -193,7 +193,7 @@ function filledItem(item: Fields, kind: string, apiVersion: unknown): object {
 }
 
 function notAList(): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_OPTION', 'the object is not a list: it has no items');
+  return new KubeloomError('ERR_KUBELOOM_OPTION', 'the object is not a list: items are missing');
 }
 
 function recordSource(fields: Fields, parent?: Fields): Source {

@@ -118,7 +118,7 @@ export function statusText(status: unknown, thrown: unknown): string {
 function readStatus(body: string): Status {
   const value = parseJson(body);
   if (!isRecord(value) || value['kind'] !== 'Status') {
-    const message = quotableText(body) ?? `${body.length} characters of JSON that are no Status`;
+    const message = quotableText(body) ?? `${body.length} characters of JSON that are not a Status`;
     return { reason: '', message, continueToken: '', causes: [] };
   }
   const details = isRecord(value['details']) ? value['details'] : {};

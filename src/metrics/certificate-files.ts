@@ -62,7 +62,7 @@ export class CertificateFiles {
     try {
       this.#createContext(pair);
     } catch (cause) {
-      const message = `tls: ${certFile} and ${keyFile} are no certificate with its key: ${firstLineOf(cause)}`;
+      const message = `tls: ${certFile} and ${keyFile} are not a certificate with its key: ${firstLineOf(cause)}`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message, { cause });
     }
     return pair;
@@ -77,5 +77,5 @@ async function readPem(option: keyof TlsFiles, path: string): Promise<Buffer> {
     const message = `tls.${option} cannot be read: ${firstLineOf(cause)}`;
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message, { cause });
   }
-  throw new KubeloomError('ERR_KUBELOOM_OPTION', `tls.${option}: ${path} is no regular file`);
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `tls.${option}: ${path} is not a regular file`);
 }

@@ -142,7 +142,7 @@ export class PartitionGroup {
     callback('work', work);
     const { name, namespace, threads, clock = realClock } = this.#options;
     if (this.#member) {
-      const message = `the member ${this.identity} of ${namespace}/${name} has been started: make another one`;
+      const message = `the member ${this.identity} of ${namespace}/${name} was already started: create another member`;
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
     const metrics = new PartitionMetrics(`${namespace}/${name}`, clock, () => this.#member?.partitions ?? []);

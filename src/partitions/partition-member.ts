@@ -298,14 +298,14 @@ export class PartitionMember {
 
   #stillRunning(partitions: readonly number[], consequence: string): KubeloomError {
     const names = partitions.map((partition) => partitionLease(this.#parts.group, partition)).join(', ');
-    const message = `${names}: the work has not ended: ${consequence}; let it end when its signal is aborted`;
+    const message = `${names}: the work has not ended: ${consequence}; let it end when the signal is aborted`;
     return new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message);
   }
 
   #refuse(id: string, division: string): void {
     const { rules, group } = this.#parts;
     const message =
-      `lease ${memberLease(group, id)} belongs to a member that divides keys by ${division}, this one by ${rules.division}: ` +
+      `lease ${memberLease(group, id)} belongs to a member that divides keys by ${division}, this member by ${rules.division}: ` +
       'stop all members before you change the number of partitions or the key';
     this.#reject(new KubeloomError('ERR_KUBELOOM_OPTION', message));
   }

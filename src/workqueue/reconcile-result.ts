@@ -64,6 +64,6 @@ function adviceFor(result: unknown, names: readonly string[] = []): string {
 }
 
 function wrongResult(what: string, advice: string): KubeloomError {
-  const message = `the reconcile function returned ${what}, which is neither nothing nor { ${MEMBER} }: ${advice}`;
+  const message = `the reconcile function returned ${what}, which is neither undefined nor { ${MEMBER} }: ${advice}`;
   return new KubeloomError('ERR_KUBELOOM_RESULT', message);
 }

@@ -66,7 +66,7 @@ export class Indices<Item> {
     const conflicts = Object.keys(indexers).filter((name) => taken.has(name));
     if (conflicts.length === 0) return;
     const verb = conflicts.length > 1 ? 'exist' : 'exists';
-    const message = `indexer conflict: ${conflicts.join(', ')} ${verb} already; nothing was added`;
+    const message = `indexer conflict: ${conflicts.join(', ')} ${verb} already; no index was added`;
     throw new KubeloomError('ERR_KUBELOOM_INDEXER_CONFLICT', message);
   }
 
@@ -113,7 +113,7 @@ function evaluated<Item>(index: Index<Item>, item: Item, key: string | undefined
     const reason = messageOf(cause);
     const about = key === undefined ? 'the given item' : `key ${JSON.stringify(key)}`;
     const name = JSON.stringify(index.name);
-    const message = `index ${name} has no values for ${about}, nothing was written: ${reason}`;
+    const message = `index ${name} has no values for ${about}, and the store is unchanged: ${reason}`;
     throw new KubeloomError('ERR_KUBELOOM_INDEX_FUNCTION', message, { cause });
   }
 }

@@ -90,7 +90,7 @@ export class MutationCache<Item> {
    */
   byIndex(indexName: string, value: string): Item[] {
     if (!this.#indexer) {
-      const message = 'the mutation cache has no indexer: pass one as the option `indexer`';
+      const message = 'the mutation cache has no indexer: pass the option `indexer`';
       throw new KubeloomError('ERR_KUBELOOM_NO_INDEX', message);
     }
     const items: Item[] = [];

@@ -88,7 +88,7 @@ function requireList(list: unknown, where: string): void {
     throw new KubeloomError('ERR_KUBELOOM_UNEXPECTED_OBJECT', message);
   }
   if (itemsOf(list)) return;
-  throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', `${where} returned no list: it has no items`);
+  throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', `${where} did not return a list: items are missing`);
 }
 
 /** Returns the items that are objects; the store checks their keys. */
@@ -96,7 +96,7 @@ function goodItems<T>(all: readonly T[], where: string, reports: WarningReporter
   const good = all.filter(isRecord);
   const bad = all.length - good.length;
   if (bad === 0) return all;
-  const message = `${where}: ${bad} of ${all.length} items are no objects; the reflector skipped them`;
+  const message = `${where}: ${bad} of ${all.length} items are not objects; the reflector skipped them`;
   reports.report(new KubeloomError('ERR_KUBELOOM_UNEXPECTED_OBJECT', message), 'decode');
   return good;
 }

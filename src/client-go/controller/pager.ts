@@ -136,6 +136,6 @@ export class ListPager<T> {
 function pageOf<T>(page: KubeList<T>): KubeList<T> {
   const items = itemsOf(page);
   if (items) return items === page.items ? page : { ...page, items };
-  const message = 'the page function of a ListPager returned no list: it has no items';
+  const message = 'the page function of a ListPager did not return a list: items are missing';
   throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message);
 }

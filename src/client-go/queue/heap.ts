@@ -104,7 +104,7 @@ export class Heap<Item> {
 
   #checkOpen(): void {
     if (!this.isClosed) return;
-    throw new KubeloomError('ERR_KUBELOOM_QUEUE_CLOSED', 'the heap is closed: add nothing more to it');
+    throw new KubeloomError('ERR_KUBELOOM_QUEUE_CLOSED', 'the heap is closed: stop adding items');
   }
 
   #keyOf(item: Item): string {

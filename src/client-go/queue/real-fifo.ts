@@ -235,7 +235,7 @@ function checkRelations(options: { readonly [name in keyof AtomicOptions<unknown
   checkOptions('options of a RealFIFO', options, CHECKS);
   const { atomicEvents = false, emitDeltaTypeBookmark = false, knownObjects } = options;
   if (atomicEvents && knownObjects !== undefined)
-    invalidOption('knownObjects must not be given with atomicEvents: the consumer compares with its store');
+    invalidOption('knownObjects must not be given with atomicEvents: the consumer compares with the store');
   if (!atomicEvents && knownObjects === undefined)
     invalidOption(
       'knownObjects must be given without atomicEvents: the queue compares with them to find deletions',

@@ -194,7 +194,7 @@ export class Election implements MetricSource {
         : holder === rules.identity
           ? 'another process has this identity and holds the lease: give each process an identity of its own'
           : `${holder} holds the lease`;
-    const message = `${lock.describe()}: ${rules.identity} is no longer the leader: ${why}; end the process, or all that the leader does`;
+    const message = `${lock.describe()}: ${rules.identity} is no longer the leader: ${why}; end the process, or all work of the leader`;
     const cause = ofWork ? ofWork.error : failure;
     this.#lossError = new KubeloomError('ERR_KUBELOOM_LEADER_LOST', message, { cause });
     return this.#lossError;

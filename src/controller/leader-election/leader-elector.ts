@@ -120,7 +120,7 @@ export class LeaderElector {
     const signal = requiredSignal('run()', options);
     callback('onLeading', onLeading);
     if (this.#election?.isBusy) {
-      const message = `the election of ${this.#lock.describe()} or the work of its last leader has not ended: wait, or use another elector`;
+      const message = `the election of ${this.#lock.describe()} or the work of the last leader has not ended: wait, or use another elector`;
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
     const { clock = realClock, onNewLeader = () => undefined } = this.#options;

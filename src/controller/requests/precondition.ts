@@ -15,7 +15,7 @@ export function checkPrecondition({ resource }: ResourceRef, { method, body, pat
   if (where === undefined || (where.version !== '' && where.version !== '0')) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_OPTION',
-    `a ${method} of ${resource} (${path}) has no precondition: the owner of a partition or lease writes with ${where.member} of the object that it has read`,
+    `a ${method} of ${resource} (${path}) has no precondition: the owner of a partition or lease writes with ${where.member} of the object that it read`,
   );
 }
 

@@ -301,8 +301,8 @@ function warnOfNoVerification({ name, server }: Cluster): void {
   warned.add(server);
   process.emitWarning(
     escapeControls(
-      `nobody verifies who answers for cluster ${name} (insecure-skip-tls-verify in the kubeconfig): ` +
-        'whoever is on the way can read and change everything, credentials included',
+      `the server of cluster ${name} is not verified (insecure-skip-tls-verify in the kubeconfig): ` +
+        'an attacker on the network can read and change all traffic, including credentials',
     ),
     { type: 'KubeloomWarning', code: 'ERR_KUBELOOM_TLS_UNVERIFIED' },
   );

@@ -49,7 +49,7 @@ export class LastGood {
   #keep(why: string): void {
     if (this.#reported === why) return;
     this.#reported = why;
-    const message = `${why}; what was there before is used on until the file is right again`;
+    const message = `${why}; the last good content stays in use until the file is repaired`;
     this.#report(new KubeloomError('ERR_KUBELOOM_CREDENTIALS_KEPT', message));
   }
 }

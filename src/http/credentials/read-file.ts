@@ -37,7 +37,7 @@ export function readSmallFile(path: string, options: ReadOptions = {}): Buffer {
     const file = fstatSync(descriptor);
     if (file.isDirectory()) throw new UnusableFile(`${path} is a directory: name a file`);
     const isPipe = file.isFIFO() && isPipeAllowed;
-    if (!file.isFile() && !isPipe) throw new UnusableFile(`${path} is no regular file`);
+    if (!file.isFile() && !isPipe) throw new UnusableFile(`${path} is not a regular file`);
     if (file.size > bytesMax)
       throw new UnusableFile(`${path} has ${file.size} bytes: too large for its purpose`);
     return isPipe ? readPipe(descriptor, path, bytesMax, clock) : readToEnd(descriptor, path, bytesMax);

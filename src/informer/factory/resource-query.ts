@@ -26,7 +26,7 @@ export function checkQuery(query: ResourceQuery): void {
   if (typeof group === 'string' && isName(version) && isName(resource)) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_OPTION',
-    `a resource is { group, version, resource }, with group '' for the core one, got ${JSON.stringify(query)}`,
+    `a resource is { group, version, resource }, with group '' for the core group, got ${JSON.stringify(query)}`,
   );
 }
 

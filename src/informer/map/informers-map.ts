@@ -318,7 +318,7 @@ export class InformersMap implements AsyncDisposable {
 }
 
 function stoppedError(name: string): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} was shut down: create a new one`);
+  return new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} was shut down: create a new cache`);
 }
 
 /** Returns the name of a kind in messages: `deployments.apps`, or the Kind when the resource is unknown. */

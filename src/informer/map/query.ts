@@ -212,7 +212,7 @@ function keyOfToken(query: string, token: string): string {
   if (typeof ofQuery !== 'string' || typeof key !== 'string') {
     throw new KubeloomError(
       'ERR_KUBELOOM_CONTINUE',
-      `${JSON.stringify(token)} is no continue token of this cache: pass \`continue\` of the previous page`,
+      `${JSON.stringify(token)} is not a continue token of this cache: pass \`continue\` of the previous page`,
     );
   }
   if (ofQuery === digest(query)) return key;

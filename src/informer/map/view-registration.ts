@@ -165,7 +165,7 @@ export class ViewRegistration implements HandlerRegistration {
     this.#isClosed = true;
     this.forget(...this.#joined.keys());
     if (this.#isInside) {
-      const message = `event handler ${this.name} is removed, but its own call cannot wait for itself: do not await it there`;
+      const message = `event handler ${this.name} is removed, but a call of the handler cannot wait for itself: do not await it there`;
       throw new KubeloomError('ERR_KUBELOOM_OWN_CALL', message);
     }
     await this.#calls.idle();

@@ -113,7 +113,7 @@ export class SharedCache {
     const stopped = [...this.#informers.values()].filter((informer) => informer.isStopped());
     if (stopped.length === 0) return;
     const names = stopped.map(({ name }) => name).join(', ');
-    throw new KubeloomError('ERR_KUBELOOM_STOPPED', `${names} has stopped: its cache changes no more`);
+    throw new KubeloomError('ERR_KUBELOOM_STOPPED', `${names} has stopped: the cache no longer changes`);
   }
 
   /**
@@ -123,7 +123,7 @@ export class SharedCache {
    */
   port(): CachePort {
     if (this.#isClosed)
-      throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'the shared cache is closed; make another one');
+      throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'the shared cache is closed; create another shared cache');
     for (const { name } of [...this.#informers.values()].filter((informer) => !informer.hasStarted())) {
       const message = `${name} cannot be shared yet: it was not started; ${START_ADVICE}`;
       throw new KubeloomError('ERR_KUBELOOM_NOT_STARTED', message);

@@ -84,7 +84,7 @@ function reserve(requested: ThreadsOptions | undefined): DefaultThreads {
     throw new KubeloomError(
       'ERR_KUBELOOM_THREADS_CONFLICT',
       'the informers of this process share threads with different options; pass the same options everywhere, ' +
-        'or give this informer an `InformerThreads` of its own',
+        'or give this informer a separate `InformerThreads`',
     );
   }
   defaults ??= { options, reservations: 0, users: 0, threads: undefined };

@@ -210,7 +210,7 @@ export class InformerThreads {
     this.#failed(
       new KubeloomError(
         'ERR_KUBELOOM_STOPPED',
-        'the informer threads were closed while this informer ran; stop the informer before you close its threads',
+        'the informer threads were closed while this informer ran; stop the informer before you close the threads',
       ),
     );
     this.#bellWatch?.close();

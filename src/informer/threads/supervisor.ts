@@ -176,7 +176,7 @@ function failedError(
       : `it was replaced ${restartsMax} times within ${restartWindowMs} ms (restartsMax, restartWindowMs)`;
   const message =
     `the ${roleName(role)} thread ended: ${textOf(cause)}; ${reason}, so the informers of these threads have ` +
-    'ended and their caches are not kept up to date any more';
+    'ended, and their caches are no longer updated';
   return new KubeloomError('ERR_KUBELOOM_THREAD', message, { cause });
 }
 
@@ -186,7 +186,7 @@ function failedError(
 export function brokenError(cause: KubeloomError): KubeloomError {
   const message =
     `a shard thread wrote an impossible record: ${cause.message}. Memory was damaged, or this is a defect of kubeloom; ` +
-    'the informers of these threads have ended and their caches are not kept up to date any more';
+    'the informers of these threads have ended, and their caches are no longer updated';
   return new KubeloomError('ERR_KUBELOOM_THREAD', message, { cause });
 }
 

@@ -83,7 +83,7 @@ export function versionTooLong(where: string, bytes: number, bytesMax: number): 
     'decode',
     'ERR_KUBELOOM_OBJECT_TOO_LARGE',
     `${where}: the resourceVersion of the answer has ${bytes} bytes, and the limit is ${bytesMax}: a quarter of ringBytes, ` +
-      'and objectBytesMax; raise the lower one',
+      'and objectBytesMax; raise the lower limit',
   );
 }
 
@@ -102,7 +102,7 @@ export function truncated(where: string): KubeloomError {
 export function outOfOrder(where: string, what: string): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_OUT_OF_ORDER',
-    `${where}: the server sent ${what} after newer ones; it was ignored`,
+    `${where}: the server sent ${what} after newer events; it was ignored`,
   );
 }
 
@@ -123,7 +123,7 @@ export function wentBack(where: string, resourceVersion: string): Failure {
 export function expiredLoop(rounds: number, cause: KubeloomError): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_EXPIRED_LOOP',
-    `the server has refused ${rounds} watches in a row as too old, each from the version that it had just listed; ` +
+    `the server has refused ${rounds} watches in a row as too old, each from the version of its latest list; ` +
       `kubeloom waits longer after each: ${cause.message}`,
     { cause },
   );
@@ -131,7 +131,7 @@ export function expiredLoop(rounds: number, cause: KubeloomError): KubeloomError
 
 export function stalled(during: Verb, where: string, silenceMs: number): Failure {
   const seconds = Math.round(silenceMs / 1000);
-  const message = `${where}: the server has sent nothing for ${seconds} s; requesting again`;
+  const message = `${where}: the server has been silent for ${seconds} s; requesting again`;
   return failure('stalled', during, 'ERR_KUBELOOM_STALLED', message);
 }
 

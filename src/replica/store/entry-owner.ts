@@ -241,7 +241,7 @@ export class EntryOwner implements EntryStorage {
     if (entry.flags & EntryFlag.Quarantined) {
       throw new KubeloomError(
         'ERR_KUBELOOM_QUARANTINED',
-        `${entry.key}@${entry.resourceVersion}: two threads ended while they worked on it, so only its identity is ` +
+        `${entry.key}@${entry.resourceVersion}: two threads ended while they processed it, so only the identity is ` +
           'kept. Check the modules for transforms and indexes: they may not exit, loop for ever or take all memory',
       );
     }
@@ -308,7 +308,7 @@ function decoded({ bytes, start, length, decoder }: EncodedObject): unknown {
 function malformedError(entry: Entry): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_MALFORMED_OBJECT',
-    `${entry.key}@${entry.resourceVersion} is not the JSON of an object; entry.bytes() has what was received`,
+    `${entry.key}@${entry.resourceVersion} is not the JSON of an object; entry.bytes() returns the received bytes`,
   );
 }
 
@@ -329,7 +329,7 @@ function checkOneIdentity(entry: Entry, metadata: unknown): void {
   if (isOne) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_MALFORMED_OBJECT',
-    `${entry.key}@${entry.resourceVersion} names a key of its metadata twice, so it has two identities; entry.bytes() ` +
+    `${entry.key}@${entry.resourceVersion} repeats a key of the metadata, so the identity is ambiguous; entry.bytes() ` +
       'has what was received',
   );
 }

@@ -304,7 +304,7 @@ export function expiredError(entry: Entry): KubeloomError {
   const { borrower, cause } = borrowerOf(entry.lastBorrower);
   return new KubeloomError(
     'ERR_KUBELOOM_BORROW_EXPIRED',
-    `${entry.key}@${entry.resourceVersion} was borrowed for one call, and that call has ended. Read what you need ` +
+    `${entry.key}@${entry.resourceVersion} was borrowed for a call that has ended. Read what you need ` +
       `inside it, call retain() there to keep the entry, or get it from the lister when you need it.${borrower}`,
     cause ? { cause } : {},
   );

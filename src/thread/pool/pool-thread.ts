@@ -101,7 +101,7 @@ export class PoolThread {
   /** The thread may see the end of the fence before the main thread does. */
   #abortReason(key: string, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) return signal.reason;
-    const message = `the right to reconcile ${key} had ended when its thread looked: it comes again`;
+    const message = `the right to reconcile ${key} ended before the thread finished: the key returns to the queue`;
     return new KubeloomError('ERR_KUBELOOM_LEADER_LOST', message);
   }
 

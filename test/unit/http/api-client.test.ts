@@ -188,7 +188,7 @@ describe('a write', () => {
     await using server = await scene(() => clock.advance(65_000), clock);
     await assert.rejects(server.client.send(POST), {
       code: 'ERR_KUBELOOM_WRITE_UNCONFIRMED',
-      message: /sent nothing for 65 s/,
+      message: /has been silent for 65 s/,
     });
   });
 

@@ -54,7 +54,7 @@ test('C251 a token, certificate, key or CA that is a pipe, a device or a folder 
     ]) {
       await assert.rejects(connectionFor(config), {
         code: 'ERR_KUBELOOM_CREDENTIALS',
-        message: /is no regular file|is a directory/,
+        message: /is not a regular file|is a directory/,
       });
     }
   }
@@ -63,7 +63,7 @@ test('C251 a token, certificate, key or CA that is a pipe, a device or a folder 
 test('C251 a device and a file that grows beyond the limit are not read to their end', () => {
   assert.throws(() => loadKubeConfig({ path: '/dev/zero' }), {
     code: 'ERR_KUBELOOM_KUBECONFIG',
-    message: /\/dev\/zero is no regular file/,
+    message: /\/dev\/zero is not a regular file/,
   });
   const path = file('x'.repeat(100));
   assert.throws(() => readSmallFile(path, { bytesMax: 99 }), /has 100 bytes: too large/);

@@ -214,7 +214,7 @@ describe('serveHealth', () => {
     write('tls.crt', two.certificate);
     clock.advance(10_000);
     while (log.lines.length === 0) await isServedWith(one);
-    assert.match(log.lines[0] ?? '', /^warn tls: .* no certificate with its key: .*previous certificate/);
+    assert.match(log.lines[0] ?? '', /^warn tls: .* not a certificate with its key: .*previous certificate/);
     assert.equal(await isServedWith(one), true);
     write('tls.key', two.privateKey);
     clock.advance(10_000);
@@ -267,8 +267,8 @@ describe('serveHealth', () => {
         { port: 0, tls: { certFile, keyFile: folder.file('absent') } },
         /^tls\.keyFile cannot be read: ENOENT/,
       ],
-      [{ port: 0, tls: { certFile, keyFile: folder.path } }, /^tls\.keyFile: .* no regular file/],
-      [{ port: 0, tls: { certFile, keyFile: garbage } }, /^tls: .* are no certificate with its key/],
+      [{ port: 0, tls: { certFile, keyFile: folder.path } }, /^tls\.keyFile: .* not a regular file/],
+      [{ port: 0, tls: { certFile, keyFile: garbage } }, /^tls: .* are not a certificate with its key/],
       [{ port: 0, informers: {} }, /^informers must be informers/],
       [{ port: 0, leaderElector: {} }, /^leaderElector must be a leader elector/],
       [{ port: 0, readyz: { a: true } }, /^readyz\.a must be a function/],

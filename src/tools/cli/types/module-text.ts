@@ -21,7 +21,7 @@ export function moduleText(definitions: readonly TypedDefinition[]): string {
   for (const [index, one] of sorted.entries()) {
     const next = sorted[index + 1];
     if (!next || keyOf(next) !== keyOf(one)) continue;
-    const message = `${one.place} and ${next.place} both define ${one.plural}.${one.group}: leave one out`;
+    const message = `${one.place} and ${next.place} both define ${one.plural}.${one.group}: leave out one of them`;
     throw new KubeloomError('ERR_KUBELOOM_USAGE', message);
   }
   const names = new Identifiers('KubeObject', 'ResourceOf', 'NonNullable');

@@ -187,7 +187,7 @@ class Follower implements AsyncDisposable {
     const { workload } = this.#facts.run;
     const client = new ApiClient(kubeConfig);
     const journals = (await readLargeValue(client, run, LOG)) as Journals | undefined;
-    if (!journals) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'the log of index 0 is not there');
+    if (!journals) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'the log of index 0 is missing');
     const logs: Logs = new Map(
       Array.from(journals, ([kind, journal]) => [
         kind,

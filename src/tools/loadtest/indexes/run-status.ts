@@ -183,7 +183,7 @@ export class RunStatus<Own extends object> implements AsyncDisposable {
       };
       this.#lookers.add(look);
       if (limitMs !== undefined) {
-        const message = `nothing came for ${limitMs / 1000} s`;
+        const message = `there was no change for ${limitMs / 1000} s`;
         cancel = clock.schedule(limitMs, () => fail(new KubeloomError('ERR_KUBELOOM_LOADTEST', message)));
       }
       look();

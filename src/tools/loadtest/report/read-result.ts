@@ -55,6 +55,6 @@ function schemaCheck(): ValidateFunction {
 }
 
 function wrong(file: string, reason: string, cause?: unknown): KubeloomError {
-  const message = `${file} is no result of a load test: ${reason}`;
+  const message = `${file} is not a result of a load test: ${reason}`;
   return new KubeloomError('ERR_KUBELOOM_USAGE', message, cause === undefined ? {} : { cause });
 }

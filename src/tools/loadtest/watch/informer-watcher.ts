@@ -122,7 +122,7 @@ export function relayed(kubeConfig: AnyKubeConfig, proxy: Pick<TcpProxy, 'addres
   const cluster = kubeConfig.getCurrentCluster();
   const user = kubeConfig.getCurrentUser();
   if (!cluster || !user || cluster.proxyUrl) {
-    const message = 'connections through a proxy can be neither dropped nor slowed: use a direct one';
+    const message = 'connections through a proxy can be neither dropped nor slowed: use a direct connection';
     throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message);
   }
   const hostname = withoutBrackets(new URL(cluster.server).hostname);

@@ -54,7 +54,7 @@ describe('kubeloom loadtest --compare', () => {
     assert.equal(other.exitCode, 1);
     assert.match(
       other.stderr,
-      /b\.json is no result of a load test: it has the format 2.*ERR_KUBELOOM_USAGE/,
+      /b\.json is not a result of a load test: it has the format 2.*ERR_KUBELOOM_USAGE/,
     );
     const one = await runCommand(['loadtest', '--compare', a]);
     assert.match(one.stderr, /--compare takes two results of --json, got 1/);

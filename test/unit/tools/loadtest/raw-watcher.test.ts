@@ -255,7 +255,7 @@ describe('a raw watcher', () => {
     const synced = watcher.sync(NEVER);
     await until(() => scene.clock.advanceToNext());
     await synced;
-    assert.match(String(scene.errors[0]), /raw received the answer is no Kubernetes list/);
+    assert.match(String(scene.errors[0]), /raw received the answer is not a Kubernetes list/);
   });
 
   it('asks for other credentials when the server refuses them, and continues with these', async () => {

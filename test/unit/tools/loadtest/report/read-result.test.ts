@@ -133,7 +133,7 @@ describe('the schema of results', () => {
 
 describe('a file that is no result', () => {
   const refused: readonly (readonly [what: string, text: string, message: RegExp])[] = [
-    ['JSON that ends early', '{', /a\.json is no result of a load test: it is not JSON/],
+    ['JSON that ends early', '{', /a\.json is not a result of a load test: it is not JSON/],
     ['other JSON', '[]', /it has no format, and this version reads format 1/],
     [
       'a later format',
@@ -153,7 +153,7 @@ describe('a file that is no result', () => {
   }
 
   it('is refused: a file that does not exist', () => {
-    const message = /nowhere\.json is no result of a load test: it cannot be read: ENOENT/;
+    const message = /nowhere\.json is not a result of a load test: it cannot be read: ENOENT/;
     assert.throws(() => readResult('/nowhere.json'), { code: 'ERR_KUBELOOM_USAGE', message });
   });
 });
