@@ -1,7 +1,7 @@
 /**
- * Reports the errors of one informer. Every report carries the informer's name and goes to `onError` and to the log. Without
- * both it becomes a process warning with the code. Lines and warnings are limited to one a second for each code. Errors of
- * LIST and WATCH also go to the watch error handler.
+ * Reports the errors of an informer. Every report carries the informer's name and goes to `onError` and to the log, or
+ * becomes a process warning with the code if both are absent. Lines and warnings are limited to one a second for each
+ * code. Errors of LIST and WATCH also go to the watch error handler.
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf, messageOf } from '../base/errors.ts';
@@ -42,7 +42,10 @@ export type ErrorOrigin =
 /** Function that receives errors. An error that it throws, or rejects with, becomes a process warning. */
 export type ErrorListener = (error: KubeloomError, context: ErrorContext) => unknown;
 
-/** Function that is called for every failed LIST or WATCH. The informer retries by itself. Errors it throws are reported. */
+/**
+ * Function that is called for every failed LIST or WATCH. The informer retries by itself. Errors that the function
+ * throws are reported.
+ */
 export type WatchErrorHandler = (error: KubeloomError) => unknown;
 
 type MutationListener = (mutation: MutationError) => unknown;
@@ -58,7 +61,7 @@ export class ErrorReporter {
   watchErrorHandler: WatchErrorHandler | undefined;
   /** Last error of LIST, WATCH or decoding. */
   lastError: KubeloomError | undefined;
-  /** Number of errors by code and origin, also of those that no listener or warning showed. */
+  /** Number of errors by code and origin, including errors that no listener or warning showed. */
   readonly counts: LabelledCounter = new LabelledCounter('kubeloom_errors_total');
   /** Called after every change of `lastError`. */
   onLastError: () => void = () => {};
@@ -82,7 +85,7 @@ export class ErrorReporter {
 
   readonly object = (error: KubeloomError, key: string): void => this.#send(error, 'object', { key });
 
-  /** Reports that an event handler threw or its promise rejected. @param registeredAt '' when it is unknown */
+  /** Reports that an event handler threw or rejected. @param registeredAt '' if unknown */
   readonly handler = (thrown: unknown, key: string, name: string, registeredAt: string): void => {
     const by = { handler: name, ...(registeredAt ? { registeredAt } : {}) };
     const mutation = refusedWrite(thrown, key);
@@ -108,7 +111,7 @@ export class ErrorReporter {
   readonly listener = (what: string, cause: unknown): void =>
     this.report(listenerError(what, cause), 'listener');
 
-  /** Reports a slow handler. @param callMs duration of a long call; undefined when the oldest notification is too old */
+  /** Reports a slow handler. @param callMs duration of a long call; undefined if the oldest notification is too old */
   readonly slowHandler = (name: string, callMs: number | undefined, backlog: HandlerBacklog): void => {
     const { notifications, bytes, ageMs } = backlog;
     const waiting = `${notifications} notifications (${bytes} bytes, the oldest for ${Math.round(ageMs)} ms)`;

@@ -25,7 +25,7 @@ const FUNCTIONS: OptionChecks<HandlerFuncs<unknown>> = {
   deleteFunc: callback,
 };
 
-/** Handler made of functions; each function may be missing. */
+/** Handler made of functions; each function is optional. */
 export class ResourceEventHandlerFuncs<T = unknown> implements ResourceEventHandler<T> {
   readonly funcs: HandlerFuncs<T>;
 
@@ -48,7 +48,7 @@ export class ResourceEventHandlerFuncs<T = unknown> implements ResourceEventHand
   }
 }
 
-/** Handler made of functions, whose `addFunc` also receives whether the object is in the initial list. */
+/** Handler made of functions, whose `addFunc` also receives `isInInitialList`. */
 export class ResourceEventHandlerDetailedFuncs<T = unknown> implements ResourceEventHandler<T> {
   readonly funcs: HandlerDetailedFuncs<T>;
 
@@ -119,8 +119,8 @@ function lastOf<T>(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): Borrowed
 }
 
 /**
- * Returns the class name of the handler. For a plain object it returns the names of its functions, joined by `+`, without
- * functions that are named after their callback; `handler` when none is left.
+ * Returns the class name of the handler. For a plain object, returns the names of the functions joined by `+`, without
+ * functions named after their callback; `handler` if no name is left.
  */
 export function nameForHandler(handler: ResourceEventHandler<never>): string {
   anObject('handler', handler);
@@ -138,14 +138,14 @@ function nameForFunctions(of: object, properties: readonly string[]): string {
   for (const property of properties) {
     const callback: unknown = Reflect.get(of, property);
     const name = typeof callback === 'function' ? callback.name.replace(/^bound /, '') : '';
-    // An inline function has the name of its property, which does not identify the handler.
+    // An inline function takes the name of the property, which does not identify the handler.
     if (name !== '' && name !== property) names.add(name);
   }
   return names.size > 0 ? [...names].join('+') : 'handler';
 }
 
 export interface DeletedObject<Item> extends Identity {
-  /** Last known state; undefined when there is none. */
+  /** Last known state; undefined if there is none. */
   readonly optionalObject: Item | undefined;
   /** Tombstone that the handler received instead of an object, when a relist found the object missing. */
   readonly finalStateUnknown: Tombstone | undefined;

@@ -1,4 +1,4 @@
-/** The handlers of one informer: registration, removal, and shutdown. */
+/** The handlers of an informer: registration, removal, and shutdown. */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import {
@@ -36,11 +36,11 @@ import type { ErrorReporter } from './error-reporter.ts';
 import type { BacklogPressure } from '../replica/deliver/backlog-step.ts';
 
 export interface HandlerOptions {
-  /** Name in messages and done checkers. Default: the handler's class, or the names of its functions. */
+  /** Name in messages and done checkers. Default: the name of the handler's class, or the names of the functions. */
   readonly name?: string;
   /** Resync period in ms. Default: the informer's. 0: never. */
   readonly resyncPeriodMs?: number;
-  /** Measures the duration of each call, its promise included, for metrics and `stats()`. Default: false. */
+  /** Measures the duration of each call, including the promise, for metrics and `stats()`. Default: false. */
   readonly measureDuration?: boolean;
 }
 
@@ -79,27 +79,27 @@ export interface HandlersOptions {
   readonly activity: InformerActivity;
   /** Name of the informer's done checker. */
   readonly syncName: string;
-  /** Returns the labels of the informer in metrics; they are final when it runs. */
+  /** Returns the labels of the informer in metrics; they are final when the informer runs. */
   readonly metricLabels: () => MetricLabels;
-  /** Called when a registration may have synced or failed. */
+  /** Called when a registration may be synced or failed. */
   readonly onProgress: () => void;
 }
 
-/** Figures of one handler at one moment. */
+/** Figures of a handler at a point in time. */
 export interface HandlerStats extends HandlerBacklog {
   /** Name of the handler. A later handler with a name in use gets a number: `slow #2`. */
   readonly name: string;
-  /** Calls so far, the one in progress included. */
+  /** Calls so far, including the call in progress. */
   readonly calls: number;
   /** Calls that threw or rejected. */
   readonly errors: number;
-  /** Notifications that were merged into others. */
+  /** Notifications merged into other notifications. */
   readonly coalesced: number;
   /** Durations of the calls in seconds; undefined without the option `measureDuration`. */
   readonly durations: HistogramData | undefined;
 }
 
-/** Seconds: client-go's bounds for requests and work, and smaller ones, because most handlers only add a key to a queue. */
+/** Seconds: client-go's bounds for requests and work, and smaller: most handlers only add a key to a queue. */
 const DURATION_BOUNDS: readonly number[] = [
   0.000_005, 0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025,
   0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -111,12 +111,12 @@ const OWN_FRAMES = 4;
 /** @internal */
 export class Handlers {
   readonly #options: HandlersOptions;
-  /** Handlers whose last call has not returned, including removed ones: stopping waits for them (contract C8). */
+  /** Handlers whose last call is not over, including removed handlers: stopping waits for them (contract C8). */
   readonly #listeners: Map<Registration, ProcessorListener> = new Map();
   readonly #resync: ResyncTimer;
-  /** Undefined until the informer runs: before that there is nothing to deliver. */
+  /** Undefined before the informer runs; until then there are no notifications to deliver. */
   #threads: HandlerThread | undefined;
-  /** Coalesced notifications of handlers that have ended. */
+  /** Coalesced notifications of ended handlers. */
   #coalescedBefore = 0;
 
   constructor(options: HandlersOptions) {
@@ -134,7 +134,7 @@ export class Handlers {
     });
   }
 
-  /** @param writer the cache of another thread, which needs no resync: it has the unchanged objects of every relist */
+  /** @param writer the cache of another thread; needs no resync, because every relist sends it unchanged objects */
   add(
     handler: ResourceEventHandler<never>,
     options: HandlerOptions,
@@ -176,8 +176,8 @@ export class Handlers {
   }
 
   /**
-   * Removes a handler. Ignores a registration of another informer, and one that has ended. A second removal without
-   * `drain` drops the pending notifications.
+   * Removes a handler. Ignores a registration of another informer, or a registration that ended. A second removal
+   * without `drain` drops the pending notifications.
    */
   remove(registration: HandlerRegistration, options: RemovalOptions): void {
     checkOptions('options of a removal', options, REMOVAL_CHECKS);
@@ -206,7 +206,7 @@ export class Handlers {
   }
 
   /**
-   * Removes all handlers and resolves when the last call has returned. A second call without `drain` drops the pending
+   * Removes all handlers and resolves when the last call is over. A second call without `drain` drops the pending
    * notifications.
    */
   async close(drain: boolean): Promise<void> {
@@ -306,7 +306,7 @@ export class Handlers {
 
 const CALLBACKS: readonly (keyof ResourceEventHandler<unknown>)[] = ['onAdd', 'onUpdate', 'onDelete'];
 
-/** Checks a handler. @throws ERR_KUBELOOM_OPTION when it has no callback, or one that is no function */
+/** Checks a handler. @throws ERR_KUBELOOM_OPTION if there is no callback, or a callback is not a function */
 export function checkHandler(handler: unknown, options: HandlerOptions): void {
   const expected = 'an object with onAdd, onUpdate or onDelete';
   if (typeof handler !== 'object' || handler === null) invalidOption('a handler', handler, expected);
@@ -331,10 +331,10 @@ export function wrongRegistration(): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_OPTION', message);
 }
 
-/** Handle of one registration. An informer accepts only its own handles for removal. */
+/** Handle of a registration. An informer accepts only handles that it created. */
 class Registration implements HandlerRegistration {
   readonly name: string;
-  /** Its name in metrics, which no other handler of the informer has. */
+  /** Name in metrics, unique among the handlers of the informer. */
   readonly label: string;
   readonly #durations: Histogram | undefined;
   readonly hasSyncedChecker: SettableDoneChecker;

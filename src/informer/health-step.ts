@@ -1,10 +1,11 @@
 /**
- * The health of one informer as data: whether its cache follows the server, since when, and whether it is stale. One
- * pure step; the caller gives the time.
+ * The health of an informer as data: whether the cache follows the server, since when, and whether it is stale. A
+ * single pure step; the caller supplies the time.
  *
  * A server sends a bookmark a minute on an open watch, so a longer silence is a sign of a problem. The cache is *fresh*
- * at the moment when a watch opens, a record arrives on an open watch, or a whole list is applied. It is *stale* when
- * that moment is longer ago than `staleAfterMs`. It is never stale before the first sync, because it is not used then.
+ * at the moment when a watch opens, a record arrives on an open watch, or a whole list is applied. It is *stale* if
+ * that moment is longer ago than `staleAfterMs`. It is never stale before the first sync, because it is not used before
+ * that.
  */
 import type { ReflectorPhase } from '../shared/protocol.ts';
 
@@ -13,7 +14,7 @@ export type Connection =
   /** The first list is not in the cache yet. */
   | { readonly kind: 'syncing'; readonly isOpen: boolean; readonly sinceMs: number }
   | { readonly kind: 'connected'; readonly sinceMs: number }
-  /** No watch is open: between two, listing again, or backing off. */
+  /** No watch is open: between two watches, during a relist, or during a backoff. */
   | { readonly kind: 'disconnected'; readonly sinceMs: number }
   | { readonly kind: 'stopped'; readonly sinceMs: number };
 
@@ -87,7 +88,10 @@ function apply(state: HealthState, input: HealthInput, nowMs: number): HealthSta
   }
 }
 
-/** Applies a phase. A paused watch stays open, but the reflector does not read it: the cache becomes stale in the end. */
+/**
+ * Applies a phase. A paused watch stays open, but the reflector does not read it, so the cache eventually becomes
+ * stale.
+ */
 function applyPhase(state: HealthState, phase: ReflectorPhase, nowMs: number): HealthState {
   const { connection } = state;
   if (connection.kind === 'not-started' || connection.kind === 'stopped') return state;

@@ -1,7 +1,7 @@
 /**
- * Health of an informer. It calls the step function, keeps one timer for the moment at which the cache becomes stale,
- * and notifies listeners of `stale` and `recovered` after the first sync. It reads the time of the last merge when it
- * needs it: only a stale cache asks to be called for the next merge.
+ * Health of an informer. It calls the step function, keeps a timer for the moment when the cache becomes stale, and
+ * notifies listeners of `stale` and `recovered` after the first sync. It reads the time of the last merge on demand;
+ * only a stale cache registers a callback for the next merge.
  */
 import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
@@ -10,7 +10,7 @@ import type { ReflectorPhase } from '../shared/protocol.ts';
 import { NOT_STARTED, staleAtMs, stepHealth } from './health-step.ts';
 import type { Connection, HealthInput, HealthState } from './health-step.ts';
 
-/** Times are those of `Date.now()`, in ms. */
+/** Times are values of `Date.now()`, in ms. */
 export interface InformerHealth {
   /**
    * `syncing`: the first list is not in the cache yet. `connected`: a watch is open. `disconnected`: no watch is open,
@@ -21,7 +21,7 @@ export interface InformerHealth {
   readonly sinceMs: number | undefined;
   readonly phase: ReflectorPhase;
   /**
-   * True when the cache may be outdated: for longer than `watch.staleAfterMs` no event, bookmark, opened watch or list
+   * True if the cache may be outdated: for longer than `watch.staleAfterMs` no event, bookmark, opened watch or list
    * showed that it follows the server. Always false before the first sync.
    */
   readonly isStale: boolean;
@@ -64,7 +64,7 @@ export type HealthSource = Pick<
 
 /** @internal The merges of the informer's records. */
 export interface Merges {
-  /** Time of the last merge, of the same clock. */
+  /** Time of the last merge, by the same clock. */
   readonly mergedMs: number | undefined;
   /** Calls a function once, after the next merge. */
   onNextMerge(callback: () => void): void;
@@ -76,7 +76,7 @@ export interface HealthOptions {
   readonly staleAfterMs: number;
   readonly source: () => HealthSource;
   readonly merges: Merges;
-  /** Called when a listener throws, or its promise rejects. */
+  /** Called when a listener throws or rejects. */
   readonly onListenerError: (cause: unknown) => void;
   /** Default `Date.now`. */
   readonly wallNow?: () => number;
@@ -122,7 +122,7 @@ export class Health {
     };
   }
 
-  /** Health at this moment. An overdue change notifies the listeners first. */
+  /** Present health. An overdue change notifies the listeners first. */
   get snapshot(): InformerHealth {
     this.apply({ type: 'tick' });
     const { clock, source, wallNow = Date.now } = this.#options;
@@ -154,7 +154,7 @@ export class Health {
     this.#state = stepHealth(this.#state, { type: 'merged' }, mergedMs, staleAfterMs);
   }
 
-  /** Keeps one timer. It may fire too early, because merges delay staleness without rescheduling the timer. */
+  /** Keeps a single timer. It may fire too early, because merges delay staleness without rescheduling the timer. */
   #schedule(nowMs: number): void {
     const atMs = staleAtMs(this.#state, this.#options.staleAfterMs);
     if (atMs === undefined) {

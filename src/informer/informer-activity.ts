@@ -1,5 +1,5 @@
 /**
- * Activity of one informer's reflectors on the main thread: counts their lists and watches, reads their counters when
+ * Activity of an informer's reflectors on the main thread: counts their lists and watches, reads their counters when
  * metrics are collected, and publishes on the diagnostics channels.
  */
 import type { ErrorCode } from '../base/error-codes/error-table.ts';
@@ -47,10 +47,10 @@ const COUNTED: readonly SampleOfCounter[] = [
 ];
 
 export class InformerActivity {
-  /** Counters that the reflectors keep, one after another. */
+  /** Counters that the reflectors of the informer update in turn. */
   readonly counters: SharedArrayBuffer = allocateActivity();
   readonly #reader: CounterReader = new CounterReader(this.counters);
-  /** Labels of the informer; its name is unique from `begin` on. */
+  /** Labels of the informer; the name is unique from `begin` on. */
   labels: InformerLabels;
   readonly #lists: LabelledCounter = new LabelledCounter('kubeloom_lists_total');
   readonly #listDurations: Map<string, Histogram> = new Map();
@@ -58,9 +58,9 @@ export class InformerActivity {
   readonly #watchesEnded: LabelledCounter = new LabelledCounter('kubeloom_watches_ended_total');
   #watchesStarted = 0;
   #isWatching = false;
-  /** Treatment of the shard selector by the server; undefined until a list has shown it. */
+  /** Treatment of the shard selector by the server; undefined until a list shows it. */
   shardFilterSupport: ShardFilterSupport | undefined;
-  /** Treatment of managedFields by the server; undefined if the informer keeps them, and until an object has shown it. */
+  /** Treatment of managedFields by the server; undefined if the informer keeps them, and until an object shows it. */
   managedFieldsSupport: ManagedFieldsSupport | undefined;
   /** Samples of the counters; their labels are made once, because each scrape reads them. */
   #counted: readonly CountedSample[] = [];
@@ -87,7 +87,7 @@ export class InformerActivity {
         this.#listEnded(activity);
         break;
       case 'watch-started':
-        // The thread of an earlier watch ended with it.
+        // An earlier watch ended together with its thread.
         if (this.#isWatching) this.#watchesEnded.increment({ reason: 'thread' });
         this.#isWatching = true;
         this.#watchesStarted++;
@@ -109,13 +109,15 @@ export class InformerActivity {
     }
   }
 
-  /** Publishes that a handler is slow. @param callMs duration of a long call; undefined when notifications wait for long */
+  /**
+   * Publishes that a handler is slow. @param callMs duration of a long call; undefined if notifications wait too long
+   */
   slowHandler(handler: string, callMs: number | undefined, backlog: HandlerBacklog): void {
     const code = 'ERR_KUBELOOM_SLOW_HANDLER';
     publish('kubeloom:slow-handler', () => ({ ...this.labels, handler, code, callMs, ...backlog }));
   }
 
-  /** Publishes a step against the memory of a handler's backlog. @param code its code in errors */
+  /** Publishes a step against the memory of a handler's backlog. @param code code of the step in errors */
   backlog(handler: string, code: ErrorCode, backlog: HandlerBacklog): void {
     publish('kubeloom:backlog', () => ({ ...this.labels, handler, code, ...backlog }));
   }

@@ -3,7 +3,7 @@ import type { DoneChecker } from '../base/done-checker.ts';
 import type { SignalOptions } from '../base/signal-options.ts';
 
 export interface InformerController {
-  /** Does nothing: call `run` of the informer. */
+  /** No effect: call `run` of the informer. */
   run(options?: SignalOptions): Promise<void>;
   hasSynced(): boolean;
   readonly hasSyncedChecker: DoneChecker;

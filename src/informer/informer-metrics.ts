@@ -1,4 +1,6 @@
-/** Metrics of one informer: its cache, its errors and its handlers. They last from the start to the end of the informer. */
+/**
+ * Metrics of an informer: the cache, the errors and the handlers. They last from the start to the end of the informer.
+ */
 import { registerMetrics } from '../metrics/collect.ts';
 import type { AddSample, MetricSource } from '../metrics/collect.ts';
 import type { MetricLabels } from '../metrics/metrics-table.ts';
@@ -19,7 +21,7 @@ export interface MeasuredInformer extends InformerStatsSource {
   readonly activity: InformerActivity;
 }
 
-/** component-base's informer metrics keep as many digits: a double cannot hold more. */
+/** As in component-base's informer metrics: a double cannot hold more digits. */
 const VERSION_DIGITS = 15;
 
 export class InformerMetrics implements MetricSource {
@@ -36,7 +38,7 @@ export class InformerMetrics implements MetricSource {
     this.#informer = informer;
   }
 
-  /** Registers the informer. Returns the function that ends its series. */
+  /** Registers the informer. Returns the function that ends the series. */
   start(): () => void {
     const { name, end } = registerMetrics(this);
     this.labels = { ...this.labels, name };
@@ -46,7 +48,7 @@ export class InformerMetrics implements MetricSource {
   }
 
   get stats(): InformerStats {
-    // The name by which metrics and messages of channels tell it from others of its kind.
+    // The name that distinguishes informers of the same kind in metrics and channel messages.
     return informerStats({ ...this.#informer, name: this.labels['name'] ?? '' });
   }
 

@@ -1,6 +1,6 @@
 /**
- * The options of one informer: their checks, defaults and bounds, and what they mean for reflector and shards. Factories
- * and InformersMap use parts of the table of checks.
+ * The options of an informer: checks, defaults and bounds, and the resulting settings of reflector and shards.
+ * Factories and InformersMap use parts of the table of checks.
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
@@ -50,8 +50,8 @@ import { assertServerSource } from '../kube/server-source.ts';
 export type InformerView = 'object' | 'metadata';
 
 /**
- * The first nine words are enough for most programs. `threads`, `log` and `clock` mean the same in the whole package. The
- * other words are for special needs, most of them in five groups.
+ * The first nine options are enough for most programs. `threads`, `log` and `clock` have the same meaning in the whole
+ * package. The other options are for special needs, most of them in groups.
  *
  * @typeParam Name names of the indexes
  */
@@ -66,7 +66,7 @@ export interface InformerOptions<T, Name extends string = string> {
    * `metadata.managedFields` is dropped. Default: `object`.
    */
   readonly view?: InformerView;
-  /** Dotted paths whose values each entry has in `fields`, without parsing the object. */
+  /** Dotted paths whose values are in the `fields` of each entry, without parsing the object. */
   readonly fields?: readonly string[];
   /** Indexes in addition to the namespace index, which always exists. */
   readonly indexers?: Indexers<T, Name>;
@@ -76,14 +76,15 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly onError?: ErrorListener;
   /** Threads to use. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
-  /** Receives a line for each error, at most one a second for each code, in place of process warnings. Default: none. */
+  /** Receives a line for each error, at most one a second for each code, instead of process warnings. Default: none. */
   readonly log?: Logger;
   /** Clock for resync periods, the age of backlogs and the rate of warnings. Default: the real clock. */
   readonly clock?: Clock;
   /**
-   * The part of all objects that this informer has: ranges of the hash of uid or namespace, such as
-   * `partitionRanges([0, 1])`. Servers with Kubernetes' ShardedListAndWatch send only these. Other servers send
-   * everything, and the informer drops the rest before it is stored; `stats().shardFilterSupport` says which it is.
+   * The part of all objects that this informer keeps: ranges of the hash of uid or namespace, such as
+   * `partitionRanges([0, 1])`. Servers with Kubernetes' ShardedListAndWatch send only these objects. Other servers send
+   * all objects, and the informer drops the rest before storing them; `stats().shardFilterSupport` shows the kind of
+   * server.
    */
   readonly shardSelector?: ShardSelector;
   /** Function that may change the options of every LIST and WATCH; see `TweakListOptions`. */
@@ -92,13 +93,13 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly codec?: Codec;
   /** Pauses after failures: the first, which doubles with each failure, and the longest. Default: 800, and 30,000. */
   readonly backoff?: { readonly initialMs?: number; readonly maxMs?: number };
-  /** How the first state is listed. */
+  /** Options of the first list. */
   readonly list?: {
     /** Streaming list of Kubernetes 1.35. `auto` (default) uses LIST when the server does not support it. */
     readonly watchList?: 'auto' | 'off';
     /**
-     * State that the first list may have when it is not a streaming list. `any` (default): any, as client-go; the cheapest.
-     * `latest`: none that is older than the request. A streaming list always is the most recent.
+     * State of the first list if it is not a streaming list. `any` (default): any state, as in client-go; the cheapest.
+     * `latest`: a state that is not older than the request. A streaming list always returns the most recent state.
      */
     readonly initialList?: 'any' | 'latest';
     /** Objects in a page of a LIST; 0 (default): client-go's rules. */
@@ -106,7 +107,7 @@ export interface InformerOptions<T, Name extends string = string> {
     /** Time without a byte after which a LIST replaces a streaming list. Default 30,000, least 100. */
     readonly idleTimeoutMs?: number;
   };
-  /** How the cache follows the server after the list. */
+  /** Options of the watch after the list. */
   readonly watch?: {
     /**
      * Minimum duration of a watch that the informer requests. The requested duration is random, up to twice the minimum,
@@ -116,15 +117,15 @@ export interface InformerOptions<T, Name extends string = string> {
     /**
      * Time without a byte after which a watch is replaced and idle connections to the same server are closed. Bookmarks
      * count as bytes. The limit covers the whole request: connecting, waiting for the response's head, and the stream,
-     * also of a streaming list. Default: five seconds after the watch should have ended; 150,000 once the server has
-     * sent a bookmark, which it does every minute. Least: 100.
+     * also of a streaming list. Default: five seconds after the watch should have ended; 150,000 after the first
+     * bookmark, because the server then sends a bookmark every minute. Least: 100.
      */
     readonly idleTimeoutMs?: number;
     /** Time for which a watch that fails with an internal error is retried at once, without a list. Default: 0. */
     readonly maxInternalErrorRetryDurationMs?: number;
     /**
-     * Time after which the cache is stale when nothing shows that it follows the server: no event, bookmark, opened
-     * watch or whole list. Default 120,000: a server sends a bookmark a minute.
+     * Time after which the cache is stale without a sign that it follows the server: an event, bookmark, opened watch
+     * or whole list. Default 120,000: a server sends a bookmark a minute.
      */
     readonly staleAfterMs?: number;
   };
@@ -135,8 +136,8 @@ export interface InformerOptions<T, Name extends string = string> {
     /** Default 1024, as in client-go. */
     readonly pendingNotifications?: number;
     /**
-     * Age of the oldest pending notification, even while its call has not returned. Default: 30,000; 0: never.
-     * `registration.backlog` and `health.handlers` show pending notifications at any time.
+     * Age of the oldest pending notification, also during a call. Default: 30,000; 0: never. `registration.backlog` and
+     * `health.handlers` show pending notifications at any time.
      */
     readonly ageMs?: number;
   };
@@ -162,10 +163,10 @@ const IN_META = ';g=meta.k8s.io;v=v1';
 const WITHOUT_MANAGED_FIELDS = `;drop=${MANAGED_FIELDS}`;
 
 /**
- * Returns the Accept headers of an informer, the best type first. Servers that offer no metadata alone send whole objects.
+ * Returns the Accept headers of an informer, the best type first. Servers that do not offer metadata alone send whole
+ * objects.
  *
- * @param drop paths that the shards remove in any case
- * @internal
+ * @param drop paths that the shards remove in any case @internal
  */
 export function acceptSpec(
   view: InformerView,
@@ -264,7 +265,7 @@ export function shardSpec<T>(
   };
 }
 
-/** One day: no server lets a watch last longer. */
+/** A day: longer than any server lets a watch last. */
 const MIN_WATCH_TIMEOUT_MS_MAX = 86_400_000;
 /** A shorter limit could be reached by a pause of the machine. */
 const SILENCE_MS_MIN = 100;

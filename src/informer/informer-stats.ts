@@ -1,4 +1,4 @@
-/** Figures of one informer at one moment, as plain data: for its metrics, and for programs that look at one informer. */
+/** Figures of an informer at a point in time, as plain data: for metrics, and for programs that inspect an informer. */
 import type { ManagedFieldsSupport, ShardFilterSupport } from '../shared/activity.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import type { ErrorReporter } from './error-reporter.ts';
@@ -15,17 +15,17 @@ export interface InformerStats {
   readonly hasSynced: boolean;
   /** Objects in the cache. */
   readonly objects: number;
-  /** Bytes of these objects and of those that only pending notifications need. */
+  /** Bytes of these objects, and of objects that only pending notifications need. */
   readonly storeBytes: StoreBytes;
-  /** Records that were merged into the cache. */
+  /** Records merged into the cache. */
   readonly records: number;
   /** Number of reported errors by code. */
   readonly errors: Readonly<Record<string, number>>;
-  /** Treatment of the shard selector by the server; undefined without one, and until a list has shown it. */
+  /** Treatment of the shard selector by the server; undefined if there is no selector, and until a list shows it. */
   readonly shardFilterSupport: ShardFilterSupport | undefined;
   /**
-   * Whether the server leaves managedFields out, or sends them and the informer drops them; undefined if the informer keeps
-   * them, and until an object has shown it. Kubernetes 1.37 leaves them out with the feature gate ManagedFieldsOptOut.
+   * Whether the server omits managedFields, or sends them and the informer drops them; undefined if the informer keeps
+   * them, and until an object shows it. Kubernetes 1.37 omits them with the feature gate ManagedFieldsOptOut.
    */
   readonly managedFieldsSupport: ManagedFieldsSupport | undefined;
   /** Handlers in the order of registration. */

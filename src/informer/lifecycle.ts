@@ -1,7 +1,7 @@
 /**
- * The lifecycle of one informer: created, running, stopped; once, in that order. Stopping has client-go's order: it ends
- * the input, then rejects new handlers, then ends the existing handlers. The events of the running pipeline are passed
- * on to the informer's health, its waits and its handlers.
+ * The lifecycle of an informer: created, running, stopped; once, in that order. Stopping follows client-go's order: it
+ * ends the input, rejects new handlers, and ends the existing handlers. The lifecycle passes events of the running
+ * pipeline on to the informer's health, waits and handlers.
  */
 import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
@@ -30,7 +30,7 @@ export interface InformerParts {
   readonly reports: ErrorReporter;
   readonly health: Health;
   readonly metrics: Pick<InformerMetrics, 'start'>;
-  /** Notified of every change that a caller may wait for. */
+  /** Notified of every change for which a caller may wait. */
   readonly changed: WaitCondition;
   readonly onSynced: () => void;
 }
@@ -62,7 +62,7 @@ export class InformerLifecycle {
     this.#ended = new Promise((resolve) => (this.#end = resolve));
   }
 
-  /** Error that ended the informer; undefined when the user stopped it. */
+  /** Error that ended the informer; undefined if the user stopped it. */
   get failure(): KubeloomError | undefined {
     return this.#failure;
   }
@@ -89,7 +89,7 @@ export class InformerLifecycle {
     if (this.#state.kind === 'stopped') throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);
   }
 
-  /** Rejects reads before start. @throws ERR_KUBELOOM_NOT_STARTED when it was never started, even if it was stopped */
+  /** Rejects reads before start. @throws ERR_KUBELOOM_NOT_STARTED if it was never started, even if it was stopped */
   checkStarted(): void {
     if (!this.hasStarted) throw this.notStarted('cannot be read');
   }
@@ -193,7 +193,7 @@ export class InformerLifecycle {
     this.#end();
   }
 
-  /** Resolves the waits for versions that the cache has reached. */
+  /** Resolves the waits for versions that the cache reached. */
   readonly #advance = (): void => {
     const { pipeline } = this.#parts;
     this.#waiters.advance(pipeline.replica.live.resourceVersion);

@@ -1,6 +1,6 @@
 /**
- * Listers, as in client-go: they read a cache by name, by namespace and by label selector. Each result comes
- * from one state of the cache, needs no parsing, and stays readable as long as the caller keeps it.
+ * Listers, as in client-go: they read a cache by name, by namespace and by label selector. Each result comes from a
+ * single state of the cache, needs no parsing, and stays readable as long as the caller keeps it.
  */
 import { KubeloomError } from '../base/errors.ts';
 import { LabelSelector, parseLabelSelector } from '../kube/label-selector.ts';
@@ -12,7 +12,7 @@ import type { SelectableStore } from '../replica/store/indexer.ts';
 /** A label selector as text (`app=web,tier in (a,b)`) or parsed. Absent or empty selects everything. */
 export type SelectorLike = string | LabelSelector;
 
-/** Reader of one cache. Every read throws ERR_KUBELOOM_NOT_STARTED when the informer was never started. */
+/** Reader of a cache. Every read throws ERR_KUBELOOM_NOT_STARTED if the informer was never started. */
 export class Lister<T> {
   readonly #store: SelectableStore<T>;
   readonly #resource: ResourceRef;
@@ -27,34 +27,34 @@ export class Lister<T> {
   /**
    * Returns the objects of all namespaces, in the order in which the server first listed them.
    *
-   * @throws ERR_KUBELOOM_SELECTOR when the text is no label selector
+   * @throws ERR_KUBELOOM_SELECTOR for an invalid label selector
    */
   list(selector: SelectorLike = ''): CachedObject<T>[] {
     return this.#all.list(selector);
   }
 
   /**
-   * Walks over the objects of all namespaces as they are now, for collections so large that reading them at once would
-   * block the event loop: it lets other tasks run after every `drainBudgetMs`. Each object is readable until the next one
-   * is asked for; `retain()` keeps it. Leave the loop with `break` or `return`, so that the snapshot is released.
+   * Walks over a snapshot of the objects of all namespaces, for collections so large that reading them at once would
+   * block the event loop: other tasks run after every `drainBudgetMs`. Each object is readable until the next is
+   * requested; `retain()` keeps it. Leave the loop with `break` or `return`, so that the snapshot is released.
    *
-   * @throws ERR_KUBELOOM_SELECTOR when the text is no label selector
+   * @throws ERR_KUBELOOM_SELECTOR for an invalid label selector
    */
   scan(selector: SelectorLike = ''): AsyncGenerator<Borrowed<T>, void, undefined> {
     return this.#all.scan(selector);
   }
 
-  /** Returns a cluster-scoped object; undefined when it is not in the cache. */
+  /** Returns a cluster-scoped object; undefined if it is not in the cache. */
   get(name: string): CachedObject<T> | undefined {
     return this.#all.get(name);
   }
 
-  /** @throws ERR_KUBELOOM_NOT_FOUND when it is not in the cache */
+  /** @throws ERR_KUBELOOM_NOT_FOUND if it is not in the cache */
   require(name: string): CachedObject<T> {
     return this.#all.require(name);
   }
 
-  /** Returns a lister of one namespace. */
+  /** Returns a lister of a single namespace. */
   namespace(namespace: string): NamespaceLister<T> {
     return new NamespaceLister(this.#store, this.#resource, namespace);
   }
@@ -76,7 +76,7 @@ export class NamespaceLister<T> {
     this.#namespace = namespace;
   }
 
-  /** @throws ERR_KUBELOOM_SELECTOR when the text is no label selector */
+  /** @throws ERR_KUBELOOM_SELECTOR for an invalid label selector */
   list(selector: SelectorLike = ''): CachedObject<T>[] {
     this.#store.checkStarted?.();
     return this.#store.select(selectorOf(selector), this.#namespace);
@@ -88,13 +88,13 @@ export class NamespaceLister<T> {
     return this.#store.scan(selectorOf(selector), this.#namespace);
   }
 
-  /** Returns the object; undefined when it is not in the cache. */
+  /** Returns the object; undefined if it is not in the cache. */
   get(name: string): CachedObject<T> | undefined {
     this.#store.checkStarted?.();
     return this.#store.getByKey(this.#namespace === '' ? name : `${this.#namespace}/${name}`);
   }
 
-  /** @throws ERR_KUBELOOM_NOT_FOUND when it is not in the cache */
+  /** @throws ERR_KUBELOOM_NOT_FOUND if it is not in the cache */
   require(name: string): CachedObject<T> {
     const found = this.get(name);
     if (found) return found;

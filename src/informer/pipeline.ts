@@ -1,6 +1,6 @@
 /**
- * The internal part of one informer: its replica with indexes and entries, and the settings with which the threads
- * fill it. `SharedIndexInformer` attaches and detaches it.
+ * The internal part of an informer: the replica with indexes and entries, and the settings with which the threads fill
+ * it. `SharedIndexInformer` attaches and detaches the pipeline.
  */
 import type { Clock } from '../base/clock.ts';
 import type { DoneProgress } from '../base/done-checker.ts';
@@ -60,15 +60,15 @@ export interface PipelineEvents {
   readonly progress: (progress: DoneProgress) => void;
   /** Called when a whole list was applied. */
   readonly replaced: () => void;
-  /** Called when the threads have failed; no event follows. */
+  /** Called when the threads have failed; it is the last event. */
   readonly failed: (error: KubeloomError) => void;
 }
 
-/** Bytes of objects in an informer's memory, without its free room. */
+/** Bytes of objects in an informer's memory, without free room. */
 export interface StoreBytes {
   /** Bytes of objects as received, or in their codec. */
   readonly plain: number;
-  /** Packed bytes of objects that have not changed for a while. */
+  /** Packed bytes of objects that did not change for a while. */
   readonly packed: number;
 }
 
@@ -85,7 +85,7 @@ const COMPACTIONS_PER_TURN = 2;
 /** @internal */
 export class InformerPipeline<T> {
   readonly #options: PipelineOptions<T>;
-  /** Declared paths, including those of indexers that were added before start. */
+  /** Declared paths, including the paths of indexers that were added before start. */
   readonly #fields: string[];
   readonly #indexes: IndexSet;
   readonly replica: Replica;
@@ -103,7 +103,7 @@ export class InformerPipeline<T> {
   mergedMs: number | undefined;
 
   /**
-   * @param admit throws when indexers can no longer be added; returns true when the shards have started
+   * @param admit throws if indexers can no longer be added; returns true if the shards have started
    * @param checkStarted throws when the informer was never started
    */
   constructor(options: PipelineOptions<T>, admit: () => boolean, checkStarted: () => void) {
@@ -139,9 +139,10 @@ export class InformerPipeline<T> {
   }
 
   /**
-   * Starts to list and watch. Rejects when a shard cannot accept the informer, e.g. cannot load a module.
+   * Starts to list and watch. Rejects if a shard cannot accept the informer, for example because it cannot load a
+   * module.
    *
-   * @param signal ends the attempt, when nothing has started yet, and later the detection of writes
+   * @param signal ends the attempt before the start, and later the detection of writes
    */
   async attach(threads: InformerThreads, events: PipelineEvents, signal: AbortSignal): Promise<void> {
     const owner = this.#newOwner(threads);
@@ -159,7 +160,7 @@ export class InformerPipeline<T> {
     return this.#attached?.owner;
   }
 
-  /** The other threads that read the cache; made when the first one asks, after `attach`. */
+  /** The other threads that read the cache; created for the first such thread, after `attach`. */
   get cacheExports(): CacheExports {
     this.#cacheExports ??= new CacheExports(this.replica.table, () => this.#attached?.threads.requestRun());
     if (this.#attached) this.#attached.owner.readers = this.#cacheExports;
@@ -171,7 +172,7 @@ export class InformerPipeline<T> {
     return this.#attached?.threads;
   }
 
-  /** Figures of other threads; undefined while none has asked. */
+  /** Figures of other threads; undefined before the first such thread. */
   get exportStats(): CacheExportStats | undefined {
     return this.#cacheExports?.stats;
   }
@@ -189,23 +190,23 @@ export class InformerPipeline<T> {
     return this.#options.listener.latency;
   }
 
-  /** Records that were merged into the cache so far. */
+  /** Records merged into the cache so far. */
   get records(): number {
     return this.#attached?.merge.records ?? 0;
   }
 
-  /** Objects that the shards ignored, because the cache had that version or a newer one. */
+  /** Objects that the shards ignored, because their version was not newer than the cache's. */
   get ignored(): number {
     return this.#attached?.merge.ignored ?? 0;
   }
 
-  /** Bytes of objects in use, as received and packed; those of pending notifications included. */
+  /** Bytes of objects in use, as received and packed, including objects of pending notifications. */
   get storeBytes(): StoreBytes {
     const { slabs, packed } = this.#attached?.owner ?? {};
     return { plain: slabs?.liveBytes ?? 0, packed: packed?.slabs.liveBytes ?? 0 };
   }
 
-  /** Stops listing and watching; resolves when all records that were sent are merged. */
+  /** Stops listing and watching; resolves when all received records are merged. */
   async detach(): Promise<void> {
     this.#credentials?.close();
     const attached = this.#attached;
@@ -233,7 +234,7 @@ export class InformerPipeline<T> {
   #newOwner({ storeMemory, options }: InformerThreads): EntryOwner {
     const { resource, resolved } = this.#options;
     return new EntryOwner(this.replica.table, {
-      // Used in messages. A resource that was given without its kind has an empty kind.
+      // Used in messages. The kind is empty if the resource was given without a kind.
       kind: resource.kind || resource.resource,
       fields: this.#fields,
       retainChecks: resolved.retainChecks,
@@ -246,7 +247,7 @@ export class InformerPipeline<T> {
     });
   }
 
-  /** Returns the function that receives every decoded object before its reader; undefined when detection is off. */
+  /** Returns the function that receives every decoded object before the reader; undefined if detection is off. */
   #guard(): ((tree: unknown, key: string) => void) | undefined {
     const detector = this.#detector;
     if (detector) return (tree, key) => detector.addObject(tree, key);

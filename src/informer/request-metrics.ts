@@ -1,6 +1,7 @@
 /**
- * Requests of all informers of the process: client-go's metrics, with LIST and WATCH where client-go has GET. They last
- * as long as the process, because many informers use one server; there are as many series as servers and status codes.
+ * Requests of all informers of the process: client-go's metrics, with LIST and WATCH in place of client-go's GET. They
+ * last as long as the process, because many informers use the same server; there are as many series as servers and
+ * status codes.
  */
 import { registerMetrics } from '../metrics/collect.ts';
 import type { AddSample, MetricSource } from '../metrics/collect.ts';

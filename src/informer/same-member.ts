@@ -1,4 +1,4 @@
-/** Comparison of a member in two states of an object, by bytes where both states have them. */
+/** Comparison of a member in two states of an object, by bytes if both states hold bytes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Borrowed } from '../replica/store/cached-object.ts';
 import { Entry } from '../replica/store/entry.ts';

@@ -1,4 +1,4 @@
-/** The public informer: one collection, its cache and its handlers. Each part that it connects has its own file. */
+/** The public informer: a collection, the cache and the handlers. Each part is in a separate file. */
 import { backgroundClock } from '../base/clock.ts';
 import type { DoneChecker, DoneProgress } from '../base/done-checker.ts';
 import type { KubeloomError } from '../base/errors.ts';
@@ -43,24 +43,24 @@ import type { Transform } from './transform.ts';
 const NOT_ADDED = 'handler was not added to shared informer because it has stopped already';
 
 /**
- * Keeps the objects of one collection in memory as the server has them, and calls handlers for every change. Many handlers
- * share one cache and one watch. The numbers are clauses of docs/contract.md, which has every promise.
+ * Keeps a collection in memory and calls handlers for every change. The numbers are clauses of docs/contract.md.
  *
- * - The cache converges to the server's state, and no object goes back to an older state (C1–C3). A server that answers with
- *   errors stops no informer (C18): `health` shows how old the cache may be.
- * - Each handler receives the changes in the server's order, over all objects (C4): each change once, one call at a time. The
- *   informer awaits promises of handlers (C7, C32). A slow handler delays no other handler (C33).
- * - The cache contains a change before a handler receives it (C6), and never changes during a synchronous run of your code (C5).
- * - A late handler receives the whole cache, and every change after that (C9).
- * - `hasSynced()`: the first list is in the cache. `registration.hasSynced()`: the calls for it have returned (C11, C39).
- * - Entries are borrowed: read them during the call, and `retain()` the entries that you keep (C20). They are shared, so `copy()`
- *   them before you write (C15).
+ * - The cache converges to the server's state, and no object goes back to an older state (C1–C3). A server that answers
+ *   with errors does not stop an informer (C18): `health` shows how old the cache may be.
+ * - Each handler receives the changes in the server's order, over all objects (C4): each change once, a single call at
+ *   a time. The informer awaits promises of handlers (C7, C32). A slow handler does not delay other handlers (C33).
+ * - The cache contains a change before a handler receives it (C6), and never changes during your synchronous code (C5).
+ * - Handlers share the cache and the watch. A late handler receives the whole cache and all later changes (C9).
+ * - `hasSynced()`: the first list is in the cache. `registration.hasSynced()`: its calls have returned (C11, C39).
+ * - Entries are borrowed: read them during the call, and `retain()` the entries that you keep (C20). They are shared,
+ *   so `copy()` them before you write (C15).
  *
- * **States may be skipped, notifications are never out of order.** Suppose that the pod web-0 is created, changed twice and deleted,
- * as versions 5 to 8. While the watch is open, a handler receives `onAdd(5)`, `onUpdate(5, 6)`, `onUpdate(6, 7)` and a deletion.
- * During `onUpdate(5, 6)` the cache may have version 7, or no web-0. If the connection is lost after version 5, and the server has
- * forgotten the changes when it answers again, the informer lists: the handler receives `DeletedFinalStateUnknown` with version 5,
- * and never sees 6 and 7. So let a handler remember *which* object has changed, and decide from the cache what to do:
+ * **States may be skipped, notifications are never out of order.** Suppose that the pod web-0 is created, changed twice
+ * and deleted, as versions 5 to 8. While the watch is open, a handler receives `onAdd(5)`, `onUpdate(5, 6)`,
+ * `onUpdate(6, 7)` and a deletion. During `onUpdate(5, 6)` the cache may already hold version 7, or no web-0. If the
+ * connection is lost after version 5, and the server has forgotten the changes when it answers again, the informer
+ * lists: the handler receives `DeletedFinalStateUnknown` with version 5, and never sees 6 and 7. So let a handler
+ * remember *which* object has changed, and decide from the cache what to do:
  *
  * ```ts
  * import { SharedIndexInformer, loadKubeConfig, resources } from 'kubeloom';
@@ -81,7 +81,7 @@ const NOT_ADDED = 'handler was not added to shared informer because it has stopp
  * }
  * ```
  *
- * **Your own writes come back through the watch.** Just after you have written version 9, the cache may have version 8. Wait for 9:
+ * **Your own writes come back through the watch.** After a write of version 9, the cache may still hold version 8:
  *
  * ```ts
  * import { SharedIndexInformer, loadKubeConfig, resources } from 'kubeloom';
@@ -189,13 +189,13 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     });
   }
 
-  /** Source of lists and watches. It is no property, so that printing an informer does not print credentials. */
+  /** Source of lists and watches. It is not a property, so that printing an informer does not print credentials. */
   get source(): ServerSource | ListerWatcher<T> {
     return this.#source;
   }
 
   /**
-   * Registers a handler, before or after start. A handler that is added later receives the cache as its initial list,
+   * Registers a handler, before or after start. A handler that is added later receives the cache as the initial list,
    * followed by all later changes. The same handler may be registered several times.
    *
    * @throws ERR_KUBELOOM_STOPPED after the informer stopped
@@ -207,17 +207,17 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
 
   /**
    * Removes a handler without waiting for a call in progress. Drops pending notifications; with `drain`, delivers them
-   * first. Ignores a registration of another informer, or one that was removed already. The handler itself may call it.
+   * first. Ignores a removed registration, or a registration of another informer. The handler itself may call it.
    *
-   * @throws ERR_KUBELOOM_OPTION when the value is no registration
+   * @throws ERR_KUBELOOM_OPTION if the value is not a registration
    */
   removeEventHandler(registration: HandlerRegistration, options: RemovalOptions = {}): void {
     this.#handlers.remove(registration, options);
   }
 
   /**
-   * Removes a handler and resolves when its last call has returned and that call's promise has settled. Never await it
-   * in the handler itself: a call before the handler's first await rejects with ERR_KUBELOOM_OWN_CALL; later ones hang.
+   * Removes a handler and resolves when the last call has returned and the promise of that call settled. Never await it
+   * in the handler: before the handler's first await it rejects with ERR_KUBELOOM_OWN_CALL; later it hangs.
    */
   shutDownEventHandler(registration: HandlerRegistration, options: ShutDownOptions = {}): Promise<void> {
     return this.#handlers.shutDown(registration, options);
@@ -225,23 +225,22 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
 
   /**
    * Lists and watches until the signal is aborted. Resolves when the informer has stopped and the handler calls in
-   * progress have returned. Rejects only when a module cannot be loaded, the threads fail, or the informer was started
-   * before.
+   * progress have returned. Rejects only if a module cannot be loaded, the threads fail, or it was started before.
    */
   async run(options?: SignalOptions): Promise<void> {
     await this.#lifecycle.run(signalOfRun('run()', options));
   }
 
   /**
-   * Stops the informer, running or not, and resolves when all its parts have ended. With `drain`, handlers first receive
-   * all pending notifications. When `signal` is aborted first, it rejects with ERR_KUBELOOM_STILL_RUNNING and names the
+   * Stops the informer, running or not, and resolves when all parts have ended. With `drain`, handlers first receive
+   * all pending notifications. If `signal` is aborted first, rejects with ERR_KUBELOOM_STILL_RUNNING and names the
    * handlers. A second call without `drain` drops the pending notifications.
    */
   shutdown(options: ShutDownOptions = {}): Promise<void> {
     return this.#lifecycle.shutdown(options);
   }
 
-  /** Returns whether the first list has been applied to the cache. Stays true. */
+  /** Returns whether the first list is in the cache. Stays true. */
   hasSynced(): boolean {
     return this.#pipeline.replica.hasSynced;
   }
@@ -252,12 +251,12 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
   }
 
   /**
-   * Resolves when the informer has synced; with a registration, when that handler has received its initial list too.
-   * Rejects with the error that ended the informer. It also waits for an informer that is not started yet; when the
-   * informer does not run after one turn of the event loop, it reports ERR_KUBELOOM_NOT_STARTED.
+   * Resolves when the informer is synced; with a registration, when that handler has also received the initial list.
+   * Rejects with the error that ended the informer. Also waits for an informer that is not started yet; if the informer
+   * does not run after a turn of the event loop, reports ERR_KUBELOOM_NOT_STARTED.
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, with phase and last error;
-   *   ERR_KUBELOOM_NOT_STARTED when the informer was not started by then
+   *   ERR_KUBELOOM_NOT_STARTED if the informer was not started until the abort
    */
   async waitForSync(options: SyncOptions = {}): Promise<void> {
     checkSyncOptions(options);
@@ -265,13 +264,13 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
   }
 
   /**
-   * Resolves when the cache has this version or a newer one (read your writes). Pass `metadata.resourceVersion` of the
-   * response to your write in this collection. An informer with a selector also reaches that version, by later events or
-   * bookmarks. Without events of its own it reaches the version with the next bookmark, up to a minute later: for
-   * example, when it does not select the object, or the version is of another collection. Waiting costs nothing.
+   * Resolves when the cache reaches this version or a later version (read your writes). Pass `metadata.resourceVersion`
+   * of the response to your write in this collection. An informer with a selector also reaches that version, through
+   * later events or bookmarks. If the informer receives no events, because it does not select the object or the version
+   * belongs to another collection, it reaches the version with the next bookmark, up to a minute later.
    *
    * Rejects with the signal's reason, with ERR_KUBELOOM_STOPPED when the informer ends first, and with
-   * ERR_KUBELOOM_RESOURCE_VERSION when the version, or the server's versions, have no order.
+   * ERR_KUBELOOM_RESOURCE_VERSION if the version, or the server's versions, cannot be compared.
    */
   async waitForResourceVersion(resourceVersion: string, options?: SignalOptions): Promise<void> {
     const signal = signalOf('waitForResourceVersion()', options);
@@ -284,16 +283,14 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
   }
 
   /**
-   * Adds a listener that is called when the cache becomes stale and when it has recovered. The listener is not called
-   * before the first sync, nor after the informer stopped.
-   *
-   * @returns a function that removes the listener
+   * Calls the listener when the cache becomes stale and when it recovers, from the first sync to the stop. Returns a
+   * function that removes the listener.
    */
   onHealth(listener: HealthListener): () => void {
     return this.#health.listen(listener);
   }
 
-  /** Returns figures of this moment: the cache, its errors and its handlers. Frozen; costs one pass over the handlers. */
+  /** Returns the present figures of the cache, the errors and the handlers. Frozen; costs a pass over the handlers. */
   stats(): InformerStats {
     return this.#metrics.stats;
   }
@@ -303,7 +300,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     return this.#lifecycle.progress;
   }
 
-  /** Error that ended the informer, or else the last error of LIST, WATCH or decoding; undefined without an error. */
+  /** Error that ended the informer, or else the last error of LIST, WATCH or decoding; undefined if there is none. */
   get lastError(): KubeloomError | undefined {
     return this.#lifecycle.failure ?? this.#reports.lastError;
   }
@@ -328,7 +325,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
 
   /**
    * Adds indexes, before or after start, and indexes the cached objects before it returns. After start an index may use
-   * only declared fields and plain functions, because the shards extract the fields that were declared at start.
+   * only declared fields and plain functions, because the shards extract only fields that were declared at start.
    *
    * @returns the indexer, for queries of the added indexes
    */
@@ -349,7 +346,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     this.#reports.watchErrorHandler = handler;
   }
 
-  /** Names of the handlers with pending notifications, or with a call or its promise in progress. */
+  /** Names of the handlers with pending notifications, or with a call or promise in progress. */
   get busyHandlers(): readonly string[] {
     return this.#handlers.busyNames;
   }
@@ -358,10 +355,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     return this.#lifecycle.hasStarted;
   }
 
-  /**
-   * Returns whether the informer has stopped listing and watching and accepts no handlers. Calls of handlers may still be
-   * in progress.
-   */
+  /** Returns whether the informer stopped watching and accepts no handlers. Handler calls may still be in progress. */
   isStopped(): boolean {
     return this.#lifecycle.isStopped;
   }

@@ -1,6 +1,7 @@
 /**
  * Transforms change an object before the cache stores it. Indexes, fields and bytes contain only the result. A
- * transform must not change key, uid or resourceVersion. Its cost depends on its thread (docs/architecture.md).
+ * transform must not change key, uid or resourceVersion. The cost depends on the transform's thread
+ * (docs/architecture.md).
  */
 import { splitPath } from '../kube/json/read.ts';
 import { moduleUrl, naming, invalidOption } from '../base/option-checks.ts';
@@ -19,7 +20,7 @@ export interface ModuleTransform {
   readonly name: string;
 }
 
-/** A function on the main thread. It costs parsing and serialising every object there. */
+/** A function on the main thread, at the cost of parsing and serialising every object on that thread. */
 export type PlainTransform<T> = (object: T) => T;
 
 export type Transform<T> = DropTransform | ModuleTransform | PlainTransform<T>;
@@ -69,17 +70,17 @@ function isDeclared(transform: unknown): transform is DropTransform | ModuleTran
   return kind === 'module' && typeof url === 'string' && typeof name === 'string';
 }
 
-/** The parts of a transform by the place where they run; at most one of them is there. */
+/** The parts of a transform by the place where they run; at most one part is present. */
 export interface SplitTransform {
   readonly drop: readonly string[];
   readonly module?: { readonly url: string; readonly name: string };
   readonly plain?: PlainTransform<unknown>;
 }
 
-/** The field of an object's metadata that records who wrote which field; often half of a small object. */
+/** The field of an object's metadata that records who wrote which field; often half of the bytes of a small object. */
 export const MANAGED_FIELDS = 'metadata.managedFields';
 
-/** @param view view of the informer: `metadata` drops managedFields as well, unless a function may read them */
+/** @param view view of the informer: `metadata` also drops managedFields, unless a function may read them */
 export function splitTransform<T>(
   transform: Transform<T> | undefined,
   view: 'object' | 'metadata' = 'object',

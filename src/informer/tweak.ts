@@ -1,7 +1,7 @@
 /**
  * `tweakListOptions` lets the user change the options of every LIST and WATCH, on the main thread. The user may change
- * selectors, limits, timeouts and other options. The user may not change where a list begins or a watch continues:
- * such a change would make the cache wrong, and the error would show much later.
+ * selectors, limits, timeouts and other options, but not the version at which a list begins or a watch continues: such
+ * a change would make the cache wrong, and the error would show much later.
  */
 import { shown } from '../base/option-checks.ts';
 import { disown, isThenable } from '../base/thenable.ts';
@@ -11,10 +11,11 @@ import type { ListOptions } from '../kube/lister-watcher.ts';
 import type { Query } from '../kube/connection-options.ts';
 
 /**
- * Function that receives the options of a request and returns the options to use. The informer calls it for every
- * LIST, each page of a LIST, every WATCH and streaming list. Changes of `resourceVersion`, `resourceVersionMatch`,
- * `continue`, `allowWatchBookmarks`, `sendInitialEvents` and `shardSelector` are ignored and reported once (ERR_KUBELOOM_OPTION).
- * When the function throws, the request has failed: the error is reported and the request is retried later.
+ * Function that receives the options of a request and returns the options to use. The informer calls it for every LIST,
+ * each page of a LIST, every WATCH and streaming list. Changes of `resourceVersion`, `resourceVersionMatch`,
+ * `continue`, `allowWatchBookmarks`, `sendInitialEvents` and `shardSelector` are ignored and reported once
+ * (ERR_KUBELOOM_OPTION). If the function throws, the request fails: the error is reported and the request is retried
+ * later.
  */
 export type TweakListOptions = (options: ListOptions) => ListOptions;
 
@@ -47,7 +48,7 @@ export function tweaking(
     delete requested['watch'];
     const own = OWN.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]] as const]));
     return {
-      // A watch always has an end; otherwise its silence would look like a dead connection.
+      // A watch always gets an end; otherwise the silence of an idle watch would look like a dead connection.
       ...(query['timeoutSeconds'] === undefined ? {} : { timeoutSeconds: query['timeoutSeconds'] }),
       ...requested,
       ...(query['watch'] === 'true' ? { watch: 'true' } : {}),
@@ -63,7 +64,7 @@ function call(tweak: TweakListOptions, query: Query): ListOptions {
   } catch (cause) {
     throw refusal(`tweakListOptions threw: ${messageOf(cause)}`, cause);
   }
-  // A promise has no options: the request would list everything.
+  // A promise contains no options: the request would list everything.
   if (typeof options === 'object' && options !== null && !isThenable(options)) return options;
   disown(options);
   throw refusal(`tweakListOptions must return an options object, got ${shown(options)}`);

@@ -1,6 +1,6 @@
 /**
- * Waits until the cache has reached a resourceVersion: read-your-writes. The waits are sorted by version, so a new
- * version of the store costs one comparison for any number of waits. Waits with the same signal share one listener.
+ * Waits for a resourceVersion of the cache: read-your-writes. The waits are sorted by version, so a new version of the
+ * store costs a single comparison for any number of waits. Waits with the same signal share a listener.
  */
 import { KubeloomError } from '../base/errors.ts';
 import {
@@ -24,7 +24,7 @@ interface Signalled {
 
 export class VersionWaiters {
   readonly #informer: string;
-  /** Oldest version first. A new waiter usually has the newest version. */
+  /** Oldest version first. A new waiter usually brings the newest version. */
   #sorted: Waiter[] = [];
   readonly #bySignal: Map<AbortSignal, Signalled> = new Map();
   /** Version of the store at the last call. */
@@ -40,14 +40,14 @@ export class VersionWaiters {
   }
 
   /**
-   * Resolves when the store has this version or a newer one.
+   * Resolves when the store reaches this version.
    *
-   * @param current current version of the store, '' before its first list
-   * @param signal rejects the wait with its reason, unless the version has been reached by then
+   * @param current current version of the store, '' before the first list
+   * @param signal rejects the wait with the signal's reason, unless the version was reached first
    */
   wait(resourceVersion: string, current: string, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      // An error that is thrown here rejects the promise.
+      // An error thrown here rejects the promise.
       checkComparable(resourceVersion);
       this.advance(current);
       const noOrder = this.#noOrder();
@@ -72,7 +72,7 @@ export class VersionWaiters {
     else this.#end(this.#countUpTo(current), (waiter) => waiter.resolve());
   }
 
-  /** Rejects all waits, because the store does not change any more. */
+  /** Rejects all waits, because the store no longer changes. */
   close(): void {
     const error = new KubeloomError(
       'ERR_KUBELOOM_STOPPED',
@@ -82,7 +82,7 @@ export class VersionWaiters {
     this.#end(this.#sorted.length, (waiter) => waiter.reject(error));
   }
 
-  /** Returns an error when the server's versions cannot be compared. */
+  /** Returns an error if the server's versions cannot be compared. */
   #noOrder(): KubeloomError | undefined {
     if (this.#current === '' || isComparableResourceVersion(this.#current)) return undefined;
     return new KubeloomError(
@@ -92,7 +92,7 @@ export class VersionWaiters {
     );
   }
 
-  /** Number of waits for this version or an older one. */
+  /** Number of waits for this version or an older version. */
   #countUpTo(resourceVersion: string): number {
     const isWithin = (waiter: Waiter | undefined): boolean =>
       !waiter || compareResourceVersions(waiter.resourceVersion, resourceVersion) <= 0;

@@ -1,7 +1,7 @@
 /**
- * Waits for several done checkers without polling, as client-go's WaitFor, and for the first lists of several informers.
- * A wait reports progress, and one that ends too early rejects with an error that names every missing checker and the
- * reason.
+ * Waits for several done checkers without polling, as client-go's WaitFor, and for the first lists of several
+ * informers. A wait reports progress. A wait that ends too early rejects with an error that names every missing checker
+ * and the reason.
  */
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -25,9 +25,9 @@ import { signalOf } from '../base/signal-options.ts';
 import type { SignalOptions } from '../base/signal-options.ts';
 
 export interface WaitOptions {
-  /** Ends the wait. A checker that is done by then counts, even if the signal was aborted before the call. */
+  /** Ends the wait. A checker that is done at that time counts, even if the signal was aborted before the call. */
   readonly signal?: AbortSignal;
-  /** Called when a checker is done, and every `intervalMs`. The wait rejects with an error that the callback throws. */
+  /** Called when a checker is done, and every `intervalMs`. The wait rejects with an error of the callback. */
   readonly onProgress?: (progress: WaitProgress) => unknown;
   /** Default 1000. */
   readonly intervalMs?: number;
@@ -37,7 +37,7 @@ export interface WaitOptions {
 /** A checker that is not done yet. */
 export interface Missing {
   readonly name: string;
-  /** Last error or current activity; empty when it is unknown. */
+  /** Last error or current activity; empty if unknown. */
   readonly reason: string;
   readonly progress?: DoneProgress;
 }
@@ -62,7 +62,7 @@ export class NotSyncedError extends KubeloomError {
   /** Sorted by name. */
   readonly missing: readonly Missing[];
 
-  /** @param what name of the wait; '' when it has none */
+  /** @param what name of the wait; '' if it has no name */
   constructor(what: string, checkers: readonly DoneState[], cause: unknown) {
     anArray('checkers', checkers);
     for (const checker of checkers) anObject('a checker', checker);
@@ -74,7 +74,7 @@ export class NotSyncedError extends KubeloomError {
   }
 }
 
-/** The part of a checker that can be read without waiting. */
+/** The part of a checker that is readable without waiting. */
 export type DoneState = Omit<DoneChecker, 'done' | 'failed'>;
 
 const INTERVAL_MS = 1000;
@@ -185,8 +185,8 @@ export class SettableDoneChecker implements DoneChecker {
   #fail!: (failure: Error) => void;
 
   /**
-   * @param reason text that says why it is not done yet
-   * @param progress progress until then
+   * @param reason text that says why the checker is not done yet
+   * @param progress progress until it is done
    */
   constructor(
     name: string,
@@ -208,7 +208,7 @@ export class SettableDoneChecker implements DoneChecker {
     return this.#progress();
   }
 
-  /** Resolves `failed`: it can never be done. */
+  /** Resolves `failed`: the checker can never be done. */
   fail(failure: Error): void {
     if (!this.isDone) this.#fail(failure);
   }
@@ -223,12 +223,12 @@ export class SettableDoneChecker implements DoneChecker {
 export interface Syncable {
   readonly name: string;
   readonly phase: string;
-  /** Error that ended the informer, or else its last error. */
+  /** Error that ended the informer, or else the informer's last error. */
   readonly lastError: Error | undefined;
   /** Progress of the first list. */
   readonly progress?: DoneProgress | undefined;
   hasSynced(): boolean;
-  /** Whether the informer was started. Without this method it counts as started. */
+  /** Whether the informer was started. If the method is absent, the informer counts as started. */
   hasStarted?(): boolean;
   waitForSync(options?: SignalOptions): Promise<void>;
 }
@@ -239,8 +239,8 @@ const SYNCABLE: OptionCheck = having(
 );
 
 /**
- * Resolves when all informers have synced. When the signal is aborted first, or one informer stops, rejects with one error
- * that names every informer that has not synced, and its last error.
+ * Resolves when all informers have synced. If the signal is aborted first, or an informer stops, rejects with an error
+ * that names every missing informer, with the informer's last error.
  *
  * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), whose `cause` is the signal's reason or the error that ended an
  *   informer
@@ -275,16 +275,16 @@ async function waitForNamed(
     () => undefined,
     (cause: unknown) => ({ cause }),
   );
-  // The first informer that cannot sync any more ends the wait for the others.
+  // The first informer that can no longer sync ends the wait for the others.
   ending.abort();
   const states = informers.map(syncStateOf);
-  // An informer that has synced by now counts, even if its wait was ended.
+  // An informer that is synced at this point counts, even if the wait for it was ended.
   if (states.every(({ isDone }) => isDone)) return;
   throw new NotSyncedError(controller, states, signal?.aborted ? signal.reason : failure?.cause);
 }
 
 /**
- * Does the same by the informers' done checkers, and reports progress.
+ * Does the same through the informers' done checkers, and reports progress.
  *
  * @param what name of the wait in messages
  */
@@ -306,14 +306,14 @@ export async function waitForCheckers(
   }
 }
 
-/** Returns whether an informer has synced, and if not, the reason and its progress. */
+/** Returns the sync state of an informer: whether it is synced, and if not, the reason and the progress. */
 export function syncStateOf(informer: Syncable): DoneState {
   const { name, progress } = informer;
   const state = { name, isDone: informer.hasSynced(), reason: reasonOf(informer) };
   return progress ? { ...state, progress } : state;
 }
 
-/** The remedy for an informer that was not started, whatever made it. */
+/** The remedy for an informer that was not started, however it was created. */
 export const START_ADVICE: string =
   'call run(), or start() of its factory: again for an informer that was requested after it';
 

@@ -24,8 +24,9 @@ export class DynamicSharedInformerFactory extends InformerFactory<'object'> {
 }
 
 /**
- * Returns the built-in resource of these names, or else a resource with the values of the query. Without a kind, objects
- * of any kind are accepted. Without a scope the resource is namespaced, which matters only with the option `namespace`.
+ * Returns the built-in resource of these names, or else a resource with the values of the query. If the kind is absent,
+ * objects of any kind are accepted. If the scope is absent, the resource counts as namespaced, which matters only with
+ * the option `namespace`.
  */
 export function anyResource({ kind = '', isNamespaced = true, ...names }: ResourceQuery): ResourceRef {
   const { group, version, resource } = names;
@@ -50,8 +51,8 @@ export class MetadataInformerFactory extends InformerFactory<'metadata'> {
 const aFactory = having('a factory of informers', 'forResource', 'shutdown');
 
 /**
- * Informers for code that follows all resources, such as a garbage collector. Resources of the typed factory have whole
- * objects, because other code is likely to watch them anyway. All other resources have metadata only.
+ * Informers for code that follows all resources, such as a garbage collector. Resources of the typed factory are cached
+ * as whole objects, because other code is likely to watch them anyway. All other resources are cached as metadata only.
  */
 export class ObjectOrMetadataInformerFactory implements AsyncDisposable {
   readonly #typed: SharedInformerFactory;
@@ -65,7 +66,10 @@ export class ObjectOrMetadataInformerFactory implements AsyncDisposable {
     this.#metadata = metadata;
   }
 
-  /** Returns a typed informer if the resource is built in or the typed factory has an informer of it; else metadata. */
+  /**
+   * Returns a typed informer if the resource is built in or the typed factory holds an informer of it; otherwise an
+   * informer of metadata.
+   */
   forResource<T = PartialObjectMetadata>(resource: ResourceQueryOf<T>): GenericInformer<T> {
     const factory = this.#typed.knows(resource) ? this.#typed : this.#metadata;
     return factory.forResource(resource) as GenericInformer<T>;
@@ -82,7 +86,7 @@ export class ObjectOrMetadataInformerFactory implements AsyncDisposable {
     this.#metadata.start(options);
   }
 
-  /** Waits for the started informers of both factories; rejects when one of the waits rejects. */
+  /** Waits for the started informers of both factories; rejects when either wait rejects. */
   async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
     await Promise.all([this.#typed.waitForCacheSync(options), this.#metadata.waitForCacheSync(options)]);
   }

@@ -1,6 +1,6 @@
 /**
- * Base of all factories: informers by group, version and resource. The first request creates an informer, later requests
- * share it. The factory starts, awaits and stops its informers together.
+ * Base of all factories: informers by group, version and resource. The first request creates an informer, later
+ * requests share it. The factory starts, awaits and stops the informers together.
  */
 import { setMaxListeners } from 'node:events';
 import { KubeloomError } from '../../base/errors.ts';
@@ -30,8 +30,8 @@ export type ListerWatcherSource = (resource: ResourceRef, namespace: string) => 
 export type FactorySource = ServerSource | ListerWatcherSource;
 
 /**
- * Resync periods in ms by resource: `deployments.apps` or `pods` for all versions. A Map may also have keys of group,
- * version and resource; such a key takes precedence.
+ * Resync periods in ms by resource: `deployments.apps` or `pods` for all versions. A Map may also contain keys of
+ * group, version and resource; such a key takes precedence.
  */
 export type CustomResync =
   | ReadonlyMap<string | GroupVersionResource, number>
@@ -42,9 +42,9 @@ export interface FactoryOptions extends Omit<
   InformerOptions<KubeObject>,
   'indexers' | 'view' | 'resyncPeriodMs'
 > {
-  /** Name in messages. Default: the factory's class. */
+  /** Name in messages. Default: the name of the factory's class. */
   readonly name?: string;
-  /** Resync period of handlers without their own period; 0 (default): never. */
+  /** Resync period of handlers that do not request a period; 0 (default): never. */
   readonly defaultResyncMs?: number;
   /** Resync periods of single resources, which replace the default. */
   readonly customResync?: CustomResync;
@@ -75,13 +75,13 @@ function periodsOf(customResync: CustomResync): ReadonlyMap<string, number> {
   return periods;
 }
 
-/** An informer and the lister of its cache. */
+/** An informer and the lister of the informer's cache. */
 export interface GenericInformer<T> {
   readonly informer: SharedIndexInformer<T>;
   readonly lister: Lister<T>;
 }
 
-/** Function that creates an informer for the factory, with the factory's options and its own. */
+/** Function that creates an informer for the factory, with the options of the factory and of the informer. */
 export type NewInformer<T> = (
   source: ServerSource | ListerWatcher<T>,
   resource: ResourceRef,
@@ -132,18 +132,21 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
   }
 
   /**
-   * Returns the informer of a resource and its lister; the same ones for every request. `resources.core.v1.pods` carries
-   * the type of its objects; for other resources it is the caller's claim.
+   * Returns the informer of a resource and the lister; every request returns the same informer and lister.
+   * `resources.core.v1.pods` carries the type of the objects; for other resources the type is the caller's claim.
    *
-   * @throws ERR_KUBELOOM_OPTION when kind or scope are not those of the resource
-   * @throws ERR_KUBELOOM_STOPPED when the informer does not exist and the factory was shut down
+   * @throws ERR_KUBELOOM_OPTION if kind or scope do not match the resource
+   * @throws ERR_KUBELOOM_STOPPED if the informer does not exist and the factory was shut down
    */
   forResource<T = KubeObject>(resource: ResourceQueryOf<T>): GenericInformer<ViewOf<T, V>> {
     const held = this.#find(resource) ?? this.#make(resource, newInformer);
     return { informer: held.informer, lister: held.lister } as unknown as GenericInformer<ViewOf<T, V>>;
   }
 
-  /** Returns the informer of a resource. The first request may create it itself with `make`, e.g. with indexers. */
+  /**
+   * Returns the informer of a resource. The first request may create the informer with `make`, for example with
+   * indexers.
+   */
   informerFor<T = KubeObject>(
     resource: ResourceQueryOf<T>,
     make: NewInformer<ViewOf<T, V>> = newInformer,
@@ -158,9 +161,9 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
   }
 
   /**
-   * Starts the informers that have not been started; informers that are requested later need another call. They end with
-   * the signal. Another cause of their end (a module that cannot be loaded, dead threads) goes to `onError` and rejects
-   * `waitForCacheSync`. After shutdown this does nothing, as in client-go.
+   * Starts the informers that are not started; informers requested later need another call. They end with the signal. If
+   * an informer ends for another cause (a module that cannot be loaded, dead threads), the error goes to `onError` and
+   * rejects `waitForCacheSync`. No effect after shutdown, as in client-go.
    */
   start(options?: SignalOptions): void {
     const signal = signalOfRun('start()', options);
@@ -173,11 +176,11 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
   }
 
   /**
-   * Resolves when all informers that have been started by now have synced; at once without any. An informer that was not
-   * started is not waited for, as in client-go: it reports ERR_KUBELOOM_NOT_STARTED.
+   * Resolves when all informers started so far are synced; at once if there are none. Does not wait for an informer
+   * that was not started, as in client-go; such an informer reports ERR_KUBELOOM_NOT_STARTED.
    *
-   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted or an informer ends first; its
-   *   `cause` is the signal's reason or the error that ended the informer
+   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted or an informer ends first; the `cause`
+   *   is the signal's reason or the error that ended the informer
    */
   async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
     checkOptions('options of waitForCacheSync()', options, WAIT_CHECKS);
@@ -193,8 +196,8 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
   }
 
   /**
-   * Stops all informers for good, even if they were never started. Resolves when all their parts have ended, including
-   * the calls of their handlers. With `drain`, handlers first receive all pending notifications. A second call waits too.
+   * Stops all informers for good, even if they were never started. Resolves when all parts have ended, including the
+   * calls of handlers. With `drain`, handlers first receive all pending notifications. A second call also waits.
    *
    * @throws ERR_KUBELOOM_STILL_RUNNING when `signal` is aborted first, naming the handlers that still run
    */
@@ -216,7 +219,7 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
     return this.shutdown();
   }
 
-  /** Returns the resource of a query, with its kind and scope. */
+  /** Returns the resource of a query, with kind and scope. */
   protected abstract resolve(query: ResourceQuery, namespace: string): ResourceRef;
 
   /** Returns whether the informer exists. */

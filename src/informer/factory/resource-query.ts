@@ -20,7 +20,7 @@ export function groupResource({ group, resource }: Pick<ResourceRef, 'group' | '
   return group === '' ? resource : `${resource}.${group}`;
 }
 
-/** Checks a query. @throws ERR_KUBELOOM_OPTION when a name is missing */
+/** Checks a query. @throws ERR_KUBELOOM_OPTION if a name is missing */
 export function checkQuery(query: ResourceQuery): void {
   const { group, version, resource } = query;
   if (typeof group === 'string' && isName(version) && isName(resource)) return;
@@ -33,7 +33,7 @@ export function checkQuery(query: ResourceQuery): void {
 /**
  * Checks that a query agrees with the known resource of the same names.
  *
- * @throws ERR_KUBELOOM_OPTION when kind or scope differ
+ * @throws ERR_KUBELOOM_OPTION if kind or scope differ
  */
 export function checkAgrees(query: ResourceQuery, known: ResourceRef): void {
   const { kind = '', isNamespaced = known.isNamespaced } = query;

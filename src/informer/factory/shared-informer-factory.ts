@@ -59,7 +59,7 @@ export class SharedInformerFactory extends InformerFactory<'object'> implements 
     return this.holds(query) || findBuiltIn(query) !== undefined;
   }
 
-  /** @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when it is not built in and its kind or scope is missing */
+  /** @throws ERR_KUBELOOM_UNKNOWN_RESOURCE if the resource is not built in and the query lacks kind or scope */
   protected override resolve(query: ResourceQuery): ResourceRef {
     const builtIn = findBuiltIn(query);
     if (builtIn) return builtIn;

@@ -1,6 +1,6 @@
 /**
- * The indexed fields of one kind, by which lists can select. Each field has a name and a dotted path or a function, and
- * becomes an index of the informers. In the metadata view, only fields of `metadata` are available.
+ * The indexed fields of a kind, by which lists can select. Each field consists of a name and a dotted path or a
+ * function, and becomes an index of the informers. In the metadata view, only fields of `metadata` are available.
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { splitPath } from '../../kube/json/read.ts';
@@ -10,7 +10,7 @@ import type { InformerView } from '../informer-options.ts';
 import type { CachedObject } from '../../replica/store/cached-object.ts';
 import type { Indexers, PlainIndexFunction } from '../../replica/store/index-functions.ts';
 
-/** A dotted path (`spec.nodeName`; a dot within a key is `\.`), or a function from an object to its values. */
+/** A dotted path (`spec.nodeName`; a dot within a key is `\.`), or a function from an object to the values. */
 export type FieldExtractor = string | PlainIndexFunction<KubeObject>;
 
 const METADATA = 'metadata.';
@@ -29,9 +29,9 @@ export class FieldIndexes {
   }
 
   /**
-   * Adds a field; returns false when it exists with the same extractor.
+   * Adds a field; returns false if it exists with the same extractor.
    *
-   * @throws ERR_KUBELOOM_INDEXER_CONFLICT when it exists with another extractor
+   * @throws ERR_KUBELOOM_INDEXER_CONFLICT if it exists with another extractor
    */
   add(name: string, extractor: FieldExtractor): boolean {
     if (typeof name !== 'string' || !/^[^=!,\\]+$/.test(name)) {
@@ -100,7 +100,7 @@ function walk(value: unknown, keys: readonly string[]): unknown {
   return at;
 }
 
-/** Returns the values of a field; one empty value when the object does not have the field, as on servers. */
+/** Returns the values of a field; a single empty value if the object lacks the field, as on servers. */
 function valuesOf(value: unknown): readonly string[] {
   const values = scalarsOf(value);
   return values.length === 0 ? [''] : values;
@@ -112,7 +112,7 @@ function scalarsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? [...new Set(value.flatMap(scalarsOf))] : [];
 }
 
-/** Returns the values of an object in an index; none when the function throws, which was reported at indexing. */
+/** Returns the values of an object in an index; none if the function throws, which was reported at indexing. */
 export function fieldValues(
   index: PlainIndexFunction<KubeObject>,
   entry: CachedObject<KubeObject>,

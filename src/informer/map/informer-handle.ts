@@ -1,4 +1,4 @@
-/** Result of `informerFor`: reads one kind and registers handlers for it, until it is released. */
+/** Result of `informerFor`: reads a kind and registers handlers for it, until it is released. */
 import { wrongRegistration } from '../handlers.ts';
 import type { HandlerOptions } from '../handlers.ts';
 import { NotFoundError } from '../lister.ts';
@@ -22,7 +22,7 @@ export interface InformerHandleParts {
   readonly kind: KindCache;
   readonly subscription: Subscription;
   readonly reports: ErrorReporter;
-  /** The objects that the handle has; undefined for all. */
+  /** The objects that the handle shows; undefined for all. */
   readonly isIn: IsInPart | undefined;
 }
 
@@ -44,20 +44,23 @@ export class InformerHandle<T> implements AsyncDisposable {
     this.view = parts.subscription.view;
   }
 
-  /** Returns whether all its namespaces have synced; always true unless `informerFor` had `wait: false`. */
+  /**
+   * Returns whether all namespaces of the kind have synced; always true unless `informerFor` was called with `wait:
+   * false`.
+   */
   hasSynced(): boolean {
     return !this.#released && this.#parts.kind.isReady(this.#parts.subscription.view);
   }
 
-  /** Resolves with the error of an informer of this kind that has ended by itself, which only three failures cause. */
+  /** Resolves with the error of an informer of this kind that ended by itself, which only three failures cause. */
   get failed(): Promise<unknown> {
     return this.#parts.kind.failed;
   }
 
   /**
-   * Registers a handler, as for an informer. Its calls run one after the other, also with several namespaces. The objects
-   * of a namespace that is added later are delivered as an initial list; those of a removed namespace as deleted, with
-   * unknown final state. Releasing this handle removes its handlers.
+   * Registers a handler, as for an informer. The calls run in sequence, also with several namespaces. The objects of a
+   * namespace that is added later are delivered as an initial list; the objects of a removed namespace as deleted, with
+   * unknown final state. Releasing this handle removes the handlers.
    *
    * @throws NotCachedError when this handle was released
    */
@@ -76,9 +79,9 @@ export class InformerHandle<T> implements AsyncDisposable {
   }
 
   /**
-   * Removes a handler; resolves when its call in progress has returned. Ignores registrations of other handles.
+   * Removes a handler; resolves when the call in progress has returned. Ignores registrations of other handles.
    *
-   * @throws ERR_KUBELOOM_OWN_CALL when the handler itself waits for it; the handler is removed nevertheless
+   * @throws ERR_KUBELOOM_OWN_CALL if the handler itself waits for it; the handler is removed anyway
    */
   async removeEventHandler(registration: HandlerRegistration): Promise<void> {
     const { registrations } = this.#parts.subscription;
@@ -86,12 +89,12 @@ export class InformerHandle<T> implements AsyncDisposable {
     if (registrations.delete(registration)) await registration.close();
   }
 
-  /** Returns one object. @throws NotCachedError when this handle was released, or the namespace is not cached */
+  /** Returns an object. @throws NotCachedError if this handle was released, or the namespace is not cached */
   get(key: ObjectKey): CachedObject<T> | undefined {
     return this.#open().get(this.view, key, this.#parts.isIn) as CachedObject<T> | undefined;
   }
 
-  /** Returns one object. @throws NotFoundError (ERR_KUBELOOM_NOT_FOUND) when it does not exist, and the errors of `get` */
+  /** Returns an object. @throws NotFoundError (ERR_KUBELOOM_NOT_FOUND) if it does not exist, and the errors of `get` */
   require(key: ObjectKey): CachedObject<T> {
     const found = this.get(key);
     if (found) return found;
@@ -105,8 +108,9 @@ export class InformerHandle<T> implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the cache has a write: pass the server's answer to it. Resolves at once when the namespace of the object
-   * is not cached. See `waitForResourceVersion` of informers for objects that a selector leaves out.
+   * Resolves when the cache contains a write: pass the server's answer to the write. Resolves at once when the
+   * namespace of the object is not cached. See `waitForResourceVersion` of informers for objects that a selector leaves
+   * out.
    *
    * @throws NotCachedError when this handle was released; the errors of `waitForResourceVersion`
    */
@@ -118,19 +122,22 @@ export class InformerHandle<T> implements AsyncDisposable {
     await informer?.waitForResourceVersion(metadata.resourceVersion ?? '', options);
   }
 
-  /** @internal Returns the version of the cache of a namespace; '' when it is not cached. */
+  /** @internal Returns the version of the cache of a namespace; '' if it is not cached. */
   versionOf(namespace: string): string {
     return this.#open().informerOf(this.#parts.subscription.view, namespace)?.lastSyncResourceVersion() ?? '';
   }
 
-  /** @internal Returns the informer of the kind, for other threads. @throws ERR_KUBELOOM_OPTION when it has several namespaces */
+  /**
+   * @internal Returns the informer of the kind, for other threads. @throws ERR_KUBELOOM_OPTION if the kind has several
+   *   namespaces
+   */
   share(): Shareable {
     return this.#open().share(this.#parts.subscription.view);
   }
 
   /**
-   * Releases this handle: removes its handlers, and the last handle of a kind ends the watch. Resolves when calls in
-   * progress have returned too; so a handler must never await it.
+   * Releases this handle: removes the handlers; releasing the last handle of a kind ends the watch. Resolves when calls
+   * in progress have also returned, so a handler must never await it.
    */
   release(): Promise<void> {
     this.#released ??= this.#parts.kind.release(this.#parts.subscription);

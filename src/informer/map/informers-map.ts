@@ -1,7 +1,6 @@
 /**
- * A cache of kinds, as in controller-runtime. The first `informerFor` of a kind starts its informer, later calls share
- * it, and releasing the last handle ends it. The structured, unstructured and metadata views of a kind share one watch
- * and one copy of the bytes.
+ * A cache of kinds, as in controller-runtime. The first `informerFor` of a kind starts the informer, later calls share
+ * it, and releasing the last handle ends it. The views of a kind share a watch and a copy of the bytes.
  *
  * Reading never starts an informer: reading a kind without a handle throws `NotCachedError`. An object that does not
  * exist is `undefined` instead.
@@ -44,7 +43,7 @@ import { checkView } from './view.ts';
 export interface InformerForOptions<V extends InformerView = InformerView> {
   /** Default: structured. */
   readonly view?: V;
-  /** false: does not wait for the sync; until then reading throws NotCachedError. Default: true. */
+  /** false: does not wait for the sync; before the sync, reading throws NotCachedError. Default: true. */
   readonly wait?: boolean;
   /** Ends the wait and releases the kind. */
   readonly signal?: AbortSignal;
@@ -62,14 +61,14 @@ export class InformersMap implements AsyncDisposable {
   readonly restMapper: RestMapper;
   readonly #source: ServerSource;
   readonly #options: CacheOptions;
-  /** Kinds with at least one handle, by group, version and resource. */
+  /** Kinds with handles, by group, version and resource. */
   #kinds: Map<string, KindCache> = new Map();
   /** Field indexes by resource. They remain after the last handle of a kind is released. */
   #indexes: Map<string, FieldIndexes> = new Map();
   #reports: ErrorReporter;
   #stop: AbortController = new AbortController();
   #ends: Set<Promise<void>> = new Set();
-  /** The part of all objects that this cache has; undefined for all. */
+  /** The part of all objects that this cache shows; undefined for all. */
   #part: ShardFilter | undefined;
   #create: (resource: ResourceRef) => KindCache = (resource) => this.#newKind(resource);
 
@@ -86,12 +85,12 @@ export class InformersMap implements AsyncDisposable {
     this.restMapper = options.restMapper ?? new RestMapper({ getJson, clock });
   }
 
-  /** @internal Reports an error of a kind that has no informer yet. */
+  /** @internal Reports an error of a kind before the kind's first informer. */
   report(error: KubeloomError): void {
     this.#reports.report(error, 'list');
   }
 
-  /** @internal Returns a cache on the same informers that has the objects of a shard only, in all that it returns and delivers. */
+  /** @internal Returns a cache on the same informers that returns and delivers only the objects of a shard. */
   part(filter: ShardFilter): InformersMap {
     const part = new InformersMap(this.#source, { name: this.name, restMapper: this.restMapper });
     part.#kinds = this.#kinds;
@@ -105,7 +104,7 @@ export class InformersMap implements AsyncDisposable {
   }
 
   /**
-   * Starts the informers of a kind, if they do not run yet, and resolves when they have synced. The informers run until
+   * Starts the informers of a kind, if they do not run yet, and resolves when they are synced. The informers run until
    * every returned handle is released.
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the missing informers, when the signal is aborted first
@@ -145,10 +144,10 @@ export class InformersMap implements AsyncDisposable {
   }
 
   /**
-   * Returns one object; undefined when it does not exist.
+   * Returns an object; undefined if it does not exist.
    *
-   * @throws NotCachedError (ERR_KUBELOOM_NOT_CACHED) when no handle keeps the kind in this view and namespace, or it has
-   *   not synced
+   * @throws NotCachedError (ERR_KUBELOOM_NOT_CACHED) if no handle keeps the kind in this view and namespace, or the
+   *   kind is not synced
    */
   get<T = KubeObject>(
     kind: KindLike | ResourceOf<T>,
@@ -170,11 +169,12 @@ export class InformersMap implements AsyncDisposable {
   }
 
   /**
-   * Returns the selected objects in the order of keys, in pages if `limit` is set. Each page reads the state at the time
-   * of its call. An object that exists during all calls is in exactly one page; another one may be missing.
+   * Returns the selected objects in the order of keys, in pages if `limit` is set. Each page reads the state at the
+   * time of the call. An object that exists during all calls is in exactly one page; an object that was added or
+   * deleted in between may be missing.
    *
-   * A field selector needs an index for each of its fields (`indexField`); the list uses the index with the fewest
-   * objects. `!=` cannot use an index: alone it examines all objects.
+   * A field selector needs an index for each field (`indexField`); the list uses the index with the fewest objects.
+   * `!=` cannot use an index: alone it examines all objects.
    *
    * @throws NotCachedError as `get`; ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_NO_INDEX, ERR_KUBELOOM_CONTINUE
    */
@@ -193,12 +193,12 @@ export class InformersMap implements AsyncDisposable {
   }
 
   /**
-   * Adds a field by which lists of this kind can select. Call it before `informerFor`: the shards then extract a path from
-   * the bytes; later, every object is parsed for it. Values are compared as text. An array matches with each of its
-   * values, and a missing path has the value '', as on servers. Functions, and paths outside `metadata`, need whole
-   * objects.
+   * Adds a field by which lists of this kind can select. Call it before `informerFor`, so that the shards extract a
+   * path from the bytes; after that, every object is parsed for the field. Values are compared as text. An array
+   * matches with each of the values, and a missing path counts as '', as on servers. Functions, and paths outside
+   * `metadata`, need whole objects.
    *
-   * @throws ERR_KUBELOOM_INDEXER_CONFLICT when the name has another extractor already
+   * @throws ERR_KUBELOOM_INDEXER_CONFLICT if the name is taken by another extractor
    */
   async indexField(kind: KindLike, name: string, extractor: FieldExtractor = name): Promise<void> {
     this.#checkRunning();
@@ -213,16 +213,16 @@ export class InformersMap implements AsyncDisposable {
     return [...this.#kinds.values()].flatMap((kind) => kind.informers);
   }
 
-  /** Returns the namespaces of a kind, sorted; empty for all. @throws NotCachedError when the kind has no handle */
+  /** Returns the namespaces of a kind, sorted; empty for all. @throws NotCachedError if no handle keeps the kind */
   namespaces(kind: KindLike): readonly string[] {
     return this.#followed(kind).namespaces;
   }
 
   /**
-   * Adds namespaces to a kind; resolves when all of them have synced and can be read. Adds all of them or none.
+   * Adds namespaces to a kind; resolves when all of them are synced and readable. Adds all of them or none.
    *
-   * @throws NotSyncedError when the signal is aborted first, ERR_KUBELOOM_OPTION for a namespace that the kind has
-   *   already, NotCachedError when the kind has no handle
+   * @throws NotSyncedError when the signal is aborted first, ERR_KUBELOOM_OPTION for a namespace that was already
+   *   added, NotCachedError if no handle keeps the kind
    */
   async addNamespaces(kind: KindLike, names: readonly string[], options?: SignalOptions): Promise<void> {
     const signal = signalOf('addNamespaces()', options);
@@ -233,14 +233,14 @@ export class InformersMap implements AsyncDisposable {
    * Removes namespaces from a kind. Handlers receive the objects there as deleted, with unknown final state; resolves
    * when these calls have returned.
    *
-   * @throws ERR_KUBELOOM_OPTION for a namespace that the kind does not have, and for its last namespace
+   * @throws ERR_KUBELOOM_OPTION for an unknown namespace, and for the last namespace
    */
   async removeNamespaces(kind: KindLike, names: readonly string[]): Promise<void> {
     await this.#followed(kind).removeNamespaces(names);
   }
 
   /**
-   * Resolves when all informers that run now have synced.
+   * Resolves when all running informers are synced.
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the missing informers and the reasons
    */
@@ -250,7 +250,7 @@ export class InformersMap implements AsyncDisposable {
   }
 
   /**
-   * Stops all informers for good; handles cannot read any more. Resolves when the calls of handlers have returned. With
+   * Stops all informers for good; handles can no longer read. Resolves when the calls of handlers have returned. With
    * `drain`, handlers first receive all pending notifications.
    *
    * @throws ERR_KUBELOOM_STILL_RUNNING when `signal` is aborted first
@@ -321,7 +321,7 @@ function stoppedError(name: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} was shut down: create a new cache`);
 }
 
-/** Returns the name of a kind in messages: `deployments.apps`, or the Kind when the resource is unknown. */
+/** Returns the name of a kind in messages: `deployments.apps`, or the Kind if the resource is unknown. */
 function labelOf(kind: KindLike): string {
   if (typeof kind === 'string') return kind;
   const { group = '', resource = '', kind: name = '' } = kind as Partial<ResourceRef>;

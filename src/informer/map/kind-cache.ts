@@ -1,4 +1,4 @@
-/** One kind of an InformersMap: its namespaces, the subscriptions that keep it, and reads across its namespaces. */
+/** A kind of an InformersMap: the namespaces, the subscriptions that keep the kind, and reads across the namespaces. */
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { groupResource } from '../factory/resource-query.ts';
 import { abortable } from '../../base/on-abort.ts';
@@ -34,15 +34,15 @@ export interface KindCacheParts {
   readonly onUnused: () => void;
 }
 
-/** @internal View that one informer handle keeps, and the handlers of that handle. */
+/** @internal The view that an informer handle keeps, and the handlers of that handle. */
 export interface Subscription {
   readonly view: InformerView;
   readonly registrations: Set<ViewRegistration>;
 }
 
-/** Error of a read for which no informer runs or has synced; an object that does not exist is `undefined` instead. */
+/** Error of a read for which no informer runs or is synced; an object that does not exist is `undefined` instead. */
 export class NotCachedError extends KubeloomError {
-  /** Resource such as `deployments.apps`, or the caller's text when it is unknown. */
+  /** Resource such as `deployments.apps`, or the caller's text if it is unknown. */
   readonly kind: string;
 
   /** @param why reason in the message */
@@ -66,7 +66,7 @@ export class KindCache {
   readonly #removals: Set<Promise<void>> = new Set();
   #closing: Promise<void> | undefined;
   #isShared = false;
-  /** Resolves with the error of an informer that has ended by itself. */
+  /** Resolves with the error of an informer that ended by itself. */
   readonly failed: Promise<unknown>;
   #fail: (error: unknown) => void = () => undefined;
 
@@ -84,7 +84,7 @@ export class KindCache {
     return [...this.#byNamespace.keys()].filter((namespace) => namespace !== '').toSorted();
   }
 
-  /** All running informers, including those of namespaces that are being added. */
+  /** All running informers, including informers of namespaces that are being added. */
   get informers(): readonly Informer[] {
     return this.#all.flatMap(({ informers }) => informers);
   }
@@ -102,7 +102,9 @@ export class KindCache {
     return subscription;
   }
 
-  /** Releases a subscription; resolves when its handlers' calls have returned and, after the last, the informers ended. */
+  /**
+   * Releases a subscription; resolves when the handlers' calls have returned and, after the last, the informers ended.
+   */
   async release(subscription: Subscription): Promise<void> {
     if (!this.#subscriptions.delete(subscription)) return;
     const closing = [...subscription.registrations].map((registration) => registration.close());
@@ -122,7 +124,9 @@ export class KindCache {
     return !this.#closing && [...this.#byNamespace.values()].every((each) => each.isReady(view));
   }
 
-  /** Resolves when all namespaces can be read; rejects when one cannot, or the signal is aborted first. */
+  /**
+   * Resolves when all namespaces are readable; rejects if a namespace cannot be read, or the signal is aborted first.
+   */
   async ready(view: InformerView, signal: AbortSignal | undefined): Promise<void> {
     await this.#readyAll(
       () => [...this.#byNamespace.values()],
@@ -131,12 +135,15 @@ export class KindCache {
     );
   }
 
-  /** Returns the informer that has the objects of a namespace; undefined when it is not cached. */
+  /** Returns the informer with the objects of a namespace; undefined if the namespace is not cached. */
   informerOf(view: InformerView, namespace: string): Informer | undefined {
     return (this.#byNamespace.get('') ?? this.#byNamespace.get(namespace))?.informer(view);
   }
 
-  /** Returns the informer with all objects, for other threads. No namespace can be added from now on: they would not see it. */
+  /**
+   * Returns the informer with all objects, for other threads. From now on no namespace can be added: the threads would
+   * not see it.
+   */
   share(view: InformerView): Informer {
     const [only, ...others] = this.#all;
     const informer = only?.informer(view);
@@ -146,13 +153,13 @@ export class KindCache {
     return informer;
   }
 
-  /** Registers a handler with all namespaces, including those that are added later. */
+  /** Registers a handler with all namespaces, including namespaces that are added later. */
   register(subscription: Subscription, registration: ViewRegistration): void {
     registration.join(...informersOf(this.#byNamespace.values(), subscription.view));
     subscription.registrations.add(registration);
   }
 
-  /** Adds all namespaces, or none when an informer fails or the signal is aborted first. */
+  /** Adds all namespaces, or none if an informer fails or the signal is aborted first. */
   async addNamespaces(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     this.#checkAdded(names);
     const added = new Map(names.map((name) => [name, this.#newNamespaceInformer(name)]));
@@ -194,7 +201,9 @@ export class KindCache {
     for (const each of this.#all) each.addIndexers();
   }
 
-  /** Returns one object. @throws NotCachedError when this view and namespace have no informer; the error of `keyOf` */
+  /**
+   * Returns an object. @throws NotCachedError if there is no informer of this view and namespace; the error of `keyOf`
+   */
   get(view: InformerView, key: ObjectKey, isIn?: IsInPart): CachedObject<unknown> | undefined {
     const { namespace, text } = this.keyOf(key);
     const [indexer] = this.#indexers(view, namespace);
@@ -203,7 +212,7 @@ export class KindCache {
     return entry && show(view, entry, this.resource);
   }
 
-  /** Parses a key. @throws ERR_KUBELOOM_KEY when it does not fit the scope of the resource */
+  /** Parses a key. @throws ERR_KUBELOOM_KEY if it does not fit the scope of the resource */
   keyOf(key: ObjectKey): { readonly namespace: string; readonly text: string } {
     const { namespace = '', name } = typeof key === 'string' ? parseObjectName(key) : (key ?? {});
     const { isNamespaced } = this.resource;
@@ -261,7 +270,7 @@ export class KindCache {
     });
   }
 
-  /** Returns the indexer of one namespace, or those of all namespaces for ''. */
+  /** Returns the indexer of a namespace, or the indexers of all namespaces for ''. */
   #indexers(view: InformerView, namespace: string): readonly InformerIndexer<KubeObject>[] {
     const all = this.#byNamespace.get('');
     const one = namespace === '' ? undefined : (all ?? this.#byNamespace.get(namespace));
@@ -281,7 +290,10 @@ export class KindCache {
     return informer.getIndexer();
   }
 
-  /** Waits until all can be read. Both may change meanwhile: the wait for a removed namespace ends without an error. */
+  /**
+   * Waits until all are readable. Both sets may change during the wait: the wait for a removed namespace ends without
+   * an error.
+   */
   async #readyAll(
     namespaceInformers: () => readonly NamespaceInformer[],
     views: () => readonly InformerView[],
@@ -345,7 +357,7 @@ export class KindCache {
   }
 }
 
-/** @internal Keeps a promise in the set until it has settled. */
+/** @internal Keeps a promise in the set until it settles. */
 export function track(pending: Set<Promise<void>>, end: Promise<void>): void {
   const tracked = end.catch(() => undefined).finally(() => pending.delete(tracked));
   pending.add(tracked);

@@ -1,5 +1,5 @@
 /**
- * The options of an InformersMap, for all kinds and for single kinds, and the resulting options of one kind in one
+ * The options of an InformersMap, for all kinds and for single kinds, and the resulting options of a kind in a
  * namespace. As in controller-runtime, `undefined` inherits and an empty value ends inheritance.
  */
 import { KubeloomError } from '../../base/errors.ts';
@@ -29,12 +29,12 @@ export interface ScopeOptions {
 export type NamespaceSet = readonly string[] | Readonly<Record<string, ScopeOptions>>;
 
 /**
- * Options of one kind. In one namespace, each option has the first of these values that is not undefined:
+ * Options of a kind. In a namespace, each option takes the first of these values that is not undefined:
  *
- *  1. this kind's for that namespace
- *  2. this kind's
- *  3. the cache's for that namespace
- *  4. the cache's
+ * 1. of this kind for that namespace
+ * 2. of this kind
+ * 3. of the cache for that namespace
+ * 4. of the cache
  */
 export interface KindOptions extends ScopeOptions {
   /** Name of the kind: kind or resource, with group and version if needed. */
@@ -60,11 +60,11 @@ export interface InformersMapOptions extends OfInformers, ScopeOptions {
   readonly restMapper?: RestMapper;
 }
 
-/** @internal Resulting options of one kind. */
+/** @internal Resulting options of a kind. */
 export interface ResolvedKind {
   /** `['']` for all namespaces. */
   readonly namespaces: readonly string[];
-  /** Returns the options for a namespace, also for one that is added later. */
+  /** Returns the options for a namespace, also for a namespace that is added later. */
   optionsOf(namespace: string): InformerOptions<KubeObject>;
 }
 
@@ -123,7 +123,7 @@ export class CacheOptions {
   /**
    * Returns the options of a kind.
    *
-   * @throws ERR_KUBELOOM_OPTION when two entries name the kind, or it is cluster-scoped and has namespaces
+   * @throws ERR_KUBELOOM_OPTION if two entries name the kind, or a cluster-scoped kind is given namespaces
    */
   resolve(ref: ResourceRef): ResolvedKind {
     const meant = this.#byKind.filter(({ of }) => isOf(of, ref));

@@ -1,7 +1,7 @@
 /**
- * The informer of one kind in one namespace (or in all), which all views share. There are two informers only while a kind
+ * The informer of a kind in a namespace (or in all), which all views share. There are two informers only while a kind
  * changes from metadata to whole objects: when the new informer has caught up, the readers and handlers of the metadata
- * move to it, and the old one ends. A kind never changes back from whole objects to metadata.
+ * move to it, and the old informer ends. A kind never changes back from whole objects to metadata.
  */
 import type { InformerOptions } from '../informer-options.ts';
 import { SharedIndexInformer } from '../shared-index-informer.ts';
@@ -20,16 +20,16 @@ export interface NamespaceInformerParts {
   readonly options: InformerOptions<KubeObject>;
   /** Returns the handlers of the metadata view. */
   readonly metadataHandlers: () => Iterable<ViewRegistration>;
-  /** Called when an informer has ended by itself. It reports its failure and rejects the waits for it. */
+  /** Called when an informer ended by itself. That informer reports the failure and rejects the waits for it. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export class NamespaceInformer {
   readonly #parts: NamespaceInformerParts;
   #object: Informer | undefined;
-  /** Informer of metadata, until its handlers have moved to `#object`. */
+  /** Informer of metadata, until the handlers of metadata have moved to `#object`. */
   #metadata: Informer | undefined;
-  /** Resolves when the handlers of metadata have moved; rejects with the error that prevents it. */
+  /** Resolves when the handlers of metadata have moved; rejects with the error that prevents the move. */
   moving: Promise<void> = Promise.resolve();
   readonly #ends: Set<Promise<void>> = new Set();
 
@@ -66,7 +66,7 @@ export class NamespaceInformer {
     this.moving.catch(() => undefined);
   }
 
-  /** Ends the informer of whole objects if the handlers of metadata have not moved to it yet. */
+  /** Ends the informer of whole objects if the handlers of metadata did not move to it yet. */
   abandonObjects(): void {
     const object = this.#object;
     if (!object || !this.#metadata) return;
@@ -88,7 +88,7 @@ export class NamespaceInformer {
     }
   }
 
-  /** Stops the informers; resolves when the calls of handlers have returned as well. */
+  /** Stops the informers; resolves when the calls of handlers have also returned. */
   async close(drain: boolean = false): Promise<void> {
     for (const informer of this.informers) this.#end(informer, drain);
     await Promise.all(this.#ends);
@@ -113,7 +113,7 @@ export class NamespaceInformer {
       await object.waitForResourceVersion(metadata.lastSyncResourceVersion());
     }
     if (this.#object !== object || object.isStopped()) return;
-    // The rest runs in one turn of the event loop, so neither cache changes.
+    // The rest runs in the same turn of the event loop, so neither cache changes.
     for (const handler of this.#parts.metadataHandlers()) handler.move(metadata, object);
     this.#metadata = undefined;
     this.#end(metadata, true);
@@ -126,7 +126,7 @@ export class NamespaceInformer {
   }
 }
 
-/** Whether one cache is older than the other; false when the versions have no order. */
+/** Whether the first cache is older than the second; false if the versions have no order. */
 function isBehind(one: Informer, other: Informer): boolean {
   const versions = [one.lastSyncResourceVersion(), other.lastSyncResourceVersion()] as const;
   return versions.every(isComparableResourceVersion) && compareResourceVersions(...versions) < 0;

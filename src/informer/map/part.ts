@@ -1,6 +1,6 @@
 /**
- * A part of a cache: the objects of a shard, whatever else the cache has. An object that is made again under its name in
- * another shard is gone here, and new there.
+ * A part of a cache: the objects of a shard. If an object is deleted and created again under the same name in another
+ * shard, it is gone from the first part, and new in the second.
  */
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ShardFilter } from '../../kube/shard-filter.ts';

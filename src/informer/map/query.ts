@@ -1,6 +1,6 @@
 /**
- * Runs lists on the indexes of informers. Of all equalities that have an index, the one with the fewest objects gives the
- * candidates, and only these are examined. All other requirements are checked on the candidates' extracted fields.
+ * Runs lists on the indexes of informers. Of all equalities with an index, the equality with the fewest objects gives
+ * the candidates, and only these are examined. All other requirements are checked on the candidates' extracted fields.
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { selectorOf } from '../lister.ts';
@@ -29,7 +29,7 @@ export interface CacheListOptions {
   readonly labelSelector?: SelectorLike;
   /** Indexed fields, `metadata.name` and `metadata.namespace`: `spec.nodeName=n1,status.phase!=Failed`. */
   readonly fieldSelector?: string;
-  /** Objects in a page. Default, and 0: all objects in one page. */
+  /** Objects in a page. Default, and 0: all objects in a single page. */
   readonly limit?: number;
   /** Continue token of the previous page. */
   readonly continue?: string;
@@ -40,7 +40,7 @@ export interface CacheList<T> {
   readonly items: readonly CachedObject<T>[];
   /** Continue token of the next page; '' on the last page. */
   readonly continue: string;
-  /** Number of examined objects, and the index that was used: '' without one. */
+  /** Number of examined objects, and the index that was used: '' if none. */
   readonly examined: number;
   readonly index: string;
 }
@@ -54,7 +54,7 @@ export interface Query {
   readonly limit: number;
   /** Last key of the previous page; '' for the first page. */
   readonly after: string;
-  /** Identity of the query, equal for all its pages. */
+  /** Identity of the query, equal for all pages. */
   readonly text: string;
 }
 
@@ -113,7 +113,7 @@ export function queryOf(
   return { namespace: only, labels, fields, limit, after, text: identity };
 }
 
-/** @internal Returns one page of the objects of all these informers. */
+/** @internal Returns a page of the objects of all these informers. */
 export function runQuery(
   query: Query,
   indexers: readonly Indexer[],
@@ -156,7 +156,7 @@ function findIn(indexer: Indexer, query: Query, isIn: IsInPart): Found {
   return { items, examined, index: source.index };
 }
 
-/** Returns the index with the fewest candidates; undefined when the namespace, or the whole cache, has no more. */
+/** Returns the index with the fewest candidates; undefined if the namespace, or the whole cache, contains no more. */
 function cheapest(indexer: Indexer, { namespace, fields }: Query): Source | undefined {
   const all = namespace === '' ? indexer.size : indexer.countByIndex(NAMESPACE_INDEX, namespace);
   let best: Source | undefined;
@@ -174,7 +174,7 @@ function byIndex(indexer: Indexer, field: string, value: string): Source {
   return { index: field, count, keys: () => indexer.indexKeys(index, value) };
 }
 
-/** Returns the source for `metadata.name`, with one key in each namespace. */
+/** Returns the source for `metadata.name`, with a single key in each namespace. */
 function byName(indexer: Indexer, namespace: string, name: string): Source {
   const namespaces = namespace === '' ? indexer.listIndexFuncValues(NAMESPACE_INDEX) : [namespace];
   const keys = namespaces.length === 0 ? [name] : namespaces.map((one) => `${one}/${name}`);

@@ -1,6 +1,6 @@
 /**
- * One handler of an informer handle. It has a registration with each informer, but its calls run one after the other.
- * When it moves from one informer to another, every change is delivered exactly once.
+ * A handler of an informer handle. It registers with each informer, but the calls run in sequence. When it moves from
+ * an informer to another, every change is delivered exactly once.
  */
 import { isThenable } from '../../base/thenable.ts';
 import { KubeloomError } from '../../base/errors.ts';
@@ -32,7 +32,7 @@ export interface ViewRegistrationOptions {
   readonly syncName: string;
 }
 
-/** Calls that run one after the other, each when the previous call's promise has settled; at once when none is pending. */
+/** Calls that run in sequence, each after the previous call's promise settled; at once if none is pending. */
 class CallQueue {
   #last: Promise<unknown> | undefined;
 
@@ -56,9 +56,9 @@ class CallQueue {
   }
 }
 
-/** State of a handler that leaves an informer. */
+/** State of a handler that is leaving an informer. */
 interface Departure {
-  /** Objects that the handler has received once `drained` has resolved. */
+  /** Objects that the handler holds after `drained` resolves. */
   readonly known: Map<string, CachedObject<KubeObject>>;
   readonly hadSynced: boolean;
   readonly drained: Promise<void>;
@@ -70,7 +70,7 @@ export class ViewRegistration implements HandlerRegistration {
   readonly #handler: ResourceEventHandler<unknown>;
   readonly #options: ViewRegistrationOptions;
   readonly #joined: Map<Informer, HandlerRegistration> = new Map();
-  /** Registrations that were removed and still deliver pending notifications. */
+  /** Removed registrations that still deliver pending notifications. */
   readonly #leaving: Set<HandlerRegistration> = new Set();
   /** Registrations whose initial lists are not delivered yet. */
   readonly #initial: Set<HandlerRegistration> = new Set();
@@ -113,7 +113,7 @@ export class ViewRegistration implements HandlerRegistration {
     return [...this.#joined.values(), ...this.#leaving];
   }
 
-  /** Registers with these informers; when one rejects the handler, with none of them. */
+  /** Registers with all of these informers, or with none if an informer rejects the handler. */
   join(...informers: readonly Informer[]): void {
     const before = new Set(this.#joined.keys());
     try {
@@ -135,9 +135,9 @@ export class ViewRegistration implements HandlerRegistration {
   }
 
   /**
-   * Moves from one informer to another that has the same objects and is not behind it. The handler first receives the
-   * pending notifications, then the difference, in which deletions have an unknown final state. The caller must call it
-   * in the turn of the event loop in which it compared the caches, so that neither cache changes in between.
+   * Moves from an informer to another that holds the same objects and is not behind. The handler first receives the
+   * pending notifications, then the difference, in which the final state of deletions is unknown. Call it in the turn
+   * of the event loop that compared the caches, so that neither cache changes in between.
    */
   move(from: Informer, to: Informer): void {
     if (this.#isClosed || !this.#joined.has(from)) return;
@@ -148,7 +148,7 @@ export class ViewRegistration implements HandlerRegistration {
     this.#join(to, { ...departure, drained });
   }
 
-  /** Leaves an informer and delivers its objects as deleted, with unknown final state. */
+  /** Leaves an informer and delivers all objects as deleted, with unknown final state. */
   async leave(from: Informer): Promise<void> {
     if (this.#isClosed || !this.#joined.has(from)) return;
     const { known, drained } = this.#depart(from);
@@ -157,9 +157,9 @@ export class ViewRegistration implements HandlerRegistration {
   }
 
   /**
-   * Removes the handler; resolves when the call in progress has returned and its promise has settled.
+   * Removes the handler; resolves when the call in progress has returned and the promise has settled.
    *
-   * @throws ERR_KUBELOOM_OWN_CALL when the handler itself calls it before its first await
+   * @throws ERR_KUBELOOM_OWN_CALL if the handler itself calls it before the first await
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -194,7 +194,7 @@ export class ViewRegistration implements HandlerRegistration {
   }
 
   async #drained(from: Informer, registration: HandlerRegistration): Promise<void> {
-    // The handler itself may be the caller: after this await its call has become a promise.
+    // The handler itself may be the caller: after this await, the call is a promise.
     await Promise.resolve();
     await from.shutDownEventHandler(registration, { drain: true });
     this.#leaving.delete(registration);

@@ -16,7 +16,7 @@ export function checkView(view: InformerView): void {
   if (view !== 'object' && view !== 'metadata') invalidOption('view', view, "'object' or 'metadata'");
 }
 
-/** Metadata entry of each entry, so that the same entry always gives the same object. */
+/** Metadata entry of each entry, so that an entry always gives the same object. */
 const SHOWN: WeakMap<object, MetadataEntry> = new WeakMap();
 
 /** @internal */
@@ -82,7 +82,7 @@ class MetadataEntry implements CachedObject<PartialObjectMetadata> {
   }
 
   get object(): PartialObjectMetadata {
-    // Reads the entry every time: its getter throws when the borrow has ended.
+    // Reads the entry every time, because the getter throws after the borrow ended.
     const { metadata } = this;
     if (this.#object?.metadata === metadata) return this.#object;
     const { kind } = this.#resource;

@@ -1,7 +1,7 @@
 /**
  * Finds writes to shared objects, as client-go's CacheMutationDetector. It copies every added object and compares the
- * object with the copy once a second, for two to four minutes. This costs much memory and time. It reports what was
- * written but not by which code; freezing (the informer's default in development) reports both.
+ * object with the copy once a second, for two to four minutes. This costs much memory and time. It reports the changes
+ * but not the code that made them; freezing (the informer's default in development) reports both.
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -41,7 +41,7 @@ export class CacheMutationDetector {
   readonly #periodMs: number;
   readonly #retainMs: number;
   readonly #clock: Clock;
-  /** Two generations. The older one is dropped when the younger one has reached `retainMs`. */
+  /** Two generations. The older is dropped when the younger reaches `retainMs`. */
   #younger: Watched[] = [];
   #older: Watched[] = [];
   #rotatedMs: number | undefined;
@@ -123,7 +123,7 @@ export class CacheMutationDetector {
 
   #report(watched: Watched, changes: readonly string[]): void {
     const { key, object } = watched;
-    // The new copy makes each write reported once.
+    // With the new copy, each write is reported once.
     watched.copy = snapshotOf(object);
     this.#fail(
       new MutationError(
@@ -156,9 +156,9 @@ function keyOf(object: unknown): string {
 export interface MutationDetails {
   /** Key of the object. */
   readonly key: string;
-  /** Changes such as `spec.replicas: 1 -> 2`; empty when the write threw. */
+  /** Changes such as `spec.replicas: 1 -> 2`; empty if the write threw. */
   readonly changes?: readonly string[];
-  /** TypeError that the write threw. */
+  /** TypeError of the write. */
   readonly cause?: TypeError;
 }
 
@@ -182,7 +182,7 @@ const REFUSED_WRITE =
   /^(?:Cannot (?:assign to read only property|add property|delete property|define property|redefine property|set property .* which has only a getter)|Attempted to assign to readonly property|Attempting to (?:define property|change value)|Unable to delete property|Array length is not writable)/;
 
 /**
- * Returns a MutationError when a handler threw because it wrote to a frozen object; otherwise undefined. The object,
+ * Returns a MutationError if a handler threw because it wrote to a frozen object; otherwise undefined. The object,
  * metadata, labels and fields of an entry are frozen.
  */
 export function refusedWrite(thrown: unknown, key: string): MutationError | undefined {

@@ -1,10 +1,10 @@
 /**
- * Copies trees, and lists the differences between a tree and its copy. Handles JSON values, and the Dates and class
+ * Copies trees, and lists the differences between a tree and the copy. Handles JSON values, and the Dates and class
  * instances of models. `isDeepStrictEqual` compares all other objects (a Map, bytes).
  */
 import { inspect, isDeepStrictEqual } from 'node:util';
 
-/** In the place of a member that one of the trees has not. */
+/** In the place of a member that is absent in either tree. */
 const ABSENT = Symbol('absent');
 const MEMBER = { writable: true, enumerable: true, configurable: true };
 
@@ -37,7 +37,7 @@ export function snapshotOf(root: unknown): unknown {
   return whole;
 }
 
-/** Returns a clone, or the value itself when it cannot be cloned (a promise, a WeakMap) and so not compared. */
+/** Returns a clone, or the value itself if it cannot be cloned (a promise, a WeakMap) and so is not compared. */
 function cloneOf(value: object): object {
   try {
     return structuredClone(value);
@@ -93,7 +93,7 @@ function isTree(value: unknown): value is object {
   return typeof value === 'object' && value !== null && (Array.isArray(value) || isPlain(value));
 }
 
-/** Whether all state of an object is in its properties, unlike a Date, Map, Set or buffer. */
+/** Whether the properties of an object hold all of its state, unlike a Date, Map, Set or buffer. */
 function isPlain(value: object): boolean {
   return Object.prototype.toString.call(value) === '[object Object]';
 }

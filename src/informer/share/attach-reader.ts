@@ -1,4 +1,4 @@
-/** Connects one informer with the link to one thread. */
+/** Connects an informer with the link to a reading thread. */
 import { assert } from '../../base/errors.ts';
 import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
 import { CacheExport } from '../../replica/share/cache-export.ts';

@@ -1,5 +1,5 @@
 /**
- * Caches for other threads of the program: the main thread hands each of them a port, with which `openCache` of
+ * Caches for other threads of the program: the main thread sends each thread a port, and `openCache` of
  * `kubeloom/thread` reads the same objects in the same memory (docs/decisions/0025).
  */
 import { MessageChannel } from 'node:worker_threads';
@@ -14,9 +14,9 @@ import type { DeclarativeIndex, ModuleIndex } from '../../replica/store/index-fu
 import { START_ADVICE } from '../wait-for.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 
-/** The settings of an informer that its twins in other threads need. */
+/** The settings of an informer for the caches in other threads. */
 export interface SharedInformerSpec {
-  /** Name under which a thread asks for it. */
+  /** Name under which a thread requests the informer. */
   readonly key: string;
   readonly resource: ResourceRef;
   /** Name in messages. */
@@ -27,11 +27,11 @@ export interface SharedInformerSpec {
   readonly objectBytesMax: number;
 }
 
-/** @internal An informer's cache that is delivered to a thread. */
+/** @internal An informer's cache, delivered to a thread. */
 export interface ExportedCache {
-  /** Delivers what is pending, and nothing later. */
+  /** Delivers the pending notifications, and no later changes. */
   leave(): void;
-  /** Ends the delivery after the thread has ended. */
+  /** Ends the delivery after the thread ended. */
   end(): void;
 }
 
@@ -47,10 +47,13 @@ export interface Shareable {
   attachReader(link: ReaderLink, informer: number): ExportedCache;
 }
 
-/** Closes the port of a program that has forgotten it: its other end is closed, too. One that was sent is not here any more. */
+/**
+ * Closes the port of a cache port that the program dropped, which also closes the other end. A port that was sent is no
+ * longer here.
+ */
 const unsent: FinalizationRegistry<MessagePort> = new FinalizationRegistry((port) => port.close());
 
-/** A port for one thread. Send it once: as `workerData`, or with `postMessage`, and `transferList` beside it. */
+/** A port for a single thread. Send it once: as `workerData`, or with `postMessage`, together with `transferList`. */
 export interface CachePort {
   /** @internal */
   readonly kubeloomCache: typeof PORT_VERSION;
@@ -63,8 +66,8 @@ export interface CachePort {
 }
 
 /**
- * The caches of informers for other threads. Each thread has a replica of its own, which contains keys, indexes and
- * versions; the objects themselves stay in the main thread's memory and are read there.
+ * The caches of informers for other threads. Each thread keeps a separate replica with keys, indexes and versions; the
+ * objects themselves stay in the main thread's memory and are read from it.
  */
 export class SharedCache {
   readonly #informers: ReadonlyMap<string, Shareable>;
@@ -84,19 +87,19 @@ export class SharedCache {
     this.#informers = new Map(entries);
   }
 
-  /** Number of threads that have opened a port and have not ended. */
+  /** Number of threads that opened a port and did not end. */
   get threads(): number {
     let threads = 0;
     for (const { isOpen } of this.#readers) if (isOpen) threads++;
     return threads;
   }
 
-  /** @internal Number of ports, also of those that no thread has opened. */
+  /** @internal Number of ports, including ports that no thread opened. */
   get ports(): number {
     return this.#readers.size;
   }
 
-  /** Number of states that threads have, summed over them: none of these is freed or packed meanwhile. */
+  /** Number of states that threads hold, summed over all threads; these states are neither freed nor packed. */
   get exportedStates(): number {
     let states = 0;
     for (const { exportedStates } of this.#readers) states += exportedStates;
@@ -108,7 +111,7 @@ export class SharedCache {
     return Array.from(this.#informers.values(), (informer) => informer.lastSyncResourceVersion());
   }
 
-  /** @internal @throws ERR_KUBELOOM_STOPPED when one of the caches changes no more */
+  /** @internal @throws ERR_KUBELOOM_STOPPED if any of the informers has ended */
   checkRunning(): void {
     const stopped = [...this.#informers.values()].filter((informer) => informer.isStopped());
     if (stopped.length === 0) return;
@@ -117,7 +120,7 @@ export class SharedCache {
   }
 
   /**
-   * Returns a port for one more thread.
+   * Returns a port for a further thread.
    *
    * @throws ERR_KUBELOOM_NOT_STARTED before the informers run: their fields and indexes are not final
    */
@@ -140,8 +143,8 @@ export class SharedCache {
   }
 
   /**
-   * Ends all ports. The handlers in the threads receive what is pending here and there; then their caches cannot be read
-   * any more. Resolves when no thread holds anything.
+   * Ends all ports. The handlers in the threads receive the pending notifications; after that the threads' caches are
+   * no longer readable. Resolves when no thread holds a port.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -153,7 +156,10 @@ export class SharedCache {
   }
 }
 
-/** @internal One thread. Its port closes when the thread ends, however it ends: then nothing is left of it. */
+/**
+ * @internal A reading thread. The port closes when the thread ends, for any reason; after that all memory of the thread
+ *   is freed.
+ */
 export class Reader {
   readonly #port: MessagePort;
   readonly #link: ReaderLink;
@@ -194,7 +200,7 @@ export class Reader {
 
   close(): Promise<void> {
     this.#port.ref();
-    // A thread that has opened the port may be reading: it closes the port when it reads no more.
+    // A thread that opened the port may be reading: the thread closes the port after the last read.
     if (this.isOpen) {
       for (const exported of this.#attached) exported.leave();
       this.#link.finish();
@@ -202,7 +208,7 @@ export class Reader {
     return this.#ended;
   }
 
-  /** Delivers all informers. One that has stopped, or cannot be delivered, has stopped for the thread. */
+  /** Delivers all informers. An informer that stopped, or cannot be delivered, counts as stopped for the thread. */
   #open(): void {
     if (this.#hasOpened) return;
     this.#hasOpened = true;

@@ -16,7 +16,7 @@ import type { Activity } from '../../shared/activity.ts';
 import type { Backend } from './backend.ts';
 import { ListWatchFeed } from './list-watch-feed.ts';
 
-/** One informer, as the threads see it. */
+/** An informer, as the threads see it. */
 export interface PipelineClient {
   readonly merge: InformerMerge;
   readonly shardSpec: ShardSpec;
@@ -26,10 +26,10 @@ export interface PipelineClient {
   /**
    * Returns credentials and address for the next request. Needed without a `listerWatcher`.
    *
-   * @param isUnauthorized whether the server refused the last credentials, so that remembered ones must not be used
+   * @param isUnauthorized whether the server refused the last credentials, so that cached credentials must not be used
    */
   connect?(isUnauthorized: boolean): Promise<ConnectionOptions>;
-  /** Applies the user's change to the query of every request; an error that it throws fails the request. */
+  /** Applies the user's change to the query of every request; an error fails the request. */
   tweak?(query: Query): Query;
   phase(phase: ReflectorPhase): void;
   progress?(progress: ListingProgress): void;
@@ -39,15 +39,18 @@ export interface PipelineClient {
   activity(activity: Activity): void;
   /** Reports that a thread was replaced; the informer continues. */
   restarted?(error: KubeloomError): void;
-  /** Reports that the threads have ended; nothing is delivered after that. */
+  /** Reports that the threads ended; there are no deliveries after that. */
   failed(error: KubeloomError): void;
 }
 
 interface Attachment {
   readonly client: PipelineClient;
-  /** Answers requests of the current reflector since its start. A successor sends its requests anew, to a new feed. */
+  /**
+   * Answers requests of the current reflector since the reflector's start. A successor sends the requests again, to a
+   * new feed.
+   */
   feed?: ListWatchFeed | undefined;
-  /** Shards that have not answered `attach`. */
+  /** Shards that did not answer `attach` yet. */
   readonly unanswered: Set<number>;
   readonly attached: (error: KubeloomError | undefined) => void;
   /** Whether `start` was sent to the reflector. */
@@ -56,7 +59,7 @@ interface Attachment {
   detached?: () => void;
 }
 
-/** Limit of the 16 bits that a record has for its informer's number. */
+/** Limit of the 16 bits in a record for the informer's number. */
 const INFORMERS_MAX = 0xffff;
 
 export class AttachmentTable extends Map<number, Attachment> {
@@ -81,8 +84,9 @@ export class AttachmentTable extends Map<number, Attachment> {
   }
 
   /**
-   * Resolves when every shard has answered. Rejects with the first error that a shard answers, e.g. for a module that
-   * it cannot load, and when `signal` is aborted. After a rejection neither this table nor a shard keeps the informer.
+   * Resolves when every shard has answered. Rejects with the first error of a shard, for example about a module that
+   * cannot be loaded, and when `signal` is aborted. After a rejection neither this table nor a shard keeps the
+   * informer.
    */
   async attach(
     backend: Pick<Backend, 'toShard'>,
@@ -107,7 +111,7 @@ export class AttachmentTable extends Map<number, Attachment> {
     }
   }
 
-  /** Marks an informer whose `start` is sent to a reflector, and opens its feed. */
+  /** Marks an informer after `start` was sent to a reflector, and opens the feed. */
   started(informer: number): void {
     const attachment = this.get(informer);
     if (!attachment) return;
@@ -119,8 +123,8 @@ export class AttachmentTable extends Map<number, Attachment> {
   }
 
   /**
-   * Takes the answer of a shard. A successor answers again for started informers; it ends itself if it cannot attach
-   * one.
+   * Takes the answer of a shard. A successor answers again for started informers, and ends itself if it cannot attach
+   * an informer.
    */
   answered(shard: number, { informer, error }: Extract<FromShard, { type: 'attached' }>): void {
     const attachment = this.get(informer);

@@ -14,7 +14,7 @@ export function roleName(role: Role): string {
 export interface BackendEvents {
   fromReflector(message: FromReflectorThread): void;
   fromShard(shard: number, message: FromShard): void;
-  /** Reports that a thread threw or ended without a request; it sends nothing more. */
+  /** Reports that a thread threw or ended without a request; it is the last event of the thread. */
   died(role: Role, cause: unknown): void;
 }
 
@@ -23,15 +23,15 @@ export interface Backend {
   toShard(shard: number, message: ToShard): void;
   /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
   heartbeat(role: Role): number | undefined;
-  /** Asks threads that have no heartbeat of their own for one. */
+  /** Requests a heartbeat from threads that do not send heartbeats by themselves. */
   askForHeartbeats(): void;
   /** Terminates the thread during any work; resolves when it can no longer touch shared memory. */
   end(role: Role): Promise<void>;
   succeed(role: Role): void;
-  /** Publishes the figures of roles on the calling thread now; threads do it themselves. */
+  /** Publishes the figures of roles on the calling thread now; other threads publish theirs themselves. */
   publishUsage(): void;
   unref(): void;
-  /** Resolves when every thread has ended. */
+  /** Resolves after every thread ended. */
   close(): Promise<void>;
 }
 

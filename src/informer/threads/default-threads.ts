@@ -1,7 +1,7 @@
 /**
  * Threads of an informer: reserved when the informer is constructed, taken when it runs. Informers constructed without
- * threads share those of the process. These start with the first informer that runs and end with the last. An informer
- * that never runs starts no thread and keeps none alive.
+ * threads share the threads of the process, which start with the first running informer and end with the last. An
+ * informer that never runs neither starts threads nor keeps them alive.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError, assert } from '../../base/errors.ts';
@@ -11,7 +11,7 @@ import { InformerThreads } from './informer-threads.ts';
 
 interface DefaultThreads {
   readonly options: ResolvedThreadsOptions;
-  /** Informers that were constructed and have not ended; they keep the options reserved. */
+  /** Constructed informers that did not end; they keep the options reserved. */
   reservations: number;
   /** Informers that run; they keep the threads alive. */
   users: number;
@@ -20,18 +20,18 @@ interface DefaultThreads {
 
 let defaults: DefaultThreads | undefined;
 
-/** An informer's use of its own threads, or of the threads of the process until its release. */
+/** An informer's use of given threads, or of the threads of the process until the release. */
 export class ThreadsHandle {
   readonly #shared: DefaultThreads | undefined;
-  /** Undefined before `take`, unless they were given. */
+  /** Undefined before `take`, unless the threads were given. */
   threads: InformerThreads | undefined;
   #isReleased = false;
 
   /**
-   * Reserves threads. The caller closes an instance that the caller has constructed; all other informers share the
-   * threads of the process.
+   * Reserves threads. The caller closes an instance that the caller constructed; all other informers share the threads
+   * of the process.
    *
-   * @throws ERR_KUBELOOM_THREADS_CONFLICT when another informer, running or not, has reserved different options
+   * @throws ERR_KUBELOOM_THREADS_CONFLICT if another informer, running or not, reserved different options
    */
   constructor(requested: InformerThreads | ThreadsOptions | undefined) {
     if (requested instanceof InformerThreads) this.threads = requested;
@@ -62,7 +62,7 @@ export class ThreadsHandle {
     return this.threads;
   }
 
-  /** Resolves when the threads have ended, if this informer was the last user of those of the process. */
+  /** Resolves when the threads have ended, if this informer was the last user of the threads of the process. */
   async release(): Promise<void> {
     const shared = this.#shared;
     if (!shared || this.#isReleased) return;

@@ -1,6 +1,6 @@
 /**
- * Reflector and shard on the calling thread, for `indexerThreads: 0`: the same classes over the same memory. A bell wakes no
- * thread here; it requests a turn.
+ * Reflector and shard on the calling thread, for `indexerThreads: 0`: the same classes over the same memory. A bell
+ * does not wake a thread here, but requests a turn.
  */
 import { backgroundClock, realTimers } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -60,7 +60,7 @@ export class InProcessBackend implements Backend {
     this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
   }
 
-  /** Runs reflector and shards for a bounded number of records; returns true when they did something. */
+  /** Runs reflector and shards for a bounded number of records; returns true if they did any work. */
   runOnce(): boolean {
     const thread = this.#reflector?.thread;
     let work = thread?.hasBacklog ? thread.doWork() : 0;
@@ -76,9 +76,9 @@ export class InProcessBackend implements Backend {
   }
 
   /**
-   * Ends the role between two of its turns, like a terminated thread. For tests and simulators. The role runs no more,
-   * what it wrote and did not publish stays invisible, and it is replaced like a thread. (To end one within a turn, let
-   * a store to shared memory throw: see test/faults/recovery.)
+   * Ends the role between two turns, like a terminated thread. For tests and simulators. The role stops, its
+   * unpublished writes stay invisible, and it is replaced like a thread. (To end a role within a turn, let a store to
+   * shared memory throw: see test/faults/recovery.)
    */
   kill(role: Role, cause: unknown = new Error('killed')): void {
     this.#drop(role);
@@ -108,7 +108,7 @@ export class InProcessBackend implements Backend {
 
   toShard(shard: number, message: ToShard): void {
     this.#shards[shard]?.port.deliver(message);
-    // Ring after the message: the shard may wait for it, as a thread waits on its bell.
+    // Ring after the message: the shard may wait for the message, as a thread waits on a bell.
     realTimers.setImmediate(this.#onRing);
   }
 
@@ -169,7 +169,7 @@ export class InProcessBackend implements Backend {
   }
 }
 
-/** Messages between two objects of one thread, delivered one task later, like those of a MessagePort. */
+/** Messages between two objects of the same thread, delivered a task later, like messages of a MessagePort. */
 class LocalPort<In, Out> implements ControlPort<In, Out> {
   readonly #receive: (message: Out) => void;
   #listener: ((message: In) => void) | undefined;

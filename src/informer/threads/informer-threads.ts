@@ -1,6 +1,6 @@
 /**
- * Threads that informers share: one reflector, N shards, the memory between them, and the one drain budget of the main
- * thread. Construct one and pass it to informers, or let them share the threads of the process.
+ * Threads that informers share: a reflector, N shards, the memory between them, and the drain budget of the main
+ * thread. Construct an instance and pass it to informers, or let them share the threads of the process.
  */
 import { backgroundClock, realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -55,9 +55,9 @@ export class InformerThreads {
   readonly #words: PipelineWords;
   readonly #parts: ThreadsParts;
   readonly #clock: Clock;
-  /** Started with the first informer that runs: an informer that is only constructed keeps no process alive. */
+  /** Started with the first running informer: an informer that is only constructed does not keep the process alive. */
   #running: Running | undefined;
-  /** Number of reflectors so far; an answer to a reflector that has ended must not reach its successor. */
+  /** Number of reflectors so far; an answer to an ended reflector must not reach the successor. */
   #reflectors = 1;
   #isUnref = false;
   /** Name in metrics. */
@@ -120,12 +120,12 @@ export class InformerThreads {
     return this.#memory.toShard.length;
   }
 
-  /** @internal Records of all informers that the reflector has received and the main thread has not merged. */
+  /** @internal Records of all informers that the reflector received and the main thread did not merge yet. */
   get unmerged(): number {
     return (this.#words.committed.load() - this.#merger.merged) >>> 0;
   }
 
-  /** @internal Requests a drain soon, e.g. after a handler's promise has settled or a cursor was queued. */
+  /** @internal Requests a drain soon, for example after a handler's promise settled or a cursor was queued. */
   requestRun(): void {
     this.#loop.wake();
   }
@@ -137,10 +137,10 @@ export class InformerThreads {
   }
 
   /**
-   * Attaches the informer to every shard, then starts its reflector.
+   * Attaches the informer to every shard, then starts the reflector.
    *
-   * @returns its number; undefined when `signal` was aborted before all shards had loaded its modules
-   * @internal
+   * @returns the number of the informer; undefined if `signal` was aborted before all shards loaded the modules
+   *   @internal
    */
   async attach(client: PipelineClient, signal?: AbortSignal): Promise<number | undefined> {
     if (this.#failure) throw this.#failure;
@@ -161,7 +161,7 @@ export class InformerThreads {
     return informer;
   }
 
-  /** @internal Stops the reflector of an informer; resolves when everything that it had sent is merged. */
+  /** @internal Stops the reflector of an informer; resolves when all records of the reflector are merged. */
   async detach(informer: number): Promise<void> {
     const attachment = this.#attachments.get(informer);
     if (!attachment) return;
@@ -179,7 +179,8 @@ export class InformerThreads {
   }
 
   /**
-   * Resolves a pending `detach`: the informer's last control record is merged, so none of its records is on its way.
+   * Resolves a pending `detach`: the informer's last control record is merged, so there are no further records of the
+   * informer.
    *
    * @internal
    */
@@ -188,8 +189,8 @@ export class InformerThreads {
   }
 
   /**
-   * Returns figures of each role so far, its replaced threads included: `reflector`, `shard 0` …, `main`. Empty before
-   * the first informer runs; after `close` those of the end.
+   * Returns figures of each role so far, including replaced threads: `reflector`, `shard 0` …, `main`. Empty before the
+   * first informer runs; after `close` the final figures.
    */
   stats(): readonly RoleStats[] {
     return this.#metrics?.stats() ?? [];
@@ -361,7 +362,7 @@ export class InformerThreads {
     this.#loop.wake();
   }
 
-  /** Ends all informers. Only the first failure counts, because a thread that threw also ends. */
+  /** Ends all informers. Only the first failure counts, because a thread that throws also ends. */
   #failed(error: KubeloomError): void {
     if (this.#failure) return;
     this.#failure = error;

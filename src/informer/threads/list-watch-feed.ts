@@ -1,7 +1,7 @@
 /**
  * The main thread's side of a user's ListerWatcher. Answers the reflector's requests by calling the user's functions,
- * and formats their results as the apiserver would. It serialises every object here, which takes about as long as
- * parsing it: the price of functions on the main thread.
+ * and formats their results as the apiserver would. It serialises every object, which takes about as long as parsing:
+ * the price of functions on the main thread.
  */
 import { statusText } from '../../kube/status.ts';
 import { itemsOf } from '../../kube/meta.ts';
@@ -14,9 +14,9 @@ import type { ConnectionOptions } from '../../kube/connection-options.ts';
 import { realTimers } from '../../base/clock.ts';
 import { onAbort } from '../../base/on-abort.ts';
 
-/** Large, because a message costs some microseconds whatever its size. */
+/** Large, because a message costs some microseconds whatever the size. */
 const CHUNK_CHARACTERS = 64 * 1024;
-/** Enough to keep the reflector working while an acknowledgement is on its way. */
+/** Enough to keep the reflector working until the next acknowledgement arrives. */
 export const WINDOW_BYTES: number = 256 * 1024;
 
 const encoder = new TextEncoder();
@@ -24,7 +24,7 @@ const encoder = new TextEncoder();
 export interface ListWatchFeedOptions {
   readonly informer: number;
   readonly post: (answer: FeedAnswer) => void;
-  /** Reports an error that no answer can carry. */
+  /** Reports an error that an answer cannot carry. */
   readonly onError: (error: KubeloomError) => void;
 }
 
@@ -42,7 +42,7 @@ export class ListWatchFeed {
     this.#options = options;
   }
 
-  /** Handles a request of the reflector; ignores requests after `close`, because that reflector has ended. */
+  /** Handles a request of the reflector; ignores requests after `close`, which come from an ended reflector. */
   receive(message: FeedRequest): void {
     if (this.#isClosed) return;
     const { request } = message;
@@ -58,7 +58,7 @@ export class ListWatchFeed {
     }
   }
 
-  /** Ends all open requests and answers no further ones. */
+  /** Ends all open requests and answers no further requests. */
   close(): void {
     this.#isClosed = true;
     for (const response of this.#open.values()) response.close();
@@ -110,11 +110,11 @@ export class ListWatchFeed {
       this.#endWatch(response, error);
     }
     unlisten();
-    // Stop a watch that ended by itself, too; `stop` may be called more than once.
+    // Also stops a watch that ended by itself; `stop` may be called more than once.
     stop();
   }
 
-  /** Reports the error here, where the cause is known: the reflector would only see a watch that ended. */
+  /** Reports the error here, where the cause is known: the reflector would only see the end of a watch. */
   #endWatch(response: FeedResponse, error: unknown): void {
     const answer = answerOf(error);
     if (answer) response.write(`{"type":"ERROR","object":${answer.body}}\n`);
@@ -131,7 +131,7 @@ export class ListWatchFeed {
   }
 }
 
-/** Answers with the error. An error that is no server's answer counts as a failed connection. */
+/** Answers with the error. An error that is not a server's answer counts as a failed connection. */
 function unanswered(response: FeedResponse, verb: 'list' | 'watch', error: unknown): void {
   const answer = answerOf(error);
   if (!answer) {
@@ -153,7 +153,7 @@ function checkList(list: KubeList<unknown>): void {
 
 async function writeList(response: FeedResponse, list: KubeList<unknown>): Promise<void> {
   const { items: _items, ...head } = list;
-  // `head` is a non-empty object, so `items` can follow as one more member.
+  // `head` is a non-empty object, so `items` can follow as a further member.
   response.write(`${jsonText(head).slice(0, -1)},"items":[`);
   let separator = '';
   for (const item of itemsOf(list) ?? []) {
@@ -201,7 +201,7 @@ interface StatusAnswer {
 
 /**
  * Returns the server's answer that an error carries: `KubeStatusError`, another error with an `httpStatus`, or
- * client-node's `ApiException` with its `code` and the `body` that the server sent. Otherwise undefined.
+ * client-node's `ApiException` with a `code` and the server's `body`. Otherwise undefined.
  */
 function answerOf(error: unknown): StatusAnswer | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -247,7 +247,7 @@ function missingVersion(what: string, consequence: string): KubeloomError {
 }
 
 /**
- * One answer of a feed to the reflector. Gathers text into chunks. `isFull` asks the feed to stop calling the user's
+ * An answer of a feed to the reflector. Gathers text into chunks. `isFull` tells the feed to stop calling the user's
  * functions while too many bytes are unacknowledged.
  */
 class FeedResponse {
@@ -258,7 +258,7 @@ class FeedResponse {
   #characters = 0;
   #unacknowledgedBytes = 0;
   #isFlushing = false;
-  /** Whether the answer has ended or the reflector has closed the request. */
+  /** Whether the answer ended or the reflector closed the request. */
   isOver = false;
   #roomMade: (() => void) | undefined;
 
@@ -277,7 +277,7 @@ class FeedResponse {
     return !this.isOver && this.#unacknowledgedBytes + this.#characters >= WINDOW_BYTES;
   }
 
-  /** Resolves when there is room or the answer has ended. Allows one waiting caller at a time. */
+  /** Resolves when there is room or the answer is over. Allows a single waiting caller at a time. */
   async room(): Promise<void> {
     this.#flush();
     while (this.isFull) {
@@ -292,7 +292,7 @@ class FeedResponse {
     this.#post({ type: 'feed', request: this.#request, part: 'head', status, headers });
   }
 
-  /** Sends the text, together with everything else written in this turn of the event loop. */
+  /** Sends the text, together with all other text written in this turn of the event loop. */
   write(text: string): void {
     if (this.isOver) return;
     this.#text.push(text);
@@ -309,13 +309,13 @@ class FeedResponse {
     this.#post(error === undefined ? ended : { ...ended, error: toErrorMessage(error) });
   }
 
-  /** Acknowledges bytes that the reflector has read. */
+  /** Acknowledges bytes that the reflector read. */
   taken(bytes: number): void {
     this.#unacknowledgedBytes -= bytes;
     this.#wake();
   }
 
-  /** Drops the rest: the reflector has closed the request. */
+  /** Drops the rest: the reflector closed the request. */
   close(): void {
     this.isOver = true;
     this.#text = [];

@@ -1,6 +1,6 @@
 /**
  * Schedule of the main thread's drains. It drains at once while there is work (through setImmediate, which lets other
- * tasks run), after 1 ms when the last turn was large, and otherwise when its bell rings.
+ * tasks run), after 1 ms if the last turn was large, and otherwise when the bell rings.
  *
  * The pause of 1 ms is moderation: at high rates a wake-up costs more than the work (docs/decisions/0004).
  */
@@ -16,9 +16,9 @@ export type LoopTimers = Pick<RealTimers, 'setImmediate' | 'setTimeout'>;
 
 export interface LoopWork {
   readonly drain: Drain;
-  /** Undefined without other threads: then every ring is a call of `wake`. */
+  /** Undefined without other threads; every ring is then a call of `wake`. */
   readonly bell: Pick<BellWatch, 'ring' | 'parkAsync'> | undefined;
-  /** Reflector and shards that run on this thread; their turn comes before each turn of the drain. */
+  /** Reflector and shards on this thread; they run before each turn of the drain. */
   readonly inProcess: { runOnce(): boolean } | undefined;
 }
 
@@ -26,7 +26,7 @@ export class MainLoop {
   readonly #timers: LoopTimers;
   readonly #pauseAfter: number;
   readonly #pausesMore: number;
-  /** Undefined before the first informer runs: until then there is nothing to do. */
+  /** Undefined before the first informer runs; until then there is no work. */
   #work: LoopWork | undefined;
   /** Pauses after turns without records until the thread parks. */
   #pausesLeft = 0;
@@ -36,7 +36,7 @@ export class MainLoop {
 
   /**
    * @param pauseAfter number of records above which a turn is followed by a pause
-   * @param pausesMore pauses after that one, while there are no records
+   * @param pausesMore further pauses while there are no records
    */
   constructor(timers: LoopTimers = realTimers, pauseAfter: number = MODERATION_SEQUENCES, pausesMore = 0) {
     this.#timers = timers;

@@ -1,6 +1,6 @@
 /**
- * Replacement of threads that ended. The main thread first merges all that the thread had published, so its replicas are
- * exactly the state after the last finished record.
+ * Replacement of ended threads. The main thread first merges all records that the thread published, so the replicas are
+ * exactly in the state after the last finished record.
  */
 import { KeyHash } from '../../shared/record/key-hash.ts';
 import { compareU32 } from '../../shared/ring/word.ts';
@@ -29,17 +29,17 @@ export interface RecoveryParts {
 }
 
 /**
- * Replacement of a shard. The successor receives the state of the replicas and continues with the records in the ring: a
- * shard releases a record only after it has published the answer. So every record is answered once, in order.
+ * Replacement of a shard. The successor receives the state of the replicas and continues with the records in the ring:
+ * a shard releases a record only after it published the answer. So every record is answered once, in order.
  */
 export class ShardRecovery implements Supervised {
   readonly role: number;
   readonly #parts: RecoveryParts;
   readonly #words: ShardWords;
-  /** Messages that the successor has not received yet. */
+  /** Messages that the successor did not receive yet. */
   #messages: Iterator<ToShard> | undefined;
   #quarantined: number[] = [];
-  /** Whether the successor has begun. */
+  /** Whether the successor began. */
   hasResumed = true;
 
   constructor(shard: number, parts: RecoveryParts) {
@@ -49,7 +49,7 @@ export class ShardRecovery implements Supervised {
   }
 
   end(): Promise<void> {
-    // Stop sending: this thread may be a successor that ended before it had received all messages.
+    // Stop sending: this thread may be a successor that ended before it received all messages.
     this.#messages = undefined;
     return this.#parts.backend.end(this.role);
   }
@@ -96,8 +96,9 @@ export class ShardRecovery implements Supervised {
   }
 
   /**
-   * Yields the messages for a successor. Informers that attach meanwhile are sent as usual. An informer that has not
-   * been started has no records: it only has to be attached, and only its own start waits for that.
+   * Yields the messages for a successor. Informers that attach during the hand-over are sent as usual. There are no
+   * records of an informer that is not started: it only has to be attached, and only the informer's own start waits for
+   * that.
    */
   *#inheritance(): Generator<ToShard> {
     const { attachments, merger, hashKey } = this.#parts;
@@ -117,9 +118,9 @@ export class ShardRecovery implements Supervised {
 }
 
 /**
- * Yields the keys of an informer with their ids and their versions in both states, from the main thread's replica. There
- * may be a million keys, so each seed has a few. They cannot change meanwhile: only the shard itself could change them,
- * and no relist ends without its answer.
+ * Yields the keys of an informer with their ids and their versions in both states, from the main thread's replica.
+ * There may be a million keys, so each seed carries a few. They cannot change during the hand-over: only the shard
+ * itself could change them, and no relist ends without the shard's answer.
  *
  * @param hash a hash with the reflector's key
  */
@@ -131,7 +132,7 @@ export function* keySeeds(ids: Iterable<UsedId>, hash: KeyHash): Generator<KeySe
     yield seedOf(some, hash);
     some = [];
   }
-  // Send the last one even without keys: a seed also carries the open relist's epoch.
+  // Send the last seed even without keys: a seed also carries the open relist's epoch.
   yield seedOf(some, hash);
 }
 
@@ -158,13 +159,13 @@ function seedOf(ids: readonly UsedId[], hash: KeyHash): KeySeed {
 }
 
 /**
- * Replacement of a reflector. The successor watches from the last version in the replicas, and begins an unfinished list
- * anew. Sequences continue. Other records of the old reflector are discarded in the rings (`discardRecords`). No bytes in
- * the log are read after their record is merged, so the successor may write anywhere in it.
+ * Replacement of a reflector. The successor watches from the last version in the replicas, and begins an unfinished
+ * list again. Sequences continue. Other records of the old reflector are discarded in the rings (`discardRecords`).
+ * Bytes in the log are not read after their record is merged, so the successor may write anywhere in the log.
  */
 export class ReflectorRecovery implements Supervised {
   readonly role = 'reflector';
-  /** A reflector inherits nothing and begins at once. */
+  /** A reflector inherits no state and begins at once. */
   readonly hasResumed = true;
   readonly isSeeded = true;
   readonly #parts: RecoveryParts;

@@ -1,8 +1,8 @@
 /**
- * Rules for one thread that may die, as a pure step. `supervisor.ts` performs the effects.
+ * Rules for a thread that may die, as a pure step. `supervisor.ts` performs the effects.
  *
  * ```
- *  running ── threw, exited, or quiet too long ────────► ending ── it has ended ► draining ─┐
+ *  running ── threw, exited, or quiet too long ────────► ending ── it ended ─────► draining ─┐
  *     ▲                                                   │ it does not end                │ all it finished
  *     │                                                   ▼                                │ is merged
  *     └─────────────── replaced ◄───────────────── (too often: given-up) ◄─────────────────┘
@@ -12,41 +12,41 @@
 export interface SupervisorLimits {
   /** Time without a heartbeat after which a thread is terminated and replaced. */
   readonly stallTimeoutMs: number;
-  /** Replacements of one role within the window; the informers end at the next death. */
+  /** Replacements of a role within the window; the informers end at the next death. */
   readonly restartsMax: number;
   readonly restartWindowMs: number;
 }
 
-/** Heartbeats within `stallTimeoutMs`: each wakes the thread, so an idle one has no more than it needs. */
+/** Heartbeats within `stallTimeoutMs`. Each wakes the thread, so their number is small for idle threads. */
 const HEARTBEATS = 4;
-/** The same period bounds the delay of a wake-up that was lost, so it is short even with a long `stallTimeoutMs`. */
+/** The same period bounds the delay of a lost wake-up, so it is short even with a long `stallTimeoutMs`. */
 const HEARTBEAT_MS_MAX = 1250;
 
 /**
- * Returns the longest time between two heartbeats of a thread without work, and between two ticks of its supervisor. A
- * thread that stalls is found within `stallTimeoutMs` and once this time.
+ * Returns the longest time between two heartbeats of a thread without work, and between two ticks of the supervisor. A
+ * stalled thread is found within `stallTimeoutMs` plus this time.
  */
 export function heartbeatMsOf(stallTimeoutMs: number): number {
   return Math.min(stallTimeoutMs / HEARTBEATS, HEARTBEAT_MS_MAX);
 }
 
-/** State of a role across its threads. */
+/** State of a role across all threads of the role. */
 export interface ThreadHistory {
-  /** Number of threads before this one. */
+  /** Number of earlier threads. */
   readonly restarts: number;
   /** Times of the replacements within the window. */
   readonly restartsMs: readonly number[];
-  /** Sequence of the record on which the last thread died, if it was working on one. */
+  /** Sequence of the record that the last thread was processing when it died, if any. */
   readonly suspect: number | undefined;
 }
 
 export type ThreadState =
-  /** `quietMs`: time for which `heartbeat` has not changed. At first `heartbeat` is the predecessor's last value. */
+  /** `quietMs`: time for which `heartbeat` did not change. At first `heartbeat` is the predecessor's last value. */
   | {
       readonly kind: 'running';
       readonly history: ThreadHistory;
       readonly heartbeat: number;
-      /** Whether its heartbeat has changed once. Until then it may take longer, because it loads its code. */
+      /** Whether the heartbeat changed once. The first change may take longer, because the thread loads code. */
       readonly isUp: boolean;
       readonly quietMs: number;
     }
@@ -65,8 +65,8 @@ export type ThreadEvent =
   | { readonly type: 'died'; readonly cause: unknown }
   | { readonly type: 'ended' }
   /**
-   * `unfinished`: the sequence on which the thread was working, if any. `heartbeat`: its last value. `hasResumed`:
-   * whether it had taken over its predecessor's state.
+   * `unfinished`: the sequence that the thread was processing, if any. `heartbeat`: the thread's last value.
+   * `hasResumed`: whether the thread had taken over the predecessor's state.
    */
   | {
       readonly type: 'drained';
@@ -86,7 +86,7 @@ export interface ThreadStep {
   readonly effect?: ThreadEffect;
 }
 
-/** Time for a thread to load its code on a busy machine before its first heartbeat. */
+/** Time for a thread to load code on a busy machine before the first heartbeat. */
 export const START_TIMEOUT_MS = 30_000;
 /** Time for a terminated thread to end; only native code can delay it. */
 export const END_TIMEOUT_MS = 10_000;
@@ -146,9 +146,9 @@ function stepEnding(state: Ending, event: ThreadEvent): ThreadStep {
 }
 
 /**
- * Replaces a thread, or gives up. A record on which two threads died is quarantined: the successor does not read its
- * bytes. While successors die before they have taken over, no restart leaves the window: the window counts threads that
- * worked, and nothing is merged meanwhile.
+ * Replaces a thread, or gives up. A record on which two threads died is quarantined: the successor does not read the
+ * record's bytes. While successors die before they have taken over, no restart leaves the window: the window counts
+ * threads that worked, and until a successor works, records are not merged.
  */
 function replaced({ history, cause }: Draining, event: Drained, limits: SupervisorLimits): ThreadStep {
   const { nowMs, unfinished, heartbeat, hasResumed } = event;

@@ -1,9 +1,9 @@
 /**
- * Supervision of reflector and shards: checks their heartbeats, terminates a thread that stalls, waits until everything
- * that it had finished is merged, and starts a successor. The rules are in `supervisor-step.ts`.
+ * Supervision of reflector and shards: checks their heartbeats, terminates a stalled thread, waits until the thread's
+ * finished records are merged, and starts a successor. The rules are in `supervisor-step.ts`.
  *
- * The supervisor runs on the main thread, which has the merged state. So it cannot act while the main thread is
- * blocked, when nothing is merged either.
+ * The supervisor runs on the main thread, which holds the merged state. So it cannot act while the main thread is
+ * blocked, when records are not merged either.
  */
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
@@ -18,26 +18,26 @@ import type {
   ThreadState,
 } from './supervisor-step.ts';
 
-/** One thread, as its supervisor uses it. */
+/** A thread, as the supervisor uses it. */
 export interface Supervised {
   readonly role: Role;
-  /** Terminates the thread; resolves when it has ended. */
+  /** Terminates the thread; resolves after the end. */
   end(): Promise<void>;
-  /** Returns whether everything that the thread had finished is merged. */
+  /** Returns whether all records that the thread finished are merged. */
   isDrained(): boolean;
-  /** Returns the sequence on which the thread was working when it ended, if any. */
+  /** Returns the sequence that the thread was processing when it ended, if any. */
   unfinished(): number | undefined;
-  /** Whether the thread has taken over its predecessor's state; true for a first thread. */
+  /** Whether the thread took over the predecessor's state; true for a first thread. */
   readonly hasResumed: boolean;
   /**
    * Starts a successor.
    *
-   * @param quarantined a record whose bytes it must not read
+   * @param quarantined a record whose bytes the successor must not read
    */
   replace(quarantined: number | undefined): void;
-  /** Sends the successor a part of its predecessor's state; returns true while there is more. */
+  /** Sends the successor a part of the predecessor's state; returns true while there is more. */
   seed(): boolean;
-  /** Whether `seed` has nothing left to do, now or after later merges. */
+  /** Whether `seed` is finished, also after later merges. */
   readonly isSeeded: boolean;
 }
 
@@ -49,11 +49,14 @@ export interface SupervisorOptions {
   readonly heartbeat: (role: Role) => number | undefined;
   /** Called at every tick, after the heartbeats were read. */
   readonly ticked: () => void;
-  /** Reports that a thread was replaced; everything continues. */
+  /** Reports that a thread was replaced; all informers continue. */
   readonly restarted: (error: KubeloomError, role: Role) => void;
-  /** Reports that no thread will be replaced any more and nothing will be delivered. */
+  /** Reports that threads will not be replaced any longer, and that deliveries end. */
   readonly failed: (error: KubeloomError) => void;
-  /** Called when a recovery begins, from where every turn of the main loop must call `work`, and when none is left. */
+  /**
+   * Called with true when a recovery begins, after which every turn of the main loop must call `work`, and with false
+   * when none is left.
+   */
   readonly recovering: (isRecovering: boolean) => void;
   readonly wake: () => void;
 }
@@ -110,7 +113,7 @@ export class Supervisor {
 
   #tickLater(): void {
     const { clock, threads, heartbeat } = this.#options;
-    // Roles on the calling thread cannot stall without it.
+    // Roles on the calling thread cannot stall unless the thread stalls.
     if (threads.every(({ role }) => heartbeat(role) === undefined)) return;
     this.#cancelTick = clock.schedule(this.#tickMs, () => this.#tick());
   }
@@ -180,9 +183,7 @@ function failedError(
   return new KubeloomError('ERR_KUBELOOM_THREAD', message, { cause });
 }
 
-/**
- * Returns the error for shared memory with contents that no thread writes. Later records could not be trusted either.
- */
+/** Returns the error for shared memory with contents that no thread writes. Later records cannot be trusted either. */
 export function brokenError(cause: KubeloomError): KubeloomError {
   const message =
     `a shard thread wrote an impossible record: ${cause.message}. Memory was damaged, or this is a defect of kubeloom; ` +

@@ -1,4 +1,6 @@
-/** Figures of the threads that informers share, and their metrics: what each has done, and how full their memory is. */
+/**
+ * Figures of the threads that informers share, and their metrics: the work of each thread, and the use of the memory.
+ */
 import type { AddSample, MetricSource } from '../../metrics/collect.ts';
 import { threadCpuMs } from '../../base/thread-cpu.ts';
 import type { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
@@ -13,40 +15,42 @@ import type { Backend, Role } from './backend.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /**
- * Figures of one role so far: the sums over all threads that had it. Of a thread that died they lack what it had not
- * published, and a record that it did not finish may count twice.
+ * Figures of a role so far: the sums over all threads of the role. If a thread died, they lack the figures that it did
+ * not publish, and may count an unfinished record twice.
  */
 export interface RoleStats {
   /** `reflector`, `shard 0` …, `main`. */
   readonly role: string;
-  /** Records of all informers that were processed. */
+  /** Processed records of all informers. */
   readonly deltas: number;
   /**
-   * CPU time, up to 2.5 s old for other threads. Undefined where the platform does not report it, and for roles on the
-   * calling thread: their time is that of `main`.
+   * CPU time, up to 2.5 s old for other threads. Undefined if the platform does not report it, and for roles on the
+   * calling thread, whose time is part of `main`.
    */
   readonly cpuMs: number | undefined;
-  /** Number of times that work was found without a wake-up. Above 0 the wake-up protocol is broken. */
+  /**
+   * Number of times that work was found without a wake-up. A value above 0 means that the wake-up protocol is broken.
+   */
   readonly lostWakeups: number;
-  /** Number of threads of this role so far, the current one included. */
+  /** Number of threads of this role so far, including the current thread. */
   readonly incarnation: number;
-  /** Times that a thread of this role was replaced. */
+  /** Number of times that a thread of this role was replaced. */
   readonly restarts: number;
 }
 
 /** @internal */
 export interface MeasuredThreads {
   readonly memory: PipelineMemory;
-  /** Whether reflector and shards have threads of their own. */
+  /** Whether reflector and shards run on separate threads. */
   readonly isThreaded: boolean;
   readonly backend: Pick<Backend, 'publishUsage'>;
   readonly supervisor: Pick<Supervisor, 'historyOf'>;
   readonly merger: Pick<SequenceMerger, 'records'>;
   readonly backlogs: Pick<BacklogBudget, 'pausedMs'>;
   readonly decodedCache: Pick<DecodedCache, 'hits' | 'misses' | 'costBytes'>;
-  /** Returns the number of records that the reflector has published and the main thread has not merged. */
+  /** Returns the number of records that the reflector published and the main thread did not merge yet. */
   readonly unmerged: () => number;
-  /** Returns the number of wake-ups that the main thread has lost. */
+  /** Returns the number of wake-ups that the main thread lost. */
   readonly lostWakeups: () => number;
 }
 

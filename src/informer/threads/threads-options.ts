@@ -1,6 +1,6 @@
 /**
- * All options of the threads: unit, default with its source, and bound. Relations between options are checked once,
- * when they are resolved. A wrong value throws a coded error that names the right ones.
+ * All options of the threads: unit, default with the source, and bound. Relations between options are checked once,
+ * when they are resolved. A wrong value throws a coded error that names the allowed values.
  */
 import { availableParallelism, totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
@@ -24,8 +24,8 @@ export type Codec = 'json' | 'msgpack';
 /** Options of the threads that informers share. */
 export interface ThreadsOptions {
   /**
-   * Indexer threads; 0 runs reflector and shard on the calling thread, with identical results. Default: one, plus one
-   * for every core beyond three, at most 8. In a container the quota counts, not the machine's cores.
+   * Indexer threads; 0 runs reflector and shard on the calling thread, with identical results. Default: 1, plus 1 for
+   * every core beyond three, at most 8. In a container the quota counts, not the machine's cores.
    */
   readonly indexerThreads?: number;
   /** Shared memory for wire bytes on their way to the main thread. Default 32 MiB, a multiple of 4 MiB. */
@@ -33,47 +33,47 @@ export interface ThreadsOptions {
   /** Size of each of the 2 × `indexerThreads` rings. Default 4 MiB, a power of two, at least 16 KiB. */
   readonly ringBytes?: number;
   /**
-   * Limit for one object; of a larger one only the identity is kept, and reading it throws. Default and maximum: a
+   * Limit for an object. Of a larger object only the identity is kept, and reading it throws. Default and maximum: a
    * quarter of `logBytes`.
    */
   readonly objectBytesMax?: number;
   /**
-   * Longest time between two reads of the sockets while events come singly: the reflector's thread sleeps after a read and takes
-   * what came meanwhile together, so that each wake-up of the three threads serves several events. The window is
-   * shorter above 4,500 events a second: 1 ms at 10,000, none above 20,000. The first event after silence, lists and first
-   * states never wait. 0: no window. At most 50. Default 5 ms. Without effect if `indexerThreads` is 0.
+   * Longest time between two reads of the sockets while events come singly: the reflector's thread sleeps after a read
+   * and takes the events of that time together, so that each wake-up of the three threads serves several events. The
+   * window is shorter above 4,500 events a second: 1 ms at 10,000, none above 20,000. The first event after silence,
+   * lists and first states never wait. 0: no window. At most 50. Default 5 ms. Without effect if `indexerThreads` is 0.
    */
   readonly readWindowMs?: number;
-  /** Longest time the main thread works before it yields to its event loop. Default 1 ms. */
+  /** Longest time for which the main thread works before it yields to the event loop. Default 1 ms. */
   readonly drainBudgetMs?: number;
   /**
-   * Heap for remembered parsed objects that listers have returned, from the second time on that they are parsed, and for metadata that
-   * later states of an object share. Default 64 MiB, and not more than an eighth of the limit of V8's heap.
+   * Heap for caching parsed objects that listers returned, from the second parse on, and for metadata that later states
+   * of an object share. Default 64 MiB, but at most an eighth of the limit of V8's heap.
    */
   readonly decodedCacheBytes?: number;
   /**
-   * Time without a change after which (at most twice as long) an object is packed: about a tenth of its size among
+   * Time without a change after which (at most twice as long) an object is packed: to about a tenth of the size among
    * similar objects, for 2 µs more a read. Infinity: never. Default 2000 ms.
    */
   readonly compressAfterMs?: number;
   /**
-   * Time without progress after which a thread of kubeloom is terminated and replaced. A module of yours may work on
-   * one object at most this long. Default 5000 ms.
+   * Time without progress after which a thread of kubeloom is terminated and replaced. A module of yours may work on an
+   * object for at most this time. Default 5000 ms.
    */
   readonly stallTimeoutMs?: number;
   /**
-   * Replacements of one thread within `restartWindowMs`. At the next failure all informers of these threads end with
-   * ERR_KUBELOOM_THREAD. Default 10: one bad object costs two, and a machine that cannot keep threads is reported. 0:
-   * never replaced.
+   * Replacements of a thread within `restartWindowMs`. At the next failure all informers of these threads end with
+   * ERR_KUBELOOM_THREAD. Default 10: a bad object costs two replacements, and a machine that cannot keep threads alive
+   * is reported. 0: threads are never replaced.
    */
   readonly restartsMax?: number;
   /** Period in which `restartsMax` counts. Default 60 s. */
   readonly restartWindowMs?: number;
   /**
    * Bytes of superseded objects that pending notifications may retain, of all informers of these threads. Above half of
-   * it, handlers that are behind receive several changes of one object as one. At all of it, the reflector stops
-   * reading from the server (docs/bounds.md). At least 64 KiB. Default: a quarter of the smallest of the machine's
-   * memory, the limit of the process's control group, and the limit of V8's heap.
+   * the limit, handlers that are behind receive several changes of an object as a single change. At the limit, the
+   * reflector stops reading from the server (docs/bounds.md). At least 64 KiB. Default: a quarter of the smallest of
+   * the machine's memory, the limit of the process's control group, and the limit of V8's heap.
    */
   readonly backlogBytesMax?: number;
   /**
@@ -86,8 +86,8 @@ export interface ThreadsOptions {
 export type ResolvedThreadsOptions = Required<ThreadsOptions>;
 
 /**
- * Returns the cores of the machine, or of the control group's quota if that is less. Newer versions of Node do this,
- * too.
+ * Returns the cores of the machine, or of the control group's quota if that is less. Newer versions of Node also do
+ * this.
  */
 export function availableCores(
   machineCores: number = availableParallelism(),
@@ -96,7 +96,7 @@ export function availableCores(
   return Math.max(1, Math.floor(Math.min(machineCores, quotaCores)));
 }
 
-/** Returns the number of indexer threads for so many cores; the main thread and the reflector use the first two. */
+/** Returns the number of indexer threads for a number of cores; the main thread and the reflector use the first two. */
 export function defaultIndexerThreads(cores: number = availableCores()): number {
   checkFinite('cores', cores);
   return Math.min(8, Math.max(1, cores - 2));
@@ -161,12 +161,12 @@ export function defaultBacklogBytesMax(
   constrainedBytes: number = process.constrainedMemory() ?? 0,
   heapBytes: number = getHeapStatistics().heap_size_limit,
 ): number {
-  // 0 means that there is no limit; some systems report a number above all memory instead.
+  // 0 means that there is no limit; some systems report a number above the machine's memory instead.
   const limitBytes = constrainedBytes > 0 ? constrainedBytes : machineBytes;
   return Math.max(2 ** 16, Math.floor(Math.min(machineBytes, limitBytes, heapBytes) / 4));
 }
 
-/** Returns `strict` unless NODE_ENV is production. `strict` rejects the use of a borrowed entry after its call. */
+/** Returns `strict` unless NODE_ENV is production. `strict` rejects the use of a borrowed entry after the call. */
 export function defaultRetainChecks(): RetainChecks {
   return process.env['NODE_ENV'] === 'production' ? 'off' : 'strict';
 }

@@ -1,6 +1,6 @@
 /**
- * Reflector and shards on one thread each: a Worker with an event loop for the reflector, a pool of one thread for each
- * shard. Each thread can be terminated and replaced alone.
+ * Reflector and shards on separate threads: a Worker with an event loop for the reflector, a pool with a single thread
+ * for each shard. Each thread can be terminated and replaced alone.
  */
 import { realTimers } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
@@ -21,11 +21,11 @@ import type { ReflectorTask } from '../../reflector/create-reflector.ts';
 import { existsSync } from 'node:fs';
 import { KubeloomError } from '../../base/errors.ts';
 
-/** Time for a thread to end after `shutdown`; then it is terminated. */
+/** Time for a thread to end after `shutdown`; after that it is terminated. */
 const CLOSE_TIMEOUT_MS = 5000;
 
 export interface WorkerTimes {
-  /** Longest time without a heartbeat of a shard that does not work. */
+  /** Longest time between two heartbeats of an idle shard. */
   readonly heartbeatMs: number;
   /** Longest time between two reads of the sockets. */
   readonly readWindowMs: number;
@@ -57,7 +57,7 @@ export class WorkerBackend implements Backend {
 
   toShard(shard: number, message: ToShard): void {
     this.#shards[shard]?.post(message);
-    // A parked shard's event loop is blocked; the bell makes the shard poll its port.
+    // The event loop of a parked shard is blocked; the bell makes the shard poll the port.
     this.#words.shard(shard).bell.ring();
   }
 
@@ -66,7 +66,7 @@ export class WorkerBackend implements Backend {
     return (role === 'reflector' ? reflectorHeartbeat : this.#words.shard(role).heartbeat).load();
   }
 
-  /** A shard's wait for its bell ends in time; the reflector waits for sockets and messages. */
+  /** A shard's wait for the bell ends in time; the reflector waits for sockets and messages. */
   askForHeartbeats(): void {
     this.#reflector.post({ type: 'beat' });
   }
@@ -126,13 +126,13 @@ export class WorkerBackend implements Backend {
     return thread;
   }
 
-  /** Reports the end of a thread that was neither asked to end nor replaced. */
+  /** Reports the end of a thread that was neither requested nor a replacement. */
   #died(role: Role, thread: WorkerThread<never>, cause: unknown): void {
     if (!this.#isClosing && this.#threadOf(role) === thread) this.#events.died(role, cause);
   }
 }
 
-/** Waits for a thread that has received `shutdown`, then terminates it. */
+/** Waits for a thread that received `shutdown`, then terminates it. */
 async function endSoon(thread: WorkerThread<never>): Promise<void> {
   let cancel = (): void => {};
   const late = new Promise<void>((resolve) => {
@@ -151,11 +151,11 @@ interface WorkerThreadEvents<From> {
 }
 
 interface WorkerThread<To> {
-  /** Resolves when the thread's work has ended, by itself or by `end`. */
+  /** Resolves when the thread's work is over, by itself or by `end`. */
   readonly ended: Promise<void>;
   post(message: To): void;
   unref(): void;
-  /** Terminates the thread during any work; resolves when it has exited. */
+  /** Terminates the thread during any work; resolves after the exit. */
   end(): Promise<void>;
 }
 
@@ -175,7 +175,7 @@ function startReflectorThread(
   worker.on('error', events.died);
   const ended = new Promise<void>((resolve) => {
     worker.on('exit', (code) => {
-      // Report exit code 0, too; the caller ignores the end of a thread that it has terminated.
+      // Also reports exit code 0; the caller ignores the end of a thread that it terminated.
       events.died(new Error(`exit code ${code}`));
       resolve();
     });
@@ -196,9 +196,9 @@ function startReflectorThread(
 }
 
 /**
- * Starts a shard: one endless task in a Piscina pool of its own. One pool for all shards could terminate a single thread
- * by its task's abort signal, but it says neither which thread that was nor when it has exited, and a successor may use
- * the shard's memory only then. It would need `unrefPort`, too.
+ * Starts a shard: an endless task in a separate Piscina pool. A single pool for all shards could terminate a thread by
+ * the task's abort signal, but reports neither which thread that was nor the thread's exit, and a successor may use the
+ * shard's memory only after the exit. It would also need `unrefPort`.
  */
 function startShardThread(
   task: Omit<ShardTask, 'port'>,
@@ -212,7 +212,7 @@ function startShardThread(
     atomics: 'disabled',
     recordTiming: false,
   });
-  // Ignore errors of a thread without a task: the end of its task has already been reported.
+  // Ignore errors of a thread without a task: the end of the task was already reported.
   pool.on('error', () => undefined);
   const created = new Promise<object>((resolve) => pool.once('workerCreate', resolve));
   const exited = Promise.all(
@@ -241,7 +241,8 @@ function startShardThread(
 
 /**
  * Unrefs the private MessagePort of a pool's worker. Piscina refs this port while a task runs, and a shard's task never
- * ends. Piscina has no API to unref it, so this function finds it behind a symbol of the worker that `workerCreate` passes.
+ * ends. Piscina offers no API to unref it, so this function finds the port behind a symbol of the worker that
+ * `workerCreate` passes.
  */
 function unrefPort(worker: object): void {
   for (const symbol of Object.getOwnPropertySymbols(worker)) {
@@ -253,7 +254,8 @@ function unrefPort(worker: object): void {
 }
 
 /**
- * Entry files by thread. Those that Piscina loads are CommonJS; these files give the reason. A CommonJS bundle may name it `.js`.
+ * Entry files by thread. Entries that Piscina loads are CommonJS, for the reason given in these files. A CommonJS
+ * bundle may name an entry `.js`.
  */
 const ENTRIES: Readonly<Record<'reflector' | 'indexer' | 'reconciler', readonly string[]>> = {
   reflector: ['reflector.js'],
@@ -263,13 +265,13 @@ const ENTRIES: Readonly<Record<'reflector' | 'indexer' | 'reconciler', readonly 
 
 /** @throws ERR_KUBELOOM_WORKER_FILE in a bundle without the entry */
 export function workerUrl(name: keyof typeof ENTRIES): URL {
-  // A CommonJS bundle has no `import.meta.url`, unless the bundler defines it.
+  // In a CommonJS bundle `import.meta.url` is undefined, unless the bundler defines it.
   const here = import.meta.url as string | undefined;
   if (!here) throw noWorkerFile(name, 'in a CommonJS bundle without import.meta.url');
   const isSource = here.endsWith('.ts');
   const candidates = ENTRIES[name]
     .flatMap((entry) => [
-      // Beside a bundle: dist/lib, or one of the user's.
+      // Beside a bundle: dist/lib, or a bundle of the user's.
       `./workers/${entry}`,
       `../../../workers/${isSource ? entry.replace('js', 'ts') : entry}`,
     ])
