@@ -376,7 +376,10 @@ export class ManagedController implements ControllerBuilder {
 
   #checkDeclared(): void {
     if (this.#state.kind === 'declared') return;
-    throw new KubeloomError('ERR_KUBELOOM_STARTED', `controller ${this.name} has started: declare it before the start`);
+    throw new KubeloomError(
+      'ERR_KUBELOOM_STARTED',
+      `controller ${this.name} has started: declare it before the start`,
+    );
   }
 }
 

@@ -88,7 +88,10 @@ function requireList(list: unknown, where: string): void {
     throw new KubeloomError('ERR_KUBELOOM_UNEXPECTED_OBJECT', message);
   }
   if (itemsOf(list)) return;
-  throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', `${where} did not return a list: items are missing`);
+  throw new KubeloomError(
+    'ERR_KUBELOOM_MALFORMED_RESPONSE',
+    `${where} did not return a list: items are missing`,
+  );
 }
 
 /** Returns the items that are objects; the store checks their keys. */

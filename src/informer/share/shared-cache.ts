@@ -126,7 +126,10 @@ export class SharedCache {
    */
   port(): CachePort {
     if (this.#isClosed)
-      throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'the shared cache is closed; create another shared cache');
+      throw new KubeloomError(
+        'ERR_KUBELOOM_STOPPED',
+        'the shared cache is closed; create another shared cache',
+      );
     for (const { name } of [...this.#informers.values()].filter((informer) => !informer.hasStarted())) {
       const message = `${name} cannot be shared yet: it was not started; ${START_ADVICE}`;
       throw new KubeloomError('ERR_KUBELOOM_NOT_STARTED', message);
