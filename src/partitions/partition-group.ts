@@ -145,12 +145,15 @@ export class PartitionGroup {
       const message = `the member ${this.identity} of ${namespace}/${name} was already started: create another member`;
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
+    const { retryPeriodMs } = this.#times;
     const metrics = new PartitionMetrics(`${namespace}/${name}`, clock, () => this.#member?.partitions ?? []);
     this.#member = this.#newMember(work, metrics);
     const informer = new SharedIndexInformer(this.#source, leases, {
       namespace,
       labelSelector: `${GROUP_LABEL}=${name}`,
       list: { initialList: 'latest' },
+      // The others wait for a member that renews its heartbeat: after an outage it follows them as soon as it renews.
+      backoff: { initialMs: retryPeriodMs, maxMs: retryPeriodMs },
       onError: this.#report,
       ...(threads ? { threads } : {}),
     });

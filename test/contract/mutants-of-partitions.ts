@@ -25,6 +25,9 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
       'void isYounger;',
     ],
   },
+  'src/partitions/partition-group.ts': {
+    C233: ['backoff: { initialMs: retryPeriodMs, maxMs: retryPeriodMs },', ''],
+  },
   'src/partitions/partition-member.ts': {
     C228: ['if (!election.isLeading) over.abort();', ''],
     C301: ['cancelLimit = clock.schedule(shutdownTimeoutMs, () => this.#giveUp());', ''],

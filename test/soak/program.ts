@@ -34,8 +34,8 @@ const [kubeconfig = ''] = process.argv.slice(2);
 const READERS = 2;
 const POOL_THREADS = 2;
 const COLLECTIONS = 3;
-/** Half of client-go's, whose jitter doubles a wait: a minute. */
-const BACKOFF_MAX_MS = 10_000;
+/** client-go waits 30 s at most, twice with its jitter, and once more after the 410 that follows an outage: two minutes. */
+const BACKOFF_MAX_MS = 5000;
 const MAIN_NAMES = ['prompt', 'slow'];
 
 let reports: Report[] = [];

@@ -20,6 +20,8 @@ import type { MemberLine, ReceivedLine } from './history.ts';
 const [kubeconfig = '', member = '', log = '', elects] = process.argv.slice(2);
 const { configMaps } = resources.core.v1;
 const WORK_MS = 4;
+/** An outage of the server delays no member for longer than its leases do. */
+const BACKOFF_MAX_MS = 3000;
 const RECEIVED_EVERY_MS = 250;
 
 function write(line: MemberLine): void {
@@ -72,7 +74,7 @@ const manager = new PartitionedManager(source, {
   identity: member,
   key: 'uid',
   onError: report,
-  cache: { onError: report },
+  cache: { onError: report, backoff: { maxMs: BACKOFF_MAX_MS } },
   declare: (controllers) => {
     const { partition, epoch } = controllers;
     write({ kind: 'owns', atMs: nowMs(), member, partition, epoch });

@@ -62,7 +62,33 @@ function join(
   return { group, run, leave, [Symbol.asyncDispose]: () => leave().catch(() => undefined) };
 }
 
+/** client-go's pauses before an eighth try add up to more than this. */
+const OUTAGE_MAX_MS = 60_000;
+const FAILURES = 8;
+
 describe('a group of partitions', () => {
+  test('C233 asks for the Leases of the group as often as it renews its own, however often the server has failed', async () => {
+    await using scene = await GroupScene.start('echoes');
+    await scene.server.setFaults({
+      rules: [
+        {
+          faultId: 'away',
+          match: { method: 'GET', resource: 'leases' },
+          times: FAILURES,
+          action: { type: 'answer', status: 500 },
+        },
+      ],
+    });
+    await using _member = join(scene, { leaseDurationMs: 60, renewDeadlineMs: 40, retryPeriodMs: 20 });
+    const startMs = performance.now();
+    let landed = 0;
+    while (landed < FAILURES && performance.now() - startMs < OUTAGE_MAX_MS) {
+      landed = (await scene.server.landedFaults()).length;
+      await turn();
+    }
+    assert.equal(landed, FAILURES);
+  });
+
   test('C230 counts an epoch for each work on a partition, also when one member has it twice', async () => {
     await using scene = await GroupScene.start('echoes');
     const epochs: number[] = [];

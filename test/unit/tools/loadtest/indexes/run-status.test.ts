@@ -84,7 +84,10 @@ describe('the run status of a run', () => {
     await using runStatus = await join(scene, 'index-0', clock, interruption.signal);
     const limited = runStatus.until(() => undefined, 1);
     clock.advance(1);
-    await assert.rejects(limited, { code: 'ERR_KUBELOOM_LOADTEST', message: 'there was no change for 0.001 s' });
+    await assert.rejects(limited, {
+      code: 'ERR_KUBELOOM_LOADTEST',
+      message: 'there was no change for 0.001 s',
+    });
     const interrupted = runStatus.until(() => undefined);
     interruption.abort();
     await assert.rejects(interrupted, { name: 'AbortError' });
