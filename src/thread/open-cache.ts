@@ -13,7 +13,7 @@ import { resolveThreadsOptions } from '../informer/threads/threads-options.ts';
 import { BacklogBudget } from '../replica/deliver/backlog-budget.ts';
 import { Drain } from '../replica/merge/drain.ts';
 import { ForeignMemory } from '../replica/share/foreign-memory.ts';
-import { BELL_LINE, OPENED_LINE, PORT_VERSION } from '../replica/share/messages.ts';
+import { BELL_LINE, CLOSED_LINE, OPENED_LINE, PORT_VERSION } from '../replica/share/messages.ts';
 import type { ToReader } from '../replica/share/messages.ts';
 import { ExportRingReader } from '../replica/share/export-ring-reader.ts';
 import { DecodedCache } from '../replica/store/decoded-cache.ts';
@@ -148,11 +148,13 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
       this.#merger.attach(number, informer.merge);
     }
     drain.addMaintenance(() => this.#afterRound());
-    const bell = new Bell(new Int32Array(memory.words), BELL_LINE);
+    const words = new Int32Array(memory.words);
+    const bell = new Bell(words, BELL_LINE);
     port.once('close', () => void this.#shutDown(undefined));
     port.on('message', (message: ToReader) => this.#take(message));
     this.#loop.start({ drain, bell: parts.hasBell ? bell : undefined, inProcess: undefined });
     port.postMessage({ type: 'open' });
+    if (new Word(words, CLOSED_LINE).load() !== 0) void this.#shutDown(undefined);
   }
 
   /** Returns the informer that the main thread shared under this name. */

@@ -31,6 +31,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/replica/share/reader-link.ts': {
     C212: ['this.#writeAll();', ''],
+    C214: ['this.#closedWord.store(1);', ''],
     C298: ['this.fail(withCode(error));', 'throw error;'],
     C216: ['if (known.end !== decoder.end)', 'if (known.end < 0)'],
   },

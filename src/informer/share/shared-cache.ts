@@ -207,7 +207,12 @@ export class Reader {
     if (this.isOpen) {
       for (const exported of this.#attached) exported.leave();
       this.#link.finish();
-    } else this.#port.close();
+    } else {
+      // A thread that opens the port later finds the link closed.
+      this.#hasOpened = true;
+      this.#link.close();
+      this.#port.close();
+    }
     return this.#ended;
   }
 

@@ -9,7 +9,7 @@ import { allocateRing } from '../../shared/ring/ring.ts';
 import { allocateWords } from '../../shared/ring/word.ts';
 
 /** Version of the records and messages; both threads must use the same version. */
-export const PORT_VERSION = 2;
+export const PORT_VERSION = 3;
 
 export type ToReader =
   | { readonly type: 'memory'; readonly number: number; readonly memory: SharedArrayBuffer }
@@ -46,6 +46,8 @@ export const BELL_LINE = 0;
 export const WAITING_LINE: number = BELL_LINES;
 /** 1 after a thread opened the port: a ring allows a single reader. */
 export const OPENED_LINE: number = BELL_LINES + 1;
+/** 1 after the main thread closed the link: a port closes silently before it has a listener. */
+export const CLOSED_LINE: number = BELL_LINES + 2;
 
 /** The record of a state, without the object's bytes, takes about 400. */
 const STATES_BYTES: number = 2 ** 20;
@@ -55,6 +57,6 @@ export function allocateLink(statesBytes: number = STATES_BYTES): LinkMemory {
   return {
     states: allocateRing(statesBytes),
     returned: allocateRing(RETURNED_BYTES),
-    words: allocateWords(BELL_LINES + 2),
+    words: allocateWords(BELL_LINES + 3),
   };
 }

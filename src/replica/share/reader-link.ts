@@ -11,7 +11,7 @@ import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.t
 import { Word } from '../../shared/ring/word.ts';
 import { shareMemory } from '../store/store-memory.ts';
 import type { MemoryReader, SharedMemory, SlabMemory } from '../store/store-memory.ts';
-import { BELL_LINE, WAITING_LINE } from './messages.ts';
+import { BELL_LINE, CLOSED_LINE, WAITING_LINE } from './messages.ts';
 import type { LinkMemory, ToReader } from './messages.ts';
 
 /**
@@ -65,6 +65,7 @@ export class ReaderLink implements MemoryReader {
   readonly #returned: RingConsumer;
   readonly #bell: Bell;
   readonly #waitingWord: Word;
+  readonly #closedWord: Word;
   #isAnnounced = false;
   /** Number of former rows that the thread holds: their memory is freed when the thread returns them. */
   formers = 0;
@@ -92,6 +93,7 @@ export class ReaderLink implements MemoryReader {
     const view = new Int32Array(words);
     this.#bell = new Bell(view, BELL_LINE);
     this.#waitingWord = new Word(view, WAITING_LINE);
+    this.#closedWord = new Word(view, CLOSED_LINE);
     this.#options = options;
     this.#writer = this.newWriter();
   }
@@ -234,6 +236,7 @@ export class ReaderLink implements MemoryReader {
   close(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
+    this.#closedWord.store(1);
     for (const cache of this.#caches.values()) cache.close();
     this.#wanting.clear();
     this.#memories.clear();

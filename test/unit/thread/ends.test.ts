@@ -1,5 +1,6 @@
 /** Wrong uses of a port, and the ends of an opened cache, with both ends in this thread. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { SharedCache } from '../../../src/thread/index.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
@@ -48,6 +49,19 @@ test('C214 a port that the main thread closed cannot be opened', async () => {
   const port = cache.port();
   await cache.close();
   assert.throws(() => cache.port(), { code: 'ERR_KUBELOOM_STOPPED' });
+  await assert.rejects(openCache(port), { code: 'ERR_KUBELOOM_STOPPED' });
+});
+
+test('C214 a port is refused that closed before the thread could listen: a thread opens it after its own imports', async () => {
+  await using scene = new Scene();
+  const informer = scene.informer();
+  await scene.started(informer);
+  const cache = informer.share();
+  const port = cache.port();
+  const [end] = port.transferList;
+  const closed = once(end, 'close');
+  await cache.close();
+  await closed;
   await assert.rejects(openCache(port), { code: 'ERR_KUBELOOM_STOPPED' });
 });
 
