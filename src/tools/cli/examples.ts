@@ -5,7 +5,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'kubeloom watch pods,services -A',
     "kubeloom watch pods -l 'app in (web,api)' --watch-only -o name",
   ],
-  top: ['kubeloom top pods nodes', 'kubeloom top --port 9464'],
+  top: ['kubeloom top pods nodes -A', 'kubeloom top pods -n web -l app=shop', 'kubeloom top --port 9464'],
   partitions: ['kubeloom partitions pod-labels -n default', 'kubeloom partitions pod-labels --json'],
   types: [
     'kubeloom types config/crd',

@@ -77,7 +77,8 @@ export function widthsOf(
   names: { readonly min: number; readonly max: number },
   width: number,
 ): readonly (number | undefined)[] {
-  const nameMin = Math.max(names.min, Math.min(names.max, columns[0]?.min ?? 0));
+  // Names come before columns: half of the terminal is theirs.
+  const nameMin = Math.max(names.min, Math.min(names.max, Math.max(columns[0]?.min ?? 0, width >> 1)));
   const widths: (number | undefined)[] = [Math.min(nameMin, width)];
   let room = width - (widths[0] as number);
   for (const column of columns.slice(1).sort((a, b) => a.rank - b.rank)) {

@@ -15,6 +15,7 @@ import {
   errorTable,
   figuresOf,
   informerTable,
+  lagText,
   queueTable,
   threadTable,
 } from './top-rows.ts';
@@ -71,7 +72,7 @@ function totals(history: TopHistory): readonly Total[] {
   return [
     { label: 'objects', text: countText(figures.objects ?? 0), width: COUNT },
     { label: 'events/s', text: rateText(figures['events/s']), width: COUNT },
-    { label: 'lag', text: durationText(figures.lag), width: DURATION },
+    { label: 'lag', text: lagText(figures), width: DURATION },
     { label: 'p50', text: durationText(figures.p50), width: DURATION },
     { label: 'p99', text: durationText(figures.p99), width: DURATION },
     { label: 'backlog', text: countText(figures.backlog ?? 0), width: COUNT },

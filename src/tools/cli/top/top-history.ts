@@ -63,12 +63,6 @@ export class TopHistory {
     return this.#moments.at(-1)?.reading.sum(name, match);
   }
 
-  /** Returns the highest value with the given labels. */
-  highest(name: MetricName, match: MetricLabels): number | undefined {
-    const values = this.labels(name, match).map((labels) => this.value(name, labels) ?? 0);
-    return values.length === 0 ? undefined : Math.max(...values);
-  }
-
   /** Returns the increase in a second, over the recent period; undefined while there is only a single snapshot. */
   rate(name: MetricName, match: MetricLabels = {}): number | undefined {
     const [earlier, later] = [this.#moments[0], this.#moments.at(-1)];

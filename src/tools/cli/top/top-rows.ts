@@ -54,6 +54,7 @@ export const TOP_COLUMNS: Readonly<Record<'informers' | 'threads' | 'queues', re
 
 export interface InformerFigures extends Readonly<Record<Exclude<TopSort, 'name'>, number | undefined>> {
   readonly p50: number | undefined;
+  readonly isIdle: boolean;
 }
 
 /** `pods #2` before `pods #10`. */
@@ -85,7 +86,7 @@ function informerRow(history: TopHistory, labels: MetricLabels): InformerRow {
     escapeControls(isStale ? `stale, ${phase}` : phase),
     countText(figures.objects),
     rateText(figures['events/s']),
-    durationText(figures.lag),
+    lagText(figures),
     durationText(figures.p50),
     durationText(figures.p99),
     countText(figures.backlog),
@@ -96,24 +97,42 @@ function informerRow(history: TopHistory, labels: MetricLabels): InformerRow {
   return { name, cells, figures };
 }
 
+/** Returns `idle` when nothing can be late: the informers watch, and had no event in the recent period. */
+export function lagText({ lag, isIdle }: InformerFigures): string {
+  return isIdle ? 'idle' : durationText(lag);
+}
+
+function isIdle(history: TopHistory, labels: MetricLabels): boolean {
+  const [{ phase = '' } = {}] = history.labels('kubeloom_informer_phase', labels);
+  const isStale = history.value('kubeloom_informer_stale', labels) === 1;
+  return phase === 'watching' && !isStale && history.rate('kubeloom_informer_records_total', labels) === 0;
+}
+
 /** Returns the figures of an informer; without labels the sums of all, with the longest lag. */
 export function figuresOf(history: TopHistory, labels: MetricLabels): InformerFigures {
   const handled = (fraction: number): number | undefined =>
     history.quantile('kubeloom_latency_seconds', { ...labels, stage: 'done' }, fraction) ??
     // An informer without handlers: the program reads the cache.
     history.quantile('kubeloom_latency_seconds', { ...labels, stage: 'merged' }, fraction);
+  const lags = history.labels('kubeloom_informer_lag_seconds', labels);
+  const late = lags.filter((informer) => !isIdle(history, informer));
   const lists = history.value('kubeloom_lists_total', labels);
   const first = history.value('kubeloom_lists_total', { ...labels, cause: 'initial' }) ?? 0;
   return {
     objects: history.value('kubeloom_informer_objects', labels),
     'events/s': history.rate('kubeloom_informer_records_total', labels),
-    lag: history.highest('kubeloom_informer_lag_seconds', labels),
+    lag: highest(late.map((informer) => history.value('kubeloom_informer_lag_seconds', informer) ?? 0)),
+    isIdle: lags.length > 0 && late.length === 0,
     p50: handled(0.5),
     p99: handled(0.99),
     backlog: history.value('informer_queued_items', labels),
     relists: lists === undefined ? undefined : lists - first,
     errors: history.value('kubeloom_errors_total', labels) ?? 0,
   };
+}
+
+function highest(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : Math.max(...values);
 }
 
 export function threadTable(history: TopHistory): TopTable {

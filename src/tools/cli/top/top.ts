@@ -28,8 +28,13 @@ export async function top(resources: readonly string[], flags: TopFlags): Promis
     );
   }
   using interruption = listenForInterruption();
-  if (address) await attach(address, flags, interruption);
-  else await watchAndShow(resources, flags, interruption);
+  try {
+    if (address) await attach(address, flags, interruption);
+    else await watchAndShow(resources, flags, interruption);
+  } catch (error) {
+    // A failure because of the interruption is expected.
+    if (!interruption.signal.aborted) throw error;
+  }
 }
 
 async function watchAndShow(

@@ -1,7 +1,8 @@
 /** `kubeloom completion`, and what the scripts ask the command for. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runCommand } from './command.ts';
+import { execFileSync } from 'node:child_process';
+import { TemporaryFolder, runCommand } from './command.ts';
 
 describe('kubeloom completion', () => {
   it('completes commands, resources and options', async () => {
@@ -10,6 +11,27 @@ describe('kubeloom completion', () => {
     assert.match(await complete('lo'), /^loadtest\t/);
     assert.match(await complete('watch', 'depl'), /^deployments\.apps\tDeployment\n/);
     assert.match(await complete('watch', 'pods', '--watch-'), /^--watch-only\t/);
+  });
+
+  it('prints a script that bash reads twice, and that completes without bash-completion', async () => {
+    await using folder = await TemporaryFolder.create();
+    const { stdout } = await runCommand(['completion', 'bash']);
+    assert.doesNotMatch(stdout, /readonly/);
+    const script = await folder.write('script', stdout);
+    const command = `kubeloom() { if [ "$1" = complete ]; then printf 'loadtest\\twrite\\n:4\\n'; fi; }`;
+    const use =
+      'COMP_WORDS=(kubeloom lo); COMP_CWORD=1; __kubeloom_complete 2> errors; echo "${COMPREPLY[@]}"';
+    const lines = [`. ${script}`, `. ${script}`, command, use];
+    const shown = execFileSync('bash', ['--norc', '-c', lines.join('\n')], {
+      encoding: 'utf8',
+      cwd: folder.path,
+    });
+    assert.equal(shown, 'loadtest\n');
+  });
+
+  it('prints a script for zsh without variables that a second reading could not set', async () => {
+    const { stdout } = await runCommand(['completion', 'zsh']);
+    assert.doesNotMatch(stdout, /readonly|typeset -r|declare -r|local -r/);
   });
 
   for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { describe, it } from 'node:test';
+import type { Command } from 'commander';
 import { EXAMPLES } from '../../../../src/tools/cli/examples.ts';
 import { program } from '../../../../src/tools/cli/program.ts';
 
@@ -25,6 +26,35 @@ function loadedBy(file: URL): Set<string> {
   return loaded;
 }
 
+/** Flags that commands share with kubectl, and with each other. */
+const FLAGS: Readonly<Record<string, readonly string[]>> = {
+  apiserver: [],
+  demo: ['--json'],
+  loadtest: ['--kubeconfig', '--context', '--json'],
+  partitions: ['--kubeconfig', '--context', '-n', '--json'],
+  top: ['--kubeconfig', '--context', '-n', '-A', '-l', '--field-selector', '--json'],
+  types: ['--kubeconfig', '--context'],
+  watch: ['--kubeconfig', '--context', '-n', '-A', '-l', '--field-selector', '--json'],
+};
+
+const SYNTAX: Readonly<Record<string, string>> = {
+  '--kubeconfig': '--kubeconfig <file>',
+  '--context': '--context <name>',
+  '-n': '-n, --namespace <name>',
+  '-A': '-A, --all-namespaces',
+  '-l': '-l, --selector <selector>',
+  '--threads': '--threads <count>',
+};
+
+async function commandOf(name: string): Promise<{ readonly command: Command; readonly help: string }> {
+  const command = (await program(name)).commands.find((each) => each.name() === name);
+  assert.ok(command);
+  let help = '';
+  command.configureOutput({ writeOut: (text) => (help += text) });
+  command.outputHelp();
+  return { command, help };
+}
+
 describe('the command line', () => {
   it('loads informers, and libraries but commander, with the command that needs them', () => {
     const loaded = [...loadedBy(new URL('../../../../src/tools/cli/main.js', import.meta.url))];
@@ -40,6 +70,36 @@ describe('the command line', () => {
   it('has examples for every command', async () => {
     const names = (await program(undefined)).commands.map((command) => command.name());
     assert.deepEqual(names.toSorted(), Object.keys(EXAMPLES).toSorted());
+  });
+
+  for (const [name, flags] of Object.entries(FLAGS)) {
+    it(`has the flags of kubectl where they mean the same: ${name}`, async () => {
+      const { command, help } = await commandOf(name);
+      const declared = new Map(
+        command.options.flatMap((each) => [
+          [each.short, each],
+          [each.long, each],
+        ]),
+      );
+      for (const flag of flags) assert.ok(declared.has(flag), `${name} ${flag}`);
+      for (const [flag, syntax] of Object.entries(SYNTAX)) {
+        const option = declared.get(flag);
+        if (option) assert.equal(option.flags, syntax, name);
+      }
+      assert.match(help, /\nExamples:\n {2}kubeloom /);
+      assert.match(help, /xit code/);
+      assert.match(help, /--verbose/);
+      // A terminal of 80 columns is the narrowest one for which help is written.
+      assert.deepEqual(
+        EXAMPLES[name]?.filter((line) => line.length > 78),
+        [],
+      );
+    });
+  }
+
+  it('has the flags of every command in the table above', async () => {
+    const names = (await program(undefined)).commands.map((command) => command.name());
+    assert.deepEqual(names.filter((name) => name !== 'completion').toSorted(), Object.keys(FLAGS).toSorted());
   });
 
   for (const line of Object.values(EXAMPLES).flat()) {

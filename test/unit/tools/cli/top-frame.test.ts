@@ -322,6 +322,37 @@ test('tables share the lines one row each in turn, and none has headers only', (
   assert.deepEqual(shares([200, 4], 1), [0, 0]);
 });
 
+/** The snapshot with nodes that watch and are not stale. */
+function quiet(second: number): StatsSnapshot {
+  const { families: before, ...rest } = snapshot(second);
+  const changed = families({
+    kubeloom_informer_phase: [
+      [{ ...PODS, phase: 'watching' }, 1],
+      [{ ...NODES, phase: 'watching' }, 1],
+    ],
+    kubeloom_informer_stale: [
+      [PODS, 0],
+      [NODES, 0],
+    ],
+  });
+  const names = new Set(changed.map(({ name }) => name));
+  return { ...rest, families: [...before.filter(({ name }) => !names.has(name)), ...changed] };
+}
+
+test('an informer without events is idle, which is no lag', () => {
+  const state = show(show(initialTop('t'), quiet(1)), quiet(2));
+  const lines = frame(state, 130, 30);
+  assert.match(lines.find((line) => line.startsWith('nodes')) ?? '', / idle /);
+  assert.match(lines.find((line) => line.startsWith('pods')) ?? '', / 200ms /);
+  assert.match(plainLine(state), /, lag 200ms,/);
+});
+
+test('the names of informers are not cut while they have room', () => {
+  const state = show(show(initialTop('t'), quiet(1)), quiet(2));
+  const name = NODES.name;
+  assert.ok(frame(state, 80, 30).some((line) => line.startsWith(name)));
+});
+
 test('the line for a program has the sums of all informers and the longest lag', () => {
   assert.equal(
     plainLine(stateAt(1, 2)),
