@@ -63,7 +63,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C214: ['{ drain: true }', '{}'],
   },
   'src/informer/share/shared-cache.ts': {
-    C213: ['this.#link.close();', ''],
+    C213: ['this.isOpen = false;\n        this.#link.close();', 'this.isOpen = false;'],
     C215: ['!informer.hasStarted()', 'false'],
     C298: ['this.#link.end(number, withCode(error));', 'throw error;'],
   },
