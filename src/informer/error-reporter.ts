@@ -112,16 +112,29 @@ export class ErrorReporter {
     this.report(listenerError(what, cause), 'listener');
 
   /** Reports a slow handler. @param callMs duration of a long call; undefined if the oldest notification is too old */
-  readonly slowHandler = (name: string, callMs: number | undefined, backlog: HandlerBacklog): void => {
+  readonly slowHandler = (
+    name: string,
+    callMs: number | undefined,
+    isBlocking: boolean,
+    backlog: HandlerBacklog,
+  ): void => {
     const { notifications, bytes, ageMs } = backlog;
     const waiting = `${notifications} notifications (${bytes} bytes, the oldest for ${Math.round(ageMs)} ms)`;
     const what =
       callMs === undefined
         ? `${waiting} wait for event handler ${name}, which is too slow or in a call that does not return`
         : `event handler ${name} took ${Math.round(callMs)} ms for one call while ${waiting} wait for it`;
+    if (isBlocking) return this.#blocked(name, callMs ?? 0);
     const message = `${what}: put keys into a work queue and process them outside the handler`;
     this.report(new KubeloomError('ERR_KUBELOOM_SLOW_HANDLER', message), 'handler');
   };
+
+  #blocked(name: string, callMs: number): void {
+    const message =
+      `event handler ${name} blocked its thread for ${Math.round(callMs)} ms in one call, in which no watch, timer, lease or ` +
+      'health check of the thread was served: put keys into a work queue, and compute in a ReconcilerPool of kubeloom/thread';
+    this.report(new KubeloomError('ERR_KUBELOOM_SLOW_HANDLER', message), 'handler');
+  }
 
   /** Reports a failed LIST or WATCH, or a response that cannot be decoded. */
   readonly watch = (error: KubeloomError, during: 'list' | 'watch' | 'decode'): void => {

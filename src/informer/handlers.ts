@@ -272,8 +272,8 @@ export class Handlers {
       clock,
       slowLimits: resolved.slowHandler,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
-      onSlow: (callMs) => {
-        reports.slowHandler(name, callMs, listener.backlog);
+      onSlow: (callMs, isBlocking) => {
+        reports.slowHandler(name, callMs, isBlocking, listener.backlog);
         activity.slowHandler(name, callMs, listener.backlog);
       },
       onReady: () => {

@@ -29,7 +29,8 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
     C140: ['if (listener.isInsideCall)', 'if (false)'],
   },
   'src/replica/deliver/handler-calls.ts': {
-    C141: ['callMs <= slowLimits.callMs || ', ''],
+    C141: ['this.#isBehind && callMs > slowLimits.callMs', 'this.#isBehind'],
+    C416: ['(isBlocking || isLong)', 'isLong'],
   },
   'src/replica/deliver/pending.ts': {
     C142: ['RESOLUTION_MS = 100', 'RESOLUTION_MS = 1000'],

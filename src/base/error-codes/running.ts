@@ -7,8 +7,8 @@ export const RUNNING_ERRORS = {
   ],
   ERR_KUBELOOM_SLOW_HANDLER: [
     ['onError'],
-    'A call of a handler takes long, or notifications wait for long.',
-    'Put keys into a work queue, and process them outside the handler.',
+    'A call of a handler takes long or blocks its thread, or notifications wait for long.',
+    'Put keys into a work queue, and process them outside the handler; compute in a `ReconcilerPool`.',
   ],
   ERR_KUBELOOM_BACKLOG_COALESCED: [
     ['onError'],

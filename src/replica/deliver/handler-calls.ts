@@ -2,8 +2,8 @@
  * Calls a handler for each notification in order: the handler borrows the entries during the call, a promise is
  * awaited, and a thrown error is reported. The handler is never called while `isBusy`.
  *
- * A slow handler is reported at most once a minute: when a call took long while many notifications waited, and when a
- * notification waited too long, whatever the handler does.
+ * A slow handler is reported at most once a minute: when a call took long while many notifications waited, when a call
+ * blocked its thread, and when a notification waited too long.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Histogram } from '../../metrics/histogram.ts';
@@ -26,6 +26,9 @@ export interface SlowLimits {
 /** The first two values are the limits of client-go. */
 export const SLOW_LIMITS: SlowLimits = { pendingNotifications: 1024, callMs: 100, ageMs: 30_000 };
 
+/** A call that does not return for so long is reported whatever waits: the thread did nothing else meanwhile. */
+export const BLOCKED_MS = 5000;
+
 const REPORT_INTERVAL_MS = 60_000;
 
 export interface HandlerCallsOptions {
@@ -38,8 +41,11 @@ export interface HandlerCallsOptions {
   /** Receives the duration of each call in seconds; without it only calls of a handler that is behind are timed. */
   readonly durations?: Pick<Histogram, 'observe'> | undefined;
   readonly onError: (error: unknown, key: string, registeredAt: string) => void;
-  /** @param callMs of a call that took too long; undefined: the oldest notification is too old */
-  readonly onSlow: (callMs: number | undefined) => void;
+  /**
+   * @param callMs of a call that took too long; undefined: the oldest notification is too old
+   * @param isBlocking the call blocked the thread for that time
+   */
+  readonly onSlow: (callMs: number | undefined, isBlocking: boolean) => void;
 }
 
 /** `inside`: the handler is on the stack. `awaiting`: the promise that it returned is pending. */
@@ -156,7 +162,7 @@ export class HandlerCalls {
       return;
     }
     const nowMs = clock.now();
-    if (this.#mayReportSlow(nowMs)) onSlow(undefined);
+    if (this.#mayReportSlow(nowMs)) onSlow(undefined, false);
     this.#checkAgeIn(Math.max(1, this.#reportedAtMs + REPORT_INTERVAL_MS - nowMs));
   }
 
@@ -165,8 +171,9 @@ export class HandlerCalls {
     const nowMs = clock.now();
     const callMs = nowMs - startMs;
     durations?.observe(callMs / 1000);
-    if (!this.#isBehind || callMs <= slowLimits.callMs || !this.#mayReportSlow(nowMs)) return;
-    onSlow(callMs);
+    const isBlocking = this.#call === 'inside' && callMs > BLOCKED_MS;
+    const isLong = this.#isBehind && callMs > slowLimits.callMs;
+    if ((isBlocking || isLong) && this.#mayReportSlow(nowMs)) onSlow(callMs, isBlocking);
   }
 
   #mayReportSlow(nowMs: number): boolean {

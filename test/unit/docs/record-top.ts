@@ -42,6 +42,7 @@ const kubeconfig = await folder.write('kubeconfig', server.kubeConfigYaml);
 await using run = new CommandRun([
   'top',
   ...RESOURCES,
+  '-A',
   '--threads',
   '2',
   '--kubeconfig',

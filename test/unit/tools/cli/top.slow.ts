@@ -25,6 +25,7 @@ async function withServer(use: (args: readonly string[]) => Promise<void>): Prom
   await use([
     'top',
     'pods',
+    '-A',
     '--threads',
     '1',
     '--kubeconfig',
