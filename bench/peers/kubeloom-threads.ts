@@ -5,7 +5,6 @@ import { Worker } from 'node:worker_threads';
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type { KubeObject } from '../../src/index.ts';
-import type { SharedCache } from '../../src/thread/index.ts';
 import { FIRST_REVISION } from '../source/object-templates.ts';
 import type { LoopDelay, OutcomeRow, Task } from '../task.ts';
 import { collectedHeapBytes } from './collected-heap.ts';
@@ -15,6 +14,7 @@ import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
 import type { ThreadAnswer, ThreadCommand } from './reading-thread.ts';
 import { median, variantRows } from './sections.ts';
+import { SharedCache } from '../../src/thread/index.ts';
 
 type Informer = SharedIndexInformer<KubeObject>;
 
@@ -51,7 +51,7 @@ interface Scan {
 /** One thread and two take turns; the delays are those of the main thread meanwhile. */
 async function scans(informer: Informer, { cellMs }: Task): Promise<Result> {
   await informer.waitForSync();
-  const cache = informer.share();
+  const cache = new SharedCache({ pods: informer });
   const threads = [new ReadingThread(), new ReadingThread()];
   await Promise.all(threads.map((thread) => thread.open(cache)));
   const scan = async (parts: number): Promise<Scan> => {
@@ -108,7 +108,7 @@ async function memory(informer: Informer, { objects, settleMs = SETTLE_MS }: Tas
     return [main, await thread.ask({ type: 'bytes' })];
   };
   const before = await bytesOf();
-  await thread.open(informer.share());
+  await thread.open(new SharedCache({ pods: informer }));
   await after(settleMs);
   const [main, own] = (await bytesOf()).map((bytes, index) => bytes - (before[index] ?? 0));
   const rows: OutcomeRow[] = [
@@ -122,7 +122,7 @@ async function memory(informer: Informer, { objects, settleMs = SETTLE_MS }: Tas
 async function handler(informer: Informer, { events, objects }: Task): Promise<Result> {
   await informer.waitForSync();
   const thread = new ReadingThread();
-  await thread.open(informer.share());
+  await thread.open(new SharedCache({ pods: informer }));
   await thread.ask({ type: 'handle' });
   const first = FIRST_REVISION + objects + 1;
   await informer.waitForResourceVersion(String(first));
@@ -140,7 +140,7 @@ async function handler(informer: Informer, { events, objects }: Task): Promise<R
 async function idle(informer: Informer, { cellMs }: Task): Promise<Result> {
   const thread = new ReadingThread();
   const begin = async (): Promise<() => Promise<void>> => {
-    await thread.open(informer.share());
+    await thread.open(new SharedCache({ pods: informer }));
     return async () => void (await thread.ask({ type: 'close' }));
   };
   return await variantRows(informer, [{ name: 'alone' }, { name: 'attached', begin }], cellMs);

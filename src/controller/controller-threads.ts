@@ -1,10 +1,10 @@
 /** The threads in which a controller reconciles, and the caches that the threads read. */
 import { invalidOption } from '../base/option-checks.ts';
 import { ReconcilerPool } from '../thread/pool/reconciler-pool.ts';
-import { SharedCache } from '../informer/share/shared-cache.ts';
+import { SharedCache } from '../thread/main/shared-cache.ts';
 import type { InformerHandle } from '../informer/map/informer-handle.ts';
 import type { KubeObject } from '../index.ts';
-import type { Shareable } from '../informer/share/shared-cache.ts';
+import type { Shareable } from '../informer/shareable.ts';
 import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 
 export class ControllerThreads {

@@ -5,7 +5,7 @@ import { registerMetrics } from '../metrics/collect.ts';
 import type { AddSample, MetricSource } from '../metrics/collect.ts';
 import type { MetricLabels } from '../metrics/metrics-table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { CacheExportStats } from '../replica/share/cache-exports.ts';
+import type { CacheExportStats } from '../replica/store/cache-exports.ts';
 import type { HandlerStats } from './handlers.ts';
 import type { Health } from './health.ts';
 import type { InformerActivity } from './informer-activity.ts';

@@ -20,8 +20,8 @@ import { declaredFields, checkIndexers } from '../replica/store/index-functions.
 import type { Indexers } from '../replica/store/index-functions.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
-import { CacheExports } from '../replica/share/cache-exports.ts';
-import type { CacheExportStats } from '../replica/share/cache-exports.ts';
+import { CacheExports } from '../replica/store/cache-exports.ts';
+import type { CacheExportStats } from '../replica/store/cache-exports.ts';
 import { Replica } from '../replica/store/replica.ts';
 import type { Slabs } from '../replica/store/slabs.ts';
 import type { PipelineClient } from './threads/attachments.ts';

@@ -20,10 +20,7 @@ import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import { Health } from './health.ts';
 import { InformerActivity } from './informer-activity.ts';
-import { attachReader, sharedInformerSpec } from './share/attach-reader.ts';
-import { SharedCache } from './share/shared-cache.ts';
-import type { ExportedCache, SharedInformerSpec } from './share/shared-cache.ts';
-import type { ReaderLink } from '../replica/share/reader-link.ts';
+import type { SharedParts } from './shareable.ts';
 import { controllerOf } from './informer-controller.ts';
 import type { InformerController } from './informer-controller.ts';
 import { InformerMetrics } from './informer-metrics.ts';
@@ -365,20 +362,9 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     return controllerOf(this);
   }
 
-  /** Returns this cache for other threads of the program, under the name of the resource. */
-  share(): SharedCache {
-    return new SharedCache({ [this.resource.resource]: this });
-  }
-
-  /** @internal */
-  get sharedSpec(): Omit<SharedInformerSpec, 'key'> {
-    return sharedInformerSpec(this, this.#pipeline);
-  }
-
-  /** @internal */
-  attachReader(link: ReaderLink, informer: number): ExportedCache {
-    this.#lifecycle.checkNotStopped(NOT_ADDED);
-    return attachReader(link, informer, this.#pipeline, this.#handlers);
+  /** @internal What a `SharedCache` uses. */
+  get sharedParts(): SharedParts {
+    return { resource: this.resource, pipeline: this.#pipeline, handlers: this.#handlers };
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,7 @@ import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
 export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
-  'src/replica/share/cache-export.ts': {
+  'src/thread/main/cache-export.ts': {
     C205: ['? this.#write(oldRow, RowKind.Deleted, NO_ROW)', '? true'],
     C206: [
       'this.#send(deleted.last, RowKind.Missing, undefined)',
@@ -21,29 +21,29 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C296: ['this.#exportedRows.supersede(kind === RowKind.Put ? previousRow : row);', ''],
     C297: ['call?.written();', ''],
   },
-  'src/replica/share/cache-export-step.ts': {
+  'src/thread/main/cache-export-step.ts': {
     C218: ["return { kind: 'removed', failure: event.failure };", 'return state;'],
   },
-  'src/replica/share/replica-reader.ts': {
+  'src/thread/worker/replica-reader.ts': {
     C205: ['(this.#freeIds.pop() ?? this.#idEnd++)', '0'],
     C206: ["replica.control(DeltaKind.ReplaceBegin, ++this.#epoch, '');", '++this.#epoch;'],
     C209: ['table.setFlag(row, EntryFlag.Packed, record.dictionary !== NO_MEMORY);', ''],
   },
-  'src/replica/share/reader-link.ts': {
+  'src/thread/main/reader-link.ts': {
     C212: ['this.#writeAll();', ''],
     C214: ['this.#closedWord.store(1);', ''],
     C298: ['this.fail(withCode(error));', 'throw error;'],
     C216: ['if (known.end !== decoder.end)', 'if (known.end < 0)'],
   },
-  'src/replica/share/foreign-memory.ts': {
+  'src/thread/worker/foreign-memory.ts': {
     C205: ['const start = table.offsetOf(row);', 'const start = 0;'],
     C214: ['this.#isClosed = true;', ''],
   },
-  'src/replica/share/exported-rows.ts': {
+  'src/thread/main/exported-rows.ts': {
     C209: ['this.#table.exportRow(row);', ''],
     C213: ['return this.count > 0;', 'return false;'],
   },
-  'src/replica/share/cache-exports.ts': {
+  'src/replica/store/cache-exports.ts': {
     C290: ['if (isExported) this.#wake();', 'if (isExported) return;'],
   },
   'src/replica/store/slabs.ts': {
@@ -59,22 +59,22 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
       'writer && writer.changed(oldRow, newRow)',
     ],
   },
-  'src/informer/share/attach-reader.ts': {
+  'src/thread/main/attach-reader.ts': {
     C214: ['{ drain: true }', '{}'],
   },
-  'src/informer/share/shared-cache.ts': {
+  'src/thread/main/shared-cache.ts': {
     C213: ['this.isOpen = false;\n        this.#link.close();', 'this.isOpen = false;'],
     C215: ['!informer.hasStarted()', 'false'],
     C298: ['this.#link.end(number, withCode(error));', 'throw error;'],
   },
-  'src/thread/open-cache.ts': {
+  'src/thread/worker/open-cache.ts': {
     C208: ['const requestRun = this.#loop.wake;', 'const requestRun = () => void drain.runOnce();'],
     C210: ['for (const informer of this.#numbered) informer.merged();', ''],
     C214: ['this.#memory.close();', ''],
     C215: ['if (opened.load() !== 0)', 'if (false)'],
     C218: ['for (const informer of this.#numbered) informer.checkRunning();', ''],
   },
-  'src/thread/thread-informer.ts': {
+  'src/thread/worker/thread-informer.ts': {
     C210: ['this.#waiters.close();', ''],
     C294: ['this.#abortList();\n', '\n'],
     C295: ['this.merged();', ''],

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
 import { label } from '../../src/index.ts';
 import type { CachedObject, SharedIndexInformer } from '../../src/index.ts';
-import type { SharedCache } from '../../src/thread/index.ts';
-import { openCache } from '../../src/thread/index.ts';
+import { SharedCache, openCache } from '../../src/thread/index.ts';
 import type { ThreadCache, ThreadInformer } from '../../src/thread/index.ts';
 import {
   RecordingHandler,
@@ -40,7 +39,7 @@ class Attached implements AsyncDisposable {
     informer: SharedIndexInformer<V1Pod>,
     handler: RecordingHandler = new RecordingHandler(),
   ): Promise<Attached> {
-    const shared = informer.share();
+    const shared = new SharedCache({ pods: informer });
     const attached = new Attached(shared, await openCache<Types>(shared.port()), handler);
     await attached.pods.waitForSync();
     return attached;

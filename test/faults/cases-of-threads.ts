@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { SharedCache } from '../../src/thread/index.ts';
 import type { Command } from '../unit/thread/reading-worker.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
+import { SharedCache } from '../../src/thread/index.ts';
 
 const WORKER = new URL(`../unit/thread/reading-worker.js`, import.meta.url);
 const ROUNDS = 3;
@@ -69,7 +69,7 @@ class Thread implements AsyncDisposable {
 
 async function dyingThreads(scene: Scene): Promise<string> {
   const { informer } = scene;
-  await using shared = informer.share();
+  await using shared = new SharedCache({ pods: informer });
   await using survivor = await Thread.attach(shared);
   for (let round = 0; round < ROUNDS; round++) {
     for (const type of ['exit', 'throw', 'fill the heap', 'terminate'] as const) {
@@ -97,7 +97,7 @@ async function dyingThreads(scene: Scene): Promise<string> {
 
 async function blockedThread(scene: Scene): Promise<string> {
   const { informer } = scene;
-  await using shared = informer.share();
+  await using shared = new SharedCache({ pods: informer });
   await using blocked = await Thread.attach(shared);
   await blocked.ask({ type: 'block' });
   await scene.stopLoad();

@@ -5,11 +5,13 @@
 import { EventEmitter } from 'node:events';
 import type { MessagePort } from 'node:worker_threads';
 import type { HandlerRegistration, SharedIndexInformer } from '../../src/index.ts';
-import { Reader } from '../../src/informer/share/shared-cache.ts';
-import { PORT_VERSION, allocateLink } from '../../src/replica/share/messages.ts';
-import type { CachePort, Shareable } from '../../src/informer/share/shared-cache.ts';
-import { ThreadCache } from '../../src/thread/open-cache.ts';
-import type { ThreadInformer } from '../../src/thread/thread-informer.ts';
+import { Reader } from '../../src/thread/main/shared-cache.ts';
+import { PORT_VERSION, allocateLink } from '../../src/thread/messages.ts';
+import { sharedInformerSpec } from '../../src/thread/main/attach-reader.ts';
+import type { CachePort } from '../../src/thread/main/shared-cache.ts';
+import type { Shareable } from '../../src/informer/shareable.ts';
+import { ThreadCache } from '../../src/thread/worker/open-cache.ts';
+import type { ThreadInformer } from '../../src/thread/worker/thread-informer.ts';
 import type { Chance } from './chance.ts';
 import type { Fixtures } from './fixtures.ts';
 import { Tasks } from './tasks.ts';
@@ -106,7 +108,7 @@ export class AttachedThread {
     const port: CachePort = {
       kubeloomCache: PORT_VERSION,
       memory,
-      informers: [{ key: 'pods', ...informer.sharedSpec }],
+      informers: [{ key: 'pods', ...sharedInformerSpec(informer) }],
       transferList: [thread as unknown as MessagePort],
     };
     let workedMs = 0;
@@ -159,21 +161,18 @@ export class AttachedThread {
   /** Returns the informer, with the handler that it registers for the thread. */
   #shareable(): Shareable {
     const informer = this.#informer;
+    const { handlers } = informer.sharedParts;
     return {
       name: informer.name,
-      sharedSpec: informer.sharedSpec,
       hasStarted: () => informer.hasStarted(),
       isStopped: () => informer.isStopped(),
       lastSyncResourceVersion: () => informer.lastSyncResourceVersion(),
-      attachReader: (link, number) => {
-        const addEventHandler = informer.addEventHandler.bind(informer);
-        informer.addEventHandler = (handler, options) =>
-          (this.#registration = addEventHandler(handler, options));
-        try {
-          return informer.attachReader(link, number);
-        } finally {
-          informer.addEventHandler = addEventHandler;
-        }
+      sharedParts: {
+        ...informer.sharedParts,
+        handlers: {
+          add: (...args) => (this.#registration = handlers.add(...args)),
+          remove: (...args) => handlers.remove(...args),
+        },
       },
     };
   }

@@ -9,7 +9,7 @@ import type { CachedObject } from '../../replica/store/cached-object.ts';
 import { NotCachedError } from './kind-cache.ts';
 import type { KindCache, ObjectKey, Subscription } from './kind-cache.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
-import type { Shareable } from '../share/shared-cache.ts';
+import type { Shareable } from '../shareable.ts';
 import { ViewRegistration } from './view-registration.ts';
 import { handlerOfPart } from './part.ts';
 import type { IsInPart } from './part.ts';

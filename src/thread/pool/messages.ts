@@ -6,7 +6,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import type { ErrorCode } from '../../base/error-codes/error-table.ts';
 import { TerminalError } from '../../workqueue/terminal-error.ts';
-import type { CachePort } from '../../informer/share/shared-cache.ts';
+import type { CachePort } from '../main/shared-cache.ts';
 
 export type PoolTask =
   /** The first task of a thread. */

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import type { ReconcileResult } from '../../workqueue/reconcile-result.ts';
-import type { SharedCache } from '../../informer/share/shared-cache.ts';
+import type { SharedCache } from '../main/shared-cache.ts';
 import { fenceMemoryOf } from '../../shared/fence.ts';
 import { abortable } from '../../base/on-abort.ts';
 import { START_TIMEOUT_MS } from '../../informer/threads/supervisor-step.ts';

@@ -6,8 +6,8 @@ import { isAbortOf } from '../../base/on-abort.ts';
 import { requeueDelayMs } from '../../workqueue/reconcile-result.ts';
 import type { ReconcileResult } from '../../workqueue/reconcile-result.ts';
 import { followFence } from '../../shared/fence.ts';
-import { openCache } from '../open-cache.ts';
-import type { ThreadCache } from '../open-cache.ts';
+import { openCache } from '../worker/open-cache.ts';
+import type { ThreadCache } from '../worker/open-cache.ts';
 import { failureOf } from './messages.ts';
 import type { Answer, PoolTask, ReconcileTask } from './messages.ts';
 

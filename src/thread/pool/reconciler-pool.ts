@@ -23,7 +23,7 @@ import { signalOf } from '../../base/signal-options.ts';
 import type { SignalOptions } from '../../base/signal-options.ts';
 import type { ReconcileResult } from '../../workqueue/reconcile-result.ts';
 import type { ItemReconciler } from '../../workqueue/run-workers.ts';
-import type { SharedCache } from '../../informer/share/shared-cache.ts';
+import type { SharedCache } from '../main/shared-cache.ts';
 import { availableCores } from '../../informer/threads/threads-options.ts';
 import { WaitCondition } from '../../informer/wait-condition.ts';
 import { PoolThread } from './pool-thread.ts';

@@ -3,7 +3,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { MessagePort, ResourceLimits } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import type { CachePort } from '../../informer/share/shared-cache.ts';
+import type { CachePort } from '../main/shared-cache.ts';
 import { workerUrl } from '../../informer/threads/worker-backend.ts';
 import type { Answer, PoolTask, ReconcileTask } from './messages.ts';
 

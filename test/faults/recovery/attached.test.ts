@@ -7,7 +7,7 @@ import { FakeControllerSource, settled } from '../../../src/tools/apiserver/test
 import type { Role } from '../../../src/informer/threads/backend.ts';
 import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
-import { openCache } from '../../../src/thread/index.ts';
+import { SharedCache, openCache } from '../../../src/thread/index.ts';
 import { PODS, pod, pods } from '../../kit/objects.ts';
 import { RecordingHandler } from '../../kit/recording-handler.ts';
 import { turns } from '../../kit/scene.ts';
@@ -36,7 +36,7 @@ for (const codec of ['json', 'msgpack'] as const) {
       for (const one of all) source.add(one);
       void informer.run();
       await informer.waitForSync();
-      await using shared = informer.share();
+      await using shared = new SharedCache({ pods: informer });
       await using cache = await openCache<{ readonly pods: V1Pod }>(shared.port());
       const there = cache.informer('pods');
       const handler = new RecordingHandler();

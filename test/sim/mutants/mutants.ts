@@ -36,7 +36,7 @@ function swapped(when: string): string {
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a thread misses every 20th change that needs no wait',
-    file: 'src/replica/share/cache-export.ts',
+    file: 'src/thread/main/cache-export.ts',
     find: 'changed(oldRow, newRow) {',
     replace:
       'changed(oldRow, newRow) {\nthis.count = (this.count ?? 0) + 1;\nif (this.count % 20 === 0) return true;',

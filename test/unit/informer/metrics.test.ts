@@ -13,7 +13,7 @@ import { RateLimitingQueue, runWorkers } from '../../../src/workqueue/index.ts';
 import { collectMetrics } from '../../../src/metrics/index.ts';
 import { Scene } from '../../kit/scene.ts';
 import { PODS, pod } from '../../kit/objects.ts';
-import { openCache } from '../../../src/thread/index.ts';
+import { SharedCache, openCache } from '../../../src/thread/index.ts';
 import { Gate } from './scene.ts';
 import { LeaderElector } from '../../../src/controller/index.ts';
 import { PartitionGroup } from '../../../src/partitions/index.ts';
@@ -49,7 +49,7 @@ describe('metrics of a running program', () => {
     );
     void informer.run();
     await settled(informer);
-    await using shared = informer.share();
+    await using shared = new SharedCache({ pods: informer });
     await using cache = await openCache(shared.port());
     await cache.informer('pods').waitForSync();
     // One event in 64 is timed.

@@ -5,11 +5,11 @@ import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { BacklogBudget } from '../../../src/replica/deliver/backlog-budget.ts';
 import { Drain } from '../../../src/replica/merge/drain.ts';
-import { ForeignMemory } from '../../../src/replica/share/foreign-memory.ts';
+import { ForeignMemory } from '../../../src/thread/worker/foreign-memory.ts';
 import { DecodedCache } from '../../../src/replica/store/decoded-cache.ts';
 import { RowKind, RowRecord } from '../../../src/shared/record/row.ts';
 import { resolveThreadsOptions } from '../../../src/informer/threads/threads-options.ts';
-import { ThreadInformer } from '../../../src/thread/thread-informer.ts';
+import { ThreadInformer } from '../../../src/thread/worker/thread-informer.ts';
 import { PODS } from '../informer/scene.ts';
 
 test('C294 a list that is cut by the end of the informer holds no state', async () => {

@@ -16,7 +16,7 @@ interface Types extends Readonly<Record<string, unknown>> {
 test('C215 a cache is not shared before its informer runs, nor without an informer', async () => {
   await using scene = new Scene();
   const informer = scene.informer();
-  assert.throws(() => informer.share().port(), {
+  assert.throws(() => new SharedCache({ pods: informer }).port(), {
     code: 'ERR_KUBELOOM_NOT_STARTED',
     message: /was not started; call run\(\)/,
   });
@@ -36,7 +36,7 @@ test('C215 a value that is no port, and a name that is no informer, are refused'
   await using scene = new Scene();
   const informer = scene.informer();
   await scene.started(informer);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   await using opened = await openCache<Readonly<Record<string, unknown>>>(cache.port());
   assert.throws(() => opened.informer('nodes'), { code: 'ERR_KUBELOOM_OPTION', message: /pods/ });
 });
@@ -45,7 +45,7 @@ test('C214 a port that the main thread closed cannot be opened', async () => {
   await using scene = new Scene();
   const informer = scene.informer();
   await scene.started(informer);
-  const cache = informer.share();
+  const cache = new SharedCache({ pods: informer });
   const port = cache.port();
   await cache.close();
   assert.throws(() => cache.port(), { code: 'ERR_KUBELOOM_STOPPED' });
@@ -56,7 +56,7 @@ test('C214 a port is refused that closed before the thread could listen: a threa
   await using scene = new Scene();
   const informer = scene.informer();
   await scene.started(informer);
-  const cache = informer.share();
+  const cache = new SharedCache({ pods: informer });
   const port = cache.port();
   const [end] = port.transferList;
   const closed = once(end, 'close');
@@ -70,7 +70,7 @@ test('C214 the close of the main thread ends waits and reads in the thread, afte
   scene.source.add(pod('a'));
   const informer = scene.informer();
   await scene.started(informer);
-  const cache = informer.share();
+  const cache = new SharedCache({ pods: informer });
   const opened = await openCache<Types>(cache.port());
   const pods = opened.informer('pods');
   const names: string[] = [];
@@ -93,7 +93,7 @@ test('C210 a cache whose informer has stopped has its last state, and stays read
   scene.source.add(pod('a'));
   const informer = scene.informer();
   await scene.started(informer);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   await using opened = await openCache<Types>(cache.port());
   const pods = opened.informer('pods');
   await pods.waitForSync();
@@ -112,7 +112,7 @@ for (const codec of ['json', 'msgpack'] as const) {
     for (let number = 0; number < 5; number++) scene.source.add(pod(`pod-${number}`));
     const informer = scene.informer({ codec });
     await scene.started(informer);
-    await using cache = informer.share();
+    await using cache = new SharedCache({ pods: informer });
     await using opened = await openCache<Types>(cache.port());
     const pods = opened.informer('pods');
     await pods.waitForSync();
@@ -138,7 +138,7 @@ test('C215 indexes that are data come with the cache, and functions are added in
     indexers: { app: { index: 'label', label: 'app' }, own: (entry) => [entry.name] },
   });
   await scene.started(informer);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   await using opened = await openCache<Types>(cache.port());
   const pods = opened.informer('pods');
   await pods.waitForSync();
@@ -170,7 +170,7 @@ test('C213 C214 informer, threads, shared cache and the cache of a thread end in
     // It ends with an error when the threads are closed first.
     const run = informer.run().catch((error: unknown) => error);
     await settled(informer);
-    const shared = informer.share();
+    const shared = new SharedCache({ pods: informer });
     const opened = await openCache<Types>(shared.port());
     const pods = opened.informer('pods');
     await pods.waitForSync();

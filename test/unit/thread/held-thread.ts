@@ -4,11 +4,12 @@
  */
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { backgroundClock, realClock, realTimers } from '../../../src/base/clock.ts';
-import { Reader } from '../../../src/informer/share/shared-cache.ts';
+import { sharedInformerSpec } from '../../../src/thread/main/attach-reader.ts';
+import { Reader } from '../../../src/thread/main/shared-cache.ts';
 import type { SharedIndexInformer } from '../../../src/index.ts';
-import { PORT_VERSION, allocateLink } from '../../../src/replica/share/messages.ts';
-import { ThreadCache } from '../../../src/thread/open-cache.ts';
-import type { ThreadInformer } from '../../../src/thread/thread-informer.ts';
+import { PORT_VERSION, allocateLink } from '../../../src/thread/messages.ts';
+import { ThreadCache } from '../../../src/thread/worker/open-cache.ts';
+import type { ThreadInformer } from '../../../src/thread/worker/thread-informer.ts';
 import type { Pod } from '../informer/scene.ts';
 
 const RING_BYTES = 4096;
@@ -41,7 +42,7 @@ export class HeldThread {
       {
         kubeloomCache: PORT_VERSION,
         memory,
-        informers: [{ key: 'pods', ...informer.sharedSpec }],
+        informers: [{ key: 'pods', ...sharedInformerSpec(informer) }],
         transferList: [port2],
       },
       {},

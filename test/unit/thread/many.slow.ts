@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
-import type { SharedCache } from '../../../src/thread/index.ts';
 import { seededRandom, settled, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { InsideThreads, THROW, THROW_SOON } from '../../faults/recovery/inside-threads.ts';
 import { PODS } from '../../kit/objects.ts';
@@ -14,6 +13,7 @@ import type { Pod } from '../informer/scene.ts';
 import { stateOf } from './reader-state.ts';
 import type { ReaderState } from './reader-state.ts';
 import { Reading, ended } from './reading.ts';
+import { SharedCache } from '../../../src/thread/index.ts';
 
 /** Threads that end with their scope. */
 class Readings implements AsyncDisposable {
@@ -66,7 +66,7 @@ test(`${THREADS} threads have the server's objects after shards and reflectors o
   await using informer = new SharedIndexInformer(kubeConfigOf(server), PODS, options);
   void informer.run();
   await informer.waitForSync();
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   await using readings = await Readings.start(cache, THREADS);
   await using inside = await InsideThreads.open();
   const restarts = (): number => threads.stats().reduce((sum, { restarts: count }) => sum + count, 0);
@@ -143,7 +143,7 @@ test('a thread that ends at any point leaves nothing held, and no call of the ma
   for (let number = 0; number < OBJECTS; number++) scene.source.add(pod(`pod-${number}`));
   const informer = scene.informer();
   await scene.started(informer);
-  const cache = informer.share();
+  const cache = new SharedCache({ pods: informer });
   const deleted = new Set<string>();
   {
     await using steady = await Readings.start(cache, 2);
@@ -170,7 +170,7 @@ test('a thread whose heap is too small for the cache ends during its first list,
   for (let number = 0; number < 40_000; number++) scene.source.add(pod(`pod-${number}`));
   const informer = scene.informer();
   await scene.started(informer);
-  const cache = informer.share();
+  const cache = new SharedCache({ pods: informer });
   await using reading = Reading.begin(cache.port(), 10);
   await reading.exited;
   assert.deepEqual(
@@ -190,7 +190,7 @@ test(`${ATTACHES} attaches and detaches of threads leave no handler, no state an
   for (let number = 0; number < 20; number++) scene.source.add(pod(`pod-${number}`));
   const informer = scene.informer();
   await scene.started(informer);
-  const cache = informer.share();
+  const cache = new SharedCache({ pods: informer });
   {
     await using readings = await Readings.start(cache, ATTACHING_THREADS);
     const rounds = ATTACHES / ATTACHING_THREADS;

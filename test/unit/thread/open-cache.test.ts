@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { SharedIndexInformer } from '../../../src/index.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
-import { openCache } from '../../../src/thread/index.ts';
+import { SharedCache, openCache } from '../../../src/thread/index.ts';
 import { Scene, pod } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';
 import { Reading, ended } from './reading.ts';
@@ -21,7 +21,7 @@ async function started(scene: Scene, count: number): Promise<SharedIndexInformer
 async function nothingLeft(
   scene: Scene,
   informer: SharedIndexInformer<Pod>,
-  cache: ReturnType<SharedIndexInformer<Pod>['share']>,
+  cache: SharedCache,
 ): Promise<void> {
   await ended(cache);
   await cache.close();
@@ -35,7 +35,7 @@ async function nothingLeft(
 test('C205 a worker thread reads the objects, receives the changes, and waits for versions', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 3);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   await using reading = await Reading.start(cache.port());
   assert.deepEqual(
     await reading.ask({ type: 'list' }),
@@ -68,7 +68,7 @@ test('C205 a worker thread reads the objects, receives the changes, and waits fo
 test('C205 a thread finds objects by namespace, and has no index for it that would take memory', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 3);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   const port = cache.port();
   assert.deepEqual(
     port.informers.map(({ indexers }) => indexers),
@@ -86,7 +86,7 @@ for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
   test(`C213 a worker thread leaves nothing behind: ${type}`, async () => {
     await using scene = new Scene();
     const informer = await started(scene, 20);
-    await using cache = informer.share();
+    await using cache = new SharedCache({ pods: informer });
     await using dying = await Reading.start(cache.port());
     assert.equal(cache.threads, 1);
     assert.equal(cache.exportedStates, 20);
@@ -106,7 +106,7 @@ for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
 test('C213 attaching and closing 1,000 times leaves no handler and no reference', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 5);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   for (let count = 0; count < 1000; count++) {
     const opened = await openCache<{ pods: Pod }>(cache.port());
     const pods = opened.informer('pods');
@@ -121,7 +121,7 @@ test('C213 attaching and closing 1,000 times leaves no handler and no reference'
 test('C213 a worker thread that ends before it opens its port leaves nothing behind', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 1);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   const port = cache.port();
   const { transferList } = port;
   const worker = new Worker('process.exit()', { eval: true, workerData: port, transferList });

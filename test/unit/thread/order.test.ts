@@ -176,7 +176,7 @@ test('C298 an error in the link of a thread ends the caches of that thread with 
   context.mock.method(process, 'emitWarning', (_: string, { code }: { code: string }) => warned.push(code));
   await using scene = new Scene();
   const informer = await started(scene, 3);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   const port = cache.port();
   const broken = await openCache<Types>(port);
   const whole = await openCache<Types>(cache.port());
@@ -202,7 +202,7 @@ test('C298 an error in the link of a thread ends the caches of that thread with 
 test('C215 a port that was opened before is refused, and its first cache goes on', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 2);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   const port = cache.port();
   const first = await openCache<Types>(port);
   await assert.rejects(openCache<Types>(port), { code: 'ERR_KUBELOOM_STARTED', message: /opened before/ });
@@ -224,7 +224,7 @@ test('C213 a port that the program forgets is closed, and one that is open is no
   const collect = runInNewContext('gc') as () => void;
   await using scene = new Scene();
   const informer = await started(scene, 1);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   const ports = new WeakRef<CachePort>(cache.port());
   const opened = await openCache<Types>(cache.port());
   const readers = (): number => cache.ports;

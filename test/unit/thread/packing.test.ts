@@ -5,7 +5,7 @@ import type { KubeloomError } from '../../../src/index.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { PackedObjects } from '../../../src/replica/store/packed-objects.ts';
-import { openCache } from '../../../src/thread/index.ts';
+import { SharedCache, openCache } from '../../../src/thread/index.ts';
 import { PODS, pod } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';
 
@@ -54,7 +54,7 @@ test('C290 a cache that nothing changes is packed while a thread has it, and hol
   for (let number = 0; number < OBJECTS; number++) source.add({ ...pod(`pod-${number}`), spec });
   void informer.run();
   await settled(informer);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   await using opened = await openCache<{ pods: Pod }>(cache.port());
   const pods = opened.informer('pods');
   await pods.waitForSync();

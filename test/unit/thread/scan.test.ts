@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
-import { openCache } from '../../../src/thread/index.ts';
+import { SharedCache, openCache } from '../../../src/thread/index.ts';
 import { Scene, pod } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';
 
@@ -11,7 +11,7 @@ test('C204 a scan in a thread yields the snapshot from its begin, whatever chang
   for (let number = 0; number < 50; number++) scene.source.add(pod(`pod-${number}`, { version: 'old' }));
   const informer = scene.informer();
   await scene.started(informer);
-  await using cache = informer.share();
+  await using cache = new SharedCache({ pods: informer });
   await using opened = await openCache<{ pods: Pod }>(cache.port());
   const pods = opened.informer('pods');
   await pods.waitForSync();

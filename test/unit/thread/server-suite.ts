@@ -9,6 +9,7 @@ import { PODS } from '../../kit/objects.ts';
 import { stateOf } from './reader-state.ts';
 import type { ReaderState } from './reader-state.ts';
 import { Reading } from './reading.ts';
+import { SharedCache } from '../../../src/thread/index.ts';
 
 export interface ServerTarget {
   readonly kubeConfig: KubeConfig;
@@ -71,7 +72,7 @@ export function threadsFollow(server: string, target: () => Promise<ServerTarget
         await using informer = new SharedIndexInformer<V1Pod>(kubeConfig, PODS, options);
         void informer.run();
         await informer.waitForSync();
-        await using cache = informer.share();
+        await using cache = new SharedCache({ pods: informer });
         await using first = await Reading.start(cache.port());
         const names = Array.from({ length: CREATED }, (_, index) => `thread-${codec}-${index}`);
         for (const name of names) await writer.create(name);

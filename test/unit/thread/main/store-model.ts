@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Random } from '../../../../src/base/clock.ts';
-import { ExportedRows } from '../../../../src/replica/share/exported-rows.ts';
+import { ExportedRows } from '../../../../src/thread/main/exported-rows.ts';
 import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
@@ -13,7 +13,7 @@ import { unpack } from '../../../../src/replica/store/pack.ts';
 import type { Slabs } from '../../../../src/replica/store/slabs.ts';
 import { SlabMemory, shareMemory } from '../../../../src/replica/store/store-memory.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
-import { at, newEntry, newOwner } from '../store/objects.ts';
+import { at, newEntry, newOwner } from '../../replica/store/objects.ts';
 
 const SLAB_BYTES = 1024;
 const OBJECTS_MAX = 150;

@@ -7,21 +7,21 @@
 import { assert } from '../../base/errors.ts';
 import type { KubeloomError } from '../../base/errors.ts';
 import { RowKind, RowRecord, RowWriter } from '../../shared/record/row.ts';
-import type { ResourceEventHandler } from '../deliver/handler.ts';
-import type { CacheWriter } from '../deliver/processor-listener.ts';
-import { NO_ROW } from '../store/columns.ts';
-import type { EntryOwner } from '../store/entry-owner.ts';
-import { EntryFlag } from '../store/entry.ts';
-import type { EntryTable } from '../store/entry-table.ts';
-import type { DeletedFinalStateUnknown } from '../store/deleted-final-state-unknown.ts';
-import type { Entry } from '../store/entry.ts';
-import type { Borrowed } from '../store/cached-object.ts';
-import type { ObjectFacts } from '../store/extracted-fields.ts';
-import type { Replica } from '../store/replica.ts';
+import type { ResourceEventHandler } from '../../replica/deliver/handler.ts';
+import type { CacheWriter } from '../../replica/deliver/processor-listener.ts';
+import { NO_ROW } from '../../replica/store/columns.ts';
+import type { EntryOwner } from '../../replica/store/entry-owner.ts';
+import { EntryFlag } from '../../replica/store/entry.ts';
+import type { EntryTable } from '../../replica/store/entry-table.ts';
+import type { DeletedFinalStateUnknown } from '../../replica/store/deleted-final-state-unknown.ts';
+import type { Entry } from '../../replica/store/entry.ts';
+import type { Borrowed } from '../../replica/store/cached-object.ts';
+import type { ObjectFacts } from '../../replica/store/extracted-fields.ts';
+import type { Replica } from '../../replica/store/replica.ts';
 import { OPEN, isWriting, stepCacheExport } from './cache-export-step.ts';
 import type { CacheExportEvent, CacheExportState } from './cache-export-step.ts';
 import { ExportedRows } from './exported-rows.ts';
-import { NO_MEMORY } from './messages.ts';
+import { NO_MEMORY } from '../messages.ts';
 import type { LinkedCache, ReaderLink, Written } from './reader-link.ts';
 
 /** Flags of a row that describe the object, not this thread. */

@@ -7,45 +7,13 @@ import type { MessagePort } from 'node:worker_threads';
 import { realTimers } from '../../base/clock.ts';
 import { KubeloomError, withCode } from '../../base/errors.ts';
 import { anObject, invalidOption } from '../../base/option-checks.ts';
-import { PORT_VERSION, allocateLink } from '../../replica/share/messages.ts';
-import type { FromReader, LinkMemory } from '../../replica/share/messages.ts';
-import { ReaderLink } from '../../replica/share/reader-link.ts';
-import type { DeclarativeIndex, ModuleIndex } from '../../replica/store/index-functions.ts';
-import { START_ADVICE } from '../wait-for.ts';
-import type { ResourceRef } from '../../kube/resource.ts';
-
-/** The settings of an informer for the caches in other threads. */
-export interface SharedInformerSpec {
-  /** Name under which a thread requests the informer. */
-  readonly key: string;
-  readonly resource: ResourceRef;
-  /** Name in messages. */
-  readonly name: string;
-  readonly fields: readonly string[];
-  /** Indexes that are data. Functions stay on the main thread. */
-  readonly indexers: Readonly<Record<string, DeclarativeIndex | ModuleIndex>>;
-  readonly objectBytesMax: number;
-}
-
-/** @internal An informer's cache, delivered to a thread. */
-export interface ExportedCache {
-  /** Delivers the pending notifications, and no later changes. */
-  leave(): void;
-  /** Ends the delivery after the thread ended. */
-  end(): void;
-}
-
-/** An informer whose cache other threads may read. */
-export interface Shareable {
-  readonly name: string;
-  hasStarted(): boolean;
-  isStopped(): boolean;
-  lastSyncResourceVersion(): string;
-  /** @internal */
-  readonly sharedSpec: Omit<SharedInformerSpec, 'key'>;
-  /** @internal Delivers to the link from now on. @throws ERR_KUBELOOM_STOPPED */
-  attachReader(link: ReaderLink, informer: number): ExportedCache;
-}
+import { PORT_VERSION, allocateLink } from '../messages.ts';
+import type { FromReader, LinkMemory, SharedInformerSpec } from '../messages.ts';
+import { ReaderLink } from './reader-link.ts';
+import { START_ADVICE } from '../../informer/wait-for.ts';
+import { attachReader, sharedInformerSpec } from './attach-reader.ts';
+import type { ExportedCache } from './attach-reader.ts';
+import type { Shareable } from '../../informer/shareable.ts';
 
 /**
  * Closes the port of a cache port that the program dropped, which also closes the other end. A port that was sent is no
@@ -81,7 +49,7 @@ export class SharedCache {
     if (entries.length === 0)
       invalidOption('the informers of a shared cache', informers, 'at least one, by its name');
     for (const [key, informer] of entries) {
-      if (typeof Reflect.get(Object(informer), 'attachReader') !== 'function')
+      if (typeof Reflect.get(Object(informer), 'sharedParts') !== 'object')
         invalidOption(key, informer, 'an informer');
     }
     this.#informers = new Map(entries);
@@ -139,7 +107,10 @@ export class SharedCache {
     this.#readers.add(
       new Reader(port1, memory, [...this.#informers.values()], (reader) => this.#readers.delete(reader)),
     );
-    const informers = Array.from(this.#informers, ([key, { sharedSpec }]) => ({ key, ...sharedSpec }));
+    const informers = Array.from(this.#informers, ([key, informer]) => ({
+      key,
+      ...sharedInformerSpec(informer),
+    }));
     const port: CachePort = { kubeloomCache: PORT_VERSION, memory, informers, transferList: [port2] };
     unsent.register(port, port2);
     return port;
@@ -224,7 +195,7 @@ export class Reader {
     this.#port.postMessage({ type: 'opened' });
     for (const [number, informer] of this.#informers.entries()) {
       try {
-        this.#attached.push(informer.attachReader(this.#link, number));
+        this.#attached.push(attachReader(this.#link, number, informer));
       } catch (error) {
         this.#link.end(number, withCode(error));
       }

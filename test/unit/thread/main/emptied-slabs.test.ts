@@ -1,12 +1,12 @@
 /** A round of packing that sleeps between two steps, while compaction empties the slab that the round walks over. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { ExportedRows } from '../../../../src/replica/share/exported-rows.ts';
+import { ExportedRows } from '../../../../src/thread/main/exported-rows.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { Random } from '../../../../src/base/clock.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { seededRandom } from '../../shared/ring/random.ts';
-import { at, compactAll, newEntry, newOwner, packRounds } from '../store/objects.ts';
+import { at, compactAll, newEntry, newOwner, packRounds } from '../../replica/store/objects.ts';
 
 /** Objects in a slab, and slabs of them. */
 const PER_SLAB = 500;

@@ -1,14 +1,14 @@
 /** Memory of the main thread that a thread reads: slabs, dictionaries, and tables of msgpack, by number. */
 import { KubeloomError, assert } from '../../base/errors.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import type { EntryTable } from '../store/entry-table.ts';
-import { EntryFlag } from '../store/entry.ts';
-import type { ForeignBytes, ObjectBytes } from '../store/entry.ts';
-import { unpack } from '../store/pack.ts';
-import { memoryForRead } from '../store/packed-objects.ts';
-import { ForgottenMemory } from '../store/store-memory.ts';
-import { NO_MEMORY } from './messages.ts';
-import type { ToReader } from './messages.ts';
+import type { EntryTable } from '../../replica/store/entry-table.ts';
+import { EntryFlag } from '../../replica/store/entry.ts';
+import type { ForeignBytes, ObjectBytes } from '../../replica/store/entry.ts';
+import { unpack } from '../../replica/store/pack.ts';
+import { memoryForRead } from '../../replica/store/packed-objects.ts';
+import { ForgottenMemory } from '../../replica/store/store-memory.ts';
+import { NO_MEMORY } from '../messages.ts';
+import type { ToReader } from '../messages.ts';
 
 export class ForeignMemory {
   readonly #receive: () => boolean;

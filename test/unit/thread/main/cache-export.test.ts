@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { KubeloomError } from '../../../../src/base/errors.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
-import { CacheExports } from '../../../../src/replica/share/cache-exports.ts';
+import { CacheExports } from '../../../../src/replica/store/cache-exports.ts';
 import { seededRandom } from '../../shared/ring/random.ts';
-import { settled } from '../deliver/listener-scene.ts';
-import { at } from '../store/objects.ts';
-import { ScriptedReplica } from '../store/scripted-replica.ts';
+import { settled } from '../../replica/deliver/listener-scene.ts';
+import { at } from '../../replica/store/objects.ts';
+import { ScriptedReplica } from '../../replica/store/scripted-replica.ts';
 import { ReaderTwin } from './reader-twin.ts';
 
 const STATES_BYTES = 4096;

@@ -1,40 +1,45 @@
 /** An informer's cache in another thread: the queries and handlers of the main thread, over the main thread's memory. */
-import type { Clock } from '../base/clock.ts';
-import { KubeloomError } from '../base/errors.ts';
-import type { ResourceRef } from '../kube/resource.ts';
-import { ErrorReporter } from '../informer/error-reporter.ts';
-import type { ErrorListener } from '../informer/error-reporter.ts';
-import { Handlers } from '../informer/handlers.ts';
-import type { HandlerOptions, HandlerThread, RemovalOptions, ShutDownOptions } from '../informer/handlers.ts';
-import type { HandlerHealth } from '../informer/health.ts';
-import { InformerActivity } from '../informer/informer-activity.ts';
-import { Lister } from '../informer/lister.ts';
-import type { SharedInformerSpec } from '../informer/share/shared-cache.ts';
-import { deepFreeze } from '../base/deep-freeze.ts';
-import { VersionWaiters } from '../informer/version-waiters.ts';
-import { WaitCondition } from '../informer/wait-condition.ts';
-import { NotSyncedError } from '../informer/wait-for.ts';
-import { checkSyncOptions } from '../informer/sync-options.ts';
-import type { SyncOptions } from '../informer/sync-options.ts';
-import { defaultRetainChecks } from '../informer/threads/threads-options.ts';
-import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
-import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
-import { SharedProcessor } from '../replica/deliver/processor-listener.ts';
-import { ForeignRows } from '../replica/share/foreign-memory.ts';
-import type { ForeignMemory } from '../replica/share/foreign-memory.ts';
-import { ReplicaReader } from '../replica/share/replica-reader.ts';
-import type { DecodedCache } from '../replica/store/decoded-cache.ts';
-import { EntryOwner } from '../replica/store/entry-owner.ts';
-import { EntryTable } from '../replica/store/entry-table.ts';
-import { declaredFields, checkIndexers } from '../replica/store/index-functions.ts';
-import type { Indexers } from '../replica/store/index-functions.ts';
-import { ReplicaIndexer } from '../replica/store/indexer.ts';
-import type { InformerIndexer } from '../replica/store/indexer.ts';
-import { IndexSet } from '../replica/store/replica-state.ts';
-import { DeltaKind } from '../shared/record/delta.ts';
-import { Replica } from '../replica/store/replica.ts';
-import { signalOf } from '../base/signal-options.ts';
-import type { SignalOptions } from '../base/signal-options.ts';
+import type { Clock } from '../../base/clock.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import type { ResourceRef } from '../../kube/resource.ts';
+import { ErrorReporter } from '../../informer/error-reporter.ts';
+import type { ErrorListener } from '../../informer/error-reporter.ts';
+import { Handlers } from '../../informer/handlers.ts';
+import type {
+  HandlerOptions,
+  HandlerThread,
+  RemovalOptions,
+  ShutDownOptions,
+} from '../../informer/handlers.ts';
+import type { HandlerHealth } from '../../informer/health.ts';
+import { InformerActivity } from '../../informer/informer-activity.ts';
+import { Lister } from '../../informer/lister.ts';
+import type { SharedInformerSpec } from '../messages.ts';
+import { deepFreeze } from '../../base/deep-freeze.ts';
+import { VersionWaiters } from '../../informer/version-waiters.ts';
+import { WaitCondition } from '../../informer/wait-condition.ts';
+import { NotSyncedError } from '../../informer/wait-for.ts';
+import { defaultRetainChecks } from '../../informer/threads/threads-options.ts';
+import type { HandlerRegistration, ResourceEventHandler } from '../../replica/deliver/handler.ts';
+import { SLOW_LIMITS } from '../../replica/deliver/handler-calls.ts';
+import { SharedProcessor } from '../../replica/deliver/processor-listener.ts';
+import { ForeignRows } from './foreign-memory.ts';
+import type { ForeignMemory } from './foreign-memory.ts';
+import { ReplicaReader } from './replica-reader.ts';
+import type { DecodedCache } from '../../replica/store/decoded-cache.ts';
+import { EntryOwner } from '../../replica/store/entry-owner.ts';
+import { EntryTable } from '../../replica/store/entry-table.ts';
+import { declaredFields, checkIndexers } from '../../replica/store/index-functions.ts';
+import type { Indexers } from '../../replica/store/index-functions.ts';
+import { ReplicaIndexer } from '../../replica/store/indexer.ts';
+import type { InformerIndexer } from '../../replica/store/indexer.ts';
+import { IndexSet } from '../../replica/store/replica-state.ts';
+import { DeltaKind } from '../../shared/record/delta.ts';
+import { Replica } from '../../replica/store/replica.ts';
+import { checkSyncOptions } from '../../informer/sync-options.ts';
+import type { SyncOptions } from '../../informer/sync-options.ts';
+import { signalOf } from '../../base/signal-options.ts';
+import type { SignalOptions } from '../../base/signal-options.ts';
 
 /**
  * Health of an informer's cache in this thread. The health of the main thread's informer says whether it follows the

@@ -3,10 +3,25 @@
  * the link. Everything else is a record in the ring, in order. The main thread sends a memory before the record that
  * names it; the reader takes messages when a record names an unknown memory.
  */
-import type { ErrorMessage } from '../../base/errors.ts';
-import { BELL_LINES } from '../../shared/ring/bell.ts';
-import { allocateRing } from '../../shared/ring/ring.ts';
-import { allocateWords } from '../../shared/ring/word.ts';
+import type { ErrorMessage } from '../base/errors.ts';
+import { BELL_LINES } from '../shared/ring/bell.ts';
+import { allocateRing } from '../shared/ring/ring.ts';
+import { allocateWords } from '../shared/ring/word.ts';
+import type { ResourceRef } from '../kube/resource.ts';
+import type { DeclarativeIndex, ModuleIndex } from '../replica/store/index-functions.ts';
+
+/** The settings of an informer for the caches in other threads. */
+export interface SharedInformerSpec {
+  /** Name under which a thread requests the informer. */
+  readonly key: string;
+  readonly resource: ResourceRef;
+  /** Name in messages. */
+  readonly name: string;
+  readonly fields: readonly string[];
+  /** Indexes that are data. Functions stay on the main thread. */
+  readonly indexers: Readonly<Record<string, DeclarativeIndex | ModuleIndex>>;
+  readonly objectBytesMax: number;
+}
 
 /** Version of the records and messages; both threads must use the same version. */
 export const PORT_VERSION = 3;

@@ -9,10 +9,10 @@ import { MOVED_BYTES, RowKind, RowRecord, RowWriter, readReturned } from '../../
 import { Bell } from '../../shared/ring/bell.ts';
 import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.ts';
 import { Word } from '../../shared/ring/word.ts';
-import { shareMemory } from '../store/store-memory.ts';
-import type { MemoryReader, SharedMemory, SlabMemory } from '../store/store-memory.ts';
-import { BELL_LINE, CLOSED_LINE, WAITING_LINE } from './messages.ts';
-import type { LinkMemory, ToReader } from './messages.ts';
+import { shareMemory } from '../../replica/store/store-memory.ts';
+import type { MemoryReader, SharedMemory, SlabMemory } from '../../replica/store/store-memory.ts';
+import { BELL_LINE, CLOSED_LINE, WAITING_LINE } from '../messages.ts';
+import type { LinkMemory, ToReader } from '../messages.ts';
 
 /**
  * Result of an attempt to write: `later`, the version waits for the calls of the handler; `held`, a change waits until

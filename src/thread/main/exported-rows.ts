@@ -3,9 +3,9 @@
  * neither freed nor moved until the thread returns the row: no locks, no epochs (docs/decisions/0025).
  */
 import { assert } from '../../base/errors.ts';
-import { SUPERSEDED_HEAP_BYTES } from '../deliver/pending.ts';
-import { NO_ROW, NumberColumns } from '../store/columns.ts';
-import type { EntryTable } from '../store/entry-table.ts';
+import { SUPERSEDED_HEAP_BYTES } from '../../replica/deliver/pending.ts';
+import { NO_ROW, NumberColumns } from '../../replica/store/columns.ts';
+import type { EntryTable } from '../../replica/store/entry-table.ts';
 
 /** Rows checked in a call of `endAll`. */
 const ENDED_PER_CALL = 1024;

@@ -1,11 +1,11 @@
 /** Compaction of slabs while threads read their rows: a former row keeps each place until no thread reads there. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { CacheExports } from '../../../../src/replica/share/cache-exports.ts';
-import { ExportedRows } from '../../../../src/replica/share/exported-rows.ts';
+import { CacheExports } from '../../../../src/replica/store/cache-exports.ts';
+import { ExportedRows } from '../../../../src/thread/main/exported-rows.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
-import { at, newEntry, newOwner } from '../store/objects.ts';
+import { at, newEntry, newOwner } from '../../replica/store/objects.ts';
 
 const OBJECTS = 3000;
 /** Bytes of each object: 500 in a slab. */

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeloomError } from '../../../../src/base/errors.ts';
-import { WAITING_LINE, allocateLink } from '../../../../src/replica/share/messages.ts';
-import type { LinkMemory } from '../../../../src/replica/share/messages.ts';
-import { ReaderLink } from '../../../../src/replica/share/reader-link.ts';
-import type { LinkedCache, Written } from '../../../../src/replica/share/reader-link.ts';
-import { ExportRingReader } from '../../../../src/replica/share/export-ring-reader.ts';
+import { WAITING_LINE, allocateLink } from '../../../../src/thread/messages.ts';
+import type { LinkMemory } from '../../../../src/thread/messages.ts';
+import { ReaderLink } from '../../../../src/thread/main/reader-link.ts';
+import type { LinkedCache, Written } from '../../../../src/thread/main/reader-link.ts';
+import { ExportRingReader } from '../../../../src/thread/worker/export-ring-reader.ts';
 import { RowKind } from '../../../../src/shared/record/row.ts';
 import type { RowWriter } from '../../../../src/shared/record/row.ts';
 import { Word } from '../../../../src/shared/ring/word.ts';

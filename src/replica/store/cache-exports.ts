@@ -1,8 +1,19 @@
 /** The threads that read an informer’s cache, on the main thread. */
-import type { EntryTable } from '../store/entry-table.ts';
-import { EntryFlag } from '../store/entry.ts';
-import type { BytesReaders, SharedMemory } from '../store/store-memory.ts';
-import type { CacheExport } from './cache-export.ts';
+import type { EntryTable } from './entry-table.ts';
+import { EntryFlag } from './entry.ts';
+import type { BytesReaders, SharedMemory } from './store-memory.ts';
+
+/** The cache of one thread. */
+export interface CacheExport {
+  /** States that the thread holds, and their bytes. */
+  readonly exportedCount: number;
+  readonly exportedBytes: number;
+  readonly link: { forget(memory: ArrayBufferLike): void };
+  merged(): void;
+  readonly mayMove: boolean;
+  /** @returns whether the thread holds the row */
+  moved(row: number, former: number): boolean;
+}
 
 /** Figures of an informer's cache in other threads. */
 export interface CacheExportStats {

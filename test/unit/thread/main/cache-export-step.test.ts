@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeloomError } from '../../../../src/base/errors.ts';
-import { OPEN, isWriting, stepCacheExport } from '../../../../src/replica/share/cache-export-step.ts';
-import type { CacheExportEvent, CacheExportState } from '../../../../src/replica/share/cache-export-step.ts';
+import { OPEN, isWriting, stepCacheExport } from '../../../../src/thread/main/cache-export-step.ts';
+import type { CacheExportEvent, CacheExportState } from '../../../../src/thread/main/cache-export-step.ts';
 
 const failure = new KubeloomError('ERR_KUBELOOM_OBJECT_TOO_LARGE', 'too large');
 const overflow = new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow');

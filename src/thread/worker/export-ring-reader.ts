@@ -5,9 +5,9 @@ import { parseJson } from '../../base/parse-json.ts';
 import { RowKind, RowReader, RowRecord, writeReturned } from '../../shared/record/row.ts';
 import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.ts';
 import { Word } from '../../shared/ring/word.ts';
-import type { Merger } from '../merge/drain.ts';
-import { WAITING_LINE } from './messages.ts';
-import type { LinkMemory } from './messages.ts';
+import type { Merger } from '../../replica/merge/drain.ts';
+import { WAITING_LINE } from '../messages.ts';
+import type { LinkMemory } from '../messages.ts';
 import type { ReplicaReader } from './replica-reader.ts';
 
 /** Rows in a record. */

@@ -6,14 +6,14 @@ import { assert } from '../../base/errors.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
 import { RowKind } from '../../shared/record/row.ts';
 import type { RowRecord } from '../../shared/record/row.ts';
-import { IdentityReader } from '../merge/informer-merge.ts';
-import { NO_ORDINAL, NO_ROW, NumberColumns } from '../store/columns.ts';
-import { EntryFlag } from '../store/entry.ts';
-import type { EntryTable } from '../store/entry-table.ts';
-import { ObjectFacts, SharedFields } from '../store/extracted-fields.ts';
-import type { Replica } from '../store/replica.ts';
+import { IdentityReader } from '../../replica/merge/informer-merge.ts';
+import { NO_ORDINAL, NO_ROW, NumberColumns } from '../../replica/store/columns.ts';
+import { EntryFlag } from '../../replica/store/entry.ts';
+import type { EntryTable } from '../../replica/store/entry-table.ts';
+import { ObjectFacts, SharedFields } from '../../replica/store/extracted-fields.ts';
+import type { Replica } from '../../replica/store/replica.ts';
 import type { ForeignMemory } from './foreign-memory.ts';
-import { NO_MEMORY } from './messages.ts';
+import { NO_MEMORY } from '../messages.ts';
 
 /** The only source of the replica. */
 const SOURCE = 0;

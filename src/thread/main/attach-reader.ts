@@ -1,26 +1,26 @@
 /** Connects an informer with the link to a reading thread. */
-import { assert } from '../../base/errors.ts';
+import { KubeloomError, assert } from '../../base/errors.ts';
 import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
-import { CacheExport } from '../../replica/share/cache-export.ts';
-import type { ReaderLink } from '../../replica/share/reader-link.ts';
-import type { Handlers } from '../handlers.ts';
-import type { InformerPipeline } from '../pipeline.ts';
-import type { ExportedCache, SharedInformerSpec } from './shared-cache.ts';
+import { CacheExport } from './cache-export.ts';
+import type { ReaderLink } from './reader-link.ts';
+import type { Shareable } from '../../informer/shareable.ts';
+import type { SharedInformerSpec } from '../messages.ts';
 
 /** Share of `backlogBytesMax` that a thread may hold in old states before changes wait as a backlog. */
 const HELD_SHARE: number = 1 / 8;
 
-type ExportedPipeline = Pick<
-  InformerPipeline<never>,
-  'replica' | 'owner' | 'cacheExports' | 'extracted' | 'objectBytesMax' | 'threads'
->;
+/** @internal An informer's cache, delivered to a thread. */
+export interface ExportedCache {
+  /** Delivers the pending notifications, and no later changes. */
+  leave(): void;
+  /** Ends the delivery after the thread ended. */
+  end(): void;
+}
 
 /** Returns the settings that a thread needs; they are final after start. */
-export function sharedInformerSpec(
-  { name, resource }: Pick<SharedInformerSpec, 'name' | 'resource'>,
-  { extracted, objectBytesMax }: ExportedPipeline,
-): Omit<SharedInformerSpec, 'key'> {
-  const { fields, indexers } = extracted;
+export function sharedInformerSpec({ name, sharedParts }: Shareable): Omit<SharedInformerSpec, 'key'> {
+  const { resource, pipeline } = sharedParts;
+  const { fields, indexers } = pipeline.extracted;
   // Every cache finds objects by namespace without an index.
   const data = Object.entries(indexers).filter(
     ([index, indexer]) => typeof indexer === 'object' && index !== NAMESPACE_INDEX,
@@ -31,21 +31,22 @@ export function sharedInformerSpec(
     resource: { group, version, resource: plural, kind, isNamespaced },
     fields: [...fields],
     indexers: Object.fromEntries(data) as SharedInformerSpec['indexers'],
-    objectBytesMax,
+    objectBytesMax: pipeline.objectBytesMax,
   };
 }
 
-/** Delivers to the thread from now on. */
-export function attachReader(
-  link: ReaderLink,
-  informer: number,
-  pipeline: ExportedPipeline,
-  handlers: Pick<Handlers, 'add' | 'remove'>,
-): ExportedCache {
+/** Delivers to the thread from now on. @throws ERR_KUBELOOM_STOPPED */
+export function attachReader(link: ReaderLink, number: number, informer: Shareable): ExportedCache {
+  if (informer.isStopped())
+    throw new KubeloomError(
+      'ERR_KUBELOOM_STOPPED',
+      `${informer.name} has stopped: its cache changes no more`,
+    );
+  const { pipeline, handlers } = informer.sharedParts;
   const { replica, cacheExports, threads } = pipeline;
   assert(threads !== undefined, 'a cache of an informer that was not started');
   const { drain, options } = threads;
-  const cacheExport = new CacheExport(informer, link, {
+  const cacheExport = new CacheExport(number, link, {
     table: replica.table,
     owner: () => {
       assert(pipeline.owner !== undefined, 'an object of an informer that was not started');
@@ -57,7 +58,7 @@ export function attachReader(
     remove: () => handlers.remove(registration, {}),
   });
   const registration = handlers.add(cacheExport, { name: `a thread's cache` }, cacheExport);
-  link.add(informer, cacheExport);
+  link.add(number, cacheExport);
   cacheExports.add(cacheExport);
   drain.addMaintenance(link.runOnce);
   return {

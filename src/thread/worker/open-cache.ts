@@ -1,24 +1,24 @@
 /** Opens the caches of a port in the thread that received it. */
 import { receiveMessageOnPort } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
-import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
-import type { Clock, RealTimers } from '../base/clock.ts';
-import { KubeloomError, fromErrorMessage } from '../base/errors.ts';
-import { callback, invalidOption, checkOptions } from '../base/option-checks.ts';
-import type { OptionChecks } from '../base/option-checks.ts';
-import type { ErrorListener } from '../informer/error-reporter.ts';
-import type { CachePort } from '../informer/share/shared-cache.ts';
-import { MainLoop } from '../informer/threads/main-loop.ts';
-import { resolveThreadsOptions } from '../informer/threads/threads-options.ts';
-import { BacklogBudget } from '../replica/deliver/backlog-budget.ts';
-import { Drain } from '../replica/merge/drain.ts';
-import { ForeignMemory } from '../replica/share/foreign-memory.ts';
-import { BELL_LINE, CLOSED_LINE, OPENED_LINE, PORT_VERSION } from '../replica/share/messages.ts';
-import type { ToReader } from '../replica/share/messages.ts';
-import { ExportRingReader } from '../replica/share/export-ring-reader.ts';
-import { DecodedCache } from '../replica/store/decoded-cache.ts';
-import { Bell } from '../shared/ring/bell.ts';
-import { Word } from '../shared/ring/word.ts';
+import { backgroundClock, realClock, realTimers } from '../../base/clock.ts';
+import type { Clock, RealTimers } from '../../base/clock.ts';
+import { KubeloomError, fromErrorMessage } from '../../base/errors.ts';
+import { callback, invalidOption, checkOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import type { ErrorListener } from '../../informer/error-reporter.ts';
+import type { CachePort } from '../main/shared-cache.ts';
+import { MainLoop } from '../../informer/threads/main-loop.ts';
+import { resolveThreadsOptions } from '../../informer/threads/threads-options.ts';
+import { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
+import { Drain } from '../../replica/merge/drain.ts';
+import { ForeignMemory } from './foreign-memory.ts';
+import { BELL_LINE, CLOSED_LINE, OPENED_LINE, PORT_VERSION } from '../messages.ts';
+import type { ToReader } from '../messages.ts';
+import { ExportRingReader } from './export-ring-reader.ts';
+import { DecodedCache } from '../../replica/store/decoded-cache.ts';
+import { Bell } from '../../shared/ring/bell.ts';
+import { Word } from '../../shared/ring/word.ts';
 import { ThreadInformer } from './thread-informer.ts';
 
 export interface OpenCacheOptions {
