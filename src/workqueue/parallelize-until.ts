@@ -1,4 +1,6 @@
 /** A bounded parallel for: client-go's ParallelizeUntil. */
+import { realClock } from '../base/clock.ts';
+import { LoopTurns } from '../base/loop-turns.ts';
 import { callback, number, signal as aSignal, checkNumber, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 
@@ -13,6 +15,7 @@ const CHECKS: OptionChecks<ParallelizeOptions> = { signal: aSignal, chunkSize: n
 /**
  * Calls `work` once for each of 0 … pieces - 1, at most `workers` at a time. After the signal is aborted, no new piece
  * begins, and the promise resolves when those in progress are done. The first error also stops it and is thrown.
+ * Between pieces the event loop has its turns, also when no piece waits.
  */
 export async function parallelizeUntil(
   workers: number,
@@ -26,12 +29,14 @@ export async function parallelizeUntil(
   checkOptions('options of parallelizeUntil', options, CHECKS);
   const { signal, chunkSize = 1 } = options;
   const failures: unknown[] = [];
+  const turns = new LoopTurns(realClock);
   let begun = 0;
   const run = async (): Promise<void> => {
     while (begun < pieces) {
       const start = begun;
       begun += chunkSize;
       for (let piece = start; piece < Math.min(start + chunkSize, pieces); piece++) {
+        await turns.next();
         if (signal?.aborted || failures.length > 0) return;
         try {
           await work(piece);

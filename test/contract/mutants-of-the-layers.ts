@@ -98,6 +98,9 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   'src/kube/resource-version.ts': {
     C143: ['a.length - b.length', 'b.length - a.length'],
   },
+  'src/workqueue/parallelize-until.ts': {
+    C282: ['await turns.next();', ''],
+  },
   'src/workqueue/work-queue.ts': {
     C150: ['if (!this.#processing.has(key)) this.#push(key);', 'this.#push(key);'],
   },

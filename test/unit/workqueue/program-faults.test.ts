@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { parallelizeUntil } from '../../../src/workqueue/parallelize-until.ts';
 import { PriorityQueue } from '../../../src/workqueue/priority-queue.ts';
 import type { RateLimiter } from '../../../src/workqueue/rate-limiters.ts';
 import { RateLimitingQueue } from '../../../src/workqueue/rate-limiting-queue.ts';
@@ -209,4 +210,15 @@ describe('the event loop has its turns', () => {
     for await (const item of queue) if (calls++ < 100_000) queue.add(item);
     assert.ok(calls < 1000, String(calls));
   });
+
+  for (const workers of [1, 4]) {
+    test(`C282 while ${workers} of parallelizeUntil have pieces that never wait`, async () => {
+      const stop = new AbortController();
+      setImmediate(() => stop.abort());
+      let calls = 0;
+      const work = (): void => void calls++;
+      await parallelizeUntil(workers, 100_000, work, { signal: stop.signal, chunkSize: 50_000 });
+      assert.ok(calls > 0 && calls < 1000, String(calls));
+    });
+  }
 });
