@@ -1,7 +1,7 @@
-/** Tests of finding links: in documents and in pages. */
+/** Tests of finding links in documents. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { htmlLinks, markdownLinks } from './links.ts';
+import { markdownLinks } from './links.ts';
 
 const PAGE = '<a href="d.html?x=1">d</a> <img src="e.png"> <a href="//example.com">f</a> <a href="#g">g</a>';
 
@@ -13,8 +13,4 @@ test('links to other files are found in Markdown and its HTML, and none in code'
     PAGE,
   ].join('\n');
   assert.deepEqual(markdownLinks(text), ['docs/a.md', 'b c.svg', 'd.html', 'e.png']);
-});
-
-test('links to other files are found in HTML pages', () => {
-  assert.deepEqual(htmlLinks(`${PAGE} <code>[no](a.md)</code>`), ['d.html', 'e.png']);
 });

@@ -1,4 +1,4 @@
-/** The links to other files: of documents in Markdown, and of HTML pages. */
+/** The links of documents to other files. */
 
 const FENCES = /^ *(```|~~~)[^]*?^ *\1/gm;
 const INLINE_CODE = /`[^`\n]*`/g;
@@ -11,11 +11,6 @@ const ABSOLUTE = /^(?:[a-z][a-z\d+.-]*:|\/\/|#)/i;
 export function markdownLinks(text: string): string[] {
   const prose = text.replace(FENCES, '').replace(INLINE_CODE, '');
   return [...pathsOf(prose, MARKDOWN), ...pathsOf(prose, HTML)];
-}
-
-/** Returns the paths of all links to other files, without their anchors. */
-export function htmlLinks(text: string): string[] {
-  return pathsOf(text, HTML);
 }
 
 function pathsOf(text: string, link: RegExp): string[] {

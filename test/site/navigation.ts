@@ -2,7 +2,7 @@
  * The navigation of the site: every document once, by the question that a reader comes with. The order is the order of the
  * sidebar and of llms.txt.
  */
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../unit/docs/documents.ts';
 
@@ -105,17 +105,18 @@ export const FIRST_PAGES: readonly string[] = [
 ];
 export const FIRST_WORDS_MAX = 8000;
 
-/** The decisions in their order, each with its figures behind it. */
+/** Returns the decisions in their order, each with its figures behind it. */
 function decisions(): Page[] {
   const folder = 'docs/decisions';
-  const pages = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  const numberOf = ({ path }: Page): string => /\d{4}/.exec(path)?.[0] ?? '';
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => {
-      const [, number = '', words = ''] = /(\d{4})-(.*)\.md$/.exec(name) ?? [];
-      const title = `${number} ${words.replaceAll('-', ' ')}`;
-      return page(`${folder}/${name}`, name.startsWith('figures') ? `${title}: figures` : title);
-    });
-  return pages.toSorted((a, b) => (a.title < b.title ? -1 : 1));
+      const path = `${folder}/${name}`;
+      const [, title = name] = /^# (.*)$/m.exec(readFileSync(join(ROOT, path), 'utf8')) ?? [];
+      return page(path, title);
+    })
+    .toSorted((a, b) => numberOf(a).localeCompare(numberOf(b)) || a.path.length - b.path.length);
 }
 
 /** Returns the place of a page in the site: `docs/informers.md` becomes `informers.md`. */

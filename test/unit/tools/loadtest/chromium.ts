@@ -42,6 +42,8 @@ export class Chromium implements AsyncDisposable {
   readonly #pending = new Map<number, (message: Message) => void>();
   readonly #waiters = new Map<string, () => void>();
   #session: string | undefined;
+  /** The beginning of the addresses that the page may request. */
+  #own = 'file:///';
   #calls = 0;
   #rest = '';
 
@@ -76,15 +78,25 @@ export class Chromium implements AsyncDisposable {
     return chromium;
   }
 
-  /** Opens a file. Resolves when its scripts have run. */
-  async open(file: string, scheme: 'light' | 'dark', size: WindowSize = SIZE): Promise<void> {
-    const metrics = { ...size, mobile: false };
-    await this.#call('Emulation.setDeviceMetricsOverride', metrics);
-    const features = [{ name: 'prefers-color-scheme', value: scheme }];
-    await this.#call('Emulation.setEmulatedMedia', { features });
+  /** Opens a file, or a page of a server. Resolves when its scripts have run. */
+  async open(address: string, scheme: 'light' | 'dark', size: WindowSize = SIZE): Promise<void> {
+    await this.resize(scheme, size);
+    const url = address.startsWith('http:') ? new URL(address) : pathToFileURL(address);
+    this.#own = `${url.protocol}//${url.host}/`;
     const loaded = this.#event('Page.loadEventFired');
-    await this.#call('Page.navigate', { url: pathToFileURL(file).href });
+    await this.#call('Page.navigate', { url: url.href });
     await loaded;
+  }
+
+  /** Changes the colour scheme and the window of the page that is open. */
+  async resize(scheme: 'light' | 'dark', size: WindowSize = SIZE): Promise<void> {
+    await this.#call('Emulation.setDeviceMetricsOverride', { ...size, mobile: false });
+    const features = [
+      { name: 'prefers-color-scheme', value: scheme },
+      // Colours change at once.
+      { name: 'prefers-reduced-motion', value: 'reduce' },
+    ];
+    await this.#call('Emulation.setEmulatedMedia', { features });
   }
 
   /** Returns the value of an expression in the page. */
@@ -141,6 +153,12 @@ export class Chromium implements AsyncDisposable {
     for (const message of messages) this.#take(JSON.parse(message) as Message);
   }
 
+  #isOwn(params: Message['params']): boolean {
+    const request = params?.['request'] as { readonly url: string } | undefined;
+    const url = request?.url ?? '';
+    return url.startsWith(this.#own) || url.startsWith('data:');
+  }
+
   #take(message: Message): void {
     const { id, method, params } = message;
     if (id !== undefined) this.#pending.get(id)?.(message);
@@ -150,7 +168,7 @@ export class Chromium implements AsyncDisposable {
       method === 'Runtime.exceptionThrown' ||
       method === 'Runtime.consoleAPICalled' ||
       method === 'Log.entryAdded' ||
-      (method === 'Network.requestWillBeSent' && !JSON.stringify(params).includes('"url":"file://'));
+      (method === 'Network.requestWillBeSent' && !this.#isOwn(params));
     if (isComplaint) this.complaints.push(`${method} ${JSON.stringify(params)}`);
   }
 }
