@@ -178,6 +178,9 @@ function swappedLines(chance: Chance, text: string): string {
 
 const ESCAPED = JSON.stringify(TEXTS).slice(1, -1);
 
+/** Keys of members, escaped and double; a key may be chosen twice. */
+const MEMBERS = ['"spec"', '"status"', '"\\u0073pec"', '"spec" ', '"status"', '"__proto__"'];
+
 /** Returns JSON of one object: a Secret's, usual or hostile in one or more members. */
 export function hostileObject(chance: Chance, name: string): string {
   const members = [
@@ -192,7 +195,13 @@ export function hostileObject(chance: Chance, name: string): string {
   ].filter(() => chance.happens(0.9));
   if (chance.happens(0.1)) members.push(chance.pick(members) ?? '"x":1');
   if (chance.happens(0.2)) members.reverse();
-  const text = `{"kind":${odd(chance, '"ConfigMap"')},"apiVersion":"v1","metadata":${odd(chance, `{${members.join()}}`)},"data":{"password":"${CANARY}"}}`;
+  const parts = [
+    `"kind":${odd(chance, '"ConfigMap"')},"apiVersion":"v1","metadata":${odd(chance, `{${members.join()}}`)}`,
+    `"data":{"password":"${CANARY}"}`,
+    ...MEMBERS.filter(() => chance.happens(0.2)).map((key) => `${key}:${odd(chance, '{"a":"{\\"b\\":1}"}')}`),
+  ];
+  if (chance.happens(0.1)) parts.reverse();
+  const text = `{${parts.join()}}`;
   return chance.happens(0.15) ? mutated(chance, text) : text;
 }
 

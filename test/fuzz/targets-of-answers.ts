@@ -1,5 +1,6 @@
 /** Hostile answers of a server, through real sockets: to single requests, lists, watches and informers. */
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
+import type { CachedObject } from '../../src/index.ts';
 import { newListWatchFromClient } from '../../src/client-go/index.ts';
 import { ApiClient } from '../../src/http/api-client.ts';
 import { CONFIG_MAPS, kubeConfigFor } from '../security/bare-server.ts';
@@ -223,6 +224,40 @@ const WATCHES = targetOn('watches', 15000, async ({ server, config }, chance, pr
 const GOOD =
   '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"good","namespace":"d","uid":"u","resourceVersion":"5","labels":{"a":"b"}}}';
 
+const MEMBERS = ['spec', 'status', 'data', '__proto__', 'absent'];
+
+function isEqual(a: unknown, b: unknown): boolean {
+  // Without recursion: objects may have thousands of levels.
+  const pairs: [unknown, unknown][] = [[a, b]];
+  for (let pair = pairs.pop(); pair; pair = pairs.pop()) {
+    const [one, other] = pair;
+    if (Object.is(one, other)) continue;
+    if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false;
+    const [names, others] = [Object.keys(one), Object.keys(other)];
+    if (Array.isArray(one) !== Array.isArray(other) || names.join('\0') !== others.join('\0')) return false;
+    for (const name of names) pairs.push([Reflect.get(one, name), Reflect.get(other, name)]);
+  }
+  return true;
+}
+
+/** Reads members before the object, so that each is parsed alone, and checks them with the object if it can be read. */
+async function checkEntry(entry: CachedObject<object>, probe: Probe): Promise<void> {
+  const members = new Map<string, unknown>();
+  for (const name of MEMBERS) await probe.attempt('member', () => void members.set(name, entry.member(name)));
+  const object = await probe.attempt<{ metadata?: Record<string, unknown> }>('object', () => entry.object);
+  const { name, uid } = object?.metadata ?? { name: entry.name };
+  probe.want(
+    name === entry.name && (typeof uid !== 'string' || uid === entry.uid),
+    `two identities: ${entry.key}`,
+  );
+  if (object === undefined) return;
+  for (const member of MEMBERS) {
+    const expected: unknown = Object.hasOwn(object, member) ? Reflect.get(object, member) : undefined;
+    const isRead = members.has(member) && isEqual(members.get(member), expected);
+    probe.want(isRead, `${member} of ${entry.key} is another than in the object`);
+  }
+}
+
 /** Hostile objects beside a good one: the good one is delivered whatever the others are, and entries are true. */
 const INFORMERS: FuzzTarget = {
   name: 'informers',
@@ -264,17 +299,7 @@ const INFORMERS: FuzzTarget = {
       probe.want(reports.count > 0 || informer.hasSynced(), 'neither a list nor a report');
       if (informer.hasSynced())
         probe.want(informer.getIndexer().getByKey('d/good') !== undefined, 'the good object is missing');
-      for (const entry of informer.getIndexer().list()) {
-        const object = await probe.attempt<{ metadata?: Record<string, unknown> }>(
-          'object',
-          () => entry.object,
-        );
-        const { name, uid } = object?.metadata ?? { name: entry.name };
-        probe.want(
-          name === entry.name && (typeof uid !== 'string' || uid === entry.uid),
-          `two identities: ${entry.key}`,
-        );
-      }
+      for (const entry of informer.getIndexer().list()) await checkEntry(entry, probe);
       probe.text([informer.health, informer.lastError, informer], 'the informer');
     };
     const close = async (): Promise<void> => {

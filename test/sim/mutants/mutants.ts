@@ -60,6 +60,24 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'let from = length + shift + 1;',
   },
   {
+    name: 'every 10th turn of the reflector ends without a commit',
+    file: 'src/reflector/loop-turns.ts',
+    find: 'this.#work.commit();',
+    replace: 'this.count = (this.count ?? 0) + 1; if (this.count % 10 !== 0) this.#work.commit();',
+  },
+  {
+    name: 'turns behind the first leave their commit to an end that never comes',
+    file: 'src/reflector/loop-turns.ts',
+    find: 'this.#records = 0;',
+    replace: '',
+  },
+  {
+    name: 'a turn is committed before its records are in the rings',
+    file: 'src/reflector/router.ts',
+    find: 'let isAny = false;',
+    replace: 'let isAny = false; this.#committed.store(this.#sequence);',
+  },
+  {
     name: 'every 20th event is dropped',
     file: 'src/reflector/watch-body.ts',
     find: 'switch (this.#owner.writer.write(this.#deltaKind(kind), bytes, objectStart, objectEnd)) {',

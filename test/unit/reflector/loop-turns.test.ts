@@ -6,9 +6,14 @@ import { Harness, event, list, pod } from './harness.ts';
 
 /** An event loop whose turns end when the test says so. */
 class TestLoop implements ReflectorLoop {
-  readonly readWindowMs = 5;
+  readonly readWindowMs: number;
   readonly sleeps: number[] = [];
+  onSleep: () => void = () => undefined;
   #ends: (() => void)[] = [];
+
+  constructor(readWindowMs = 5) {
+    this.readWindowMs = readWindowMs;
+  }
 
   atEndOfTurn(callback: () => void): void {
     this.#ends.push(callback);
@@ -16,6 +21,7 @@ class TestLoop implements ReflectorLoop {
 
   sleep(windowMs: number): void {
     this.sleeps.push(windowMs);
+    this.onSleep();
   }
 
   endTurn(): number {
@@ -27,8 +33,12 @@ class TestLoop implements ReflectorLoop {
 }
 
 /** Two informers that watch, and the exchanges of their watches. */
-function watching(): { loop: TestLoop; harness: Harness; watches: Harness['exchanges'] } {
-  const loop = new TestLoop();
+function watching(readWindowMs?: number): {
+  loop: TestLoop;
+  harness: Harness;
+  watches: Harness['exchanges'];
+} {
+  const loop = new TestLoop(readWindowMs);
   const harness = new Harness({ loop });
   for (const informer of [1, 2]) {
     harness.start({}, informer).list('5', pod('a', '5'));
@@ -73,6 +83,49 @@ describe('the window after a turn', () => {
     const all = watching();
     stream(all);
     assert.equal(all.loop.sleeps.at(-1), 5);
+  });
+
+  it('C320 is none behind the first event after silence, whatever came before it', () => {
+    const all = watching();
+    const { harness, loop, watches } = all;
+    stream(all);
+    assert.ok(loop.sleeps.length > 0);
+    harness.take();
+    loop.sleeps.length = 0;
+    harness.clock.advance(1000);
+    watches[1]?.sendEvents(event('MODIFIED', 'a', '100'));
+    loop.endTurn();
+    assert.deepEqual(harness.take(), ['Modified a@100']);
+    assert.deepEqual(loop.sleeps, []);
+  });
+
+  it('C320 begins when all that was read is visible', () => {
+    const all = watching();
+    const { harness, loop } = all;
+    const seen: number[] = [];
+    loop.onSleep = () => seen.push(harness.take().length);
+    stream(all);
+    assert.ok(seen.length > 0);
+    assert.ok(!seen.includes(0), 'the records of the turn are there before the thread sleeps');
+    assert.deepEqual(harness.take(), []);
+  });
+
+  it('C320 changes no order and no contents: records are those of a thread without windows', () => {
+    const [none, short, long] = [0, 5, 50].map((readWindowMs) => {
+      const { harness, loop, watches } = watching(readWindowMs);
+      for (let version = 100; version < 400; version++) {
+        const burst = version % 60 < 40;
+        harness.clock.advance(burst ? 0.5 : 30);
+        watches[version % 2]?.sendEvents(event('MODIFIED', version % 3 ? 'a' : 'b', String(version)));
+        if (version % 5 !== 0) loop.endTurn();
+      }
+      loop.endTurn();
+      return { records: harness.take(), sleeps: loop.sleeps.length };
+    });
+    assert.equal(none?.sleeps, 0);
+    assert.ok(Number(short?.sleeps) > 0 && Number(long?.sleeps) > 0);
+    assert.equal(none?.records.length, 300);
+    for (const other of [short, long]) assert.deepEqual(other?.records, none?.records);
   });
 
   it('C325 is none while any informer lists, whatever the others watch', () => {

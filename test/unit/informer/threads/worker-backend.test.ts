@@ -6,7 +6,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { WorkerBackend, workerUrl } from '../../../../src/informer/threads/worker-backend.ts';
-import { allocatePipeline } from '../../../../src/shared/pipeline-layout.ts';
+import { PipelineWords, allocatePipeline } from '../../../../src/shared/pipeline-layout.ts';
+
+const nothing = (): undefined => undefined;
+const EVENTS = { fromReflector: nothing, fromShard: nothing, died: nothing };
 
 test('an indexer thread loads no ES module by `require`, because ending a thread there aborts the process', () => {
   const entry = fileURLToPath(workerUrl('indexer'));
@@ -31,9 +34,7 @@ test('a missing entry file is an error that names where it should be', (context)
 });
 
 test('idle threads show signs of life: a shard by itself, the reflector when it is asked', async () => {
-  const nothing = (): undefined => undefined;
-  const events = { fromReflector: nothing, fromShard: nothing, died: nothing };
-  const backend = new WorkerBackend(allocatePipeline(1, 2 ** 23, 2 ** 14), events, {
+  const backend = new WorkerBackend(allocatePipeline(1, 2 ** 23, 2 ** 14), EVENTS, {
     heartbeatMs: 10,
     readWindowMs: 5,
   });
@@ -46,5 +47,15 @@ test('idle threads show signs of life: a shard by itself, the reflector when it 
       }
     }
   }
+  await backend.close();
+});
+
+test('C325 a message to the reflector rings the bell on which the thread sleeps through a window', async () => {
+  const memory = allocatePipeline(1, 2 ** 23, 2 ** 14);
+  const backend = new WorkerBackend(memory, EVENTS, { heartbeatMs: 10, readWindowMs: 50 });
+  const { controlBell } = new PipelineWords(memory);
+  assert.ok(!controlBell.hasRung);
+  backend.toReflector({ type: 'stop', informer: 7 });
+  assert.ok(controlBell.hasRung);
   await backend.close();
 });

@@ -1,16 +1,26 @@
 /**
  * Members of random updates: states that differ in one part, with odd spaces, escaped and duplicate keys, and damaged bytes,
- * stored as received, packed, or in another thread's memory. JSON.parse of the whole object is the judge.
+ * stored as received, as msgpack, packed, or in another thread's memory. JSON.parse of the whole object is the judge.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
+import type { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import { specChanged } from '../../../../src/controller/predicates.ts';
 import { randomJson, writeJson } from '../../kube/json/random-json.ts';
 import type { WriteStyle } from '../../kube/json/random-json.ts';
 import { Seeded } from '../../kube/json/seeded.ts';
-import { borrowed, extractedText, factsOf, identityOf, newEntry, newOwner, packRounds } from './objects.ts';
+import {
+  ShardCodec,
+  borrowed,
+  extractedText,
+  factsOf,
+  identityOf,
+  newEntry,
+  newOwner,
+  packRounds,
+} from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 
 const STATES = 100_000;
@@ -27,6 +37,7 @@ type Expected = ReadonlyMap<string, string> | undefined;
 interface State {
   readonly entry: Entry;
   readonly expected: Expected;
+  readonly isMsgpack: boolean;
 }
 
 /** The states of one object, each made from the state before. */
@@ -36,6 +47,8 @@ class RandomObject {
   readonly #owner: EntryOwner;
   readonly #rows = new Map<number, Buffer>();
   readonly #isForeign: boolean;
+  /** Undefined where all states stay JSON. */
+  readonly #codec: ShardCodec | undefined;
   readonly #facts = factsOf(identityOf(SPEC), extractedText(SPEC));
   #members: Members;
   #version = 0;
@@ -44,6 +57,7 @@ class RandomObject {
     this.#random = random;
     this.#style = { spaces: random.pick([0, 0, 0.1]), escapes: random.pick([0, 0, 0.1]) };
     this.#isForeign = random.chance(0.2);
+    this.#codec = random.chance(0.3) ? new ShardCodec() : undefined;
     const read = (row: number): { bytes: Buffer; start: number; length: number } => {
       const bytes = this.#rows.get(row) ?? assert.fail(`row ${row}`);
       return { bytes, start: 3, length: bytes.length - 4 };
@@ -65,7 +79,12 @@ class RandomObject {
     else if (change === 'more') members.splice(at, 0, this.#member(random.pick(NAMES)));
     const bytes = Buffer.from(`{${members.map(({ text }) => text).join(',')}}`);
     if (random.chance(0.1)) bytes[random.below(bytes.length)] = random.pick([...Buffer.from('"\\{}[],: 0a')]);
-    const state = { entry: this.#store(bytes), expected: expectedOf(bytes.toString()) };
+    const json = bytes.toString();
+    const expected = expectedOf(json);
+    // What the shard cannot parse or encode stays JSON.
+    const encoded = expected && this.#codec?.encode(JSON.parse(json) as object, json);
+    const entry = this.#store(encoded?.bytes ?? bytes, encoded?.decoder);
+    const state = { entry, expected, isMsgpack: encoded !== undefined };
     if (!this.#isForeign && random.chance(0.05)) packRounds(this.#owner, 2);
     return state;
   }
@@ -73,22 +92,24 @@ class RandomObject {
   #member(name: string): Members[number] {
     const random = this.#random;
     const style = this.#style;
-    const value = random.chance(0.5) ? { value: randomJson(random, 3) } : randomJson(random, 3);
+    // An object in msgpack is parsed as a whole, which checks the identity in its metadata.
+    const isWrapped = random.chance(0.5) || (name === 'metadata' && this.#codec);
+    const value = isWrapped ? { value: randomJson(random, 3) } : randomJson(random, 3);
     const space = random.chance(style.spaces) ? ' ' : '';
     return { name, text: `${writeJson(name, random, style)}${space}:${writeJson(value, random, style)}` };
   }
 
-  #store(bytes: Buffer): Entry {
+  #store(bytes: Buffer, decoder?: MsgpackDecoder): Entry {
     const spec = { ...SPEC, version: ++this.#version };
     const { table } = this.#owner;
     if (this.#isForeign) {
       this.#rows.set(this.#version, Buffer.concat([Buffer.from('}"\\'), bytes, Buffer.from('"')]));
-      table.addAt(this.#version, this.#facts, this.#version, 0);
+      table.addAt(this.#version, this.#facts, this.#version, 0, decoder);
       table.setLength(this.#version, bytes.length);
     }
     const entry = this.#isForeign
       ? table.open(this.#version)
-      : newEntry(this.#owner, spec, { bytes, facts: this.#facts });
+      : newEntry(this.#owner, spec, { bytes, facts: this.#facts, decoder });
     entry.addReference();
     return entry;
   }
@@ -130,12 +151,17 @@ function update(random: Seeded, before: State, after: State): void {
   for (const name of NAMES) {
     const [old, current] = [values.get(`false ${name}`), values.get(`true ${name}`)];
     if (old === undefined || current === undefined) continue;
-    // Equal bytes are equal JSON; the reverse is not asked for.
-    if (rawOf(before, name) === rawOf(after, name)) assert.equal(old, current, name);
+    // Equal bytes are equal JSON; the reverse is not asked for. States in msgpack have values of their own.
+    const isJson = !before.isMsgpack && !after.isMsgpack;
+    if (isJson && rawOf(before, name) === rawOf(after, name)) assert.equal(old, current, name);
   }
   const change = { type: 'update', previous: before.entry, object: after.entry } as const;
   if (before.expected && after.expected && !specChanged(change))
-    assert.equal(before.expected.get('spec'), after.expected.get('spec'));
+    assert.deepEqual(specOf(before), specOf(after), 'whatever the order of keys is in msgpack');
+}
+
+function specOf({ expected }: State): unknown {
+  return JSON.parse(expected?.get('spec') ?? 'null');
 }
 
 /** Returns the bytes of a member's value, found by searching: a suffix of the object's text that parses. */

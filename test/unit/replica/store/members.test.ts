@@ -7,9 +7,19 @@ import { DeletedFinalStateUnknown } from '../../../../src/replica/store/deleted-
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
+import type { ObjectFacts } from '../../../../src/replica/store/extracted-fields.ts';
 import { randomJson, writeJson } from '../../kube/json/random-json.ts';
 import { Seeded } from '../../kube/json/seeded.ts';
-import { borrowed, factsOf, extractedText, identityOf, newEntry, newOwner, packRounds } from './objects.ts';
+import {
+  ShardCodec,
+  borrowed,
+  factsOf,
+  extractedText,
+  identityOf,
+  newEntry,
+  newOwner,
+  packRounds,
+} from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 
 const NAMES = ['spec', 'status', 'data', 'kind', 'absent'];
@@ -17,6 +27,21 @@ const NAMES = ['spec', 'status', 'data', 'kind', 'absent'];
 /** Returns an entry in the cache with this text. */
 function entryOf(owner: EntryOwner, text: string, version = 1): Entry {
   const entry = newEntry(owner, { name: 'web-0', version }, { bytes: Buffer.from(text) });
+  entry.addReference();
+  return entry;
+}
+
+/** Returns an entry in the cache with this object in msgpack; undefined for what stays JSON. */
+function msgpackEntry(
+  owner: EntryOwner,
+  codec: ShardCodec,
+  text: string,
+  facts?: ObjectFacts,
+): Entry | undefined {
+  const encoded = codec.encode(JSON.parse(text) as object, text);
+  if (encoded === undefined) return undefined;
+  const { bytes, decoder } = encoded;
+  const entry = newEntry(owner, SPEC, { bytes, decoder, ...(facts ? { facts } : {}) });
   entry.addReference();
   return entry;
 }
@@ -45,15 +70,18 @@ class States {
 const SPEC: ObjectSpec = { name: 'web-0', version: 1 };
 
 describe('a member', () => {
-  test('C330 equals the member of the parsed object, whatever the object is, packed or not', () => {
+  test('C330 equals the member of the parsed object, whatever the object is, in msgpack or JSON, packed or not', () => {
     const random = new Seeded(7);
+    const codec = new ShardCodec();
     for (let count = 0; count < 300; count++) {
       const members = Array.from({ length: random.below(6) }, () => {
         const value = writeJson(randomJson(random, 3), random, { spaces: 0.1, escapes: 0.1 });
         return `"${random.pick(NAMES.slice(0, 4))}":${value}`;
       });
       const owner = newOwner({ packing: { totalBytesMin: 0, wastedBytesMin: 0 } });
-      const entry = entryOf(owner, `{"kind":"Pod",${[...members, '"z":0'].join(',')}}`);
+      const text = `{"kind":"Pod",${[...members, '"z":0'].join(',')}}`;
+      const packed = random.chance(0.3) ? msgpackEntry(owner, codec, text) : undefined;
+      const entry = packed ?? entryOf(owner, text);
       if (random.chance(0.3)) packRounds(owner, 2);
       const order = random.shuffle(NAMES);
       borrowed(entry, '', () => {
@@ -113,6 +141,29 @@ describe('in an update', () => {
         before = after;
       }
     }
+  });
+
+  test('C331 each state in msgpack has values of its own, and specChanged compares what they hold', () => {
+    const owner = newOwner();
+    const codec = new ShardCodec();
+    const facts = factsOf(identityOf(SPEC), extractedText(SPEC));
+    const [before, after] = [0, 1].map((n) =>
+      msgpackEntry(owner, codec, `{"spec":{"a":[1]},"status":{"n":${n}}}`, facts),
+    ) as [Entry, Entry];
+    after.follow(before);
+    borrowed(before, '', () =>
+      borrowed(after, '', () => {
+        assert.deepEqual([before.spec, before.status], [{ a: [1] }, { n: 0 }]);
+        assert.deepEqual(
+          [after.spec, after.status, after.member('absent')],
+          [{ a: [1] }, { n: 1 }, undefined],
+        );
+        assert.notEqual(before.spec, after.spec);
+        assert.equal(after.spec, after.spec);
+        const change = { type: 'update', previous: before, object: after } as const;
+        assert.deepEqual([specChanged(change), statusChanged(change)], [false, true]);
+      }),
+    );
   });
 
   test('an unchanged member is parsed once for all states after the second update', () => {

@@ -4,10 +4,13 @@ import { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { EntryOwnerOptions } from '../../../../src/replica/store/entry-owner.ts';
 import { EntryTable } from '../../../../src/replica/store/entry-table.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
-import type { Entry } from '../../../../src/replica/store/entry.ts';
+import type { EncodedObject, Entry } from '../../../../src/replica/store/entry.ts';
 import { ObjectFacts, SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
 import type { Identity } from '../../../../src/replica/store/extracted-fields.ts';
-import type { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
+import { MsgpackEncoder, encodeStructures } from '../../../../src/indexer/msgpack-encoder.ts';
+import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
+
+const SHAPE_BYTES_MAX = 4096;
 
 export interface ObjectSpec {
   readonly namespace?: string;
@@ -46,6 +49,21 @@ export function wireObject(spec: ObjectSpec): WireObject {
 
 export function jsonOf(spec: ObjectSpec): Buffer {
   return Buffer.from(JSON.stringify(wireObject(spec)));
+}
+
+/** One shard with its msgpack tables, and the decoder on the main thread. */
+export class ShardCodec {
+  readonly #encoder: MsgpackEncoder = new MsgpackEncoder(SHAPE_BYTES_MAX);
+  readonly #decoder: MsgpackDecoder = new MsgpackDecoder();
+
+  /** @returns undefined for what msgpack would not give back, which stays JSON */
+  encode(object: object, json: string): EncodedObject | undefined {
+    const encoded = this.#encoder.encode(object, json);
+    const { first, structures } = this.#encoder.takeNewStructures();
+    for (const record of encodeStructures(first, structures, SHAPE_BYTES_MAX)) this.#decoder.update(record);
+    if (encoded === undefined) return undefined;
+    return { bytes: Buffer.from(encoded), start: 0, length: encoded.length, decoder: this.#decoder };
+  }
 }
 
 /** Returns the fields that a shard would extract: a JSON array, one character a byte. */
