@@ -39,6 +39,8 @@ export interface BenchCase {
   /** Relists on the embedded apiserver: changes a second, while the server breaks the watch. */
   readonly churnPerSecond?: number;
   readonly task: TaskShape;
+  /** The clients run on one core, with V8's old generation of this size. Default: on the whole machine. */
+  readonly oneCoreHeapMiB?: number;
   /** The number of events for each client: a slow client needs fewer for the same time. */
   readonly clients: Readonly<Partial<Record<ClientName, number>>>;
   readonly goals?: readonly Goal[];

@@ -11,6 +11,7 @@ export const SUITES = [
   'metrics',
   'rest',
   'start',
+  'small',
   'threads',
 ] as const;
 export type SuiteName = (typeof SUITES)[number];

@@ -13,9 +13,13 @@ const KILLED_MS = 180_000;
 const ERROR_CHARACTERS = 300;
 
 /** A program that crashes or does not end has an error as its outcome; this never throws. */
-export async function runProgramOn(command: Command, task: Task): Promise<Ended> {
-  const [file, ...args] = command;
-  const child = spawn(file, [...args, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'pipe'] });
+export async function runProgramOn(command: Command, task: Task, oneCoreHeapMiB?: number): Promise<Ended> {
+  const isSmall = oneCoreHeapMiB !== undefined;
+  const [file, ...args] = isSmall ? onOneCore(command) : command;
+  const child = spawn(file, [...args, JSON.stringify(task)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...(isSmall ? { NODE_OPTIONS: `--max-old-space-size=${oneCoreHeapMiB}` } : {}) },
+  });
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -36,6 +40,11 @@ export async function runProgramOn(command: Command, task: Task): Promise<Ended>
   } finally {
     clearTimeout(late);
   }
+}
+
+/** Linux's `taskset`: a control group with a quota takes privileges. */
+function onOneCore(command: Command): Command {
+  return ['taskset', '-c', '0', ...command];
 }
 
 /** Returns the last line that is JSON: libraries may print other lines before it. */

@@ -123,6 +123,7 @@ const UNITS: Readonly<Record<SuiteName, Unit>> = {
   metrics: 'events/s',
   rest: 'cpu-ms/s',
   start: 'ms',
+  small: 'ms',
   threads: 'ms',
 };
 

@@ -91,7 +91,7 @@ async function runCase(benchCase: BenchCase, origin: Origin, options: CaseRunOpt
   const runs = new Map<ClientName, Run[]>(clients.map((name) => [name, []]));
   for (let round = 0; round < options.rounds; round++) {
     for (const client of clients) {
-      const run = await runClient(client, taskOf(benchCase, client, origin), origin);
+      const run = await runClient(client, benchCase, origin);
       runs.get(client)?.push(run);
       options.onRun(client, round, run);
     }
@@ -111,14 +111,15 @@ function taskOf({ task, source, clients }: BenchCase, client: ClientName, { url,
   };
 }
 
-async function runClient(client: ClientName, task: Task, origin: Origin): Promise<Run> {
+async function runClient(client: ClientName, benchCase: BenchCase, origin: Origin): Promise<Run> {
+  const task = taskOf(benchCase, client, origin);
   const program = await prepareClient(client, task.case);
   if ('notMeasured' in program) {
     return { figures: [], shards: null, version: null, error: `not measured: ${program.notMeasured}` };
   }
   const over = new AbortController();
   const accompanied = origin.accompany(over.signal);
-  const ended = await runProgramOn(program.command, task);
+  const ended = await runProgramOn(program.command, task, benchCase.oneCoreHeapMiB);
   over.abort();
   await accompanied;
   if ('error' in ended) return { figures: [], shards: null, version: null, error: ended.error };

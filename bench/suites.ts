@@ -6,6 +6,7 @@ import { MEMORY_CASES } from './suites/memory.ts';
 import { METRICS_CASES } from './suites/metrics.ts';
 import { READERS_CASES } from './suites/readers.ts';
 import { REST_CASES } from './suites/rest.ts';
+import { SMALL_CASES } from './suites/small.ts';
 import { START_CASES } from './suites/start.ts';
 import { SYNC_CASES } from './suites/sync.ts';
 import { THREADS_CASES } from './suites/threads.ts';
@@ -34,5 +35,6 @@ export const SUITE_CASES: Readonly<Record<SuiteName, readonly BenchCase[]>> = {
   metrics: METRICS_CASES,
   rest: REST_CASES,
   start: START_CASES,
+  small: SMALL_CASES,
   threads: THREADS_CASES,
 };

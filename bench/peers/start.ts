@@ -34,6 +34,7 @@ async function startKubeloom({ task, file, imported, added, failed }: Start): Pr
   const source = task.connection === true ? connectionOf({ url, token, ca }) : loadKubeConfig({ path: file });
   const informer = new SharedIndexInformer(source, resourceRef(task.resource), {
     debug: { retainChecks: 'off' },
+    ...(task.shards === undefined ? {} : { threads: { indexerThreads: task.shards } }),
   });
   informer.addEventHandler({ onAdd: ({ key }) => added(key.length) });
   informer.run().catch(failed);

@@ -66,7 +66,12 @@ describe('the suites', () => {
     const kinds = distinct(tiny);
     const named = (text: string): string[] =>
       kinds.flatMap(({ suite, name }) => (name.includes(text) ? [`${suite}: ${name}`] : []));
-    const paced = ['latency: 10,000 events/s', 'rest: 10 events/s', 'rest: 20 informers, 50 events/s each'];
+    const paced = [
+      'latency: 10,000 events/s',
+      'rest: 10 events/s',
+      'rest: 20 informers, 50 events/s each',
+      'small: rest, 10 events/s',
+    ];
     assert.deepEqual(named('events/s'), paced);
     assert.deepEqual(named('late handler'), ['sync: late handler, 110,000 pods']);
     assert.deepEqual(named('grid'), ['readers: grid']);
