@@ -10,6 +10,9 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C331: ['const valueAfter = after && parsedMember(after, name);', 'const valueAfter = undefined;'],
     C332: ['if ((before.flags | entry.flags) & UNREADABLE) return false;', 'void 0;'],
   },
+  'src/informer/threads/threads-options.ts': {
+    C425: ['return cores < 2 ? 0', 'return cores < 1 ? 0'],
+  },
   'src/reflector/read-window.ts': {
     C320: ['windowMs * this.#ratePerMs >= EVENTS_MIN', 'windowMs * this.#ratePerMs < EVENTS_MIN'],
   },

@@ -25,9 +25,10 @@ export type Codec = 'json' | 'msgpack';
 export interface ThreadsOptions {
   /**
    * Indexer threads; 0 runs reflector and shard on the calling thread, with identical results. Default: 1, plus 1 for
-   * every core beyond three, at most 8. In a container the quota counts, not the machine's cores.
+   * every core beyond three, at most 8. `auto`: 0 where one core is given, else the default. In a container the quota
+   * counts, not the machine's cores.
    */
-  readonly indexerThreads?: number;
+  readonly indexerThreads?: number | 'auto';
   /** Shared memory for wire bytes on their way to the main thread. Default 32 MiB, a multiple of 4 MiB. */
   readonly logBytes?: number;
   /** Size of each of the 2 × `indexerThreads` rings. Default 4 MiB, a power of two, at least 16 KiB. */
@@ -83,7 +84,9 @@ export interface ThreadsOptions {
   readonly backlogTimeoutMs?: number;
 }
 
-export type ResolvedThreadsOptions = Required<ThreadsOptions>;
+export type ResolvedThreadsOptions = Required<Omit<ThreadsOptions, 'indexerThreads'>> & {
+  readonly indexerThreads: number;
+};
 
 /**
  * Returns the cores of the machine, or of the control group's quota if that is less. Newer versions of Node also do
@@ -102,11 +105,17 @@ export function defaultIndexerThreads(cores: number = availableCores()): number 
   return Math.min(8, Math.max(1, cores - 2));
 }
 
+/** Returns the number that `auto` stands for: on one core further threads only take turns with the calling thread. */
+export function autoIndexerThreads(cores: number = availableCores()): number {
+  return cores < 2 ? 0 : defaultIndexerThreads(cores);
+}
+
+const indexerThreads = integer(0, 64);
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const compressAfterMs = number(1, TIMER_MS_MAX);
 
 const CHECKS: OptionChecks<ThreadsOptions> = {
-  indexerThreads: integer(0, 64),
+  indexerThreads: (name, value) => value === 'auto' || indexerThreads(name, value),
   logBytes: integer(BLOCK_BYTES, 2 ** 32 - BLOCK_BYTES),
   ringBytes: integer(RING_BYTES_MIN, CAPACITY_MAX_BYTES),
   objectBytesMax: integer(4096),
@@ -129,7 +138,7 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
   checkOptions('options of the threads', options, CHECKS);
   const logBytes = options.logBytes ?? 32 * 2 ** 20;
   const resolved = {
-    indexerThreads: options.indexerThreads ?? defaultIndexerThreads(),
+    indexerThreads: indexerThreadsOf(options),
     logBytes,
     ringBytes: options.ringBytes ?? 4 * 2 ** 20,
     objectBytesMax: options.objectBytesMax ?? logBytes / 4,
@@ -148,6 +157,10 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
     invalidOption('ringBytes', resolved.ringBytes, 'a power of two');
   checkInteger('objectBytesMax', resolved.objectBytesMax, 4096, logBytes / 4);
   return resolved;
+}
+
+function indexerThreadsOf({ indexerThreads: given = defaultIndexerThreads() }: ThreadsOptions): number {
+  return given === 'auto' ? autoIndexerThreads() : given;
 }
 
 /** Threads that read a cache may have small heaps. */

@@ -11,6 +11,8 @@ import {
 import type { InformerOptions } from '../../../src/informer/informer-options.ts';
 import { drop, transformModule } from '../../../src/informer/transform.ts';
 import {
+  autoIndexerThreads,
+  availableCores,
   defaultBacklogBytesMax,
   defaultDecodedCacheBytes,
   defaultRetainChecks,
@@ -50,6 +52,15 @@ describe('options of the threads', () => {
 
   test('use one indexer, and one more for every core beyond three, up to eight', () => {
     assert.deepEqual([1, 2, 3, 4, 5, 10, 11, 64].map(defaultIndexerThreads), [1, 1, 1, 2, 3, 8, 8, 8]);
+  });
+
+  test('C425 of `auto` are no thread where one core is given, and the default elsewhere', () => {
+    assert.deepEqual([1, 2, 3, 4, 64].map(autoIndexerThreads), [0, 1, 1, 2, 8]);
+    assert.equal(autoIndexerThreads(availableCores(64, 0.5)), 0, 'a quota of half a core');
+    assert.equal(autoIndexerThreads(availableCores(1, Infinity)), 0);
+    assert.equal(autoIndexerThreads(availableCores(64, 2)), 1);
+    const { indexerThreads } = resolveThreadsOptions({ indexerThreads: 'auto' });
+    assert.equal(indexerThreads, autoIndexerThreads());
   });
 
   test('keep the largest object within a quarter of the log', () => {
