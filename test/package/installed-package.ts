@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import { CommandRun } from '../unit/tools/cli/command.ts';
 import { FIXTURES, ROOT, run, userEnvironment } from './installation.ts';
 import { filesOf, save } from './recipes.ts';
 import type { Runtime } from './runtimes.ts';
 
 const TIMEOUT_MS = 180_000;
 const CLI = 'node_modules/kubeloom/dist/tools/cli.js';
-const SMOKE_FILES = ['smoke.mjs', 'smoke-reconcile.mjs'];
+const SMOKE_FILES = ['smoke.mjs', 'smoke-reconcile.mjs', 'threads.mjs', 'reader.mjs'];
 /** Pods by name and label of the cluster that the first program of README.md looks at. */
 const PODS = { 'web-0': 'web', 'web-1': 'web', 'api-0': 'api', 'db-0': 'db' };
 
@@ -68,5 +69,34 @@ export const CHECKS: Readonly<Record<string, (installed: InstalledPackage) => Pr
     const [, json = ''] =
       /^(\{.*\})$/m.exec(await output(installed, [...installed.runtime.run, 'smoke.mjs'])) ?? [];
     assert.deepEqual(JSON.parse(json), { added: 3, labels: ['1', '1', '1'], hasLed: true });
+  },
+  'a cache that another thread reads': async (installed) => {
+    await using server = await startEmbeddedApiServer();
+    await server.populate({ count: 25 });
+    const kubeconfig = join(installed.folder, 'kubeconfig-of-threads');
+    await writeFile(kubeconfig, server.kubeConfigYaml, { mode: 0o600 });
+    const args = [...installed.runtime.run, 'threads.mjs', kubeconfig, './reader.mjs'];
+    const [, json = ''] = /^(\{.*\})$/m.exec(await output(installed, args)) ?? [];
+    assert.deepEqual(JSON.parse(json), { added: 25, cached: 25 });
+  },
+  'the commands apiserver and watch, which signals end': async ({ folder, program, runtime }) => {
+    const command = [program, ...runtime.run, join(folder, CLI)];
+    const kubeconfig = join(folder, 'kubeconfig-of-apiserver');
+    const flags = ['--kubeconfig-out', kubeconfig, '--pods', '3'];
+    await using server = new CommandRun(['apiserver', ...flags], {}, command);
+    await server.until('stdout', /kubeconfig/);
+    await using watch = new CommandRun(
+      ['watch', 'pods', '-A', '-o', 'name'],
+      { KUBECONFIG: kubeconfig },
+      command,
+    );
+    await watch.until('stdout', /(?:.+\n){3}/);
+    for (const [each, signal] of [
+      [watch, 'SIGINT'],
+      [server, 'SIGTERM'],
+    ] as const) {
+      each.kill(signal);
+      assert.deepEqual([await each.exitCode, each.stderr], [0, '']);
+    }
   },
 };

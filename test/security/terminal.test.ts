@@ -28,6 +28,20 @@ test('C189 every control character and direction mark is escaped, and nothing el
   assert.equal(escapeControls(harmless), harmless);
 });
 
+test('text for a pipe has no colours, also on Deno, whose pipes say that they have some', () => {
+  const written = (isTTY: boolean): string => {
+    let text = '';
+    printText(
+      'PASS: all',
+      { isTTY, hasColors: () => true, write: (part: string) => Boolean((text += part)) },
+      'green',
+    );
+    return text;
+  };
+  assert.equal(written(false), 'PASS: all\n');
+  assert.equal(written(true), '\u001B[32mPASS:\u001B[39m all\n');
+});
+
 test('C189 messages of errors have none, on this side of a thread and on the other', () => {
   const raw = `pods/a\u001b[2J${HOSTILE} is gone`;
   const error = new KubeloomError('ERR_KUBELOOM_NOT_FOUND', raw);

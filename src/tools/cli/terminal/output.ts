@@ -7,7 +7,7 @@ import { escapeControls, escapeJsonControls } from '../../../base/printable.ts';
 /** Columns of a terminal without a known size. */
 const COLUMNS = 80;
 
-type Output = Pick<NodeJS.WriteStream, 'write'> & Partial<Pick<NodeJS.WriteStream, 'hasColors'>>;
+type Output = Pick<NodeJS.WriteStream, 'write'> & Partial<Pick<NodeJS.WriteStream, 'hasColors' | 'isTTY'>>;
 
 /** Codes of a colour. */
 const COLOURS = { red: 31, green: 32, yellow: 33 } as const;
@@ -22,8 +22,9 @@ export function printLine(line: string, output: Output = process.stdout): void {
 /** Prints text of several lines. @param colour of the first word, with its colon, on a terminal that shows colours */
 export function printText(text: string, output: Output = process.stdout, colour?: Colour): void {
   const [first = '', ...others] = text.replace(/\r?\n$/, '').split(/\r?\n/);
-  // A terminal only: with NO_COLOR, FORCE_COLOR=0 and TERM=dumb it says no.
-  const code = colour !== undefined && output.hasColors?.() === true ? COLOURS[colour] : DEFAULT_COLOUR;
+  // With NO_COLOR, FORCE_COLOR=0 and TERM=dumb a terminal has no colours; Deno's pipes say that they have some.
+  const isColoured = output.isTTY === true && output.hasColors?.() === true;
+  const code = colour !== undefined && isColoured ? COLOURS[colour] : DEFAULT_COLOUR;
   if (code === DEFAULT_COLOUR) printLine(first, output);
   else {
     const paint = (word: string): string => `\u001B[${code}m${word}\u001B[${DEFAULT_COLOUR}m`;

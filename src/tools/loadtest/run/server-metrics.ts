@@ -99,11 +99,15 @@ export class ServerMetrics {
   }
 }
 
-/** The advice of a refused list or watch would lead astray. */
+/** Problems whose usual advice, which is for lists and watches, would mislead the user. */
+const PROBLEMS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  ERR_KUBELOOM_FORBIDDEN:
+    'GET /metrics was forbidden: allow the user the verb get on the nonResourceURL /metrics (RBAC)',
+  ERR_KUBELOOM_NOT_FOUND: 'GET /metrics was not found: this server has no metrics',
+};
+
 function problemOf(error: unknown): string {
-  return error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_FORBIDDEN'
-    ? 'GET /metrics was forbidden: allow the user the verb get on the nonResourceURL /metrics (RBAC)'
-    : messageOf(error);
+  return (error instanceof KubeloomError ? PROBLEMS[error.code] : undefined) ?? messageOf(error);
 }
 
 export function samplesOf(text: string, wanted: ReadonlySet<string>): Samples {

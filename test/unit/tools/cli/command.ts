@@ -21,8 +21,13 @@ export class CommandRun implements AsyncDisposable {
   readonly #waiters = new Set<() => void>();
   #hasExited = false;
 
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn(process.execPath, [MAIN, ...args], {
+  /** @param command the words before the arguments: another installation, or another runtime */
+  constructor(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    [program = '', ...words]: readonly string[] = [process.execPath, MAIN],
+  ) {
+    this.#child = spawn(program, [...words, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, KUBECONFIG: '', ...environment },
     });
