@@ -21,7 +21,9 @@ function importedBy(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !isTool(folder, path))
     .flatMap((path) => {
-      const text = readFileSync(join(ROOT, folder, path), 'utf8');
+      const source = readFileSync(join(ROOT, folder, path), 'utf8');
+      // Examples in doc comments import the package itself.
+      const text = source.replaceAll(/^ *\*.*$/gm, '');
       return Array.from(text.matchAll(PACKAGE), ([, name = '']) => name);
     });
 }

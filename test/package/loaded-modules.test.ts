@@ -73,14 +73,14 @@ const ENTRIES = [
     what: 'kubeloom',
     file: 'index.js',
     packages: ['js-yaml', 'msgpackr', 'piscina'],
-    files: 218,
+    files: 208,
     bytes: 900_000,
   },
   {
     what: 'kubeloom/thread',
     file: 'thread/index.js',
     packages: ['msgpackr', 'piscina'],
-    files: 120,
+    files: 124,
     bytes: 520_000,
   },
   {
