@@ -1,4 +1,4 @@
-/** The arguments of `npm run bench --`, checked. A wrong one is a coded error that lists the valid values. */
+/** The arguments of `npm run bench --`, checked. A wrong argument is a coded error that lists the valid values. */
 import { KubeloomError } from '../src/base/errors.ts';
 import type { Level } from './case.ts';
 import { CLIENTS, SUITES } from './names.ts';
@@ -56,7 +56,10 @@ export function parseRunOptions(suites: readonly string[], flags: Flags): RunOpt
   };
 }
 
-/** A goal is judged on figures of a real size; without suites nothing runs, so that nothing selects a part of a run. */
+/**
+ * Goals are judged on figures of full size. Without suites there is no run, so options that select a part of a run are
+ * refused.
+ */
 function checkGoals(suites: readonly string[], flags: Flags): void {
   const own = (['json', 'from', 'smoke'] as const).find((name) => flags[name] !== undefined);
   if (own !== undefined) refuse(`--goals and --${own} exclude each other: --goals has a file of its own`);

@@ -9,7 +9,7 @@ import type { Task } from './task.ts';
  */
 export type Level = 'smoke' | 'quick' | 'standard' | 'all';
 
-/** The part of a case's task that does not come from its source. */
+/** The part of a case's task that is independent of the source. */
 export type TaskShape = Omit<Task, 'url' | 'token' | 'ca' | 'events' | 'objects' | 'resource'> & {
   readonly resource?: string;
 };
@@ -17,7 +17,7 @@ export type TaskShape = Omit<Task, 'url' | 'token' | 'ca' | 'events' | 'objects'
 /** A figure of kubeloom in a case, or a ratio of it, and the value that it should reach. */
 export interface Goal {
   readonly unit: Unit;
-  /** The figure's name; '' for the main figure of its unit. */
+  /** The name of the figure; '' for the main figure of the unit. */
   readonly figure: string;
   /**
    * The ratio that counts: to the best JavaScript client on the same Node, to a client, or to the same figure of another
@@ -59,10 +59,10 @@ const SMOKE_CLIENTS: readonly ClientName[] = [
   'client-node',
   'client-go-protobuf',
 ];
-/** A quick run has this share of the events of a standard one, except in cases that need all. */
+/** Share of the events in a quick run, except in cases that need all events. */
 const QUICK_SHARE = 0.5;
 
-/** Returns the case at the size of its level. */
+/** Returns the case at the size of the level. */
 export function sized(benchCase: BenchCase, level: Level): BenchCase {
   if (level === 'smoke') return tiny(benchCase);
   if (level !== 'quick' || benchCase.suite === 'memory') return benchCase;
@@ -114,15 +114,18 @@ export function belongsTo({ tier }: BenchCase, level: Level): boolean {
   return level === 'all' || tier !== 'all';
 }
 
-/** Returns the number of rounds. Goals are judged on the default rows; of the others a standard run has one round. */
+/**
+ * Returns the number of rounds. Goals are judged on the default rows; a standard run measures all other rows in a
+ * single round.
+ */
 export function roundsOf({ tier }: BenchCase, level: Level): number {
   if (level === 'all') return 3;
   return level === 'standard' && tier === 'default' ? 3 : 1;
 }
 
 /**
- * Keeps the first of the cases that differ only in size, because they are equal when they are tiny. The first
- * has the peers.
+ * Keeps the first of the cases that differ only in size, because they are equal at a tiny size. The first case includes
+ * the peers.
  */
 export function distinct(cases: readonly BenchCase[]): BenchCase[] {
   const kindOf = ({ suite, source, churnPerSecond, task }: BenchCase): string => {

@@ -41,7 +41,7 @@ const PREPARE: Readonly<Record<ClientName, () => Promise<Prepared>>> = {
 
 const threads = (): Promise<Prepared> => here('kubeloom-threads');
 
-/** Kinds of cases for which a client has another program than its ordinary one. */
+/** Kinds of cases for which a client runs a special program. */
 const PREPARE_OTHERS: Readonly<
   Partial<Record<TaskKind, Partial<Record<ClientName, () => Promise<Prepared>>>>>
 > = {

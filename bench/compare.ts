@@ -1,13 +1,13 @@
 /**
- * The check for regressions: ratios of this run against stored ones. Ratios depend little on the machine,
- * unlike times; the tolerance is wide, because they still depend on it a little.
+ * The check for regressions: ratios of this run against stored ratios. Unlike times, ratios depend little on the
+ * machine; the tolerance is wide, because they still depend on it.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { KubeloomError } from '../src/base/errors.ts';
 import type { Row } from './row.ts';
 
-/** A ratio below this share of the stored one is a regression. */
+/** A ratio below this share of the stored ratio is a regression. */
 export const TOLERANCE = 0.7;
 
 const NOT_COMPARED = /: (loop-delay|main-thread)/;

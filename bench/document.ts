@@ -1,4 +1,7 @@
-/** The results as one JSON document, written and read, with the facts about the machine that a reader needs to judge a figure. */
+/**
+ * The results as a JSON document, written and read, with the facts about the machine that a reader needs to judge a
+ * figure.
+ */
 import { execFileSync } from 'node:child_process';
 import type { StdioOptions } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';

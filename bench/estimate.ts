@@ -55,7 +55,7 @@ export function estimateSeconds(cases: readonly BenchCase[], runOptions: RunOpti
   return seconds;
 }
 
-/** The source makes all its bytes first. */
+/** The source makes all bytes first. */
 function originSeconds({ source }: BenchCase): number {
   return START_SECONDS + (2 * source.pods) / MADE_PER_SECOND;
 }

@@ -1,4 +1,4 @@
-/** Selects the figures of an outcome to publish, by the kind of its case. */
+/** Selects the figures of an outcome to publish, by the kind of the case. */
 import type { Figure } from './row.ts';
 import type { Outcome, Task } from './task.ts';
 
@@ -51,7 +51,7 @@ function latencyFigures({ latency }: Outcome): Figure[] {
   return Object.entries(percentiles).map(([suffix, us]) => ({ suffix, unit: 'ms', value: us * MS_PER_US }));
 }
 
-/** One object's share of the whole process. */
+/** An object's share of the whole process. */
 function memoryFigures({ objects }: Task, outcome: Outcome): Figure[] {
   const { rssBytes, settledBytes, heapBytes, bufferBytes } = outcome;
   const all = { rss: settledBytes, 'rss-max': rssBytes, heap: heapBytes, buffers: bufferBytes };

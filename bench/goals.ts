@@ -68,7 +68,7 @@ function readingsOf(benchCase: BenchCase, goal: Goal, rows: readonly Row[]): Rea
   return [ratioReading(own?.ratios[to], peerText(benchCase, goal, to, rows))];
 }
 
-/** One reading for each Node on which the case compares kubeloom with another client. */
+/** A reading for each Node on which the case compares kubeloom with another client. */
 function javascriptReadings(benchCase: BenchCase, goal: Goal, rows: readonly Row[]): Reading[] {
   const { clients } = benchCase;
   return (Object.entries(SAME_NODE) as [ClientName, readonly ClientName[]][]).flatMap(([client, all]) => {

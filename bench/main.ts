@@ -29,7 +29,7 @@ async function bench(suites: readonly string[], flags: Flags): Promise<void> {
   }
   const runOptions = parseRunOptions(suites, flags);
   const say = flags.json === true ? console.error : console.log;
-  // Without suites, --goals reads its file.
+  // Without suites, --goals reads the file.
   const from = suites.length === 0 ? (flags.goals ?? flags.from) : flags.from;
   const file = suites.length === 0 ? flags.json : (flags.goals ?? flags.json);
   const measured = from === undefined ? await measure(runOptions, say) : readReport(from);
@@ -113,7 +113,7 @@ const command = new Command('bench')
   .option('--verbose', 'print stacks of errors')
   .action(bench);
 
-/** The message with its code; the stack with `--verbose`, and for errors without a code, which nothing expects. */
+/** The message with the code; the stack with `--verbose`, and for unexpected errors, which lack a code. */
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected = 'code' in error && !process.argv.includes('--verbose');

@@ -35,7 +35,7 @@ export const SAME_NODE: Readonly<Partial<Record<ClientName, readonly ClientName[
   'kubeloom-lts': ['client-node-2', 'kubernetes-fluent-client'],
 };
 
-/** `ratio`: of a figure to the same one in the variant beside it. */
+/** `ratio`: of a figure to the same figure in the variant beside it. */
 export type Unit = 'events/s' | 'cpu-us/event' | 'cpu-ms/s' | 'wake-ups/s' | 'ms' | 'bytes' | 'ratio';
 
 /** True when a larger figure is better: for rates. */

@@ -1,6 +1,6 @@
 /**
- * The server that a case's clients read: the high-rate source, or the embedded apiserver under load, in a
- * process of its own.
+ * The server that a case's clients read: the high-rate source, or the embedded apiserver under load, in a separate
+ * process.
  */
 import { setTimeout as after } from 'node:timers/promises';
 import type { EmbeddedApiServer } from '../src/tools/apiserver/run/embedded-server.ts';
@@ -17,9 +17,9 @@ export interface Origin {
   close(): Promise<void>;
 }
 
-/** How long a client watches before its watch is broken. */
+/** Time for which a client watches before its watch is broken. */
 const WATCH_MS = 2000;
-/** Longer than any client needs for its list. */
+/** Longer than any client needs to list. */
 const AGAIN_MS = 20_000;
 const LOAD_MS = 600_000;
 
@@ -64,8 +64,9 @@ async function startChurn({ source }: BenchCase, rate: number): Promise<Origin> 
 }
 
 /**
- * Sends a 410 once the client watches: it has to list again while changes go on. On a slow machine the visible watch
- * may be the last client's, and this client connects later. So the 410 is repeated until the client has ended.
+ * Sends a 410 once the client watches, so that the client must list again while changes continue. On a slow machine the
+ * visible watch may be the last client's, and this client connects later. So the 410 is repeated until the client has
+ * ended.
  */
 async function expireWatch(server: EmbeddedApiServer, over: AbortSignal): Promise<void> {
   const ended = new Promise<void>((resolve) => over.addEventListener('abort', () => resolve()));

@@ -1,4 +1,4 @@
-/** Runs a client program on a task and reads the one line that it prints. */
+/** Runs a client program on a task and reads the line that it prints. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Outcome, Task } from './task.ts';
@@ -12,7 +12,7 @@ export type Ended = { readonly outcome: Outcome } | { readonly error: string };
 const KILLED_MS = 180_000;
 const ERROR_CHARACTERS = 300;
 
-/** A program that crashes or does not end has an error as its outcome; this never throws. */
+/** The outcome of a program that crashes or hangs is an error; this function never throws. */
 export async function runProgramOn(command: Command, task: Task, oneCoreHeapMiB?: number): Promise<Ended> {
   const isSmall = oneCoreHeapMiB !== undefined;
   const [file, ...args] = isSmall ? onOneCore(command) : command;

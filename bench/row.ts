@@ -1,4 +1,4 @@
-/** A row of the results: one figure of one client in one case, as it is printed and written. */
+/** A row of the results: a figure of a client in a case, as printed and written. */
 import type { BenchCase } from './case.ts';
 import { SAME_NODE, isMoreBetter } from './names.ts';
 import type { ClientName, SuiteName, Unit } from './names.ts';
@@ -11,7 +11,7 @@ export const FIGURE = ': ';
 export interface Row {
   readonly suite: SuiteName;
   readonly client: ClientName;
-  /** The case, and the figure where it has several of one unit: `pods: loop-delay-p99`. */
+  /** The case, and the figure if the case reports several of a unit: `pods: loop-delay-p99`. */
   readonly case: string;
   readonly objectBytes: number;
   readonly handler: Handler;
@@ -34,14 +34,14 @@ export interface Row {
   readonly error?: string;
 }
 
-/** One figure of one run. `suffix` distinguishes figures of the same unit. */
+/** A figure of a run. `suffix` distinguishes figures of the same unit. */
 export interface Figure {
   readonly suffix: string;
   readonly unit: Unit;
   readonly value: number;
 }
 
-/** One client's figures of one round, or its error. */
+/** The figures of a client in a round, or the client's error. */
 export interface Run {
   readonly figures: readonly Figure[];
   readonly shards: number | null;
@@ -111,7 +111,7 @@ export function ratioToBest({ client, ratios }: Row): PeerRatio | undefined {
   return all.toSorted((one, other) => one.ratio - other.ratio)[0];
 }
 
-/** Unit of a case's first figure, for the row of a client that has no figure. */
+/** Unit of a case's first figure, for the row of a client without a figure. */
 const UNITS: Readonly<Record<SuiteName, Unit>> = {
   watch: 'events/s',
   sync: 'ms',

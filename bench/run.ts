@@ -1,6 +1,6 @@
 /**
- * Runs the selected suites in order; consecutive cases on the same source share its process. Every client is a process
- * of its own.
+ * Runs the selected suites in order; consecutive cases on the same source share the source's process. Every client is a
+ * separate process.
  */
 import type { RunOptions } from './arguments.ts';
 import { belongsTo, clientsOf, distinct, roundsOf, sized, withClients } from './case.ts';
@@ -61,7 +61,7 @@ function progressLine(benchCase: BenchCase, client: ClientName, round: number, r
   return `${suite}: ${name}, ${sizeText(source.objectBytes)}, ${task.handler}: ${client} #${round + 1}: ${result}`;
 }
 
-/** The origin of the last case, kept while the next case uses the same. */
+/** The origin of the last case, kept while the next case uses the same origin. */
 class OriginHolder implements AsyncDisposable {
   #key = '';
   #origin: Origin | undefined;
@@ -85,7 +85,9 @@ interface CaseRunOptions {
   readonly onRun: (client: ClientName, round: number, run: Run) => void;
 }
 
-/** Runs one case. The clients take turns, round after round, so that changes in the machine's speed affect all of them. */
+/**
+ * Runs a case. The clients take turns, round after round, so that changes in the machine's speed affect all of them.
+ */
 async function runCase(benchCase: BenchCase, origin: Origin, options: CaseRunOptions): Promise<Row[]> {
   const clients = clientsOf(benchCase);
   const runs = new Map<ClientName, Run[]>(clients.map((name) => [name, []]));

@@ -1,4 +1,4 @@
-/** The check of a smoke: every case gave a valid row for every client of it. Figures mean nothing at that size. */
+/** The check of a smoke: every case gave a valid row for every client. Figures are meaningless at that size. */
 import { clientsOf } from './case.ts';
 import type { BenchCase } from './case.ts';
 import type { Unit } from './names.ts';
@@ -27,7 +27,7 @@ export function smokeFindings(cases: readonly BenchCase[], rows: readonly Row[])
 /** A wait may take no time, and a busy thread may not wait at all. */
 const MAY_BE_ZERO: ReadonlySet<Unit> = new Set(['ms', 'wake-ups/s']);
 
-/** A toolchain that is absent, in contrast to one that fails. */
+/** A toolchain that is absent, in contrast to a toolchain that fails. */
 const NO_TOOLCHAIN = /^not measured: no \w+ on this machine$/;
 
 function madness({ value, min, max, error, unit }: Row): string[] {

@@ -1,8 +1,8 @@
 /**
- * The messages between the runner and the client programs. A program is a command with one argument, a `Task`
- * as JSON. It prints one line, an `Outcome` as JSON, and exits with 0, also when the outcome is an error.
- * Every client gets the same source. For latency the source writes the wall clock at which it sends an event
- * into the annotation `SENT_ANNOTATION`; the receiver subtracts it from its own.
+ * The messages between the runner and the client programs. A program is a command with a `Task` as JSON for its
+ * argument. It prints a line, an `Outcome` as JSON, and exits with 0, even if the outcome is an error. Every client
+ * reads the same source. For latency the source writes the wall-clock time of sending into the annotation
+ * `SENT_ANNOTATION` of an event; the receiver subtracts it from the time of receipt.
  */
 
 import type { Unit } from './names.ts';
@@ -51,7 +51,7 @@ export interface Task {
   readonly podCounts?: readonly number[];
   readonly readers?: readonly number[];
   readonly cellMs?: number;
-  /** Number of first events that are not measured, for any client, because code is compiled meanwhile. */
+  /** Number of first events that are not measured, for any client, because code is being compiled. */
   readonly warmUpEvents?: number;
   /** The following fields are for clients that have the setting; the others ignore them. */
   readonly shards?: number;
@@ -61,7 +61,7 @@ export interface Task {
   readonly listing?: Listing;
   /** Handlers on the informer. Default 1. */
   readonly handlers?: number;
-  /** Informers, each of a resource of its own. Default 1. */
+  /** Informers, each of a separate resource. Default 1. */
   readonly informers?: number;
   /** Members of a group (`partitions`). */
   readonly members?: number;
@@ -85,7 +85,7 @@ export interface Latency {
 export interface LoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** The same, less the thread's wait for a processor; only on Linux. */
+  /** As above, less the thread's wait for a processor; only on Linux. */
   readonly ownP99Ms?: number;
   readonly ownMaxMs?: number;
 }
@@ -93,11 +93,11 @@ export interface LoopDelay {
 export interface Outcome {
   readonly client: string;
   readonly version: string;
-  /** With its version, for programs in JavaScript and Go. */
+  /** With the version, for programs in JavaScript and Go. */
   readonly runtime?: string;
   /** Number of measured changes, or for a sync of objects. */
   readonly events: number;
-  /** From the first event to the last; for a sync from its start until all objects are delivered. */
+  /** From the first event to the last; for a sync from the start until all objects are delivered. */
   readonly elapsedMs: number;
   /** User and system time of the process during the same interval. */
   readonly cpuMs: number;

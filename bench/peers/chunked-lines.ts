@@ -1,7 +1,4 @@
-/**
- * Decodes a chunked HTTP response as it arrives, and counts the lines of its body. It does the minimum that a
- * client must do.
- */
+/** Decodes a chunked HTTP response as it arrives, and counts the lines of the body: the minimum work of any client. */
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;

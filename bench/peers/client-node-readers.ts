@@ -13,7 +13,7 @@ import { touchParsed } from './touch.ts';
 const PATH = '/api/v1/pods';
 type Deliver = (phase: string, object: unknown) => void;
 
-/** The client's watch; the program supplies its events. */
+/** The client's watch; the program supplies the events. */
 class HandWatch extends Watch {
   deliver: Deliver = () => {};
 

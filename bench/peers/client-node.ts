@@ -32,7 +32,7 @@ function lister(task: Task): {
   return { config, list };
 }
 
-/** Measures from the request of the second list until every handler has received its changes. */
+/** Measures from the request of the second list until every handler has received the changes. */
 async function relist(task: Task): Promise<Result> {
   const { config, list } = lister(task);
   const meter = new Meter();
@@ -43,7 +43,7 @@ async function relist(task: Task): Promise<Result> {
       const isRelist = ++lists === 2;
       if (isRelist) meter.start();
       const answer = await list(task.resource);
-      // The informer calls its handlers as soon as it has the answer, before this runs.
+      // The informer calls the handlers as soon as the answer arrives, before this runs.
       if (isRelist) setImmediate(() => resolve({ events: task.objects, checksum, ...meter.stop() }));
       return answer;
     });

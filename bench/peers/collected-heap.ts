@@ -1,4 +1,4 @@
-/** The heap of the calling thread after a collection: what V8 has not collected yet is a matter of chance. */
+/** The heap of the calling thread after a collection; without a collection the figure would depend on chance. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -26,7 +26,7 @@ export function resourceRef(resource: string): ResourceRef {
   return { ...WIDGETS, resource, kind: 'Widget', isNamespaced: true };
 }
 
-/** The collection, or one for each informer. */
+/** The collection, or a collection for each informer. */
 export function resourcesOf({ resource, informers }: Task): string[] {
   if (informers === undefined) return [resource];
   return Array.from({ length: informers }, (_, index) => `${resource}${index}`);

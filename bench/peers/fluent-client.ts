@@ -1,6 +1,6 @@
 /**
  * The watcher of `kubernetes-fluent-client`: `node fluent-client.js MODULE TASK`. It follows its README:
- * `K8s(kind).Watch(callback)`. It keeps no cache, and finds its server through environment variables.
+ * `K8s(kind).Watch(callback)`. It keeps no cache, and finds the server through environment variables.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -11,8 +11,8 @@ import type { Result } from './program.ts';
 type Informer = SharedIndexInformer<KubeObject>;
 
 /**
- * A resync cannot be requested at a given moment, and it repeats. The next one must not begin before the
- * first, and before the handler's initial list, has ended, however slow the machine is.
+ * A resync cannot be requested at a given moment, and it repeats. The next resync must not begin before the first
+ * resync, and the handler's initial list, have ended, however slow the machine.
  */
 const RESYNC_PERIOD_MS_MIN = 1000;
 const OBJECTS_PER_MS_MIN = 50;
@@ -40,7 +40,7 @@ async function lateHandler(informer: Informer, { objects }: Task): Promise<Resul
   });
 }
 
-/** Measures from the first object of a resync to its last. */
+/** Measures from the first object of a resync to the last. */
 async function resync(informer: Informer, { objects }: Task): Promise<Result> {
   await informer.waitForSync();
   const meter = new Meter();
@@ -70,7 +70,7 @@ function counted(
   });
 }
 
-/** Measures from the end of the watch until the next one is open and the whole list is merged. */
+/** Measures from the end of the watch until the next watch is open and the whole list is merged. */
 async function relist(informer: Informer, { objects }: Task): Promise<Result> {
   let checksum = 0;
   const onChange = (entry: { readonly key: string }): void => void (checksum += entry.key.length);

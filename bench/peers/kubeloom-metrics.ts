@@ -1,6 +1,6 @@
 /**
- * The price of kubeloom's metrics: `node kubeloom-metrics.js TASK`. Variants take turns in one watch (sections.ts). With
- * `informers` the case is the duration of scrapes of so many running informers.
+ * The price of kubeloom's metrics: `node kubeloom-metrics.js TASK`. Variants take turns in the same watch
+ * (sections.ts). With `informers` the case is the duration of scrapes of so many running informers.
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -17,7 +17,7 @@ import type { Variant, VariantRows } from './sections.ts';
 
 type Informer = SharedIndexInformer<KubeObject>;
 
-/** The others are compared with the first one. */
+/** The other variants are compared with the first. */
 const VARIANTS: readonly Variant[] = [
   { name: 'not scraped' },
   { name: 'a scrape a second', inMiddle: () => void (readBytes += Buffer.from(prometheusText()).length) },

@@ -1,6 +1,6 @@
 /**
- * One member of a large group of partitions without any change: `node kubeloom-partitions.js TASK`. The other members are in a
- * process of their own (`node kubeloom-partitions.js URL MEMBERS`), and so is the embedded apiserver.
+ * A member of a large group of partitions without any change: `node kubeloom-partitions.js TASK`. The other members run
+ * in a separate process (`node kubeloom-partitions.js URL MEMBERS`), as does the embedded apiserver.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ function join(server: string, identity: string): PartitionGroup {
   return group;
 }
 
-/** Waits until the member has its part, and no more. */
+/** Waits until the member owns its share, and no more. */
 async function settled(group: PartitionGroup, members: number): Promise<void> {
   while (group.owned.length === 0 || group.owned.length > Math.ceil(PARTITIONS / members))
     await after(ASK_AGAIN_MS);

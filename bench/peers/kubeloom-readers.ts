@@ -23,7 +23,7 @@ async function gridCache(pods: readonly GridPod[], onChange: () => void): Promis
   };
 }
 
-/** Includes a list that parses no object and a scan that parses one member, which other clients do not have. */
+/** Includes a list that parses no object and a scan that parses a single member; other clients offer neither. */
 async function lists(task: Task): Promise<OutcomeRow[]> {
   const threads = new InformerThreads();
   const config = loadKubeConfig(new KubeConfig(), task);

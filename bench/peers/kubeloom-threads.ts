@@ -48,7 +48,7 @@ interface Scan {
   readonly cpuMs: number;
 }
 
-/** One thread and two take turns; the delays are those of the main thread meanwhile. */
+/** A single thread and two threads take turns; the delays are measured on the main thread at the same time. */
 async function scans(informer: Informer, { cellMs }: Task): Promise<Result> {
   await informer.waitForSync();
   const cache = new SharedCache({ pods: informer });
@@ -98,7 +98,7 @@ function scanRows(name: string, runs: readonly Scan[]): OutcomeRow[] {
   ];
 }
 
-/** The main thread's memory and that of the thread, before the thread has the cache and with it. */
+/** The memory of the main thread and of the reading thread, before and after the thread opens the cache. */
 async function memory(informer: Informer, { objects, settleMs = SETTLE_MS }: Task): Promise<Result> {
   await informer.waitForSync();
   const thread = new ReadingThread();
@@ -118,7 +118,10 @@ async function memory(informer: Informer, { objects, settleMs = SETTLE_MS }: Tas
   return { rows };
 }
 
-/** From the first event to the last in the main thread's cache; `handled` are the calls of the thread's handler meanwhile. */
+/**
+ * From the first event to the last in the main thread's cache; `handled` counts the calls of the thread's handler in
+ * that time.
+ */
 async function handler(informer: Informer, { events, objects }: Task): Promise<Result> {
   await informer.waitForSync();
   const thread = new ReadingThread();
@@ -136,7 +139,7 @@ async function handler(informer: Informer, { events, objects }: Task): Promise<R
   return { events, ...measured, rows, checksum: thread.checksum };
 }
 
-/** A watch at full rate, with a thread that follows it and has no handlers, and without. */
+/** A watch at full rate, with a thread that follows it without handlers, and without a thread. */
 async function idle(informer: Informer, { cellMs }: Task): Promise<Result> {
   const thread = new ReadingThread();
   const begin = async (): Promise<() => Promise<void>> => {

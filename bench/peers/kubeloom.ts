@@ -1,7 +1,6 @@
 /**
- * kubeloom's informer: `node kubeloom.js TASK`. RetainChecks are as in production; everything else has its
- * default, unless the task says otherwise. Problems are warnings on standard error; the runner prints them
- * when there is no result.
+ * kubeloom's informer: `node kubeloom.js TASK`. RetainChecks are as in production; all other options are defaults,
+ * unless the task sets them. Problems are warnings on standard error; the runner prints them if there is no result.
  */
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer, drop } from '../../src/index.ts';

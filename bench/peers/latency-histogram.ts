@@ -20,7 +20,7 @@ export class LatencyHistogram {
   /** @param sentUs wall clock of the source, microseconds since the epoch */
   record(sentUs: number): void {
     const nowUs = (performance.timeOrigin + performance.now()) * 1000;
-    // Two clocks of one machine may differ by a microsecond or two.
+    // Two clocks of the same machine may differ by a microsecond or two.
     this.#histogram.recordValue(Math.min(HIGHEST_US, Math.max(1, Math.round(nowUs - sentUs))));
   }
 

@@ -1,6 +1,6 @@
 /**
- * The limit: the highest speed that a client in Node can reach. It reads a socket into one reused buffer,
- * decodes chunks and splits lines, and does nothing with them. For latencies it reads the time in each line.
+ * The limit: the highest speed that a client in Node can reach. It reads a socket into a reused buffer, decodes chunks
+ * and splits lines, and drops them. For latencies it reads the time in each line.
  */
 import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
@@ -50,7 +50,7 @@ function recordStamps(bytes: Buffer, latency: LatencyHistogram): void {
   }
 }
 
-/** Receives every event once; the revision before the first one needs no list. */
+/** Receives every event once; the revision before the first event needs no list. */
 async function watch(task: Task): Promise<Result> {
   const { warmUpEvents = 0 } = task;
   const meter = new Meter();
@@ -76,7 +76,7 @@ async function watch(task: Task): Promise<Result> {
   });
 }
 
-/** Receives the bytes of the list and does not parse its items. */
+/** Receives the bytes of the list without parsing the items. */
 async function sync(task: Task): Promise<Result> {
   const meter = new Meter();
   const lines = new ChunkedLines();
@@ -89,5 +89,5 @@ async function sync(task: Task): Promise<Result> {
   return { events: task.objects, checksum: lines.bytes, ...meter.stop() };
 }
 
-// It is a part of this repository, without a version of its own.
+// The program is a part of this repository, without a version.
 await runProgram('limit', '', (task) => (task.case === 'sync' ? sync(task) : watch(task)));

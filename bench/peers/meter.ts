@@ -1,6 +1,6 @@
 /**
- * The measurements of every client program: time, CPU time, the main thread's part of it, and the delay of
- * its event loop.
+ * The measurements of every client program: time, CPU time, the main thread's part of the CPU time, and the delay of
+ * the main thread's event loop.
  */
 import { threadCpuMs } from '../../src/base/thread-cpu.ts';
 import type { LoopDelay } from '../task.ts';
@@ -52,7 +52,7 @@ export class Meter {
 
 const NANOSECONDS_PER_MS = 1e6;
 const US_PER_MS = 1000;
-/** The interval by which timers are late when nothing delays them. */
+/** The lateness of timers without any load. */
 const RESOLUTION_MS = 1;
 const RUN_DELAY_FILE = '/proc/thread-self/schedstat';
 /** Room for three numbers of 64 bits as text. */
@@ -95,7 +95,7 @@ class LoopDelayMeter {
   readonly #runDelay: RunDelay = new RunDelay();
   /** Microseconds by which each tick was late, less the thread's wait for a processor. */
   readonly #own = microsecondHistogram();
-  /** The monitor sees a delay only when it has ended; this timer shows one that lasts. */
+  /** The monitor sees a delay only after the end of the delay; this timer shows a delay that lasts. */
   readonly #ticker: NodeJS.Timeout = setInterval(() => this.#tick(), RESOLUTION_MS);
   #tickedAt = 0;
   #runDelayMs: number | undefined;
@@ -118,7 +118,7 @@ class LoopDelayMeter {
     this.#tick();
     clearInterval(this.#ticker);
     const delay = this.#delay;
-    // Shorter than one sample: the histogram is empty, and its numbers mean nothing.
+    // Shorter than a sample: the histogram is empty, and the numbers are meaningless.
     const isEmpty = delay.count === 0;
     const own = this.#own;
     return {

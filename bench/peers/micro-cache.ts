@@ -21,7 +21,7 @@ interface SyncedCache<T extends object> {
   readonly close: () => Promise<void>;
 }
 
-/** Returns an informer that has synced these objects from functions, without a server. */
+/** Returns an informer that is synced with these objects through functions, without a server. */
 export async function syncedCache<T extends object>(
   resource: ResourceRef,
   items: readonly T[],

@@ -16,7 +16,7 @@ import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../src/
 
 export interface MicroPart {
   readonly name: string;
-  /** Number of operations in one call: one alone is too short for a clock. */
+  /** Number of operations in a call: a single operation is too short for a clock. */
   readonly operations: number;
   readonly call: () => void | Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The frame of a client program: reads its task, and prints one line, also when it fails. */
+/** The frame of a client program: reads the task, and prints a line, even if the program fails. */
 import type { Outcome, Task } from '../task.ts';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * client-go's `BenchmarkSharedIndexInformer`, for a client on one thread. One writer has at most ten changes in
- * flight, and readers list the one namespace again and again, in turns of the event loop. Pods have only a name.
+ * client-go's `BenchmarkSharedIndexInformer`, for a client on a single thread. A writer keeps at most ten changes in
+ * flight, and readers list the namespace again and again, in turns of the event loop. Pods contain only a name.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OutcomeRow, Task } from '../task.ts';
@@ -27,7 +27,7 @@ export interface GridCache {
 
 export type MakeCache = (pods: readonly GridPod[], onChange: () => void) => Promise<GridCache>;
 
-/** Runs the program of a client's readers: the grid, or `lists` on the source when the task has no grid. */
+/** Runs the program of a client's readers: the grid, or `lists` on the source if the task defines no grid. */
 export function runReaders(
   client: string,
   version: string,
@@ -63,7 +63,7 @@ async function cell(
   let reads = 0;
   const cache = await make(pods, () => void writes++);
   const startedAt = performance.now();
-  // On a busy machine a small cell may end before any change has arrived; it lasts until one has.
+  // On a busy machine a small cell may end before the first change arrives, so it lasts at least until that change.
   const isOver = (): boolean => performance.now() - startedAt > cellMs && writes > 0;
   async function write(): Promise<void> {
     while (!isOver()) {
@@ -99,7 +99,7 @@ function gridPod(name: string, revision: number): GridPod {
   return { apiVersion: 'v1', kind: 'Pod', metadata };
 }
 
-/** Returns one pod after the other in a scattered order, each with the next version. */
+/** Returns the pods in a scattered order, each with the next version. */
 function changed(pods: readonly GridPod[], issued: number): GridPod {
   const pod = pods[(issued * 7919) % pods.length];
   return gridPod(pod?.metadata.name ?? '', pods.length + issued + 1);

@@ -8,16 +8,16 @@ import { collectedHeapBytes } from './collected-heap.ts';
 import { touchParsed } from './touch.ts';
 
 export type ThreadCommand =
-  /** Answers when the cache has synced. */
+  /** Answers when the cache is synced. */
   | { readonly type: 'open'; readonly port: CachePort }
   | { readonly type: 'close' }
   /** Reads the objects whose place in the list is `part` modulo `parts`; answers with milliseconds of CPU time. */
   | { readonly type: 'scan'; readonly part: number; readonly parts: number }
-  /** Adds a handler that reads whole objects; answers after its initial list. */
+  /** Adds a handler that reads whole objects; answers after the handler's initial list. */
   | { readonly type: 'handle' }
-  /** Answers with the number of updates that the handler has received. */
+  /** Answers with the number of updates that the handler received. */
   | { readonly type: 'updates' }
-  /** Answers with the bytes of this thread's heap, collected, and of its buffers. */
+  /** Answers with the bytes of this thread's heap after a collection, and of the buffers. */
   | { readonly type: 'bytes' };
 
 export interface ThreadAnswer {

@@ -1,6 +1,6 @@
 /**
- * A JavaScript client's measurements of its informer's events: one case of the benchmark, for every client.
- * The program connects its handlers to `added` and `modified` and waits for `result`.
+ * A JavaScript client's measurements of an informer's events: a case of the benchmark, for every client. The program
+ * connects its handlers to `added` and `modified` and waits for `result`.
  */
 import { setTimeout as after } from 'node:timers/promises';
 import type { Task } from '../task.ts';

@@ -1,6 +1,6 @@
 /**
- * A JavaScript client's CPU time and wake-ups in one section of its watch, after a warm-up. Nothing else runs meanwhile,
- * so the delay of the event loop, which takes a timer, is not measured.
+ * A JavaScript client's CPU time and wake-ups in a section of a watch, after a warm-up. The delay of the event loop is
+ * not measured, because that takes a timer, and no other code may run.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import type { Result } from './program.ts';
 
 const TASKS = '/proc/self/task';
 
-/** Number of times that each thread gave up its processor, by the thread's id. */
+/** Number of times that each thread gave up the processor, by the thread's id. */
 export type Switches = ReadonlyMap<string, number>;
 
 /** Takes the place of `Receiver` for `rest`. */
@@ -47,7 +47,7 @@ export class RestReceiver {
   }
 }
 
-/** Measures this process in one section of the task. */
+/** Measures this process in a section of the task. */
 export async function measureRest({ settleMs, cellMs }: Task): Promise<Result> {
   await after(settleMs);
   const switchesBefore = voluntarySwitches();
@@ -97,7 +97,7 @@ function switchesOf(thread: string): number | undefined {
     const status = readFileSync(`${TASKS}/${thread}/status`, 'utf8');
     return Number(/^voluntary_ctxt_switches:\s*(\d+)/m.exec(status)?.[1] ?? 0);
   } catch {
-    // The thread has ended.
+    // The thread ended.
     return undefined;
   }
 }

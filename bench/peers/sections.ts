@@ -1,6 +1,6 @@
 /**
- * Sections of one watch at full rate, each with a key handler of its own. Variants take turns within one process, so that
- * changes of the machine's speed and the compiled code are the same for all.
+ * Sections of a watch at full rate, each with a separate key handler. Variants take turns within the same process, so
+ * that the machine's speed and the compiled code are the same for all.
  */
 import { setTimeout as after } from 'node:timers/promises';
 import type { HandlerOptions, KubeObject, SharedIndexInformer } from '../../src/index.ts';
@@ -16,10 +16,10 @@ export interface Variant {
   readonly inMiddle?: () => void;
 }
 
-/** Turns of all variants, every second one in the opposite order. */
+/** Turns of all variants, every second turn in the opposite order. */
 const TURNS = 10;
 const SECTION_MS = 1000;
-/** Time of a new handler before its section, as a share of it. */
+/** Time of a new handler before the section, as a share of the section. */
 const SETTLE_SHARE = 0.2;
 
 interface Section {
@@ -36,9 +36,9 @@ export interface VariantRows {
 }
 
 /**
- * Returns the rates and CPU times of each variant, and their ratios to those of the first one.
+ * Returns the rates and CPU times of each variant, and their ratios to the first variant.
  *
- * @param smokeMs duration of a section in a smoke, which has one turn
+ * @param smokeMs duration of a section in a smoke, which is a single turn
  */
 export async function variantRows(
   informer: SharedIndexInformer<KubeObject>,

@@ -1,6 +1,6 @@
 /**
- * The start of a program with one informer: `node start.js CLIENT [MODULE] TASK`. Until the measurement begins, it imports
- * nothing of a client; times are since the start of the process. kubeloom is the package as Node loads it, dist/lib.
+ * The start of a program with an informer: `node start.js CLIENT [MODULE] TASK`. The client is imported only after the
+ * measurement begins; times are since the start of the process. kubeloom is the package as Node loads it, dist/lib.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ async function run(task: Task): Promise<Result> {
   }
 }
 
-/** Resolves when the handler has received the last object. */
+/** Resolves when the handler receives the last object. */
 function measured(task: Task, file: string): Promise<Result> {
   return new Promise((resolve, reject) => {
     const startedAtMs = performance.now();

@@ -15,7 +15,7 @@ interface Parsed {
   readonly status?: unknown;
 }
 
-/** The fields that a handler of pods reads; a client gives what it has. */
+/** The fields that a handler of pods reads; a client supplies the fields that it provides. */
 export interface Fields {
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly controllerUid: string | undefined;
@@ -44,14 +44,14 @@ export function touchParsed(object: Parsed, handler: Handler): number {
   if (handler === 'fields') touchFields(key, fieldsOf(object));
   if (handler === 'object') {
     if (object.spec === undefined) throw new Error(`${key} has no spec`);
-    // Every member is read, so that no client can leave one unparsed.
+    // Reads every member, so that no client can leave a member unparsed.
     for (const member of Object.values(object))
       if (member === undefined) throw new Error(`${key} has an empty member`);
   }
   return key.length;
 }
 
-/** Reads the fields; fails if one is missing. */
+/** Reads the fields; fails if a field is missing. */
 export function touchFields(key: string, { labels, controllerUid, spec, status }: Fields): void {
   const { nodeName } = (spec ?? {}) as PodSpec;
   const { phase, podIP } = (status ?? {}) as PodStatus;

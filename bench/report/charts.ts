@@ -26,7 +26,7 @@ const HEIGHT = 470;
 /** Longer numbers overlap those of the neighbours. */
 const THOUSANDS_FROM = 10_000;
 const FONT = 'DejaVu Sans, Verdana, sans-serif';
-/** Mean width of its characters, in the height of the font. */
+/** Mean width of a character, relative to the height of the font. */
 const CHARACTER_WIDTH = 0.57;
 // Without a browser echarts takes another font's widths, and parts of the legend overlap.
 setPlatformAPI({
@@ -116,7 +116,7 @@ export const CHARTS: readonly Chart[] = [
   },
 ];
 
-/** Returns undefined when the results have nothing for the chart. */
+/** Returns undefined if the results contain no rows for the chart. */
 export function drawChart(chart: Chart, results: readonly Row[]): string | undefined {
   const rows = results.filter(
     (row) =>
@@ -194,7 +194,7 @@ function captions(results: readonly Row[], rows: readonly Row[], chart: Chart, g
   ];
 }
 
-/** A client with its version and runtime. */
+/** A client with version and runtime. */
 function named(rows: readonly Row[], client: ClientName): string {
   const version = rows.find((row) => row.client === client && row.version !== null)?.version ?? '';
   return `${client} ${version}`.trim();

@@ -10,7 +10,7 @@ import { numberText, sizeText } from '../table-text.ts';
 export const BEGIN = '<!-- figures: written by npm run bench -- --report -->';
 export const END = '<!-- end of figures -->';
 
-/** A run of the benchmark, and the file in `docs/benchmarks` that has all of its rows. */
+/** A run of the benchmark, and the file in `docs/benchmarks` with all rows of the run. */
 export interface PublishedRun {
   readonly file: string;
   readonly report: Report;

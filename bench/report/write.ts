@@ -1,4 +1,4 @@
-/** Writes the figures of `docs/benchmarks.md`, its charts and the results, from files that `--json` wrote. */
+/** Writes the figures of `docs/benchmarks.md`, the charts and the results, from files that `--json` wrote. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

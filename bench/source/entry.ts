@@ -10,6 +10,6 @@ const options = JSON.parse(process.argv[2] ?? '{}') as SourceOptions;
 const never = new Word(new Int32Array(allocateWords(1)), 0);
 const server = new SourceServer(options, (timeoutMs) => void never.wait(0, timeoutMs));
 await server.listen();
-// The parent process has ended when the channel closes.
+// When the channel closes, the parent process has ended.
 process.on('disconnect', () => process.exit(0));
 process.send?.({ url: server.url, ca: server.ca } satisfies SourceReady);

@@ -22,7 +22,7 @@ const NAME_DIGITS = 7;
 const UID_PREFIX = '"uid":"00000001-';
 const UID_REST = '0000-4000-8000-000000000000'.length;
 const CONTAINER_PREFIX = '"containerID":"containerd://';
-/** At most ten, because the name of the namespace ends in one digit. */
+/** At most ten, because the name of the namespace ends in a single digit. */
 const NAMESPACES = 10;
 /** Divisible by the period of everything that repeats in sample pods, and large enough for variety. */
 const TEMPLATES = 800;
@@ -91,7 +91,7 @@ export class ObjectTemplates {
     if (known !== undefined) return known;
     const { objectBytes } = this.#options;
     const first = this.#sample(number, objectBytes);
-    // The sample has other names and digits than those written here.
+    // The names and digits of the sample differ from those written here.
     const excess = first.length - objectBytes;
     const made = excess === 0 ? first : this.#sample(number, objectBytes - excess);
     this.#templates[number] = made;

@@ -1,12 +1,12 @@
 /**
- * The bytes of the high-rate source, all made before the first request: the items of a list, and rounds of
- * MODIFIED events. An event is like an update of status: the digits of the resourceVersion and of two times
- * are overwritten in place, and optionally those of an annotation.
+ * The bytes of the high-rate source, all made before the first request: the items of a list, and rounds of MODIFIED
+ * events. An event is like an update of status: the digits of the resourceVersion and of two times are overwritten in
+ * place, and optionally the digits of an annotation.
  *
- * Revisions have ten digits from the first to the last, so nothing moves:
+ * All revisions consist of ten digits, so that positions stay fixed:
  *
  *   1000000000 + 1 … + pods        the listed pods; the list itself has the last of these
- *   1000000000 + pods + 1 …        the events, one after the other
+ *   1000000000 + pods + 1 …        the events in sequence
  */
 
 import { seededRandom } from '../../src/base/random.ts';
@@ -30,7 +30,7 @@ const OPEN = Buffer.from('{');
 const COMMA = Buffer.from(',');
 const CLOSING = Buffer.from('}\n');
 
-/** A megabyte of whole records, one after the other. */
+/** A megabyte of whole records in sequence. */
 interface Block {
   readonly bytes: Buffer;
   /** The start of each record, and the end of the block as last element. */
@@ -102,11 +102,11 @@ export interface RoundOptions extends TemplateOptions {
   /** Limit of the bytes of a round; it determines the number of objects. */
   readonly roundBytesMax: number;
   readonly chunkPerEvent: boolean;
-  /** `metadata`: changes an annotation, too. */
+  /** `metadata`: also changes an annotation. */
   readonly changes: 'status' | 'metadata';
 }
 
-/** The bytes of one event, and the positions of its changing parts. */
+/** The bytes of an event, and the positions of the changing parts. */
 export interface SourceEvent {
   readonly bytes: Buffer;
   readonly places: Places;
@@ -125,8 +125,8 @@ function jsonEvents(options: RoundOptions): (index: number) => SourceEvent {
 }
 
 /**
- * One round of events: each of its objects once, in a scattered order, optionally each in an HTTP chunk of
- * its own. A stream has the round for itself, because it overwrites the bytes.
+ * A round of events: each of its objects once, in a scattered order, optionally each in a separate HTTP chunk. A stream
+ * uses a round exclusively, because it overwrites the bytes.
  */
 export class EventRound {
   readonly blocks: readonly Block[];
@@ -158,8 +158,8 @@ export class EventRound {
   }
 
   /**
-   * The bytes of events `from` up to at most `to`, within one block, with their revisions written. Event 0
-   * has revision `firstRevision`.
+   * The bytes of events `from` up to at most `to`, within a block, with their revisions written. The revision of event
+   * 0 is `firstRevision`.
    */
   slice(from: number, to: number, firstRevision: number): { bytes: Buffer; next: number } {
     let position = from % this.length;
@@ -184,7 +184,7 @@ function recordsOf({ starts }: Block): number {
   return starts.length - 1;
 }
 
-/** Writes revision and times of one record again. */
+/** Rewrites revision and times of a record. */
 function rewrite(block: Block, record: number, offset: number): void {
   const { bytes, places } = block;
   const { revisions, times } = places;
@@ -208,7 +208,7 @@ function shuffled(count: number): number[] {
   return order;
 }
 
-/** The answers about the state of the collection: a list, a page of one, or initial events. */
+/** The answers about the state of the collection: a list, a page of a list, or initial events. */
 export class SourceList {
   readonly #definition: ResourceDefinition;
   readonly #items: readonly Block[];

@@ -1,14 +1,13 @@
 /**
- * The high-rate source: LIST and WATCH of one collection over a bare socket, as fast as one core can. It serves nothing
- * else and checks nothing, so that it is never the slow part of a measurement.
+ * The high-rate source: LIST and WATCH of a single collection over a bare socket, at the speed of a core. It serves
+ * only these requests and checks none, so that it is never the slow part of a measurement.
  *
- * GET /api/v1/pods?limit=…              in pages, or with resourceVersion=0 in one, as a real server does
+ * GET /api/v1/pods?limit=…              in pages, or with resourceVersion=0 in a single page, as a real server does
  * GET /api/v1/pods?watch=1&…            from resourceVersion N, or with the initial state (sendInitialEvents)
  * GET /apis/example.com/v1/widgets…     as custom resources; widgets0, widgets1, … are the same collection
  *
- * A watch of pods is in protobuf for a client that accepts it, if the source has it.
- * A watch streams up to `events` events and then stays open. Every client receives the same events: revision N is the
- * same change of the same object.
+ * A watch of pods is in protobuf for a client that accepts protobuf, if the source can make it. A watch streams up to `events`
+ * events and then stays open. Every client receives the same events: revision N is the same change of the same object.
  */
 
 import { createServer } from 'node:net';
@@ -39,7 +38,7 @@ export interface SourceOptions {
   readonly ratePerSecond?: number;
   /** Number of first events, paced at 5,000 a second whatever the rate of the others. Default 0. */
   readonly warmUpEvents?: number;
-  /** Silence of a watch before its first event. Default 1,000 when paced, else 0. */
+  /** Silence of a watch before the first event. Default 1,000 when paced, else 0. */
   readonly quietMs?: number;
   /** Bytes of a round of events, which then repeats; it determines the number of changing objects. Default 128 MiB. */
   readonly roundBytesMax?: number;
@@ -50,7 +49,7 @@ export interface SourceOptions {
    * kubeloom.io/sent-us as well. Default status.
    */
   readonly changes?: 'status' | 'metadata';
-  /** True: one HTTP chunk for each event, as a real apiserver sends large objects; false: one for each megabyte. */
+  /** True: an HTTP chunk for each event, as a real apiserver sends large objects; false: a chunk for each megabyte. */
   readonly chunkPerEvent?: boolean;
   /** Path of the program of bench/peers/client-go, which makes protobuf. Default '': JSON only. */
   readonly protobufProgram?: string;
@@ -240,7 +239,7 @@ export class SourceServer implements AsyncDisposable {
   }
 }
 
-/** One content type of watches. Events are overwritten in place: each stream needs a round of its own, and returns it. */
+/** A content type of watches. Events are overwritten in place, so each stream borrows a round and returns it. */
 class Format {
   readonly type: string;
   readonly initial: Pick<SourceList, 'initialEvents'>;
@@ -263,7 +262,7 @@ class Format {
   }
 }
 
-/** Events of one stream, from number `from` to the one before `to`. */
+/** Events of a stream, from number `from` to the event before `to`. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -277,7 +276,7 @@ function stamp(event: Buffer): void {
   event.write(String(sentUs).padStart(SENT_DIGITS, '0'), sentAt(event), 'latin1');
 }
 
-/** Resolves when the socket has taken the bytes or is closed: the bytes may then be overwritten. */
+/** Resolves when the socket took the bytes or is closed; after that the bytes may be overwritten. */
 function write(socket: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => void socket.write(bytes, () => resolve()));
 }
@@ -299,9 +298,9 @@ const MS_PER_SECOND = 1000;
 type BlockFor = (timeoutMs: number) => void;
 
 /**
- * Due times of the events of a paced source, open loop: they do not depend on the client. Timers have a resolution of
- * one millisecond, which would bunch the events. Between two timers, the source blocks its thread for less than a
- * millisecond, and then yields to its event loop.
+ * Due times of the events of a paced source, open loop: they do not depend on the client. Timers have a resolution of a
+ * millisecond, which would bunch the events. Between two timers, the source blocks the thread for less than a
+ * millisecond, and then yields to the event loop.
  */
 class Pace {
   readonly #startedAt: number;

@@ -1,4 +1,4 @@
-/** Starts the high-rate source in a process of its own, so that its CPU time is not part of the client's. */
+/** Starts the high-rate source in a separate process, so that the source's CPU time is not part of the client's. */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { execArgvOption } from '../../src/tools/apiserver/run/exec-argv.ts';
 import type { SourceOptions } from './server.ts';
 
-/** The message of the entry to its parent once it listens. */
+/** The message of the entry to the parent once it listens. */
 export interface SourceReady {
   /** On loopback, without a token. */
   readonly url: string;

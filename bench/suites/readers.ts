@@ -1,6 +1,6 @@
 /**
- * Reading while writing: client-go's `BenchmarkSharedIndexInformer` grid, one namespace and readers that list
- * it again and again. Then lists by label and scans of whole objects, cold and warm.
+ * Reading while writing: client-go's `BenchmarkSharedIndexInformer` grid, a namespace and readers that list it again
+ * and again. Then lists by label and scans of whole objects, cold and warm.
  */
 import type { BenchCase } from '../case.ts';
 import { POD_BYTES, each, still } from './common.ts';
@@ -12,7 +12,7 @@ const CELL_MS = 500;
 
 function grid(name: string, tier: BenchCase['tier'], podCounts: number[], readers: number[]): BenchCase {
   const task = { case: 'readers', handler: 'key', podCounts, readers, cellMs: CELL_MS } as const;
-  // The grid needs no server; its pods have the smallest size.
+  // The grid needs no server; the pods are of the smallest size.
   return { suite: 'readers', name, tier, source: still(1), task, clients: each(CLIENTS, 0) };
 }
 

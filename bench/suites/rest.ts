@@ -9,7 +9,7 @@ const WARM_UP_EVENTS = 20_000;
 const SECTION_MS = 20_000;
 /** Packing is over. */
 const SETTLE_MS = 5000;
-/** V8 has also finished the collections of a heap that is hardly used: 18 s and 27 s after a warm-up. */
+/** V8 also finishes the collections of an almost unused heap: 18 s and 27 s after a warm-up. */
 const IDLE_SETTLE_MS = 35_000;
 /** Up to this rate V8 takes the heap for idle. */
 const IDLE_RATE_MAX = 10;
@@ -66,7 +66,9 @@ const INFORMERS = 20;
 const INFORMER_RATE = 50;
 const INFORMER_PODS = PODS / INFORMERS;
 
-/** A controller of many kinds: the same events as 1,000 a second of one kind, over a connection for each informer. */
+/**
+ * A controller of many kinds: the same events as 1,000 a second of a single kind, over a connection for each informer.
+ */
 const MANY: BenchCase = {
   suite: 'rest',
   name: `${INFORMERS} informers, ${INFORMER_RATE} events/s each`,
@@ -75,7 +77,7 @@ const MANY: BenchCase = {
     resource: 'widgets',
     pods: INFORMER_PODS,
     objectBytes: POD_BYTES,
-    // Each connection has events of its own.
+    // Each connection carries separate events.
     roundBytesMax: INFORMER_PODS * POD_BYTES,
     events: WARM_UP_EVENTS / INFORMERS + INFORMER_RATE * STREAM_SECONDS,
     warmUpEvents: WARM_UP_EVENTS / INFORMERS,

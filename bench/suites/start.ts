@@ -1,4 +1,4 @@
-/** The start of a process with one small informer, over TLS. client-node has no connection object. */
+/** The start of a process with a small informer, over TLS. client-node offers no connection object. */
 import type { BenchCase, Goal } from '../case.ts';
 import { atMost, each, still } from './common.ts';
 

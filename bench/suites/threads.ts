@@ -1,6 +1,6 @@
 /**
  * The cache in other threads of the program: scans, whole-object handlers, memory, and the cost of a thread that only
- * follows. Only kubeloom has this, so the goals are figures and ratios to its own rows.
+ * follows. Only kubeloom offers this, so the goals are figures and ratios to kubeloom's own rows.
  */
 import type { BenchCase, Goal } from '../case.ts';
 import type { Handler, TaskKind } from '../task.ts';

@@ -9,7 +9,7 @@ const SOURCE = {
   pods: 10_000,
   objectBytes: POD_BYTES,
   events: 1_000_000,
-  // Every client has handled the list when the first event arrives.
+  // Every client has handled the list before the first event arrives.
   quietMs: 500,
 };
 
@@ -143,7 +143,7 @@ const wires = (['key', 'object'] as const).flatMap((handler) => [
   }),
 ]);
 
-/** Every combination, beside the limit of its wire. */
+/** Every combination, beside the limit of the wire. */
 const grid = [false, true].flatMap((tls) =>
   [1024, POD_BYTES, 10_240].flatMap((objectBytes) =>
     [0, 1, 2, 4].flatMap((shards) =>
@@ -198,7 +198,7 @@ const LATENCY_CLIENTS = [
 ] as const;
 const LATENCY_PAIR = ['kubeloom', 'client-node'] as const;
 
-/** Open loop, one event a write, at a rate that does not depend on the client. */
+/** Open loop, an event a write, at a rate that does not depend on the client. */
 export const LATENCY_CASES: readonly BenchCase[] = [10_000, 1000, 20_000].map((rate) => ({
   suite: 'latency',
   name: `${rate.toLocaleString('en-US')} events/s`,

@@ -1,4 +1,4 @@
-/** The cache: what a query returns, and its relation to the calls of handlers. */
+/** The cache: the results of queries, and the order of changes and handler calls. */
 import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
 import { label } from '../../src/index.ts';

@@ -1,4 +1,4 @@
-/** Runs compiled test files of one configuration in a child process, and reads the results. */
+/** Runs compiled test files of a configuration in a child process, and reads the results. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ConfigurationName } from './configuration-names.ts';
@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly codec: string;
   /** Runs only tests with a matching title. */
   readonly pattern?: string;
-  /** Limit for one test. */
+  /** Limit for a test. */
   readonly testTimeoutMs: number;
   /** Limit for the whole run; then the processes are killed. */
   readonly timeoutMs: number;
@@ -50,7 +50,7 @@ export async function runTests(options: RunOptions): Promise<TestLine[]> {
   const lines = output
     .split('\n')
     .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as TestLine] : []));
-  // The status counts too: the line of a failure may be lost when its process ends.
+  // The status also counts: the line of a failure may be lost when the process ends.
   const hasFailed = isLate || (status !== 0 && lines.every(({ isPassed }) => isPassed));
   if (hasFailed) {
     const error = isLate ? 'timed out' : `ended with ${String(status)} without a failed test`;
@@ -59,7 +59,7 @@ export async function runTests(options: RunOptions): Promise<TestLine[]> {
   return lines;
 }
 
-/** Kills the runner, the processes of its files, and their children. */
+/** Kills the runner, the processes of the test files, and their children. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

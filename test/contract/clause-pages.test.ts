@@ -1,4 +1,4 @@
-/** The page of the contract: its order, and the tests that it names. */
+/** The page of the contract: the order of the clauses, and the tests that it names. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

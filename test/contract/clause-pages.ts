@@ -33,7 +33,7 @@ function byContractFirst(a: string, b: string): number {
   return rank(a) - rank(b) || (a < b ? -1 : 1);
 }
 
-/** Returns the page with its clauses in order, and the tests of each clause below it. */
+/** Returns the page with the clauses in order, and the tests of each clause below it. */
 export function withTests(page: string, tests: ReadonlyMap<string, readonly string[]>): string {
   return page
     .split(/^(?=## )/m)

@@ -1,4 +1,7 @@
-/** The configurations of the pipeline, which must all behave alike, and the title that proves which one a run used. */
+/**
+ * The configurations of the pipeline, which must all behave alike, and the title that proves the configuration of a
+ * run.
+ */
 
 /** Indexer threads; 0 means the in-process twin. */
 export const THREADS_OF = { twin: 0, 'threads-1': 1, 'threads-3': 3 } as const;

@@ -1,4 +1,4 @@
-/** Delivery: guarantees for one handler, independence between handlers, and removal with `drain`. */
+/** Delivery: guarantees for a handler, independence between handlers, and removal with `drain`. */
 import assert from 'node:assert/strict';
 import type { HandlerRegistration } from '../../src/index.ts';
 import { RecordingHandler, configurationWasUsed, pod, pods, test, turns } from './scene.ts';

@@ -3,9 +3,9 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 
 export interface Fault {
-  /** Source file; the fault changes its compiled form. */
+  /** Source file; the fault changes the compiled form of it. */
   readonly file: string;
-  /** Code that occurs exactly once in the compiled file. One space matches any white space. */
+  /** Code that occurs exactly once in the compiled file. A space matches any white space. */
   readonly find: string;
   readonly replace: string;
 }
@@ -19,7 +19,7 @@ function splitAt(code: string, find: string): string[] {
   return code.split(new RegExp(pattern));
 }
 
-/** Returns the faults that cannot be made: their code does not occur once, or they change nothing. */
+/** Returns the faults that cannot be made: the code does not occur once, or the replacement is equal. */
 export function lostOf<Made extends Fault>(faults: readonly Made[], dist: string): Made[] {
   return faults.filter(({ file, find, replace }) => {
     const code = readFileSync(join(dist, file.replace(/\.ts$/, '.js')), 'utf8');

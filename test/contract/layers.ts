@@ -1,7 +1,7 @@
 /**
- * Places of the contract's tests. `*.contract.ts` run in every configuration. Other folders test one layer, without
- * threads or with all their variants in one file. Their tests that cite a clause run once, and they prove the clauses
- * marked °.
+ * Places of the contract's tests. `*.contract.ts` run in every configuration. Other folders test a single layer,
+ * without threads or with all variants in the same file. Their tests that cite a clause run once, and they prove the
+ * clauses marked °.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

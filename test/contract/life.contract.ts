@@ -1,4 +1,4 @@
-/** Lifecycle of an informer, and validity of its entries. */
+/** Lifecycle of an informer, and validity of entries. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Requests with which an informer lists, and its reaction when one fails. */
+/** Requests with which an informer lists, and the reaction to a failed request. */
 import assert from 'node:assert/strict';
 import { bookmark, event, list, status, wirePod } from '../kit/scripted-server.ts';
 import { configurationWasUsed, pod, pods, test } from './scene.ts';

@@ -1,7 +1,7 @@
 /**
- * One fault for each clause in kubeloom's own code. The text to find occurs exactly once in the compiled file, and the
- * tests of the clause must fail when the other text stands in its place. White space does not matter. Choose another
- * fault when a change of the code removes the text.
+ * A fault for each clause in kubeloom's own code. The text to find occurs exactly once in the compiled file, and the
+ * tests of the clause must fail when the other text takes its place. White space does not matter. If a change of the
+ * code removes the text, choose another fault.
  */
 import type { ConfigurationName } from './configuration-names.ts';
 import type { Fault } from './fault.ts';

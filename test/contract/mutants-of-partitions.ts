@@ -1,4 +1,4 @@
-/** Mutants of the clauses about partitions. The simulator of groups has more of them: wrong rules, which it must find. */
+/** Mutants of the clauses about partitions. The simulator of groups contains more: wrong rules, which it must find. */
 import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 

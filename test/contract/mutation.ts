@@ -1,6 +1,6 @@
 /**
- * Run of the mutants. Each is put into a copy of the compiled code; then the tests of its clause must fail. The copies
- * are temporary, dist stays unchanged, and two mutants run at a time.
+ * Run of the mutants. Each mutant is put into a copy of the compiled code, and the tests of the mutant's clause must
+ * fail. The copies are temporary, dist stays unchanged, and two mutants run at a time.
  */
 import { join } from 'node:path';
 import { runTests } from './child-run.ts';
@@ -13,7 +13,7 @@ import { MUTANTS } from './mutants.ts';
 import type { TestLine } from './reporter.ts';
 
 const PARALLEL = 2;
-/** A test that hangs kills a mutant as well as one that fails. */
+/** A test that hangs also kills a mutant. */
 const TEST_TIMEOUT_MS = 8_000;
 const RUN_TIMEOUT_MS = 30_000;
 /** Without a mutant, all tests run at once, some with real threads, on a machine that may be slow. */
@@ -52,7 +52,7 @@ export async function killMutants(
   return survived + missing.length > 0 ? 1 : 0;
 }
 
-/** Returns the tests that fail without a mutant; they kill nothing. */
+/** Returns the tests that fail without a mutant, so that their failure proves no mutant. */
 async function failuresWithout(clauses: readonly Clause[]): Promise<readonly TestLine[]> {
   const lines = await runTests({
     files: filesOf(DIST, clauses),
@@ -65,7 +65,7 @@ async function failuresWithout(clauses: readonly Clause[]): Promise<readonly Tes
   return lines.filter(({ isPassed }) => !isPassed);
 }
 
-/** Returns a pattern for titles that cite one of the clauses. (Later versions of Node prefix the suite's title.) */
+/** Returns a pattern for titles that cite any of the clauses. (Later versions of Node prefix the suite's title.) */
 function patternOf(numbers: readonly string[]): string {
   return `(^| )(C\\d+ )*(${numbers.join('|')}) `;
 }
@@ -91,7 +91,7 @@ async function tryMutant(copy: string, mutant: Mutant, clauses: readonly Clause[
   return lines.some(({ isPassed }) => !isPassed) ? 'killed' : 'SURVIVED';
 }
 
-/** Returns the compiled test files that prove one of the clauses; the layers' files only for clauses of layers. */
+/** Returns the compiled test files that prove any of the clauses; the layers' files only for clauses of layers. */
 function filesOf(dist: string, clauses: readonly Clause[]): string[] {
   const citing = (paths: readonly string[], isOfLayer: boolean): string[] => {
     const numbers = new Set(

@@ -1,5 +1,5 @@
 /**
- * Reporter of node:test for run.ts: prints one line of JSON for each test that ran. A test that a name pattern excludes
+ * Reporter of node:test for run.ts: prints a line of JSON for each test that ran. A test that a name pattern excludes
  * does not run.
  */
 export interface TestLine {
@@ -25,7 +25,7 @@ export default async function* reporter(events: AsyncIterable<ReportedEvent>): A
   for await (const { type, data } of events) {
     if ((type !== 'test:pass' && type !== 'test:fail') || data.skip !== undefined) continue;
     const { error, type: kind } = data.details ?? {};
-    // A passed suite adds nothing to its tests; a failed one may have failed in a hook.
+    // A passed suite adds no information; a failed suite may have failed in a hook.
     if (kind === 'suite' && type === 'test:pass') continue;
     const line: TestLine = {
       title: data.name,

@@ -1,9 +1,9 @@
 /**
- * Runs the contract's tests: `npm run contract`. The tests run in every configuration and with both codecs, those of
- * the layers once. It prints which clause holds where. It fails when a test fails, when a clause has no test, when a
- * test cites an unknown clause, and when the statistics of the threads do not show the configuration.
+ * Runs the contract's tests: `npm run contract`. The tests run in every configuration and with both codecs, tests of
+ * the layers once. It prints the result of each clause in each configuration. It fails if a test fails, a clause lacks
+ * a test, a test cites an unknown clause, or the statistics of the threads do not show the configuration.
  *
- * - npm run contract -- --json            prints one line for machines
+ * - npm run contract -- --json            prints a line for machines
  * - npm run contract -- --mutants [C12]   requires that the tests of each clause kill the clause's mutant
  */
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const RUN_TIMEOUT_MS = 480_000;
 const DIST = join(import.meta.dirname, '../..');
 const FILES = contractFiles(DIST);
 
-/** Runs one configuration after the other, so that each has the whole machine. */
+/** Runs the configurations in sequence, so that each can use the whole machine. */
 async function runAll(): Promise<Result[]> {
   const results: Result[] = [];
   for (const configuration of CONFIGURATIONS) {

@@ -1,6 +1,6 @@
 /**
  * Scenes of the contract's tests, on the threads and with the codec of this process's configuration, which the runner
- * (run.ts) sets in the environment. All tests of a file share one `InformerThreads`. The last test of every file reads
+ * (run.ts) sets in the environment. All tests of a file share an `InformerThreads`. The last test of every file reads
  * the statistics of these threads, because a configuration counts only if they show it.
  */
 import assert from 'node:assert/strict';
@@ -34,7 +34,7 @@ const PACKING: readonly [ThreadsOptions, ThreadsParts] =
 
 function newThreads(options: ThreadsOptions = {}): InformerThreads {
   const [packing, parts] = PACKING;
-  // A test of packing packs everything, whatever has arrived by the first round.
+  // A test of packing packs all objects, whenever they arrive.
   const packAll = options.compressAfterMs === undefined ? parts : { packBytesMin: 0 };
   return new InformerThreads({ indexerThreads: THREADS, ...packing, ...options }, packAll);
 }
@@ -43,7 +43,7 @@ function sharedThreads(): InformerThreads {
   return (shared ??= newThreads());
 }
 
-/** Number of keys with which every shard has one, whatever the hash. */
+/** Number of keys with which every shard holds a key, whatever the hash. */
 const KEYS_FOR_ALL_SHARDS = 50;
 
 /** Registers the last test of a file, which checks that the configuration was used. */
@@ -59,7 +59,7 @@ export function configurationWasUsed(): void {
     assert.equal(threads.options.indexerThreads, THREADS);
     const total = stats[0]?.deltas ?? 0;
     const shards = stats.slice(1, -1);
-    // A control record counts in all shards, an object in one; so compare without control records.
+    // A control record counts in all shards, an object in a single shard; so compare without control records.
     const sum = shards.reduce((before, { deltas }) => before + deltas, 0);
     const controls = shards.length > 1 ? (sum - total) / (shards.length - 1) : 0;
     assert.ok(total > controls, 'the reflector has read objects');
@@ -77,7 +77,7 @@ interface StartOptions {
   readonly threads?: ThreadsOptions;
 }
 
-/** Starts a scene on the file's threads, or on separate ones for tests that need other sizes or end them. */
+/** Starts a scene on the file's threads, or on separate threads for tests that need other sizes or end the threads. */
 export async function start({ server, threads }: StartOptions = {}): Promise<Scene> {
   const own = threads && newThreads(threads);
   const scene = await Scene.start({
@@ -89,7 +89,7 @@ export async function start({ server, threads }: StartOptions = {}): Promise<Sce
   return scene;
 }
 
-/** Registers a test. A body with a parameter receives a started scene; another one starts its own. */
+/** Registers a test. A body with a parameter receives a started scene; a body without a parameter starts its own. */
 export function test(title: string, body: (scene: Scene) => Promise<void>): void {
   register(title, async () => {
     await using scene = body.length === 0 ? undefined : await start();

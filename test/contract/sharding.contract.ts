@@ -11,7 +11,7 @@ import { annotated, configurationWasUsed, pod, start, test } from './scene.ts';
 
 const LOWER = partitionRanges([0, 1, 2, 3, 4, 5, 6, 7]);
 const UPPER = partitionRanges([8, 9, 10, 11, 12, 13, 14, 15]);
-/** FNV-1a of the first text is in the upper half of all hashes, that of the second in the lower one. */
+/** FNV-1a of the first text is in the upper half of all hashes, FNV-1a of the second in the lower half. */
 const UPPER_UID = 'a';
 const LOWER_UID = 'pod-1';
 
@@ -73,7 +73,7 @@ for (const [sharding, ofPages, ofStream] of SERVERS) {
     }
     await scene.until(() => lower.informer.stats().shardFilterSupport === ofPages);
     await scene.until(() => upper.informer.stats().shardFilterSupport === ofStream);
-    // The last object of one of the shards may be dropped after the other's last call.
+    // The last object of a shard may be dropped after the other shard's last call.
     await scene.until(() => sharding !== 'ignores' || dropped() >= 2 * PODS.length);
     assert.equal(dropped(), sharding === 'ignores' ? 2 * PODS.length : 0);
     const watches = await scene.server.watches();
@@ -116,7 +116,7 @@ test('C226 a watch resumes behind the objects of other shards that came last', a
   );
   await server.request(2);
   assert.deepEqual(server.asked, ['list 0', 'watch 5', 'watch 9']);
-  // A request shows what the reflector has read; what it wrote arrives later.
+  // A request shows the position of the reflector; earlier changes may still be on the way to the cache.
   await informer.waitForSync();
   assert.deepEqual(cached(informer), ['mine']);
 });

@@ -1,4 +1,4 @@
-/** A program's own ListerWatcher instead of a server, and the testing kit that uses one. */
+/** A program's own ListerWatcher instead of a server, and the testing kit, which uses a ListerWatcher. */
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
@@ -7,7 +7,7 @@ import { FakeControllerSource, settled } from '../../src/tools/apiserver/testing
 import { FakeWatch } from '../../src/tools/apiserver/testing/fake-controller-source.ts';
 import { RecordingHandler, configurationWasUsed, pod, test, turns } from './scene.ts';
 
-/** Lists its objects; the test controls its watches. */
+/** Lists fixed objects; the test controls the watches. */
 class Source implements ListerWatcher<V1Pod> {
   readonly isWatchListUnsupported = true;
   readonly versions: string[] = [];

@@ -45,7 +45,10 @@ class Attached implements AsyncDisposable {
     return attached;
   }
 
-  /** Asserts that the cache has the same objects, byte for byte. The main thread's does not change meanwhile. */
+  /**
+   * Asserts that the cache contains the same objects, byte for byte, as the main thread's cache, which does not change
+   * during the check.
+   */
   async assertEquals(informer: SharedIndexInformer<V1Pod>): Promise<void> {
     await this.pods.waitForResourceVersion(informer.lastSyncResourceVersion());
     assert.deepEqual(contents(this.pods), contents(informer));

@@ -10,7 +10,7 @@ const CLAUSES = [
   { number: 'C2', title: 'Convergence', isOfLayer: false },
 ];
 
-/** Returns results in which every run has one file with these tests. */
+/** Returns results in which every run contains a single file with these tests. */
 function results(...titles: readonly string[]): Result[] {
   return CONFIGURATIONS.flatMap((configuration) =>
     CODECS.flatMap((codec) =>

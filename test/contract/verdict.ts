@@ -26,14 +26,14 @@ export interface Verdict {
     readonly failed: number;
   };
   readonly isGreen: boolean;
-  /** All complaints, one line each. */
+  /** All complaints, a line each. */
   readonly complaints: readonly string[];
 }
 
 /**
  * Judges the results.
  *
- * @param files number of test files in every run; each must show that its configuration was used
+ * @param files number of test files in every run; each must show that the configuration was used
  */
 export function judge(clauses: readonly Clause[], results: readonly Result[], files: number): Verdict {
   const runs = CONFIGURATIONS.flatMap((configuration) =>
@@ -98,7 +98,7 @@ export function table(clauses: readonly Clause[], results: readonly Result[]): s
   return [row('', 'tests passed, json + msgpack', [...CONFIGURATIONS, ONCE]), ...rows].join('\n');
 }
 
-/** Returns a cell; a dash where the clause has no test, e.g. a layer's clause in a configuration. */
+/** Returns a cell; a dash if the clause needs no test there, such as a layer's clause in a configuration. */
 function cell(
   results: readonly Result[],
   number: string,

@@ -48,7 +48,7 @@ test('C87 a watch that is answered with 429, or whose connection fails, is retri
     await scene.server.waitForWatches(1);
     await scene.put(pod(`before-${refusal}`));
     await scene.until(() => informer.getStore().getByKey(`default/before-${refusal}`) !== undefined);
-    // One more than is reported: the transport repeats a request after the reset of a reused connection.
+    // One failure more than is reported: the transport repeats a request after the reset of a reused connection.
     await scene.failRequests(refusal, 3, { verb: 'watch' });
     await scene.server.clearRequests();
     await scene.server.dropWatches({ how: 'close' });
@@ -157,7 +157,7 @@ test('C92 a silent connection is found, and time in which the client did not rea
 });
 
 test('C92 the limit of silence applies before the head of an answer, and no silent connection is reused', async (scene) => {
-  // The first watch becomes silent in its stream, the second one before its head.
+  // The first watch becomes silent in the stream, the second before the response's head.
   const { server, handler } = await scene.followed(
     (request, number) => {
       if (!request.isWatch) request.answer(200, list('9', [wirePod('a', '5')]));

@@ -1,6 +1,6 @@
 /**
- * Plain HTTP in front of an apiserver, for clients that must not notice it: it forwards every request and answer, counts
- * them, and can edit the lines of one watch. The edits are the faults that a load test must find.
+ * Plain HTTP in front of an apiserver, for clients that must not notice it: it forwards every request and answer,
+ * counts them, and can edit the lines of a watch. The edits are the faults that a load test must find.
  */
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ export interface EditingProxyTarget {
   readonly token: string;
 }
 
-/** Returns the lines that the client receives for one line of the watch. */
+/** Returns the lines that the client receives instead of a line of the watch. */
 export type Edit = (line: string) => readonly string[];
 
 export class EditingProxy implements AsyncDisposable {
@@ -97,11 +97,11 @@ function editLines(answer: IncomingMessage, edit: Edit, response: ServerResponse
     for (const each of edit(line)) response.write(`${each}\n`);
   });
   lines.on('close', () => response.end());
-  // The client has gone, or the server has: the answer ends either way.
+  // The client or the server is gone: the answer ends in either case.
   lines.on('error', () => response.destroy());
 }
 
-/** The third update and later ones are edited: a first state within the watch has none. */
+/** Edits begin with the third update, after a first state within the watch. */
 const EDITED_FROM = 3;
 
 const isUpdate = (line: string): boolean => line.startsWith('{"type":"MODIFIED"');
@@ -130,7 +130,7 @@ export function reorderingTwo(): Edit {
     }
     if (held === undefined) return [line];
     const earlier = held;
-    // Two updates of one object in the wrong order are another fault: the later one hides the earlier one.
+    // Two updates of the same object in the wrong order are another fault: the later update hides the earlier update.
     const isSameObject = nameIn(earlier) === nameIn(line);
     held = isSameObject ? line : undefined;
     return isSameObject ? [earlier] : [line, earlier];

@@ -1,7 +1,7 @@
 /**
- * A limit for a test file whose tests have ended, or wait for ever, while a handle keeps its process alive. Loaded with
- * `--import`. The runner of Node 24 and 26 applies `--test-timeout` to tests only, so that such a file never ends; this
- * applies it to the file.
+ * A limit for a test file whose tests ended or hang while a handle keeps the process alive. Loaded with `--import`. The
+ * runner of Node 24 and 26 applies `--test-timeout` only to tests, so such a file never ends; this module applies the
+ * limit to the file.
  */
 import { isMainThread } from 'node:worker_threads';
 

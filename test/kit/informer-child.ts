@@ -1,5 +1,5 @@
 /**
- * Process with one informer of pods: `node informer-child.js OPTIONS`. It answers each message of its parent with the
+ * Process with an informer of pods: `node informer-child.js OPTIONS`. It answers each message of the parent with the
  * informer's state; SIGTERM shuts it down. The limit of a control group is injected, because only root can set one.
  */
 import { KubeConfig } from '@kubernetes/client-node';
@@ -13,7 +13,7 @@ export interface ChildOptions {
   readonly module?: string;
   readonly memoryLimitBytes?: number;
   readonly threads?: ThreadsOptions;
-  /** Whether the only handler is one whose updates never return. */
+  /** Whether the only handler never returns from updates. */
   readonly isStuck?: boolean;
 }
 

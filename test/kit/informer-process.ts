@@ -1,4 +1,4 @@
-/** Handle of a process with one informer. */
+/** Handle of a process with an informer. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -8,7 +8,7 @@ import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.
 import type { ChildOptions, ChildState } from './informer-child.ts';
 import { TemporaryFolder } from './temporary-folder.ts';
 
-/** Characters of a process's last words that its end quotes. */
+/** Characters of a process's last output to quote when it ends. */
 const SAID_MAX = 2000;
 
 export class InformerProcess implements AsyncDisposable {
@@ -42,7 +42,7 @@ export class InformerProcess implements AsyncDisposable {
   }
 
   /**
-   * Starts a process; resolves when its informer has synced.
+   * Starts a process; resolves when the informer is synced.
    *
    * @param heapMiB V8's limit of the old generation; 0 for the default
    */
@@ -59,7 +59,7 @@ export class InformerProcess implements AsyncDisposable {
   /**
    * Returns the informer's state, with the cached objects on request.
    *
-   * @throws when the process has ended
+   * @throws when the process ended
    */
   async state(hasCache: boolean = false): Promise<ChildState> {
     this.child.send(hasCache);
@@ -67,7 +67,7 @@ export class InformerProcess implements AsyncDisposable {
     return state;
   }
 
-  /** Waits until the cache has the server's state. */
+  /** Waits until the cache equals the server's state. */
   async converged(server: EmbeddedApiServer): Promise<ChildState> {
     for (;;) {
       const state = await this.state(true);

@@ -1,8 +1,8 @@
-/** A handler that records its calls, as most tests of informers need it. */
+/** A handler that records its calls, for most tests of informers. */
 import assert from 'node:assert/strict';
 import type { Borrowed, DeletedFinalStateUnknown, ResourceEventHandler } from '../../src/index.ts';
 
-/** One call of a handler. */
+/** A call of a handler. */
 export interface Call {
   readonly type: 'add' | 'update' | 'delete';
   readonly key: string;
@@ -87,7 +87,7 @@ export class RecordingHandler implements ResourceEventHandler<unknown> {
     return this.until(() => Number(this.calls.at(-1)?.version) >= version);
   }
 
-  /** Asserts that no object has gone back to an older version. */
+  /** Asserts that no object went back to an older version. */
   assertOnlyForward(): void {
     const versions = new Map<string, number>();
     for (const { key, version } of this.calls) {

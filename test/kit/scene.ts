@@ -45,14 +45,14 @@ export interface Gate {
   readonly open: () => void;
 }
 
-/** An informer that runs, and its handler. */
+/** A running informer and its handler. */
 export interface Watching {
   readonly informer: SharedIndexInformer<V1Pod>;
   readonly handler: RecordingHandler;
   readonly registration: HandlerRegistration;
 }
 
-/** An informer with two handlers: a gate holds the first one up, and the second one is prompt. */
+/** An informer with two handlers: a gate blocks the first, the second is prompt. */
 export interface HeldUp {
   readonly informer: SharedIndexInformer<V1Pod>;
   readonly gate: Gate;
@@ -105,12 +105,12 @@ export class Scene implements AsyncDisposable {
     return scene;
   }
 
-  /** Ends something with the scene, after its informers. */
+  /** Ends something together with the scene, after the informers. */
   ends(disposable: AsyncDisposable): void {
     this.#extra.push(disposable);
   }
 
-  /** Constructs an informer of the embedded apiserver, or of the server at `url`; the scene collects its errors. */
+  /** Constructs an informer of the embedded apiserver, or of the server at `url`; the scene collects the errors. */
   informer(
     options: InformerOptions<V1Pod> = {},
     url: string = '',
@@ -164,7 +164,7 @@ export class Scene implements AsyncDisposable {
     return run;
   }
 
-  /** Runs the informer and waits until it has synced. */
+  /** Runs the informer and waits until it is synced. */
   async synced(informer: SharedIndexInformer<V1Pod>): Promise<void> {
     void this.run(informer).catch(() => undefined);
     await informer.waitForSync();
@@ -191,7 +191,10 @@ export class Scene implements AsyncDisposable {
     return { informer, handler, registration: await this.watched(informer, handler) };
   }
 
-  /** Runs an informer with a handler that a gate holds up in some calls, and a prompt one, which has the initial list. */
+  /**
+   * Runs an informer with two handlers: a gate blocks some calls of the first; the second is prompt and has received
+   * the initial list.
+   */
   async heldUp(isHeld: (call: Call) => boolean = () => true, options: HandlerOptions = {}): Promise<HeldUp> {
     const gate = this.gate();
     const held = new RecordingHandler((call) => (isHeld(call) ? gate.opened : undefined));
@@ -270,8 +273,8 @@ export class Scene implements AsyncDisposable {
   }
 
   /**
-   * Returns a gate that blocks a handler. The test opens it, or the scene at its end, so that a failed test does not
-   * hang.
+   * Returns a gate that blocks a handler. The test opens it; otherwise the scene opens it at the end, so that a failed
+   * test does not hang.
    */
   gate(): Gate {
     let open: () => void = () => undefined;
@@ -280,14 +283,14 @@ export class Scene implements AsyncDisposable {
     return { opened, open };
   }
 
-  /** Asserts that the cache has the server's keys and versions. */
+  /** Asserts that the cache contains the server's keys and versions. */
   async assertEqualsServer(informer: SharedIndexInformer<V1Pod>): Promise<void> {
     const entries = informer.getStore().list();
     const actual = new Map(entries.map(({ key, resourceVersion }) => [key, resourceVersion]));
     assert.deepEqual(actual, await this.server.state('pods'));
   }
 
-  /** Asserts that the handler has received exactly the server's changes from one revision to another, and the cache too. */
+  /** Asserts that the handler and the cache received exactly the server's changes between two revisions. */
   async assertHistory({ informer, handler }: Watching, from: number, to: number): Promise<void> {
     await handler.reached(to);
     const initial = handler.calls.findLastIndex(({ isInInitialList }) => isInInitialList) + 1;

@@ -6,12 +6,12 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One LIST or WATCH request, and functions to answer it. */
+/** A LIST or WATCH request, and functions to answer it. */
 export class ScriptedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly atMs: number = performance.now();
-  /** The client's port; requests over one connection have the same. */
+  /** The client's port, which is equal for all requests over a connection. */
   readonly clientPort: number;
   readonly #response: ServerResponse;
 
@@ -93,7 +93,7 @@ export class ScriptedServer implements AsyncDisposable {
     });
   }
 
-  /** Resolves with the n-th request, from 0, when it has arrived. */
+  /** Resolves with the n-th request, from 0, after it arrived. */
   request(number: number): Promise<ScriptedRequest> {
     const request = this.requests[number];
     if (request) return Promise.resolve(request);

@@ -1,4 +1,4 @@
-/** A folder for the files of a test, which is removed at its end. */
+/** A folder for the files of a test, which is removed at the end of the test. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
