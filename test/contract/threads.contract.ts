@@ -88,7 +88,7 @@ test('C205 a thread’s handler receives every change once in the server’s ord
   assert.deepEqual(thread.pods.getIndexer().listIndexFuncValues('app').sort(), [...values].sort());
 });
 
-test('C206 a relist replaces the whole cache of a thread at once, and its deletions are tombstones there', async (scene) => {
+test('C206 a relist replaces the whole cache of a thread at once, and the thread receives deletions as tombstones', async (scene) => {
   const generation = (number: number): V1Pod[] =>
     Array.from({ length: 600 }, (_, at) => pod(`pod-${at + number * 200}`, { generation: `${number}` }));
   await scene.put(...generation(1));
@@ -177,7 +177,7 @@ test('C208 no synchronous call in a thread changes its cache or calls its handle
   assert.deepEqual(moves, []);
 });
 
-test('C209 an entry in a thread is readable as on the main thread, whatever becomes of its memory there', async (scene) => {
+test('C209 an entry in a thread is readable as on the main thread, even when the main thread moves or frees the memory', async (scene) => {
   const first = manyPods(100, { step: '0' }, { padding: 'x'.repeat(500) });
   await scene.put(...first);
   const { informer } = await scene.watching();

@@ -21,7 +21,7 @@ test('a partition is without an owner from the last work of one to the first wor
   assert.deepEqual(gapsOf(tenures, 140), [60]);
 });
 
-test('the time of a killed member counts from its death, whatever it said last', () => {
+test('the time of a killed member counts from its death, not from its last heartbeat', () => {
   const tenures = [tenure('a', 0, 1, 10, 40), tenure('b', 0, 2, 130, 500)];
   assert.deepEqual(gapsOf(tenures, 100, 'a'), [30]);
   assert.deepEqual(gapsOf(tenures, 100, 'c'), [90]);

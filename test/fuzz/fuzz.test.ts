@@ -74,7 +74,7 @@ describe('the oracle finds', () => {
   }
 });
 
-test('what is released after a while is no fault', async () => {
+test('what is released after a while is not a fault', async () => {
   const target = targetOf(() => {
     const timer = setInterval(() => {}, 2 ** 30);
     setTimeout(() => clearInterval(timer), 300);

@@ -92,7 +92,7 @@ describe('the tarball', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('gives every entry with types to the older resolution of TypeScript too', () => {
+  test('also gives every entry with types to the older resolution of TypeScript', () => {
     const { exports, typesVersions, types } = JSON.parse(
       readFileSync(inPackage('package.json'), 'utf8'),
     ) as Manifest;

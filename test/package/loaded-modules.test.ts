@@ -142,7 +142,7 @@ test('a kubeconfig is loaded, and a connection made of it, without client-node',
   assert.ok(!packages.some((name) => name.includes('client-node')), packages.join(', '));
 });
 
-test('a program that makes an API object loads client-node then', async () => {
+test('a program loads client-node when it makes an API object', async () => {
   const program = `
     const { LoadedKubeConfig } = await import('file://${join(SOURCE, 'index.js')}');
     new LoadedKubeConfig({ clusters: [], users: [], contexts: [], currentContext: '' }).toClientNode();`;

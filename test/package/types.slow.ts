@@ -93,7 +93,7 @@ describe('the types of the installed package', () => {
     });
   }
 
-  test('are no any without client-node, and a misspelt field is an error', async () => {
+  test('are never any without client-node, and a misspelt field is an error', async () => {
     const bare = await mkdtemp(join(tmpdir(), 'kubeloom-bare-types-'));
     try {
       await install(bare, [tarball, 'typescript@7', 'typescript5@npm:typescript@~5.0', '@types/node@20']);

@@ -21,7 +21,7 @@ test('a commit that is tested again gets the same line of Node', () => {
     assert.equal(turnOf(NODES, 'v20.20.2', commit), turnOf(NODES, 'v20.19.0', commit));
 });
 
-test('a commit that is no hexadecimal number is refused', () => {
+test('a commit that is not a hexadecimal number is refused', () => {
   assert.throws(() => turnOf(NODES, 'v20.20.2', ''), /no Node beside Node 20 for the commit ""/);
 });
 

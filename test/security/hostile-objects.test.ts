@@ -154,7 +154,7 @@ test('C322 an object has one identity, whatever its JSON names twice', async (co
   }
 });
 
-test('C322 escapes in an identity are no second one', async (context) => {
+test('C322 escapes in an identity do not make a second identity', async (context) => {
   const item = String.raw`"name":"\u0078","namespace":"\u0064","uid":"\u0075","resourceVersion":"\u0037","labels":{"\u0061":"\u0062"}`;
   const { informer } = await synced(context, [objectOf(item)], {});
   const [entry] = informer.getIndexer().list();
@@ -171,7 +171,7 @@ const NO_TEXT = ['name', 'namespace', 'uid', 'resourceVersion'].flatMap((key) =>
   ),
 );
 
-test('C323 an object whose identity is no text is skipped with a code, and null counts as absent', async (context) => {
+test('C323 an object whose identity is not text is skipped with a code, and null counts as absent', async (context) => {
   const nulls = '"name":"n","namespace":null,"uid":null,"resourceVersion":"7"';
   const items = [objectOf(named('a')), ...NO_TEXT, objectOf(nulls), objectOf(named('z'))];
   const { informer, codes } = await synced(context, items, {});
@@ -180,7 +180,7 @@ test('C323 an object whose identity is no text is skipped with a code, and null 
   assert.deepEqual([...new Set(codes)], ['ERR_KUBELOOM_UNEXPECTED_OBJECT']);
 });
 
-test('C323 a reflector on a store rejects the list of an object whose namespace is no text', async (context) => {
+test('C323 a reflector on a store rejects the list of an object whose namespace is not text', async (context) => {
   const server = await BareServer.serving(context, [NO_TEXT[4] ?? '']);
   const store = newIndexer<object>(metaNamespaceKeyFunc, {});
   const codes: string[] = [];

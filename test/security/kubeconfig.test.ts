@@ -59,7 +59,7 @@ test('C194 a file of 50 MB is refused before it is read, one of 4 MiB without co
   rejects('['.repeat(100_000), /cannot be used/);
 });
 
-test('a byte order mark is no part of the text, and tells UTF-16, which kubectl reads as well', () => {
+test('a byte order mark is not part of the text, and selects UTF-16, which kubectl also reads', () => {
   const littleEndian = Buffer.from(`\ufeff${GOOD}`, 'utf16le');
   for (const content of [`\ufeff${GOOD}`, littleEndian, Buffer.from(littleEndian).swap16()]) {
     assert.equal(loadKubeConfig({ path: file(content) }).getCurrentContext(), 'x');

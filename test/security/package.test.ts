@@ -54,7 +54,7 @@ test('the lock file names no registry', () => {
   assert.doesNotMatch(lock, /"resolved": "https?:/);
 });
 
-test('the lock file has the digest of every package, those of other platforms too', () => {
+test('the lock file contains the digest of every package, also for other platforms', () => {
   const { packages } = JSON.parse(lock) as { packages: Readonly<Record<string, LockedPackage>> };
   const unchecked = Object.entries(packages).filter(
     ([path, { link, integrity }]) => path !== '' && link !== true && !integrity?.startsWith('sha512-'),

@@ -15,7 +15,7 @@ import { connectionFor } from '../../src/http/credentials/credentials.ts';
 import { setEnvironment } from '../unit/http/credentials-scene.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
 
-test('C190 an informer sends nothing but list and watch of its resource, whatever happens', async () => {
+test('C190 an informer sends only list and watch of its resource, even after failures', async () => {
   await using server = await startEmbeddedApiServer();
   await using threads = new InformerThreads({ indexerThreads: 0 });
   await server.populate({ count: 5 });

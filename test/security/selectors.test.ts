@@ -56,7 +56,7 @@ for (const [name, parse] of [
   }
 }
 
-test('a selector that is no text is refused with a code', () => {
+test('a selector that is not text is refused with a code', () => {
   for (const value of [1, null, {}, ['a']]) {
     assert.throws(() => parseLabelSelector(value as unknown as string), { code: 'ERR_KUBELOOM_SELECTOR' });
     assert.throws(() => parseFieldSelector(value as unknown as string), { code: 'ERR_KUBELOOM_SELECTOR' });

@@ -10,7 +10,7 @@ export function deleteSemantics(target: () => Promise<Target>): void {
   describe('DELETE', () => {
     const fixture = Fixture.use(target);
 
-    it('of a ConfigMap answers with a Status that names it, and then it is gone', async () => {
+    it('of a ConfigMap answers with a Status that names it, and removes it', async () => {
       const { metadata } = await fixture.create('gone');
       const { status, body } = await fixture.client.delete(fixture.configMap('gone'));
       assert.equal(status, 200);

@@ -83,7 +83,7 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
       });
     }
 
-    it('as a parameter counts, too', async () => {
+    it('also counts as a parameter', async () => {
       await fixture.create('owner');
       const path = `${fixture.configMap('owner')}?propagationPolicy=Foreground`;
       assert.deepEqual(ok(await fixture.client.delete(path)).metadata.finalizers, ['foregroundDeletion']);

@@ -333,7 +333,7 @@ export function ruleSemantics(target: () => Promise<Target>): void {
       ok(await fixture.client.mergePatch(definitions.objects('gadgets', 'c'), { spec: { first: 'second' } }));
     });
 
-    it('that are no CEL, call an unknown function or lack a message are refused with the definition', async () => {
+    it('that are not CEL, call an unknown function or lack a message are refused with the definition', async () => {
       for (const [rule, why] of [
         ['self.a >', /rule: Invalid value: .*: compilation failed: /],
         ['frob(self.a)', /rule: Invalid value: .*: compilation failed: /],

@@ -72,7 +72,7 @@ export function schemaSemantics(target: () => Promise<Target>): void {
       );
     });
 
-    it('is the law for updates and patches, too', async () => {
+    it('also applies to updates and patches', async () => {
       const { metadata } = ok(await create({ replicas: 1 }));
       const path = definitions.objects('widgets', metadata.name);
       const patched = await fixture.client.mergePatch(path, { spec: { replicas: 11 } });

@@ -68,7 +68,7 @@ export function watchListSemantics(target: () => Promise<Target>): void {
       assert.equal(brief(await stream.next()), 'ADDED b');
     });
 
-    it('applies selectors to the initial events, too', async () => {
+    it('also applies selectors to the initial events', async () => {
       await fixture.create('no', { app: 'y' });
       await fixture.create('yes', { app: 'x' });
       const stream = await fixture.watch(fixture.configMaps(`${WATCH_LIST}&labelSelector=app%3Dx`));

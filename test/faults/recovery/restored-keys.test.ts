@@ -5,7 +5,7 @@ import { DeltaKind, ObjectLocation } from '../../../src/shared/record/delta.ts';
 import { ShardTwin } from '../../unit/indexer/shard-twin.ts';
 import { KeyTable } from '../../../src/indexer/key-table.ts';
 
-test('ids between those of restored keys are used before new ones', () => {
+test('free ids between the ids of restored keys are used before new ids', () => {
   const keys = new KeyTable();
   const bytes = Buffer.from('abcdefgh');
   const letter = (id: number): ObjectLocation =>

@@ -29,7 +29,7 @@ test('C174 a successor lists if nothing was listed', () => {
   assert.deepEqual(rest, []);
 });
 
-test('C174 an unfinished relist is aborted by its epoch, and the list begins anew', () => {
+test('C174 an unfinished relist is aborted by its epoch, and the list begins again', () => {
   const [abort, request, ...rest] = begun({ resourceVersion: '17', epoch: 3, isReplacing: true });
   assert.deepEqual(abort, { type: 'control', kind: DeltaKind.ReplaceAbort, epoch: 3, resourceVersion: '' });
   assert.ok(request?.type === 'list');

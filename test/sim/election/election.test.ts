@@ -20,7 +20,7 @@ async function run(...args: readonly string[]): Promise<Lives> {
   return JSON.parse(stdout) as Lives;
 }
 
-test('one candidate leads at a time, and one leads in the end, whatever the network and the processes do', async () => {
+test('a single candidate leads at a time, and one leads in the end, under faults of the network and the processes', async () => {
   const { lives, terms, losses, releases, violations } = await run(String(SEEDS));
   assert.deepEqual(violations, []);
   assert.equal(lives, SEEDS);

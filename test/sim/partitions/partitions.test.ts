@@ -21,7 +21,7 @@ async function run(...args: readonly string[]): Promise<Lives> {
   return JSON.parse(stdout) as Lives;
 }
 
-test('C228 C230 C233 a partition has one owner at a time, whose epoch is the greatest, whatever network and members do', async () => {
+test('C228 C230 C233 a partition has a single owner at a time, with the greatest epoch, under faults of network and members', async () => {
   const { lives, begun, lost, handedOver, violations } = await run(String(SEEDS));
   assert.deepEqual(violations, []);
   assert.equal(lives, SEEDS);

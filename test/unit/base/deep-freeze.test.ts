@@ -69,7 +69,7 @@ test('the stack of a report is as free of control characters as its message', ()
   assert.match(report?.stack ?? '', /^KubeloomError: default\/\\x1b\[2J: /);
 });
 
-test('a write to what an entry only gives is recognised as well', () => {
+test('a write to a property that an entry only reads is also recognised', () => {
   const entry = {
     get object(): number {
       return 1;
@@ -90,7 +90,7 @@ test('other errors of a handler are not taken for writes', () => {
   for (const other of others) assert.equal(refusedWrite(other, 'k'), undefined);
 });
 
-test('depth is no limit, and what is no object is left alone', () => {
+test('depth is not limited, and values other than objects are left alone', () => {
   const deep = JSON.parse(`${'{"a":['.repeat(50_000)}1${']}'.repeat(50_000)}`) as { a: unknown[] };
   deepFreeze(deep);
   assert.ok(Object.isFrozen(deep) && Object.isFrozen(deep.a) && Object.isFrozen(deep.a[0]));

@@ -5,7 +5,7 @@ import { KubeloomError } from '../../../src/base/errors.ts';
 import { aLogger, loggerWith, warnIn } from '../../../src/base/logger.ts';
 import { RecordingLogger } from '../../kit/recording-logger.ts';
 
-test('a line has the fields of the logger and its own, in whatever shape it is written', () => {
+test('a line contains the fields of the logger and of the call, in every shape of a line', () => {
   const log = new RecordingLogger();
   const bound = loggerWith(log, { controller: 'web', key: 'a' });
   const error = new Error('no');

@@ -17,7 +17,7 @@ test('C270 a secret is hidden wherever a message has it, in each of its forms, a
   );
 });
 
-test('C270 text that is no JSON is undefined, and no error has it', () => {
+test('C270 text that is not JSON is undefined, and no error quotes it', () => {
   assert.deepEqual(parseJson('{"a":[1]}'), { a: [1] });
   for (const text of ['', '{', '{"a":c4n4ry}', 'undefined']) assert.equal(parseJson(text), undefined);
 });

@@ -36,7 +36,7 @@ async function resultOf({ steps, options }: Scenario, client: Client): Promise<u
 }
 
 for (const [name, clientNode] of majors) {
-  describe(`kubeloom's informer beside that of ${name}`, () => {
+  describe(`kubeloom's informer beside the informer of ${name}`, () => {
     for (const scenario of SCENARIOS) {
       test(scenario.title, async () => {
         const { expected, kubeloom } = scenario;

@@ -72,7 +72,7 @@ describe('a controller', () => {
     await run;
   });
 
-  it('C315 finds what a write has made whose answer was lost before the key comes again', async () => {
+  it('C315 finds the result of a write whose answer was lost before the key is reconciled again', async () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'));
     // The server has written, and says that it gave up waiting. Its watches are slow: they tell when the client has looked.
@@ -138,7 +138,7 @@ describe('a controller', () => {
     ]);
   });
 
-  it('reconciles an object that changes before those of the initial list', async () => {
+  it('reconciles a changed object before the objects of the initial list', async () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', ...['a', 'b', 'c', 'z'].map((name) => object(name)));
     await using running = managerOf(scene);
@@ -266,7 +266,7 @@ describe('a reconciliation', () => {
     action: { type: 'mute' },
   } as const;
 
-  it('begins when the cache has what the one before it has written, or has not received it for 10 s', async () => {
+  it('begins when the cache has the writes of the previous reconciliation, or after 10 s without them', async () => {
     const clock = new FakeClock();
     await using scene = await Scene.start();
     await scene.create('pods', object('a'));

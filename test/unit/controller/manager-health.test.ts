@@ -90,7 +90,7 @@ describe('the health server of a manager', () => {
 });
 
 describe('the log of a manager', () => {
-  it('has the id of the reconciliation in each line about it, also in those of the reconcile function', async (context) => {
+  it('has the id of the reconciliation in each line about it, also in lines of the reconcile function', async (context) => {
     const warned = warnings(context);
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'));
@@ -136,7 +136,7 @@ describe('the log of a manager', () => {
     assert.deepEqual(warned, []);
   });
 
-  it('has the errors of the informers, with their informer and code, and of an onError that is given as well', async (context) => {
+  it('has the errors of the informers, with their informer and code, and also calls a given onError', async (context) => {
     const warned = warnings(context);
     await using scene = await Scene.start();
     await failRequests(scene.server, 403, 4, { resource: 'deployments' });

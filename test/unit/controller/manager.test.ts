@@ -149,7 +149,7 @@ describe('a manager', () => {
     assert.equal(running.manager.cache.get(pods, 'default/a')?.labels['seen'], 'yes');
   });
 
-  it('refuses what it could not run', async () => {
+  it('refuses controllers that it could not run', async () => {
     const manager = new Manager({ server: 'http://127.0.0.1:1' });
     const refused = { code: 'ERR_KUBELOOM_OPTION' };
     await assert.rejects(manager.run({ signal: new AbortController().signal }), refused, 'no controller');

@@ -95,7 +95,7 @@ describe('ObjectClient', () => {
     assert.deepEqual(patched.status, { ...status, replicas: 4 });
   });
 
-  it('reports what the server refuses by codes: conflicts, names that are taken, preconditions', async () => {
+  it('reports refusals of the server by codes: conflicts, names that are taken, preconditions', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     const client = clientOf(server);
     const created = await client.create(deployments, WEB);
@@ -111,7 +111,7 @@ describe('ObjectClient', () => {
     await client.delete(deployments, KEY, { uid: created.metadata?.uid ?? '', propagationPolicy: 'Orphan' });
   });
 
-  it('refuses arguments that lead to no object, or to another one, before it sends anything', async () => {
+  it('refuses arguments that name no object, or another object, before any request', async () => {
     const client = new ObjectClient({ server: 'http://127.0.0.1:1' });
     const refused = { code: 'ERR_KUBELOOM_OPTION' };
     for (const key of ['web', 'default/', 'default/..', { namespace: '..', name: 'web' }, { name: 'web' }]) {

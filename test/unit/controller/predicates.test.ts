@@ -70,7 +70,7 @@ describe('combined predicates', () => {
     assert.deepEqual([not(yes)(ADDED), not(no)(ADDED)], [false, true]);
   });
 
-  it('negate additions and deletions as well', () => {
+  it('also negate additions and deletions', () => {
     assert.ok(!not(generationChanged)(ADDED) && !not(generationChanged)(DELETED));
   });
 });

@@ -72,7 +72,7 @@ describe('a kind that comes later', () => {
     assert.equal(scene.errors.length, 1);
   });
 
-  it('C286 is no reason to wait when the name fits several kinds, or is none', async () => {
+  it('C286 does not wait when the name fits several kinds, or is invalid', async () => {
     await using scene = await Scene.start();
     await using running = managerOf(scene);
     running.manager.controllerFor('').reconcile(() => undefined);

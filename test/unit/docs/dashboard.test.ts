@@ -174,7 +174,7 @@ describe('selections', () => {
     assert.deepEqual(gauge, { metric: 'y', labels: ['c'], by: [], rangeFunction: undefined });
   });
 
-  test('are refused for what is no PromQL', () => {
+  test('are refused for what is not PromQL', () => {
     assert.throws(() => selections('rate(x[5m]'), /no PromQL at character/);
     assert.throws(() => selectionOfVariable('metrics(x)'), /no label_values/);
   });

@@ -192,7 +192,7 @@ describe('a write', () => {
     });
   });
 
-  it('did not happen when the server cannot be reached, or the body is no JSON', async () => {
+  it('did not happen when the server cannot be reached, or the body is not JSON', async () => {
     const { client, [Symbol.asyncDispose]: close } = await scene(() => undefined);
     await close();
     await assert.rejects(client.send(POST), { code: 'ERR_KUBELOOM_UNREACHABLE' });

@@ -34,7 +34,7 @@ test('a connection is plain data that crosses threads, with explicit verificatio
   });
 });
 
-test('C182 verification is off only when the kubeconfig says so, whatever the environment says', async (context) => {
+test('C182 verification is off only by the kubeconfig, never by the environment', async (context) => {
   setEnvironment(context, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
   const strict = await connectionFor(kubeConfigFor('https://host', {}, { skipTLSVerify: false }));
   assert.equal(strict.rejectUnauthorized, true);

@@ -51,7 +51,7 @@ test('a refused client certificate is distinguished from a wrong CA', () => {
   assert.match(toHttpError(failure('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), URL).message, /not signed by the CA/);
 });
 
-test('what is coded already stays as it is, and what is no Error is described', () => {
+test('a coded error stays unchanged, and a value that is not an Error is described', () => {
   const coded = new KubeloomError('ERR_KUBELOOM_STOPPED', 'mine');
   assert.equal(toHttpError(coded, URL), coded);
   assert.match(toHttpError('text', URL).message, /failed: text/);

@@ -242,7 +242,7 @@ test('a port without a listener is unreachable, with the errno and without the q
   );
 });
 
-test('an answer that is no HTTP, is compressed or has endless headers is a protocol error', async (context) => {
+test('an answer that is not HTTP, is compressed or has endless headers is a protocol error', async (context) => {
   const answers = [
     'SSH-2.0-OpenSSH_9.2\r\n\r\n',
     `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`,
@@ -259,7 +259,7 @@ test('an answer that is no HTTP, is compressed or has endless headers is a proto
   }
 });
 
-test('dispose ends open requests with one error, and later requests as well', async (context) => {
+test('dispose ends open and later requests with the same error', async (context) => {
   const server = await serve(context, (_request, response) => {
     response.write('open');
   });

@@ -160,7 +160,7 @@ test('C172 a request is not sent again once an answer has begun', async (context
   assert.equal(server.requests.length, 2);
 });
 
-test('bytes that come during a pause that begins in the head are delivered afterwards, over TLS as well', async (context) => {
+test('bytes that arrive during a pause that begins in the head are delivered afterwards, also over TLS', async (context) => {
   const body = Buffer.alloc(2_000_000, 'abcdefghijklmnopqrstuvwxyz');
   const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
   const chunks = Array.from({ length: 20 }, (_, index) =>
@@ -326,7 +326,7 @@ test('C190 only a GET with valid headers is sent', async (context) => {
   ]);
 });
 
-test('a server that is no http or https URL is refused at once', () => {
+test('a server that is not an http or https URL is refused at once', () => {
   for (const server of ['ftp://host', 'unix:/run/x', 'host:6443', '']) {
     assert.throws(() => new Http1Transport({ server, headers: {} }), TypeError, server);
   }

@@ -43,7 +43,7 @@ test('C201 a kubeconfig’s identity reaches the server whole, as client-go send
   );
 });
 
-test('C201 the identity of a KubeConfig built in code is sent as well', async () => {
+test('C201 the identity of a KubeConfig built in code is also sent', async () => {
   const user = {
     token: 't',
     impersonateUser: 'ada',

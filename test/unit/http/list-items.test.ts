@@ -185,7 +185,7 @@ test('a list that was cut off anywhere is truncated', () => {
   }
 });
 
-test('a body that is no list is malformed and never an empty list', () => {
+test('a body that is not a list is malformed and never an empty list', () => {
   const malformed = [
     'not json at all',
     '<html>502</html>',
@@ -225,7 +225,7 @@ test('a body that is no list is malformed and never an empty list', () => {
   }
 });
 
-test('C192 an endless answer that is no list is given up within the first megabytes', () => {
+test('C192 an endless answer that is not a list is given up within the first megabytes', () => {
   const list = new ListItems(NO_LIMIT);
   const sink = new Collector();
   list.write(Buffer.from('{"metadata":{"x":"'), 0, sink);

@@ -76,7 +76,7 @@ test('C186 a plugin that hangs is terminated at the time limit, with all process
   await until(() => !pids().some(isAlive));
 });
 
-test('C186 on Linux a process that a plugin has started in a session of its own is terminated as well', async () => {
+test('C186 on Linux a process that a plugin started in a separate session is also terminated', async () => {
   if (process.platform !== 'linux') return;
   const list = join(folder, `pids-${++lists}`);
   const plugin = pluginOf(
@@ -123,7 +123,7 @@ test('C186 an endless answer is cut off at its limit, and the plugin is terminat
   await assert.rejects(asked, { code: 'ERR_KUBELOOM_CREDENTIALS', message: /more than 1048576 bytes/ });
 });
 
-test('C186 output that is no ExecCredential of the requested version is refused, and never quoted', async () => {
+test('C186 output that is not an ExecCredential of the requested version is refused, and never quoted', async () => {
   const other = ANSWER.replace('/v1"', '/v1beta1"');
   const cases: [string, RegExp][] = [
     ['echo canary', /gave no ExecCredential$/],
@@ -158,7 +158,7 @@ test('C186 no shell reads the command or its arguments, and invalid arguments ar
   );
 });
 
-test('a bare name is never a file of the working directory, whatever $PATH contains', async (context) => {
+test('a bare name is never a file of the working directory, for any $PATH', async (context) => {
   const name = 'kubeloom-hijack';
   script(`echo '${ANSWER}'`, name);
   const before = process.cwd();
@@ -176,7 +176,7 @@ test('a bare name is never a file of the working directory, whatever $PATH conta
   assert.equal(resolveCommand(name), join(folder, name));
 });
 
-test('C186 the policy decides which plugins may run: all, none, or those of a list', async (context) => {
+test('C186 the policy decides which plugins may run: all, none, or the plugins of a list', async (context) => {
   const ran = join(folder, 'ran');
   const command = script(`touch ${ran}; echo '${ANSWER}'`, 'listed-plugin');
   const other = script(`touch ${ran}`);
@@ -232,7 +232,7 @@ test('a policy holds for every use of its KubeConfig, also after a plugin has ru
   }
 });
 
-test('C252 a policy holds for what is made of its KubeConfig: client-node’s KubeConfig and its API objects', async () => {
+test('C252 a policy also holds for client-node’s KubeConfig and API objects made from its KubeConfig', async () => {
   const ran = join(folder, 'ran-past-the-policy');
   const exec = pluginOf(`touch ${ran}; echo '${ANSWER}'`);
   const { clusters, contexts, currentContext } = kubeConfigFor('https://127.0.0.1:1');
@@ -277,7 +277,7 @@ test('C252 client-node does not run a plugin beside other credentials, nor one t
   assert.equal(existsSync(ran), false);
 });
 
-test('C252 what a plugin receives cannot be replaced by the kubeconfig, and has the settings of its cluster', async () => {
+test('C252 the input of a plugin cannot be replaced by the kubeconfig, and contains the settings of its cluster', async () => {
   const seen = join(folder, 'seen');
   const plugin = pluginOf(`printf '%s' "$KUBERNETES_EXEC_INFO" > ${seen}; echo '${ANSWER}'`, {
     env: [{ name: 'KUBERNETES_EXEC_INFO', value: 'replaced' }],

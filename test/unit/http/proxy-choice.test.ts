@@ -105,7 +105,7 @@ test('NO_PROXY accepts names, subdomains, addresses, networks and ports', () => 
   }
 });
 
-test('a URL that is no HTTP proxy is refused with a code, without quoting it', () => {
+test('a URL that is not HTTP proxy is refused with a code, without quoting it', () => {
   const cases: [Record<string, string>, string | undefined, RegExp][] = [
     [{}, 'socks5://user:canary@h', /proxy-url.*SOCKS/],
     [{ HTTPS_PROXY: 'socks5h://user:canary@h' }, undefined, /\$HTTPS_PROXY.*SOCKS/],

@@ -67,7 +67,7 @@ test('C185 the server behind a proxy is verified as any other', async (context) 
   await misnamed.failsWith('ERR_KUBELOOM_TLS');
 });
 
-test('a proxy with TLS is verified by the CAs of the system, whatever the environment contains', async (context) => {
+test('a proxy with TLS is verified by the CAs of the system, for any environment', async (context) => {
   setEnvironment(context, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
   const { proxy, address } = await proxyTo(context, { isTls: true });
   const sink = await get(transportOver(context, `https://${CREDENTIALS}@${address}`));

@@ -149,7 +149,7 @@ test('damaged responses end with a code or a valid result, the same at every bou
 /** node:http checks chunk extensions, our parser skips them: they are left out here. */
 const NO_SEMICOLON = BYTES.filter((byte) => byte !== ';');
 
-test('the parser refuses every response that node:http refuses, and reads others the same', async () => {
+test('the parser refuses every response that node:http refuses, and reads all others as node:http does', async () => {
   let agreed = 0;
   let refused = 0;
   for (let seed = 1; seed <= 2000; seed++) {

@@ -104,7 +104,7 @@ test('bytes after a response are not taken', () => {
   }
 });
 
-test('a response cut off before its end is torn, and its data is delivered up to there', () => {
+test('a response cut off before its end is torn, and its data up to the cut is delivered', () => {
   const cases: [string, string][] = [
     ['', ''],
     [OK, ''],
@@ -190,7 +190,7 @@ const BAD_BODIES: readonly (readonly [string, string])[] = [
   [`${CHUNKED}0\r\n${'A: b\r\n'.repeat(30_000)}\r\n`, 'HTTP_TRAILER'],
 ];
 
-test('C170 an ambiguous response, or one that is no HTTP, is refused with a code', () => {
+test('C170 a response that is ambiguous, or not HTTP, is refused with a code', () => {
   for (const [text, outcome] of [...BAD_HEADS, ...BAD_BODIES]) {
     const response = read(text);
     assert.deepEqual(

@@ -117,7 +117,7 @@ test('https to a port with plain HTTP, and unusable certificates, have their own
   assert.match((await unusable.failsWith('ERR_KUBELOOM_TLS')).message, /cannot be used: are they PEM/);
 });
 
-test('C182 an empty CA and one that is no certificate are refused instead of trusting every server', async (context) => {
+test('C182 an empty CA, and a CA that is not a certificate, are refused instead of trusting every server', async (context) => {
   const server = await serverWith(context, SERVER_CERTIFICATE);
   for (const ca of ['', 'garbage', CA.slice(0, 200)]) {
     const sink = await ask(context, { server, ca, headers: {} });

@@ -202,7 +202,7 @@ test('a canonical event is not scanned: its object may be anything between the b
   assert.deepEqual(scan('{"type":"ADDED","object":{"broken":]}}')?.object, '{"broken":]}');
 });
 
-test('bytes that are no watch event are refused', () => {
+test('bytes that are not a watch event are refused', () => {
   const refused = [
     '',
     '{}',

@@ -12,7 +12,7 @@ const KEY = { id: 0, identity: { key: 'a', namespace: '', name: 'a' }, live: 5, 
 const OTHER = 2;
 
 describe('a shard', () => {
-  it('abandons an import that does not end in time, and works meanwhile', async () => {
+  it('abandons an import that does not end in time, and works during the import', async () => {
     const twin = await ShardTwin.attached();
     const late = twin.attach(NEVER, OTHER);
     twin.deliver({ name: 'a', resourceVersion: '5' });

@@ -12,7 +12,7 @@ function identity(name: string): Identity {
 }
 
 describe('a shard', () => {
-  it('drops an event that comes twice or after a newer one, and reports the latter', async () => {
+  it('drops a repeated event, and drops and reports an event older than its predecessor', async () => {
     const twin = await ShardTwin.attached();
     const send = (kind: DeltaKind, resourceVersion: string): boolean => {
       const before = twin.main.history.length;

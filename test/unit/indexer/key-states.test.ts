@@ -72,7 +72,7 @@ describe('the fingerprint of metadata', () => {
     }
   }
 
-  it('is equal whatever version and managedFields are, and wherever the object is', () => {
+  it('is equal for any version, managedFields and position of the object', () => {
     const prints = new Fingerprints().keep(json);
     assert.equal(prints.isSame(json), true);
     assert.equal(prints.isSame(json.replace('"12"', '"9876543210"').replace('2]', '2,3,4]')), true);

@@ -96,7 +96,7 @@ test('a pass can be interrupted after any number of ids', () => {
   assert.equal(freed.length, 666);
 });
 
-test('End and Abort without an open epoch change nothing, and those of another epoch throw', () => {
+test('End and Abort without an open epoch have no effect, and throw for another epoch', () => {
   const { states, pass } = twin();
   states.put(0, 1);
   states.end(7);

@@ -85,7 +85,7 @@ describe('without a listener', () => {
     assert.deepEqual(warned, ['ERR_KUBELOOM_STALLED: pods (all namespaces), default/web-0: what happened']);
   });
 
-  test('C57 a warning has the stack of what the program threw in its detail', (context) => {
+  test("C57 a warning has the stack of the program's error in its detail", (context) => {
     const details: (string | undefined)[] = [];
     context.mock.method(process, 'emitWarning', (_message: string, { detail }: { detail?: string }) => {
       details.push(detail);

@@ -23,7 +23,7 @@ function entry(name: string, isIn: boolean = true): Borrowed<Pod> {
 }
 
 describe('handlers of single functions', () => {
-  test('call those that are there with what a handler gets, and give back what they return', () => {
+  test('call the given functions with the arguments of a handler, and return their results', () => {
     const calls: unknown[][] = [];
     const record = (...call: unknown[]): number => calls.push(call);
     const [a, b] = [entry('a'), entry('b')];
@@ -71,7 +71,7 @@ describe('a filtering handler', () => {
     assert.deepEqual(deleted, [a]);
   });
 
-  test('passes additions and deletions of what the filter lets through', () => {
+  test('passes additions and deletions of objects that match the filter', () => {
     const { lines, handler } = filtering();
     assert.equal(handler.onAdd(entry('in'), true), 'add! in');
     handler.onAdd(entry('in'), false);

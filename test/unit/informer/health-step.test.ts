@@ -92,7 +92,7 @@ describe('a cache is fresh', () => {
     test(`C146 C147 ${title}`, () => assert.equal(after(...history).freshMs, expected));
   }
 
-  test('every merged record is the last event, and errors have a time of their own', () => {
+  test('every merged record is the last event, and errors have a separate time', () => {
     const state = after(...CONNECTED, '20 listing', '30 merged', '40 error');
     assert.deepEqual([state.lastEventMs, state.lastErrorMs], [30, 40]);
   });

@@ -179,7 +179,7 @@ describe('options of an informer', () => {
     assert.deepEqual(slowHandler, { callMs: 100, pendingNotifications: 1024, ageMs: 30_000 });
   });
 
-  test('say what the reflector has to list and watch', () => {
+  test("determine the reflector's lists and watches", () => {
     const spec = reflectorSpec(PODS, {
       namespace: 'web',
       labelSelector: 'app=web',
@@ -208,7 +208,7 @@ describe('options of an informer', () => {
     assert.throws(() => reflectorSpec(NODES, { namespace: 'web' }), refused('nodes.*cluster-scoped'));
   });
 
-  test('say what the shards have to do, according to where the transform runs', () => {
+  test('determine the work of the shards, by the place where the transform runs', () => {
     const plain = shardSpec('msgpack', ['f'], {}, (object: unknown) => object);
     assert.deepEqual([plain.isRaw, plain.codec, plain.fields], [true, 'json', ['f']]);
     const dropped = shardSpec('msgpack', [], {}, drop('metadata.managedFields', 'status'));

@@ -206,7 +206,7 @@ const WRITES: readonly (readonly [
   ['fields', ({ fields }) => ((fields as Record<string, string>)['metadata.name'] = 'b')],
 ];
 
-describe('a write to what is shared', () => {
+describe('a write to a shared object', () => {
   for (const codec of ['json', 'msgpack'] as const) {
     for (const [what, write] of WRITES) {
       test(`C148 is refused and reported with object, handler and writer: ${what}, ${codec}`, async () => {
@@ -286,7 +286,7 @@ describe('a write to what is shared', () => {
     assert.deepEqual(scene.codes, []);
   });
 
-  test('C149 is found by comparing within a second, with what was written', async () => {
+  test('C149 is found by comparing within a second, with the change', async () => {
     await using scene = new Scene();
     const informer = scene.informer({ debug: { mutationDetector: 'compare' } });
     informer.addEventHandler({

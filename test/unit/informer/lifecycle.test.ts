@@ -71,7 +71,7 @@ describe('the lifecycle of an informer', () => {
     }
   });
 
-  test('C19 takes indexers before start, while it runs and not after the stop; new ones have what is cached', async () => {
+  test('C19 takes indexers before start and while it runs, not after the stop; a new index covers the cached objects', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     informer.addIndexers({ early: label('app') });

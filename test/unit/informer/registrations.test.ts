@@ -53,7 +53,7 @@ describe('a registration', () => {
     assert.match(informer.hasSyncedChecker.reason ?? '', /Access Denied/);
   });
 
-  test('C7 C11 of a handler that throws in every call syncs all the same, and every throw is reported at once', async () => {
+  test('C7 C11 of a handler that throws in every call still syncs, and every error is reported at once', async () => {
     await using scene = new Scene();
     const informer = scene.informer({ debug: { retainChecks: 'strict' } });
     const [first, second] = [0, 1].map((number) => {

@@ -36,7 +36,7 @@ describe('removing a handler', () => {
     assert.deepEqual(handler.lines, ['add twice', 'add twice', 'add once']);
   });
 
-  test('C8 C37 by the registration of another informer changes nothing here or there', async () => {
+  test('C8 C37 by the registration of another informer has no effect on either informer', async () => {
     await using scene = new Scene();
     const [here, there] = [scene.informer(), scene.informer()];
     const lines = new Lines();
@@ -49,7 +49,7 @@ describe('removing a handler', () => {
     assert.deepEqual(lines.lines, ['add a']);
   });
 
-  test('C8 C37 a second time, before start, and after the stop is no error', async () => {
+  test('C8 C37 a second time, before start, and after the stop is not an error', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     const [early, late] = [
@@ -64,7 +64,7 @@ describe('removing a handler', () => {
     await informer.shutDownEventHandler(late);
   });
 
-  test('C37 by what is no registration is a coded error', async () => {
+  test('C37 by a value that is not a registration is a coded error', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     const wrong = { hasSynced: () => true } as HandlerRegistration;

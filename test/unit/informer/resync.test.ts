@@ -6,7 +6,7 @@ import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Lines, Scene, pod } from './scene.ts';
 
 describe('resync', () => {
-  test('C12 C13 reaches only handlers that are due, and a relist of unchanged objects goes only to them too', async () => {
+  test('C12 C13 reaches only handlers that are due, as does a relist of unchanged objects', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     const [due, never] = [new Lines(), new Lines()];

@@ -61,7 +61,7 @@ describe('a resource that carries its type', () => {
     proven(ofInformer, ofLister, ofDynamic, ofOwn);
   });
 
-  test('gives metadata in a factory of metadata, whatever the type is', () => {
+  test('gives metadata in a factory of metadata, for any type', () => {
     const metadata = new MetadataInformerFactory(CONNECTION);
     const both = new ObjectOrMetadataInformerFactory(new SharedInformerFactory(CONNECTION), metadata);
     const ofMetadata: Equal<

@@ -46,7 +46,7 @@ describe('waitFor', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('C145 counts what is done although the signal was aborted before', async () => {
+  test('C145 counts checkers that are done although the signal was aborted before', async () => {
     const pods = new Task('pods');
     pods.finish();
     await waitFor('controller', { signal: AbortSignal.abort() }, pods);
@@ -58,7 +58,7 @@ describe('waitFor', () => {
     await assert.rejects(aborted, { message: 'controller: not synced: nodes', cause: 'over' });
   });
 
-  test('counts what was done in the same task in which the signal was aborted', async () => {
+  test('counts checkers that were done in the task in which the signal was aborted', async () => {
     const abort = new AbortController();
     const pods = new Task('pods');
     const waiting = waitFor('controller', { signal: abort.signal }, pods);

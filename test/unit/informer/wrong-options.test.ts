@@ -52,7 +52,7 @@ test('C62 a transform, an indexer or a callback that is none is refused when the
   }
 });
 
-test('C62 so it is when it is set or added later, and nothing has changed then', async () => {
+test('C62 is also refused when it is set or added later, without effect', async () => {
   await using scene = new Scene();
   const informer = scene.informer();
   for (const transform of TRANSFORMS) {

@@ -54,7 +54,7 @@ describe('a list whose items are null or absent', () => {
   });
 });
 
-test('A Status, a Table and a single object are no empty lists', async () => {
+test('A Status, a Table and a single object are not empty lists', async () => {
   for (const value of NO_LISTS) {
     assert.equal(itemsOf(value), undefined, JSON.stringify(value));
     const pager = new ListPager(() => Promise.resolve(value as KubeList<KubeObject>));

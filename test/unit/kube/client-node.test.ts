@@ -34,7 +34,7 @@ test('a client-node that is not installed is an error that says what to install 
   }
 });
 
-test('a client-node that is installed and cannot be loaded is an error that says why and what helps', () => {
+test('an installed client-node that cannot be loaded is an error that says why, with a remedy', () => {
   const tooNew = new TypeError("Cannot read properties of undefined (reading 'bind')\n    at undici");
   const lacking = Object.assign(new Error("Cannot find module 'undici'"), { code: 'MODULE_NOT_FOUND' });
   const noModules = Object.assign(new Error('Must use import'), { code: 'ERR_REQUIRE_ESM' });

@@ -109,7 +109,7 @@ describe('an accessor of an object', () => {
     }
   });
 
-  test('rejects a value that is no API object', () => {
+  test('rejects a value that is not an API object', () => {
     const dead = tombstone('web/a', { metadata: FULL });
     for (const object of [undefined, null, 'text', {}, { metadata: null }, { name: 'a' }, dead]) {
       assert.throws(() => accessor(object), { code: 'ERR_KUBELOOM_OPTION' });
@@ -141,7 +141,7 @@ describe('an accessor of a list', () => {
     assert.deepEqual(list, { items: [], metadata: { resourceVersion: '8', continue: 'more' } });
   });
 
-  test('rejects a value that is no list', () => {
+  test('rejects a value that is not a list', () => {
     for (const list of [undefined, 'text', {}, { items: 'text' }]) {
       assert.throws(() => listAccessor(list), { code: 'ERR_KUBELOOM_OPTION' });
     }
@@ -204,7 +204,7 @@ describe('the items of a list', () => {
     ]);
   });
 
-  test('of a value that is no list, or items that are no objects, are an error', () => {
+  test('of a value that is not a list, or items that are not objects, are an error', () => {
     const noList: unknown = { kind: 'Pod' };
     assert.throws(() => extractList(noList), { code: 'ERR_KUBELOOM_OPTION' });
     const holes: unknown = { items: [{}, null] };

@@ -35,7 +35,7 @@ test('every answer that a client can handle has its own code, by number and by r
   assert.equal(statusError(503, '', undefined, WHERE).code, 'ERR_KUBELOOM_HTTP_STATUS');
 });
 
-test('429 is too many requests whatever the reason beside it, and a known reason beside 500 is no internal error', () => {
+test('429 is too many requests for any reason, and 500 with a known reason is not an internal error', () => {
   const codeOf = (code: number, reason: string): string =>
     statusError(code, status({ code, reason }), undefined, WHERE).code;
   assert.equal(codeOf(429, 'Forbidden'), 'ERR_KUBELOOM_TOO_MANY_REQUESTS');
@@ -56,7 +56,7 @@ test('the code inside the Status counts, as in an ERROR event of a stream with s
   assert.deepEqual([error.code, error.httpStatus], ['ERR_KUBELOOM_GONE', 410]);
 });
 
-test('a resourceVersion that is too large is recognised in its three encodings, and only there', () => {
+test('a resourceVersion that is too large is recognised in exactly its three encodings', () => {
   const encodings = [
     status({ code: 504, reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } }),
     status({
@@ -109,7 +109,7 @@ test('a Status with members of wrong types is accepted', () => {
   }
 });
 
-test('an answer that is no Status is quoted, shortened and without control characters', () => {
+test('an answer that is not a Status is quoted, shortened and without control characters', () => {
   const error = statusError(502, `<html>\n\u001b[31mBad\u202e gateway ${'x'.repeat(5000)}`, undefined, WHERE);
   assert.equal(error.code, 'ERR_KUBELOOM_HTTP_STATUS');
   assert.match(error.message, /<html> \[31mBad gateway x/);
@@ -117,7 +117,7 @@ test('an answer that is no Status is quoted, shortened and without control chara
   assert.ok(error.message.length < 600);
 });
 
-test('a Status that a program gave and that is no JSON has the message of the error that was thrown', () => {
+test('a Status of a program that is not JSON has the message of the thrown error', () => {
   const cycle: Record<string, unknown> = { kind: 'Status' };
   cycle['self'] = cycle;
   for (const given of [cycle, { kind: 'Status', code: 7n }]) {

@@ -29,7 +29,7 @@ describe('a tombstone', () => {
     assert.throws(() => dead.metadata, /expired/);
   });
 
-  test('has no metadata, no labels and no uid when there is no last state, or it is no object', () => {
+  test('has no metadata, no labels and no uid when there is no last state, or it is not an object', () => {
     for (const last of [undefined, 'text', {}, { metadata: { labels: null, uid: 7 } }]) {
       const dead = tombstone<unknown>('default/web-0', last);
       assert.deepEqual([dead.labels, dead.uid], [{}, '']);

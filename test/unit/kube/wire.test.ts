@@ -29,7 +29,7 @@ type Schema = NonNullable<
 >;
 
 describe('the types of the wire', () => {
-  test('have dates as text, in maps as well', () => {
+  test('have dates as text, also in maps', () => {
     const date: Equal<NonNullable<Pod['metadata']>['creationTimestamp'], string | undefined> = true;
     const microTime: Equal<NonNullable<Lease['spec']>['renewTime'], string | undefined> = true;
     type Disrupted = NonNullable<Wire<V1PodDisruptionBudget>['status']>['disruptedPods'];

@@ -161,7 +161,7 @@ describe('a reconciliation', () => {
     assert.notEqual(second?.spanContext().traceId, first.spanContext().traceId);
   });
 
-  test('records what the function throws, and the retry links to the failed attempt', async () => {
+  test("records the function's error, and the retry links to the failed attempt", async () => {
     const clock = new FakeClock();
     const queue = newQueue(clock);
     queue.add('a');
@@ -345,7 +345,7 @@ test('the list of an informer is a span, and its notifications have the same nam
   );
 });
 
-test('two tracers make spans of their own', async () => {
+test('two tracers make separate spans', async () => {
   const endSecond = startTracing(provider.getTracer('second'));
   const queue = newQueue();
   await notified({ onAdd: ({ key }) => queue.add(key) });

@@ -115,7 +115,7 @@ describe('serveHealth', () => {
     for (const path of statuses) assert.equal((await ask1(path)).status, 404, path);
   });
 
-  test('shows nothing of what a check throws: that is reported once, until it changes', async (context) => {
+  test('hides the error of a check, which is reported once, until it changes', async (context) => {
     const warned = warnings(context);
     let failure: unknown = new Error('password hunter2 was refused\nfor the user');
     await using server = await serveHealth({

@@ -136,7 +136,7 @@ describe('a member', () => {
     assert.deepEqual(subject.answered(30_202, answer), ['claim 8']);
   });
 
-  test('takes part at once when its watch is faster than the answer to its first write, and asks for no heartbeat of its own', () => {
+  test('takes part at once when its watch is faster than the answer to its first write, and does not request its own heartbeat', () => {
     const subject = new Subject('me.x.1', 'watch first');
     assert.deepEqual(subject.tick(249), []);
     assert.deepEqual(subject.tick(250), ['claim 0']);
@@ -218,7 +218,7 @@ describe('a member', () => {
     assert.equal(subject.kind, 'other');
   });
 
-  test('C228 loses all when its life is over, and its next life claims anew', () => {
+  test('C228 loses all partitions when its life is over, and its next life claims again', () => {
     const subject = new Subject();
     subject.tick(250);
     subject.claims(260, stored(2, 'me.x.1', 4));
@@ -275,7 +275,7 @@ describe('a member', () => {
     assert.equal(subject.kind, 'aborted');
   });
 
-  test('keeps the preferred owners while heartbeats are renewed, the first time too', () => {
+  test('keeps the preferred owners while heartbeats are renewed, also at the first renewal', () => {
     const subject = new Subject();
     subject.sees(10, 'peer.x.1', 1);
     subject.tick(1000);

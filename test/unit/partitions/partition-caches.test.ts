@@ -115,7 +115,7 @@ describe('the caches of partitions', () => {
     });
   });
 
-  test('are not waited for when the partition is lost meanwhile', async () => {
+  test('do not delay a partition that is lost', async () => {
     await using scene = await GroupScene.start('echoes');
     const caches = cachesOf(scene);
     await scene.server.setFaults({

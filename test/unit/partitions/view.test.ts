@@ -65,7 +65,7 @@ describe('the view of a partition', () => {
     });
   }
 
-  test('C303 refuses a namespaced kind of a cluster-scoped controller with the key namespace, named in whatever way', async () => {
+  test('C303 refuses a namespaced kind of a cluster-scoped controller with the key namespace, under any name', async () => {
     await using scene = await GroupScene.start('ignores');
     for (const kind of [pods, 'pods'] as const) {
       scene.errors.length = 0;

@@ -65,7 +65,7 @@ const SYNCED = [start, opened, page('10'), opened];
 const INITIAL = 'pages list (initial) ok after 0';
 
 describe('an observed list', () => {
-  it('lasts from its first request to its last page, whatever its pages', () => {
+  it('lasts from its first request to its last page, for any number of pages', () => {
     const events = [start, later(opened, 10), later(page('10', 'token'), 5), opened, later(page('10'), 7)];
     assert.deepEqual(observed(events), ['pages list (initial) ok after 22']);
   });

@@ -75,7 +75,7 @@ describe('a server with another history', () => {
   });
 });
 
-describe('what is not whole', () => {
+describe('incomplete data', () => {
   it('is reported when the answer ends in the middle of an event, which is requested again', () => {
     const harness = new Harness().start().sync('10');
     harness.exchange.sendEvents(event('ADDED', 'a', '11'));

@@ -25,7 +25,7 @@ describe('401', () => {
     assert.deepEqual(harness.replica.objects(), ['a@10', 'b@11', 'c@12']);
   });
 
-  it('C113 is reported and retried after a delay when the fresh credentials are refused too', () => {
+  it('C113 is reported and retried after a delay when the fresh credentials are also refused', () => {
     const harness = new Harness().start();
     harness.exchange.fail(401, 'Unauthorized');
     harness.exchange.fail(401, 'Unauthorized');
@@ -122,7 +122,7 @@ describe('an ERROR event', () => {
     ['ServerTimeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
     ['Forbidden', 'ERR_KUBELOOM_FORBIDDEN'],
   ] as const) {
-    it(`with code 500 but the reason ${reason} is no internal error`, () => {
+    it(`with code 500 but the reason ${reason} is not an internal error`, () => {
       const harness = new Harness().start({ maxInternalErrorRetryDurationMs: 60_000 }).sync('10');
       harness.exchange.sendEvents(errorEvent(500, reason));
       assert.deepEqual(harness.errors(), [code]);

@@ -10,7 +10,7 @@ const COUNTERS = 4096;
 const READS = 500;
 
 describe('published counters', () => {
-  test('are read as they were when they were published last', () => {
+  test('are read as of the last publication', () => {
     const buffer = allocateCounters(3);
     const [writer, reader] = [new CounterWriter(buffer), new CounterReader(buffer)];
     assert.deepEqual([...reader.read()], [0, 0, 0]);
@@ -34,7 +34,7 @@ describe('published counters', () => {
     assert.deepEqual([...new CounterReader(buffer).read()], [6]);
   });
 
-  test('are of one moment, whatever the other thread does meanwhile', async (context) => {
+  test('are of a single moment, even if the other thread publishes during the read', async (context) => {
     const buffer = allocateCounters(COUNTERS);
     const worker = new Worker(new URL('counting-thread.js', import.meta.url), { workerData: buffer });
     context.after(() => worker.terminate());

@@ -41,7 +41,7 @@ describe('a fence', () => {
 });
 
 describe('a linked controller', () => {
-  it('C310 asks its parents, so a descendant of a fence ends with the time as well', () => {
+  it('C310 asks its parents, so a descendant of a fence also ends with the time', () => {
     const clock = new FakeClock();
     const fence = new Fence(clock, clock.now() + 1000, () => 'over');
     const quiet = new AbortController();

@@ -27,7 +27,7 @@ test('C215 a cache is not shared before its informer runs, nor without an inform
   });
 });
 
-test('C215 a value that is no port, and a name that is no informer, are refused', async () => {
+test('C215 a value that is not a port, and a name that is not an informer, are refused', async () => {
   await assert.rejects(openCache({} as CachePort), { code: 'ERR_KUBELOOM_OPTION', message: /port\(\)/ });
   await assert.rejects(openCache({ kubeloomCache: 99 } as unknown as CachePort), {
     code: 'ERR_KUBELOOM_OPTION',

@@ -42,7 +42,7 @@ async function behind(scene: Scene, informer: SharedIndexInformer<Pod>): Promise
   assert.ok((backlog?.notifications ?? 0) > 50, `${backlog?.notifications} notifications wait`);
 }
 
-test('C214 C295 close() delivers what waits here and there: the handlers in the thread receive every change of before', async () => {
+test('C214 C295 close() delivers pending changes on both sides: the handlers in the thread receive every earlier change', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 3);
   const thread = await HeldThread.open(informer);

@@ -6,7 +6,7 @@ import { SharedCache, openCache } from '../../../src/thread/index.ts';
 import { Scene, pod } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';
 
-test('C204 a scan in a thread yields the snapshot from its begin, whatever changes meanwhile', async () => {
+test('C204 a scan in a thread yields the snapshot of its start, even if objects change during the scan', async () => {
   await using scene = new Scene();
   for (let number = 0; number < 50; number++) scene.source.add(pod(`pod-${number}`, { version: 'old' }));
   const informer = scene.informer();

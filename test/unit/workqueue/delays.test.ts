@@ -270,7 +270,7 @@ describe('a priority queue', () => {
     assert.equal(queue.length, 1);
   });
 
-  test('rejects a priority that is no number', () => {
+  test('rejects a priority that is not a number', () => {
     const queue = new PriorityQueue<string>();
     assert.throws(() => queue.addWithOptions({ priority: Number.NaN }, 'a'), { code: 'ERR_KUBELOOM_OPTION' });
     assert.throws(() => new PriorityQueue({ agingMs: 0 }), { code: 'ERR_KUBELOOM_OPTION' });

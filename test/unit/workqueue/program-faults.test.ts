@@ -63,7 +63,7 @@ describe('workers go on', () => {
     'a promise that rejects': () => Promise.reject(new TypeError('wrong')),
   };
   for (const [what, when] of Object.entries(DELAYS)) {
-    test(`C281 when the rate limiter returns ${what}: the item comes again with doubled delays`, async () => {
+    test(`C281 when the rate limiter returns ${what}: the item returns with doubled delays`, async () => {
       const clock = new FakeClock();
       const startMs = clock.now();
       const queue = new RateLimitingQueue<string>({ clock, rateLimiter: limiter({ when }) });
@@ -155,7 +155,7 @@ describe('a queue refuses', () => {
     });
   }
 
-  test('C284 a limiter without one of its methods, workers that are no number, and an unknown option', async () => {
+  test('C284 a limiter without one of its methods, workers that are not a number, and an unknown option', async () => {
     const code = 'ERR_KUBELOOM_OPTION';
     const partial = { when: () => 1, forget: () => undefined } as unknown as RateLimiter<unknown>;
     assert.throws(() => new RateLimitingQueue({ rateLimiter: partial }), {
@@ -175,7 +175,7 @@ describe('a queue refuses', () => {
       );
   });
 
-  test('C284 no delay of a year: the item comes then', () => {
+  test('C284 no delay of a year: the item is returned after it', () => {
     const clock = new FakeClock();
     const queue = new PriorityQueue<string>({ clock });
     const yearMs = 365 * 86_400_000;

@@ -69,7 +69,7 @@ describe('a result', () => {
     });
   }
 
-  test('C280 of another shape is a failure, which comes again as late as other failures', async () => {
+  test('C280 of another shape is a failure, and is retried as late as other failures', async () => {
     const clock = new FakeClock();
     const startMs = clock.now();
     const rateLimiter = new ItemExponentialFailureRateLimiter<unknown>(10, 1000);

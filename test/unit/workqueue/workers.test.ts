@@ -80,7 +80,7 @@ describe('running workers', () => {
     );
   });
 
-  test('warns of failures with the stack of what was thrown, once a second for each message', async (context) => {
+  test('warns of failures with the stack of the error, once a second for each message', async (context) => {
     const { clock, queue } = scene();
     const warned = warnings(context);
     const reconcile = (item: string): never => {
@@ -210,7 +210,7 @@ describe('running workers', () => {
     await running;
   });
 
-  test('keep the priority of an item that fails or comes again later', async () => {
+  test('keep the priority of an item that fails or is requeued', async () => {
     const clock = new FakeClock();
     const rateLimiter = new ItemExponentialFailureRateLimiter<unknown>(10, 1000);
     const queue = new PriorityQueue<string>({ clock, rateLimiter });
@@ -345,7 +345,7 @@ describe('parallelizeUntil', () => {
     assert.equal(begun, 4);
   });
 
-  test('throws the first error after the pieces in progress, and begins no more', async () => {
+  test('throws the first error after the pieces in progress, without beginning further pieces', async () => {
     let begun = 0;
     const running = parallelizeUntil(2, 100, async (piece) => {
       begun++;

@@ -33,7 +33,7 @@ function entryOf(replica: ScriptedReplica, key: string): CachedObject<unknown> {
 }
 
 describe('an entry of an informer', () => {
-  test('has a key, a name and metadata for the generic layers; its tombstone has them too', () => {
+  test('has a key, a name and metadata for the generic layers, and so does its tombstone', () => {
     const replica = filled();
     const entry = entryOf(replica, 'default/web-0');
     assert.equal(metaNamespaceKeyFunc(entry), 'default/web-0');

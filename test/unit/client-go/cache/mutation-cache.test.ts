@@ -79,7 +79,7 @@ describe('a mutation', () => {
     assert.deepEqual(byApp('pod'), ['2']);
   });
 
-  test('is older than everything without a resourceVersion, and rejected with one that is no number', () => {
+  test('is older than everything without a resourceVersion, and rejected with one that is not a number', () => {
     const { store, cache, seen } = scene();
     store.add(state('uid-1', '1'));
     cache.mutation(pod('pod'));

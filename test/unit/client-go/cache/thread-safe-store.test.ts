@@ -246,7 +246,7 @@ describe('an index function that throws', () => {
     assert.deepEqual(indexContent(store, 'touchy'), { a: ['1'], c: ['3'] });
   });
 
-  test('C94 C93 an index function that returns no array is an error as well', () => {
+  test('C94 C93 an index function that does not return an array is also an error', () => {
     const store = new ThreadSafeStore<string>({ wrong: (() => undefined) as unknown as () => string[] });
     assert.throws(() => store.add('1', 'a'), { code: 'ERR_KUBELOOM_INDEX_FUNCTION' });
     assert.equal(store.size, 0);
@@ -254,7 +254,7 @@ describe('an index function that throws', () => {
 });
 
 describe('resourceVersion of a store', () => {
-  test('C97 the resourceVersion of a store is that of the last write that has one, whatever its order', () => {
+  test('C97 the resourceVersion of a store is the version of the last write with a version, even if it is lower', () => {
     const store = new ThreadSafeStore<unknown>();
     const steps: [() => unknown, string][] = [
       [() => undefined, ''],

@@ -18,7 +18,7 @@ function watchingThis(watch: object): ReflectorScene {
   return scene;
 }
 
-test('A value that is no watch, or a watch without stop(), is a failed request: reported and retried', async () => {
+test('A value that is not a watch, or a watch without stop(), is a failed request: reported and retried', async () => {
   for (const wrong of [{}, endless(), { stop: () => undefined }]) {
     const scene = await watchingThis(wrong).run();
     assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_LISTER_WATCHER']);

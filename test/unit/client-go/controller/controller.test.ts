@@ -101,7 +101,7 @@ test('After lost events and a new list, atomic or not, no object is in the initi
   await running;
 });
 
-test('The version of the store is that of the event when its handler is called, and follows bookmarks', async () => {
+test('The store has the version of an event when the handler is called, and follows bookmarks', async () => {
   const scene = new InformerScene();
   const { store } = scene.informer;
   const versions: string[] = [];
@@ -119,7 +119,7 @@ test('The version of the store is that of the event when its handler is called, 
   await scene.stop();
 });
 
-test('When the transform removes the version, that of the store stays until the next list', async () => {
+test('When the transform removes the version, the store keeps its version until the next list', async () => {
   const source = new ScriptedListerWatcher();
   const clock = new FakeClock();
   const { store, controller } = newInformerWithOptions<Pod | ExplicitKey>({

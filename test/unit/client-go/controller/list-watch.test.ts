@@ -133,7 +133,7 @@ describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
     await assert.rejects(empty.list({}, never()), { code: 'ERR_KUBELOOM_KUBECONFIG' });
   });
 
-  test('A response that is no list, a truncated list and an item that is no JSON are errors, never an empty list', async () => {
+  test('A response that is not a list, a truncated list and an item that is not JSON are errors, never an empty list', async () => {
     for (const [body, code] of [
       ['{"kind":"Status"}', 'ERR_KUBELOOM_MALFORMED_RESPONSE'],
       ['{"metadata":{},"items":[', 'ERR_KUBELOOM_TRUNCATED'],
@@ -193,7 +193,7 @@ describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
     assert.deepEqual(await events.next(), { done: true, value: undefined });
   });
 
-  test('A line that is no event ends the watch with an error, after the events before it', async () => {
+  test('A line that is not an event ends the watch with an error, after the events before it', async () => {
     for (const bad of ['not json', '{"type":5,"object":{}}', '{"type":"ADDED","object":null}']) {
       await using server = await AnsweringServer.listen((_request, response) => {
         response.write(`${line('ADDED', pod('foo', 1))}${bad}\n${line('ADDED', pod('bar', 2))}`);

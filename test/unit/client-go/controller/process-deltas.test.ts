@@ -161,7 +161,7 @@ test('The promise of a handler is awaited before its next call', async () => {
   assert.deepEqual(order, [...once, ...once]);
 });
 
-test('A value that is no delta is an error', async () => {
+test('A value that is not a delta is an error', async () => {
   const broken = JSON.parse('[{"type":"Whatever","object":{}}]');
   const handler = new RecordingHandler();
   await assert.rejects(processDeltas(handler, newPods(), broken, false), { code: 'ERR_KUBELOOM_OPTION' });

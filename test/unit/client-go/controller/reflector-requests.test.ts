@@ -72,7 +72,7 @@ test('An expired version leads at once, and once, to a list of the most recent s
   assert.equal(lists(scene).length, 3);
 });
 
-test('The errors of client-node count as responses of the server as well', async () => {
+test('The errors of client-node also count as responses of the server', async () => {
   const scene = new ReflectorScene();
   await iterationAt(scene, '20');
   const body = JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired' });
@@ -167,7 +167,7 @@ test('Refused connections of a watch are retried without a list, after delays th
   }
 });
 
-test('The backoff can be configured, its jitter too', async () => {
+test('The backoff and its jitter can be configured', async () => {
   const scene = new ReflectorScene({
     backoff: { initialMs: 10, maxMs: 100, jitter: 0 },
     random: () => 0.99,

@@ -36,7 +36,7 @@ test('A streaming list is one watch and no list; at its end bookmark its objects
   await scene.stop();
 });
 
-test('C122 Until the end bookmark of a streaming list nothing is stored, and there is no version', async () => {
+test('C122 Before the end bookmark of a streaming list, the store has neither objects nor a version', async () => {
   const scene = await streaming().run();
   assert.equal(scene.reflector.lastSyncResourceVersion(), '');
   scene.source.watching.send(added('foo', 1), added('bar', 2), bookmark(7), bookmark(8, 'false'));

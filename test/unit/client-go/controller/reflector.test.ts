@@ -147,7 +147,7 @@ test('An event of an unknown type is reported and not stored; it counts and move
   await scene.stop();
 });
 
-test('C188 An event that is no object, or whose kind is none, is reported without its content', async () => {
+test('C188 An event that is not an object, or without a kind, is reported without its content', async () => {
   const messages: string[] = [];
   const scene = listing({ watchErrorHandler: ({ message }) => messages.push(message) });
   await scene.run();
@@ -161,7 +161,7 @@ test('C188 An event that is no object, or whose kind is none, is reported withou
   await scene.stop();
 });
 
-test('An error of a list whose body is no JSON is a failure as any other: the reflector goes on', async () => {
+test('A list error whose body is not JSON is an ordinary failure: the reflector continues', async () => {
   const scene = new ReflectorScene();
   const body: Record<string, unknown> = {};
   body['self'] = body;
@@ -284,7 +284,7 @@ test('An event that the store rejects is reported, and the watch continues', asy
   await scene.stop();
 });
 
-test('Items of a list that are no objects are reported and skipped, and one without items is no list', async () => {
+test('Items of a list that are not objects are reported and skipped, and a value without items is not a list', async () => {
   const scene = new ReflectorScene();
   const broken: readonly ReturnType<typeof pod>[] = JSON.parse(JSON.stringify([pod('foo'), null, 'text']));
   scene.source.listAnswers.push(podList(3, broken), JSON.parse('{"kind":"Pod","metadata":{}}'));

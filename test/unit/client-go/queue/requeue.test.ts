@@ -94,7 +94,7 @@ describe('putting back into a DeltaFIFO', () => {
     assert.equal(await popAll(queue), 'Added b@1 | Added a@1');
   });
 
-  test('addIfNotPresent of a DeltaFIFO rejects an empty array, and a value that is no array', () => {
+  test('addIfNotPresent of a DeltaFIFO rejects an empty array, and a value that is not an array', () => {
     const queue = new DeltaFIFO<TestObject>();
     assert.throws(() => queue.addIfNotPresent(object('a@1') as never), {
       code: 'ERR_KUBELOOM_OPTION',

@@ -165,7 +165,7 @@ describe('the first list of a queue', () => {
     assert.equal(queue.hasSynced(), true);
   });
 
-  test('a FIFO has not synced while an item is processed that was deleted meanwhile', async () => {
+  test('a FIFO is not synced while it processes an item that was deleted during the processing', async () => {
     const queue = new FIFO<TestObject>();
     perform(queue, 'replace 0 [a@1]');
     await queue.pop(() => {

@@ -38,7 +38,7 @@ describe('events', () => {
     assert.match(first?.name ?? '', /^a\.[0-9a-f]+$/);
   });
 
-  it('that differ in reason, type, message or object have objects of their own', () => {
+  it('that differ in reason, type, message or object are separate objects', () => {
     const story = new Story();
     const all = [
       story.record('one'),

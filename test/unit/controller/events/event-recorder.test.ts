@@ -67,7 +67,7 @@ describe('an event recorder', () => {
     assert.match(await only(server), /^default\/n1\./);
   });
 
-  it('creates an event anew that the server has deleted meanwhile', async () => {
+  it('creates an event again that the server has deleted', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
     const { client, recorder } = sceneOf(server);
     recorder.event(pods, POD, EVENT);
@@ -111,7 +111,7 @@ describe('an event recorder', () => {
     assert.deepEqual(codes, []);
   });
 
-  it('gives up what the server refuses, and what is still pending when it is closed', async () => {
+  it('gives up events that the server refuses, and events still pending when it is closed', async () => {
     const clock = new FakeClock();
     await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
     await failRequests(server, 403, 1);
@@ -150,7 +150,7 @@ describe('an event recorder', () => {
     assert.match(event.eventTime ?? '', /\.\d{6}Z$/);
   });
 
-  it('C313 ends with its signal, or after 30 s, and reports what it gives up', async () => {
+  it('C313 ends with its signal, or after 30 s, and reports the events that it gives up', async () => {
     const clock = new FakeClock();
     await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
     await server.setFaults({

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { RecordingLogger } from '../../../kit/recording-logger.ts';
 import { Scene } from './scene.ts';
 
-test('an election has lines in a log: who leads, and each failed request, which goes to onError as well', async ({
+test('an election writes lines to a log: each new leader, and each failed request, which also goes to onError', async ({
   mock,
 }) => {
   const warned = mock.method(process, 'emitWarning', () => undefined);

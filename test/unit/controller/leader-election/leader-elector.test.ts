@@ -173,7 +173,7 @@ describe('a leader whose renewals fail', () => {
     scene.stop.abort();
   });
 
-  test('waits for its work no longer than until another one may lead', async () => {
+  test('waits for its work at most until another candidate may lead', async () => {
     const scene = new Scene();
     const work = deferred();
     const { run } = await scene.start(() => work.promise);
@@ -244,7 +244,7 @@ describe('a leader that was suspended', () => {
     scene.stop.abort();
   });
 
-  test('is no leader when it asks the elector', async () => {
+  test('is not the leader when it asks the elector', async () => {
     const scene = new Scene();
     const { run } = await scene.start();
     scene.aheadMs = 15_000;
@@ -284,7 +284,7 @@ describe('the work of a leader', () => {
 });
 
 describe('two candidates', () => {
-  test('lead one after the other: the second takes a lease that was not renewed for its duration', async () => {
+  test('lead in sequence: the second takes a lease that was not renewed for its duration', async () => {
     const lease = new MemoryLease();
     const first = new Scene('first', {}, lease);
     const second = new Scene('second', {}, lease);

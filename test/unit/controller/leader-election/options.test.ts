@@ -44,7 +44,7 @@ describe('the options of an elector', () => {
     assert.notEqual(a.identity, b.identity);
   });
 
-  test('do not include the arguments of run, which are checked as well', async () => {
+  test('do not include the arguments of run, which are also checked', async () => {
     const elector = new LeaderElector({ lock });
     const never = new AbortController().signal;
     await assert.rejects(

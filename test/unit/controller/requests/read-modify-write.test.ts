@@ -59,7 +59,7 @@ describe('an integer beyond 2^53', () => {
     assert.equal(server.last.method, 'PATCH');
   });
 
-  it('C389 that the program sets, or that JavaScript writes as it was, is written', async () => {
+  it('C389 that the program sets, or that JavaScript writes unchanged, is written', async () => {
     const body = storedWith('{"nanos":9007199254740994,"ratio":1e300}');
     await using server = await RecordingServer.start(() => ({ body }));
     const client = server.client();
@@ -101,7 +101,7 @@ describe('an integer beyond 2^53', () => {
 describe('createOrUpdate', () => {
   const { configMaps } = resources.core.v1;
 
-  it('C390 creates, updates what differs, and sends nothing else', async () => {
+  it('C390 creates a missing object, updates a difference, and sends no other write', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     const client = new ObjectClient(server.connection);
     const written: string[] = [];
@@ -121,7 +121,7 @@ describe('createOrUpdate', () => {
     assert.equal(written.length, 2);
   });
 
-  it('C390 refuses a function that renames the object, and passes on what the function throws', async () => {
+  it('C390 refuses a function that renames the object, and passes on errors of the function', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     const client = new ObjectClient(server.connection);
     const renamed = client.createOrUpdate(configMaps, 'default/a', (object) => {

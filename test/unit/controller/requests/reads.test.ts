@@ -155,7 +155,7 @@ describe('a list', () => {
     assert.deepEqual(await namesOf(true), ['first', 'fresh']);
   });
 
-  it('C387 ends with a code when the answer is no list, or the same page again', async () => {
+  it('C387 ends with a code when the answer is not a list, or repeats a page', async () => {
     for (const body of [
       '7',
       '{}',
@@ -234,7 +234,7 @@ describe('warnings of the server', () => {
     assert.match(String(emitted.at(-1)), /ERR_KUBELOOM_ERROR_LISTENER,onWarning threw: mine/);
   });
 
-  it('C388 are read from any header: a part that is no warning is skipped', () => {
+  it('C388 are read from any header: a part that is not a warning is skipped', () => {
     for (const [header, texts] of [
       ['', []],
       ['299 - "a"', ['a']],

@@ -31,7 +31,7 @@ describe('start', () => {
     });
   }
 
-  test('ends what it started with its signal, and that only', async () => {
+  test('ends only the informers that it started, with its signal', async () => {
     await using scene = await Scene.start(0);
     const factory = scene.typed();
     const pods = factory.core.v1.pods.informer;

@@ -71,7 +71,7 @@ describe('the metadata factory', () => {
 });
 
 describe('the object-or-metadata factory', () => {
-  test('has whole objects of what the typed factory knows, and metadata of all else', async () => {
+  test('has whole objects of resources that the typed factory knows, and metadata of all others', async () => {
     await using scene = await Scene.start(0);
     const other = { ...WIDGET, resource: 'gadgets' };
     await scene.server.registerResource({

@@ -138,7 +138,7 @@ describe('tweakListOptions', () => {
 describe('a namespaced factory', () => {
   for (const kind of ['typed', 'dynamic', 'metadata'] as const) {
     for (const threads of THREADS) {
-      test(`has only what is in its namespace, and whole cluster-scoped resources (${kind}, threads ${threads})`, async () => {
+      test(`has only objects of its namespace, and whole cluster-scoped resources (${kind}, threads ${threads})`, async () => {
         await using scene = await Scene.start(threads);
         await scene.create('pods', object('a', 'web'), object('b', 'other'));
         await scene.create('widgets.example.com', object('a', 'web'), object('b', 'other'));

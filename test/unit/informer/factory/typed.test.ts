@@ -21,7 +21,7 @@ function replicas(factory: SharedInformerFactory): number | undefined {
 }
 
 describe('the types of the typed factory', () => {
-  test('are those of the wire', () => {
+  test('are the types of the wire', () => {
     const number: Equal<ReturnType<typeof replicas>, number | undefined> = true;
     type Pods = SharedInformerFactory['core']['v1']['pods'];
     const informer: Equal<Pods['informer'], SharedIndexInformer<Wire<V1Pod>>> = true;
@@ -87,7 +87,7 @@ describe('the typed factory', () => {
     });
   }
 
-  test('C162 refuses what is not built in, unless kind and scope are given', async () => {
+  test('C162 refuses a resource that is not built in, unless kind and scope are given', async () => {
     await using scene = await Scene.start(0);
     await scene.create('widgets.example.com', object('w'));
     const factory = scene.typed();

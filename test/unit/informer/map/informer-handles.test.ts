@@ -147,7 +147,7 @@ describe('release', () => {
     assert.deepEqual(mine.lines, ['add a/x']);
   });
 
-  test('waits for the call in progress; inside a handler that is an error, and it is released all the same', async () => {
+  test('waits for the call in progress; inside a handler that is an error, but the handle is released', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'), pod('y', 'a'));
     const cache = scene.cache();
@@ -212,7 +212,7 @@ describe('handlers', () => {
     );
   });
 
-  test('have resync periods of their own', async () => {
+  test('have separate resync periods', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'));
     const cache = scene.cache();

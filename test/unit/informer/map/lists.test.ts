@@ -73,7 +73,7 @@ describe('list', () => {
   });
 
   for (const isEarly of [true, false]) {
-    test(`C167 uses the index with the fewest objects, and looks at no others (indexed ${isEarly ? 'before' : 'after'})`, async () => {
+    test(`C167 uses the index with the fewest objects, and examines only these (indexed ${isEarly ? 'before' : 'after'})`, async () => {
       await using scene = await Scene.start();
       await populated(scene);
       const cache = scene.cache();

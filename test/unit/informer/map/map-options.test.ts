@@ -54,7 +54,7 @@ describe('inheritance', () => {
     });
   }
 
-  test('of namespaces: absent takes those of the cache, empty means all', () => {
+  test('of namespaces: absent means the namespaces of the cache, empty means all', () => {
     const namespaces = ['a', 'b'];
     const of = (byKind: InformersMapOptions['byKind'] = []): readonly string[] =>
       new CacheOptions({ namespaces, byKind }).resolve(PODS).namespaces;
@@ -67,7 +67,7 @@ describe('inheritance', () => {
     assert.deepEqual(new CacheOptions({ namespaces }).resolve(NODES).namespaces, ['']);
   });
 
-  test("of a namespace's options does not concern what is cluster-scoped, nor another namespace", () => {
+  test("of a namespace's options affects neither cluster-scoped kinds nor other namespaces", () => {
     const options = new CacheOptions({
       labelSelector: 'all',
       namespaces: { a: { labelSelector: 'only-a' } },

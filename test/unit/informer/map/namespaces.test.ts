@@ -52,7 +52,7 @@ describe('a set of namespaces', () => {
     }
   });
 
-  test('does not concern what is cluster-scoped, for which it is refused where it is meant', async () => {
+  test('does not affect cluster-scoped kinds, for which the option of the kind is refused', async () => {
     await using scene = await Scene.start();
     await scene.create('nodes', { metadata: { name: 'n' } });
     const cache = scene.cache({ namespaces: ['a'] });
@@ -64,7 +64,7 @@ describe('a set of namespaces', () => {
     assert.throws(() => scene.cache({ byKind: [{ of: NODE, namespaces: ['a'] }] }), OPTION);
   });
 
-  test('calls a handler once at a time, whatever namespace it is about', async () => {
+  test('calls a handler for a single change at a time, over all namespaces', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'), pod('x', 'b'), pod('y', 'a'), pod('y', 'b'));
     const cache = scene.cache({ namespaces: ['a', 'b'] });
@@ -86,7 +86,7 @@ describe('a set of namespaces', () => {
   });
 });
 
-test('a call that waits for one of another namespace is not made when the handle is released meanwhile', async () => {
+test('a call that waits for a call of another namespace is dropped when the handle is released', async () => {
   await using scene = await Scene.start();
   await scene.create('pods', pod('x', 'a'), pod('x', 'b'));
   const cache = scene.cache({ namespaces: ['a', 'b'] });
@@ -102,7 +102,7 @@ test('a call that waits for one of another namespace is not made when the handle
 });
 
 describe('addNamespaces', () => {
-  test('while running: what is there comes as an initial list, and everything is read as one', async () => {
+  test('while running: present objects come as an initial list, and all namespaces are read together', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'), pod('x', 'b'), pod('x', 'c'));
     const cache = scene.cache({ byKind: [{ of: POD, namespaces: ['b'] }] });

@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 
 describe('the comparing detector', () => {
-  test('C149 names the object that was written to and what has changed', () => {
+  test('C149 names the written object and the changes', () => {
     const [web, api] = [pod('web-0'), pod('api-0')];
     detector.addObject(web);
     detector.addObject(api);
@@ -79,7 +79,7 @@ describe('the comparing detector', () => {
     });
   });
 
-  test('passes over tombstones and what is no object', () => {
+  test('ignores tombstones and values that are not objects', () => {
     const object = pod('web-0');
     for (const value of [tombstone('default/web-0', object), undefined, null, 'text', 7])
       detector.addObject(value);
@@ -103,7 +103,7 @@ describe('the comparing detector', () => {
     assert.equal(failures[0]?.key, 'default/web-0');
   });
 
-  test('takes the key it is given, and else that of the metadata', () => {
+  test('takes the given key, or else the key of the metadata', () => {
     const node = { metadata: { name: 'node-1' } };
     const nameless = { a: 1 };
     const given = { a: 1 };
@@ -169,7 +169,7 @@ describe('running', () => {
     await run;
   });
 
-  test('rejects with what the failure function throws, and leaves nothing', async () => {
+  test('rejects with the error of the failure function, and ends its timers', async () => {
     const fatal = new CacheMutationDetector({ clock });
     const abort = new AbortController();
     const web = pod('web-0');
@@ -233,7 +233,7 @@ describe('a write that a frozen object refuses', () => {
     });
   }
 
-  test('is no other error of a handler', () => {
+  test('is distinguished from other errors of a handler', () => {
     assert.equal(
       refusedWrite(new TypeError("Cannot read properties of undefined (reading 'a')"), 'a'),
       undefined,

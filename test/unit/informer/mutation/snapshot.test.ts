@@ -19,7 +19,7 @@ function changed<T>(value: T, write: (value: T) => unknown, max = 10): readonly 
 }
 
 describe('differences', () => {
-  test('name the path, what was there and what is there', () => {
+  test('name the path, the old value and the new value', () => {
     const pod = {
       metadata: { labels: { app: 'web', 'a/b': 'x' } as Record<string, string> },
       spec: { replicas: 1, args: ['a', 'b'] },
@@ -73,7 +73,7 @@ describe('differences', () => {
     assert.equal(changed({ bytes }, () => bytes.write('x')).length, 1);
   });
 
-  test('are none for what cannot be copied and stays the same', () => {
+  test('are empty for an unchanged value that cannot be copied', () => {
     const same = { promise: Promise.resolve(), call: (): void => {}, weak: new WeakMap() };
     assert.deepEqual(
       changed(same, () => {}),

@@ -63,7 +63,7 @@ test('commas are correct wherever the dropped members stand', () => {
   for (const [paths, expected] of cases) assert.equal(drop(text, paths.split(' ')), expected, paths);
 });
 
-test('a path through a value that is no object drops nothing', () => {
+test('a path through a value that is not an object drops nothing', () => {
   const text = '{"a":[{"b":1}],"c":"x","d":null}';
   assert.equal(drop(text, ['a.b', 'c.b', 'd.b']), text);
 });

@@ -33,7 +33,7 @@ function memberOf(object: string | Buffer, key: string): string | undefined | nu
 }
 
 describe('a member found from the end', () => {
-  it('is the text of its value, whatever the value is and whatever is around it', () => {
+  it('is the text of its value, for any value in any surroundings', () => {
     const object = ' { "a" : 1 ,"spec":{"x":["}",{"y":"\\\\\\""}]} , "t":true,"n":null,"s":"q\\"\\\\"}\n';
     assert.equal(memberOf(object, 's'), '"q\\"\\\\"');
     assert.equal(memberOf(object, 'n'), 'null');
@@ -51,7 +51,7 @@ describe('a member found from the end', () => {
     assert.equal(memberOf('{"a":1,"\\u0061":2,"b":3}', 'a'), '2');
   });
 
-  it('is refused where the bytes behind it are no JSON', () => {
+  it('is refused where the bytes behind it are not JSON', () => {
     for (const text of [
       '',
       '{',

@@ -67,7 +67,7 @@ describe('toModel', () => {
     assert.equal(JSON.stringify(renewed), '"2024-05-06T07:08:10.123000Z"');
   });
 
-  test('keeps nulls, which Go writes for empty lists and maps, and times that are no valid dates', () => {
+  test('keeps nulls, which Go writes for empty lists and maps, and times that are not valid dates', () => {
     const metadata = { name: 'a', creationTimestamp: null, deletionTimestamp: 'tomorrow', labels: null };
     const pod = toModel<V1Pod>(withFields(POD, { metadata, spec: { containers: null }, status: null }));
     assert.equal(pod.metadata?.creationTimestamp, null);
@@ -87,7 +87,7 @@ describe('toModel', () => {
     assert.deepEqual(Object.keys(pod.spec?.containers[1] ?? {}), ['name']);
   });
 
-  test('C169 names fields that client-node cannot copy, too', () => {
+  test('C169 also names fields that client-node cannot copy', () => {
     const data = JSON.parse('{"__proto__":"x","ok":"y"}') as Record<string, string>;
     const map = { apiVersion: 'v1', kind: 'ConfigMap', data };
     assert.throws(() => toModel(map), coded('ERR_KUBELOOM_UNKNOWN_FIELD', /data\.__proto__/));

@@ -57,7 +57,7 @@ describe('the latency of a sampled event', () => {
     });
   });
 
-  test('is that of its own notification, however many wait before it and behind it', () => {
+  test('belongs to its own notification, however many wait before and behind', () => {
     const clock = new FakeClock(READ_MS);
     const { replica, sampled, listener, seconds } = start(clock, () => clock.advance(1));
     for (let version = 1; version <= 10; version++) {
@@ -100,7 +100,7 @@ describe('the latency of a sampled event', () => {
     assert.equal(seconds().merged.length, 2);
   });
 
-  test('is not that of a change which no handler receives', () => {
+  test('is not recorded for a change that no handler receives', () => {
     const { sampled, replica, listener, seconds } = start(new FakeClock(READ_MS));
     replica.begin();
     sampled(() => replica.put(at('a', 1)));

@@ -57,7 +57,7 @@ describe('a handler that is removed', () => {
     assert.ok(replica.dispose());
   });
 
-  test('C8 releases the entries of a cursor step by step, too', async () => {
+  test('C8 also releases the entries of a cursor step by step', async () => {
     const { replica, processor, listener: other, join } = scene();
     processor.remove(other);
     const names = Array.from({ length: 3000 }, (_, index) => `n${index}`);
@@ -156,7 +156,7 @@ describe('a handler that is removed', () => {
 });
 
 describe('a handler that leaves after its pending notifications', () => {
-  test('C8 C137 receives what is pending and nothing later, and has ended then', async () => {
+  test('C8 C137 receives the pending notifications and no later ones, and ends after them', async () => {
     const { replica, processor, listener, calls } = scene();
     replica.put(at('a', 1), at('b', 2));
     assert.equal(processor.remove(listener, true), true);

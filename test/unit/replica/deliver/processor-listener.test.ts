@@ -98,7 +98,7 @@ describe('an async handler', () => {
     assert.throws(() => stash[0]?.object, expired);
   });
 
-  test('C7 that returns a thenable of another library is awaited as well', async () => {
+  test('C7 that returns a thenable of another library is also awaited', async () => {
     let finish: ((value?: unknown) => void) | undefined;
     const { replica, listener } = scene(() => ({
       // oxlint-disable-next-line unicorn/no-thenable -- what it is about
@@ -168,7 +168,7 @@ describe('the backlog of a handler', () => {
     assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
   });
 
-  test('C21 counts what joins, resyncs and relists have still to deliver', () => {
+  test('C21 counts the notifications that joins, resyncs and relists have yet to deliver', () => {
     const { replica, processor, join } = scene();
     replica.put(at('a', 1), at('b', 2), at('c', 3));
     const length = replica.get('a')?.length ?? 0;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 import { SplitMap } from '../../../../src/replica/deliver/split-map.ts';
 
-test('a split map has what was set last and not deleted, and nothing once it is cleared', () => {
+test('a split map has the last values set and not deleted, and is empty after clearing', () => {
   const map = new SplitMap<number>();
   const keys = ['', 'a', ...Array.from({ length: 500 }, (_, index) => `default/web-${index}`)];
   for (const [index, key] of keys.entries()) {

@@ -121,7 +121,7 @@ describe('a turn', () => {
     });
   }
 
-  test('is followed by the calls of an async handler, one after the other, up to its share', async () => {
+  test('is followed by the calls of an async handler in sequence, up to its share', async () => {
     const scene = new Scene();
     const trivial = scene.handler(0.125, () => Promise.resolve());
     const heavy = scene.handler(5);
@@ -143,7 +143,7 @@ describe('a turn', () => {
     assert.ok(plain.calls.length > 20);
   });
 
-  test('has less time by what handlers have used since the previous one', async () => {
+  test('is shorter by the time that handlers have used since the previous turn', async () => {
     const scene = new Scene();
     const slow = scene.handler(0.25, () => Promise.resolve());
     const plain = scene.handler(0.25);

@@ -24,7 +24,7 @@ for (const [title, namespace, name] of [
   ['a name beyond ASCII', 'größe', '名前'],
   ['a name longer than any of Kubernetes', 'n'.repeat(300), 'x'.repeat(3000)],
 ] as const) {
-  test(`key, namespace and name are those of the record: ${title}`, () => {
+  test(`key, namespace and name come from the record: ${title}`, () => {
     const identity = read(new IdentityReader(), namespace, name);
     const key = namespace === '' ? name : `${namespace}/${name}`;
     assert.deepEqual([identity.key, identity.namespace, identity.name], [key, namespace, name]);

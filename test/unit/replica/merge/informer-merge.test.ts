@@ -59,7 +59,7 @@ describe('keys and versions', () => {
     assert.deepEqual([scene.entry('cluster').namespace, scene.entry('cluster').name], ['', 'cluster']);
   });
 
-  test('versions above 32 bits stay exact, and versions that are no numbers stay text', () => {
+  test('versions above 32 bits stay exact, and versions that are not numbers stay text', () => {
     const scene = new Scene();
     const numbers = [0, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1];
     for (const version of [...numbers, '9007199254740993', '0012', 'opaque-7']) {
@@ -102,7 +102,7 @@ test('C71 an unreadable object is replaced by a list with its readable state of 
 
 describe('entries', () => {
   for (const place of ['log', 'inline', 'parts'] as const) {
-    test(`have private bytes, whatever their place in the record (${place})`, () => {
+    test(`have private bytes, from any place in the record (${place})`, () => {
       const scene = new Scene();
       const spec = { ...at('a', 1), spec: { text: 'naïve'.repeat(100) } };
       scene.put(spec, { place });

@@ -197,7 +197,7 @@ describe('the merge of several rings', () => {
     assert.equal(informer.entry('d'), d, 'unchanged: the same entry');
   });
 
-  test('C7 counts and ignores the records of a detached informer, whatever they are', () => {
+  test('C7 counts and ignores all records of a detached informer', () => {
     const { shards, informer } = setUp({ shards: 2 });
     shards.sendObject(at('a', 1));
     shards.sendObject(at('lost', 2), { informer: 9 });

@@ -24,7 +24,7 @@ test('numbers of a table stay while it grows, first in copies and then in reserv
   assert.ok(arrays.size > 5);
 });
 
-test('objects of a table are found by row, in whatever order they come', () => {
+test('objects of a table are found by row, in any order of arrival', () => {
   const column = new ObjectColumn<{ readonly row: number }>();
   const rows = [0, 1, 32_767, 32_768, 100_000, 65_535, 7];
   assert.equal(column.get(100_000), undefined);

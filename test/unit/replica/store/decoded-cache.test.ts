@@ -55,7 +55,7 @@ describe('the cache of parsed objects', () => {
     assert.ok(forgotten.length > 15_000);
   });
 
-  test('evicts at once an object larger than the whole cache, and is empty then', () => {
+  test('evicts an object larger than the whole cache at once, and is empty after that', () => {
     const cache = new DecodedCache(100);
     cache.remember(holder(1), 60);
     cache.remember(holder(2), 101);

@@ -76,7 +76,7 @@ describe('a resync', () => {
 
 describe('a cursor whose handler is removed', () => {
   for (const kind of ['join', 'resync'] as const) {
-    test(`C8 (${kind}) releases every entry it kept and observes nothing any more`, () => {
+    test(`C8 (${kind}) releases every kept entry and stops observing`, () => {
       const replica = started(at('a', 1), at('b', 2), at('c', 3));
       const cursor = new SnapshotCursor(replica.replica, kind);
       replica.put(at('a', 10));
@@ -119,7 +119,7 @@ describe('the difference of a relist', () => {
     assert.equal(liveBytes(), 0);
   });
 
-  test('C12 treats an object that came twice in one list as unchanged as well', () => {
+  test('C12 also treats an object that came twice in a list as unchanged', () => {
     const replica = new ScriptedReplica({
       listener: {
         changed: () => {},
@@ -132,7 +132,7 @@ describe('the difference of a relist', () => {
     assert.deepEqual(received, ['add! a@1']);
   });
 
-  test('C21 counts the bytes of what it supersedes, also when a change is replaced', () => {
+  test('C21 counts the bytes of superseded objects, also when a change is replaced', () => {
     const owner = newOwner();
     const made = new Difference(owner.table, false);
     const old = newEntry(owner, at('a', 1));
@@ -152,7 +152,7 @@ describe('the difference of a relist', () => {
     assert.equal(made.supersededBytes, old.length + gone.length, 'deleted: delivered with its old state');
   });
 
-  test('C12 lets a reader that skips everything look at the clock now and then', () => {
+  test('C12 lets a reader that skips all changes check the clock at intervals', () => {
     const owner = newOwner();
     const made = new Difference(owner.table, false);
     const entries = Array.from({ length: 5000 }, (_, n) => newEntry(owner, at(`n${n}`, n + 1)));

@@ -45,7 +45,7 @@ describe('a row has one entry', () => {
   });
 });
 
-describe('an entry whose row has another one', () => {
+describe('an entry whose row belongs to another entry', () => {
   test('C65 reads the same object, and has bytes of its own when it is retained', () => {
     const owner = newOwner({ retainChecks: 'off' });
     const first = cached(owner);

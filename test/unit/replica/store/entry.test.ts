@@ -275,7 +275,7 @@ describe('an entry that cannot be read', () => {
     ['marked by the shard', '{"metadata":{}}', EntryFlag.Malformed],
     ['JSON, but no object', '"just text"', EntryFlag.Malformed],
   ] as const) {
-    test(`malformed (${what}): reading throws with the key, and bytes() returns what was received`, () => {
+    test(`malformed (${what}): reading throws with the key, and bytes() returns the received bytes`, () => {
       const bytes = Buffer.from(text);
       const entry = newEntry(newOwner({ retainChecks: 'off' }), WEB_0, { bytes, flags });
       const malformed = { code: 'ERR_KUBELOOM_MALFORMED_OBJECT', message: /default\/web-0@4711/ };

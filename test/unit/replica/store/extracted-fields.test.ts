@@ -33,7 +33,7 @@ describe('a extracted', () => {
     assert.ok(Object.isFrozen(fields.field(0)));
   });
 
-  test('has what the shard extracted', () => {
+  test('has the fields that the shard extracted', () => {
     const extracted = extractedFrom(
       {
         metadata: {
@@ -92,7 +92,7 @@ describe('a extracted', () => {
     assert.deepEqual(extracted.fields.labels, { app: 'web' });
   });
 
-  test('has the uid in the bytes, however it is written, and not that of the previous state', () => {
+  test('has the uid in the bytes, however it is written, not the uid of the previous state', () => {
     const shared = new SharedFields();
     const before = extractedOf('["u-1",null,null,null,null]', shared);
     const uidAfter = (text: string): string => extractedOf(text, shared, before).uid;

@@ -109,7 +109,7 @@ describe('the indexer', () => {
     });
   });
 
-  test('finds by label, field and owner, and drops values that no object has any more', () => {
+  test('finds by label, field and owner, and drops values that no object has any longer', () => {
     const replica = filled({
       indexers: { app: label('app'), node: field('spec.nodeName'), owner: ownerUid() },
       fields: ['spec.nodeName'],

@@ -108,7 +108,7 @@ describe('a member', () => {
     }
   });
 
-  test('is on tombstones and on retained entries as well', () => {
+  test('is also on tombstones and on retained entries', () => {
     const entry = entryOf(newOwner(), '{"spec":{"a":1},"data":{"b":2}}');
     borrowed(entry, '', () => {
       const tombstone = new DeletedFinalStateUnknown(entry);
@@ -124,7 +124,7 @@ describe('a member', () => {
 });
 
 describe('in an update', () => {
-  test('C331 a member whose bytes have not changed has one value in both states, in whatever order they are read', () => {
+  test('C331 a member with unchanged bytes has the same value in both states, in any order of reads', () => {
     for (const isNewFirst of [true, false]) {
       const states = new States();
       let before = states.next({ spec: { a: [1] }, status: { n: 0 } });

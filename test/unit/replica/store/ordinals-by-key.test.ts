@@ -22,7 +22,7 @@ class Scene {
 }
 
 describe('ordinals by key', () => {
-  test('are what a Map has, while keys come and go', () => {
+  test('equal the entries of a Map, while keys come and go', () => {
     const random = seededRandom(1);
     const scene = new Scene();
     const model = new Map<string, number>();

@@ -19,13 +19,13 @@ function contentOf(index: OrdinalsByNamespace): Record<string, number[]> {
 }
 
 describe('ordinals by namespace', () => {
-  test('are in order of arrival, and those of cluster-scoped objects are in none', () => {
+  test('are in order of arrival, without cluster-scoped objects', () => {
     const index = indexOf('a', 'b', '', 'a', 'a', 'b');
     assert.deepEqual(contentOf(index), { a: [0, 3, 4], b: [1, 5] });
     assert.equal(index.get(''), undefined);
   });
 
-  test('keep their order when the first, the last or another one is removed', () => {
+  test('keep their order when the first, the last or another ordinal is removed', () => {
     const index = indexOf('a', 'a', 'a', 'a', 'a');
     for (const [ordinal, left] of [
       [2, [0, 1, 3, 4]],

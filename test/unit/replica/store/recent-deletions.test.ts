@@ -24,7 +24,7 @@ describe('a deletion', () => {
     assert.deepEqual(replica.takeLog(), ['delete never@7']);
   });
 
-  test('C3 of an object that was created again is another one', () => {
+  test('C3 of an object that was created again is a new deletion', () => {
     const replica = new ScriptedReplica();
     replica.relist({ name: 'a', version: 1 });
     replica.remove({ name: 'a', version: 2 });

@@ -140,7 +140,7 @@ describe('queries during a relist', () => {
     assert.deepEqual(replica.takeLog(), ['lost a@1', 'update b@2>2']);
   });
 
-  test('C17 do not take the version of a bookmark for that of the old state', () => {
+  test('C17 do not take the version of a bookmark for the version of the old state', () => {
     const replica = started(at('a', 1));
     replica.begin();
     replica.replica.control(DeltaKind.Bookmark, 0, '3000');

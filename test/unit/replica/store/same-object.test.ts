@@ -37,7 +37,7 @@ describe('an entry has a listed object', () => {
     ['in a chunk', false],
     ['packed', true],
   ] as const) {
-    test(`C31 C200 when its bytes are the same, ${where}`, () => {
+    test(`C31 C200 when its bytes are equal, ${where}`, () => {
       const owner = newOwner({ packing: { totalBytesMin: 0, wastedBytesMin: 0 } });
       const entry = newEntry(owner, stateOf('old'));
       if (willPack) packRounds(owner, 2);
@@ -66,7 +66,7 @@ describe('an entry has a listed object', () => {
     assertHas(entry, jsonObject(stateOf('new')), false);
   });
 
-  test('C31 C200 when both are unreadable and their known parts are the same', () => {
+  test('C31 C200 when both are unreadable and their known parts are equal', () => {
     const bytes = Buffer.from('{"metadata":');
     const entry = newEntry(newOwner(), stateOf('old'), { bytes, flags: EntryFlag.Malformed });
     const same = { bytes, start: 0, length: bytes.length, decoder: undefined };

@@ -43,7 +43,7 @@ describe('a scan', () => {
     assert.deepEqual(await scanned(script, undefined, 'none'), []);
   });
 
-  test('yields the objects as they were when it began, changed and deleted ones included', async () => {
+  test('yields the objects as of its start, including objects changed or deleted since', async () => {
     const script = started();
     const before = await scanned(script);
     const during = await scanned(script, (index) => {

@@ -200,7 +200,7 @@ describe('rounds of packing', () => {
 });
 
 describe('the memory of slabs', () => {
-  it('C293 is collected in each thread that has read it after 128 MiB of it, whatever the length of a slab', () => {
+  it('C293 is collected, after 128 MiB, in each thread that has read it, for any length of a slab', () => {
     const memory = new SlabMemory();
     let collections = 0;
     memory.readers.add({ forget: () => undefined, collect: () => collections++ });

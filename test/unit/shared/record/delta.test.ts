@@ -51,7 +51,7 @@ function anyControl(random: Random): ControlRecord {
 }
 
 describe('an object delta', () => {
-  test('is read as it was written, for all values of its fields', () => {
+  test('is read as written, for all values of its fields', () => {
     const random = seededRandom(1);
     const ring = new RecordRing();
     const read = new ObjectLocation();
@@ -68,7 +68,7 @@ describe('an object delta', () => {
 });
 
 describe('a control record', () => {
-  test('is read as it was written, also when a shard sends it back', () => {
+  test('is read as written, also when a shard sends it back', () => {
     const random = seededRandom(2);
     const ring = new RecordRing();
     for (let round = 0; round < ROUNDS; round++) {

@@ -79,7 +79,7 @@ function partsOf(bytes: Uint8Array, read: Notification, inlineLength: number): B
 }
 
 describe('a notification', () => {
-  test('is read as it was written, with every byte behind it', () => {
+  test('is read as written, with every byte behind it', () => {
     const random = seededRandom(1);
     const ring = new RecordRing();
     const read = new Notification();
@@ -127,7 +127,7 @@ describe('a notification', () => {
 describe('a prefix record', () => {
   const ALL_KINDS = Object.values(PrefixKind) as [PrefixKind, ...PrefixKind[]];
 
-  test('is read as it was written', () => {
+  test('is read as written', () => {
     const random = seededRandom(5);
     const ring = new RecordRing();
     for (let round = 0; round < ROUNDS; round++) {

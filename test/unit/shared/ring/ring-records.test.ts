@@ -214,7 +214,7 @@ describe('the consumer', () => {
 });
 
 describe('allocateRing', () => {
-  test('rejects a capacity that is no power of two within the bounds, and a position that breaks the alignment', () => {
+  test('rejects a capacity that is not a power of two within the bounds, and a position that breaks the alignment', () => {
     for (const capacity of [0, 512, 1000, 1536, 2 ** 31, Number.NaN, -1024]) {
       assert.throws(() => allocateRing(capacity), ASSERTION, `${capacity}`);
     }

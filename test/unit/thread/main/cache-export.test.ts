@@ -71,7 +71,7 @@ test('C212 C261 an object whose fields or version do not fit into the ring reach
   assert.equal(reader.rows, 0);
 });
 
-test('C212 what a thread has stays readable after its informer has ended there, wherever the main thread moves it', async () => {
+test("C212 the objects of a thread stay readable after the thread's informer ended, even if the main thread moves them", async () => {
   const { main, join } = scene();
   const { owner, indexer } = main;
   const reader = join();
@@ -103,7 +103,7 @@ test('C212 a thread that does not read is a slow handler: its notifications wait
   assert.equal(reader.listener.isReady, false, 'a call waits for room in the ring');
 });
 
-test('C212 a thread that was far behind receives the merged notifications, and has the same objects then', async () => {
+test('C212 a thread that was far behind receives the merged notifications, and ends with the same objects', async () => {
   const { main, join } = scene();
   const reader = join();
   await level(reader);
@@ -140,7 +140,7 @@ test('C211 C218 a thread whose handler was removed receives the reason behind it
   assert.deepEqual(reader.indexer.listKeys(), ['a', 'b']);
 });
 
-test('C212 C297 the call of a removed handler ends, whatever the thread does, and nothing is kept for its ring', async () => {
+test('C212 C297 the call of a removed handler ends, even if the thread does not read, and keeps no record for the ring', async () => {
   const { main, join } = scene();
   const reader = join();
   for (let version = 1; version <= 200; version++) main.put(at('a', version));
@@ -183,7 +183,7 @@ test('C296 old states that a thread has not returned count as its backlog, and a
   assert.equal(reader.rows, 1);
 });
 
-test('C206 C212 the marks of lists that find no room are two at most, and the thread has the last list then', async () => {
+test('C206 C212 at most two marks of lists wait for room, and the thread ends with the last list', async () => {
   const { main, join } = scene();
   const reader = join();
   for (let version = 1; version <= 100; version++) main.put(at('a', version));

@@ -148,7 +148,7 @@ test('C295 the request to close the port comes after the ends of all informers, 
   assert.deepEqual(taken, [`stopped 1 ${message}`, 'closed']);
 });
 
-test('a text whose record found no room is dropped when the writer writes another record, whatever other writers do', () => {
+test('a text whose record found no room is dropped when the same writer writes another record, not by other writers', () => {
   const at = scene(0);
   const [one, other] = [at.link.newWriter(), at.link.newWriter()];
   const reason = (text: string): Buffer =>

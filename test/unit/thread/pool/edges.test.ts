@@ -26,7 +26,7 @@ function errorWith(property: PropertyDescriptor & { readonly name: string }): Er
   return Object.defineProperty(new Error('outer'), property.name, { enumerable: true, ...property });
 }
 
-test('C299 whatever a function throws crosses as a message, and nothing of it can end the thread', () => {
+test('C299 any thrown value crosses as a message, and cannot end the thread', () => {
   const values: readonly unknown[] = [
     undefined,
     null,
@@ -132,7 +132,7 @@ test('C218 a pool refuses keys while one of its informers has stopped, and start
   await pool.close();
 });
 
-test('C211 C218 C220 a thread whose handler was removed fails its next key, and another thread reads what the main thread has', async () => {
+test("C211 C218 C220 a thread whose handler was removed fails its next key, and another thread reads the main thread's state", async () => {
   const words = new Int32Array(new SharedArrayBuffer(4 * (FIRST_OWNER + 64)));
   setEnvironmentData('reconciling', words);
   const clock = new FakeClock();

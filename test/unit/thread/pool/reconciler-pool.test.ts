@@ -84,7 +84,7 @@ test('C280 a result that is none fails in the thread, which goes on with the nex
   assert.equal(at.threads, 1);
 });
 
-test('C218 a reconciliation reads what the main thread had when its key was handed over', async () => {
+test("C218 a reconciliation reads at least the main thread's state at the hand-over of its key", async () => {
   await using at = await Reconciling.start(2);
   const { source } = at.scene;
   source.add(pod('read'));
@@ -99,7 +99,7 @@ test('C218 a reconciliation reads what the main thread had when its key was hand
   }
 });
 
-test('C217 C220 a key is never in two threads at once, whatever ends them, and every key comes to an end', async () => {
+test('C217 C220 a key is never in two threads at once, however they end, and every key is finished', async () => {
   await using at = await Reconciling.start(3);
   const failures: unknown[] = [];
   const running = runWorkers(at.queue, at.pool, { onError: (error) => failures.push(error) });
@@ -121,7 +121,7 @@ test('C217 C220 a key is never in two threads at once, whatever ends them, and e
 });
 
 for (const action of ['exit', 'heap', 'background'] as const) {
-  test(`C220 a thread that ends leaves nothing behind, and another one takes the next key: ${action}`, async (context) => {
+  test(`C220 a thread that ends leaves no memory in use, and another thread takes the next key: ${action}`, async (context) => {
     const warned: unknown[] = [];
     context.mock.method(process, 'emitWarning', (message: string) => warned.push(message));
     await using at = await Reconciling.start(1, { maxOldGenerationSizeMb: 32 });
@@ -143,7 +143,7 @@ for (const [what, key] of [
   ['the reason', 'ns/wait'],
   ["a timer's AbortError", 'ns/delay'],
 ] as const)
-  test(`C221 C283 an abort of the workers reaches the thread, and is no failure: ${what}`, async () => {
+  test(`C221 C283 an abort of the workers reaches the thread, and is not a failure: ${what}`, async () => {
     await using at = await Reconciling.start(1);
     const stop = new AbortController();
     at.queue.add(key);
@@ -159,7 +159,7 @@ for (const [what, key] of [
     await assert.rejects(at.pool.reconcile('ns/plain', { signal }), (error) => error === signal.reason);
   });
 
-test('C222 the pool closes after the reconciliations in progress, and takes no keys then', async () => {
+test('C222 the pool closes after the reconciliations in progress, and takes no further keys', async () => {
   await using at = await Reconciling.start(2);
   for (let number = 0; number < 6; number++) at.queue.add(`ns/plain-${number}`);
   const running = runWorkers(at.queue, at.pool);
@@ -173,7 +173,7 @@ test('C222 the pool closes after the reconciliations in progress, and takes no k
   while (at.threads > 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('C222 the signal of close terminates threads that do not come back', async () => {
+test('C222 the signal of close terminates threads that do not return', async () => {
   await using at = await Reconciling.start(2);
   const blocked = assert.rejects(at.pool.reconcile('ns/block'), { code: 'ERR_KUBELOOM_STOPPED' });
   await at.begun(1);

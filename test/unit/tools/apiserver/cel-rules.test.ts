@@ -21,7 +21,7 @@ describe('the rules of a schema', () => {
     assert.deepEqual(named.errors({ constructor: 'x' }, undefined, 'spec'), []);
   });
 
-  it('ignore a value that an update leaves as it was, unless they compare it with the value before', () => {
+  it('ignore a value that an update leaves unchanged, unless they compare it with the value before', () => {
     const rules = node({ a: TEXT }, "self.a == 'new'");
     assert.equal(rules.errors({ a: 'old' }, undefined, '').length, 1);
     assert.deepEqual(rules.errors({ a: 'old' }, { a: 'old' }, ''), []);

@@ -183,7 +183,7 @@ describe('rules of faults', () => {
     assert.match(event?.object.metadata.resourceVersion ?? '', /^v-\d{8}$/);
   });
 
-  it('are set, read and healed through a port of their own, with its token only', async () => {
+  it("are set, read and healed through a separate port, only with the port's token", async () => {
     const { url: port, token } = await server.openFaultPort();
     assert.match(port, /^http:\/\/127\.0\.0\.1:/);
     assert.notEqual(new URL(port).port, String(server.port));

@@ -62,7 +62,7 @@ describe('the garbage collector', () => {
     return (metadata as { ownerReferences?: readonly Owner[] }).ownerReferences?.map((owner) => owner.name);
   }
 
-  it('deletes what a deleted object owns, and what that owns', async () => {
+  it('deletes the dependents of a deleted object, and their dependents', async () => {
     const root = await create('root');
     const child = await create('child', { owners: [ownerOf(root)] });
     await create('grandchild', { owners: [ownerOf(child)] });

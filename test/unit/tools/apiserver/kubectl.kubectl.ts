@@ -108,7 +108,7 @@ describe('kubectl', () => {
     assert.equal(await kubectl('get', 'cm', 'settings', '-o', 'jsonpath={.data}'), '{"color":"red"}');
   });
 
-  it('applies on the server side, too', async () => {
+  it('also applies on the server side', async () => {
     const manifest = configMap('ssa');
     assert.match(await apply(manifest, '--server-side'), /configmap\/ssa serverside-applied/);
     assert.match(await apply(manifest.replace('"1"', '"2"'), '--server-side'), /serverside-applied/);

@@ -98,7 +98,7 @@ describe('the load generator', () => {
     await server.dropWatches({ how: 'close' });
   });
 
-  it('can be stopped, and refuses a second load meanwhile', async () => {
+  it('can be stopped, and refuses a second load while it runs', async () => {
     const running = server.load({ rate: 100, durationMs: 60_000 });
     await assert.rejects(server.load({ rate: 1, durationMs: 1 }), { code: 'ERR_KUBELOOM_STARTED' });
     await server.stopLoad();
@@ -106,7 +106,7 @@ describe('the load generator', () => {
     assert.ok(issued < intended);
   });
 
-  it('updates objects that another writer has changed meanwhile', async () => {
+  it('updates objects that another writer changes during the load', async () => {
     const [key = ''] = (await server.state('pods')).keys();
     const [namespace = '', name = ''] = key.split('/');
     const path = `${server.url}/api/v1/namespaces/${namespace}/pods/${name}`;

@@ -26,7 +26,7 @@ describe('a deleted namespace', () => {
 
   const inside = (resource = 'configmaps'): string => `/api/v1/namespaces/${name}/${resource}`;
 
-  it('is gone with its objects of every kind, and leaves those of others', async () => {
+  it('is gone with its objects of every kind, and leaves the objects of other namespaces', async () => {
     ok(await client.post(inside(), { metadata: { name: 'a' } }));
     ok(await client.post(inside('pods'), { metadata: { name: 'p' } }));
     ok(
@@ -82,7 +82,7 @@ describe('a deleted namespace', () => {
     assert.equal((await client.get(`/api/v1/namespaces/${name}`)).status, 404);
   });
 
-  it('also loses objects that the control API creates meanwhile', async () => {
+  it('also loses objects that the control API creates during the deletion', async () => {
     const metadata = { name: 'held', namespace: name, finalizers: ['example.com/hold'] };
     await server.apply([
       { type: 'create', resource: 'configmaps', object: { metadata } },

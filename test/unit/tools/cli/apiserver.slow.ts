@@ -106,7 +106,7 @@ describe('kubeloom apiserver', () => {
     assert.match(stderr, /^error: .*allowRemote.* \(ERR_KUBELOOM_OPTION\)\n$/);
   });
 
-  it('does not start when its kubeconfig would replace another one', async () => {
+  it('does not start when its kubeconfig would replace a different kubeconfig', async () => {
     await using folder = await TemporaryFolder.create();
     const real = await folder.write('config', 'current-context: production\n');
     const { exitCode, stdout, stderr } = await runCommand(['apiserver', '--kubeconfig-out', real]);

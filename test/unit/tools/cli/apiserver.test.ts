@@ -24,7 +24,7 @@ describe('a kubeconfig file', () => {
     assert.deepEqual(await readdir(folder.path), ['empty']);
   });
 
-  it('never replaces one of another cluster, or something that is no file', async () => {
+  it('never replaces one of another cluster, or something that is not a file', async () => {
     await using folder = await TemporaryFolder.create();
     const real = await folder.write('real', 'current-context: production\n');
     await symlink(real, folder.file('link'));

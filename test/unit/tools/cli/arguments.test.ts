@@ -37,7 +37,7 @@ describe('an argument', () => {
     assert.throws(() => parseCodec('cbor'), REFUSED);
   });
 
-  it('is refused when it is no plain number, and the error quotes it', () => {
+  it('is refused when it is not a plain number, and the error quotes it', () => {
     const refused = { ...REFUSED, message: /--pods must be an integer from 1 to 1000000/ };
     for (const text of ['', ' ', '-1', '1e3', '0x10', 'ten', '1.5', 'NaN', '1,000']) {
       assert.throws(() => parsePods(text), refused, `for "${text}"`);

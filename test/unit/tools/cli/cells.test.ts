@@ -56,7 +56,7 @@ describe('a table on a screen', () => {
     ]);
   });
 
-  test('gives columns their room by rank, then names and the rest what is left', () => {
+  test('gives columns room by rank, then the remaining room to names and the rest', () => {
     const names = { min: 4, max: 10 };
     const widths = [3, 13, 14, 20, 21, 27, 99].map((width) => widthsOf(columns, names, width));
     assert.deepEqual(widths, [

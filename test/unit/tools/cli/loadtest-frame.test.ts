@@ -75,7 +75,7 @@ describe('the frame of a load test', () => {
     assert.equal(frame({ title, states: steady }, 10, 3)[0], '負荷試験…');
   });
 
-  it('escapes what names have', () => {
+  it('escapes control characters of names', () => {
     const [state] = steady;
     assert.ok(state);
     const phase = { ...state.phase, name: 'a\u001b[2J' };

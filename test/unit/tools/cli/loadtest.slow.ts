@@ -199,7 +199,7 @@ phases: [create: {}, sync: {}, steady: { for: 1s, rate: 60 }]
     await assertNothingLeft(scene.server);
   });
 
-  it('covers what a relist storm combines, and loses nothing in it', async () => {
+  it('counts the changes that a relist storm combines as covered, and none as lost', async () => {
     await using scene = await startScene('kind-test');
     const { watchers, marks } = await runWorkload(
       scene,
@@ -283,7 +283,7 @@ phases: [create: {}, sync: {}, steady: { for: 1s, rate: 30, mix: { update: 5, st
     await assertNothingLeft(scene.server);
   });
 
-  it('removes what a dead run left, and only names what may be alive or is not its own', async () => {
+  it('removes the leftovers of a dead run, and only names the objects of other or living runs', async () => {
     await using scene = await startScene('kind-test');
     const annotationsOf = (aliveMs: number): object => ({
       'loadtest.kubeloom.dev/owner': 'another-machine 4711',

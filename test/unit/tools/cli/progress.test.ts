@@ -5,7 +5,7 @@ import { progressText } from '../../../../src/tools/cli/demo/demo-report.ts';
 import { barLine, PlainProgress } from '../../../../src/tools/cli/terminal/progress.ts';
 
 describe('plain progress', () => {
-  it('says what happens at once, and how far it is once a second', () => {
+  it('reports a step at once, and progress once a second', () => {
     const lines: string[] = [];
     let now = 0;
     const progress = new PlainProgress(
@@ -23,7 +23,7 @@ describe('plain progress', () => {
     ]);
   });
 
-  it('leaves out what a server does not say', () => {
+  it('omits figures that the server does not report', () => {
     assert.equal(progressText(undefined, 7, 5), 'prompt handler 7, slow handler 5');
   });
 });

@@ -24,7 +24,7 @@ describe('a writer', () => {
     assert.deepEqual(new Set(versions.map(({ metadata }) => metadata?.resourceVersion)), new Set(['7', '8']));
   });
 
-  it('repeats what a busy server refused, and nothing else', async () => {
+  it('repeats only the requests that a busy server refused', async () => {
     await using server = await ScriptedServer.start((request, number) => {
       if (number === 0) request.answer(429, status(429, 'TooManyRequests'), { 'retry-after': '0' });
       else if (number === 1) request.answer(200, wirePod('a', '7'));

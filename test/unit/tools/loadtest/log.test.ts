@@ -68,7 +68,7 @@ describe('the log of a load test', () => {
     assert.equal(judge(expectationOf(journal, LISTED_AT), FAITHFUL).lost, 0);
   });
 
-  it('keeps the phase and the time of the answer of each write, for deletions too', () => {
+  it('keeps the phase and the time of the answer of each write, including deletions', () => {
     assert.deepEqual(
       log(FAITHFUL).map(({ revision, own }) => [revision, own?.phase, own?.answeredUs]),
       [1, 2, 3, 4, 5, 7, 9].map((revision, index) => {

@@ -233,7 +233,7 @@ describe('a raw watcher', () => {
     assert.ok(scene.clock.now() - beganMs >= 8000);
   });
 
-  it('reports an answer that is no event, and tries again later', async () => {
+  it('reports an answer that is not an event, and tries again later', async () => {
     await using scene = await start((request, number) => {
       if (number === 0) request.send(...FIRST_STATE, 'nonsense\n');
       else request.send(...['3', '4', '5'].map((version) => event('MODIFIED', 'a', version)));

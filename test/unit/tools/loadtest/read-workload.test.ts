@@ -167,7 +167,7 @@ describe('the error of a workload file', () => {
     );
   });
 
-  it('says that an empty file is no workload', () => {
+  it('says that an empty file is not a workload', () => {
     assert.match(errorOf(''), /^w\.yaml:1:1 expected a workload, got null$/);
   });
 });

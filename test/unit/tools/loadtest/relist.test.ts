@@ -63,12 +63,12 @@ describe('a relist', () => {
     assert.deepEqual(counts(RELISTED, { relistedAfter: 2 }), [6, 2, 0, 0, 0]);
   });
 
-  it('may change nothing, and repeat objects that are as they were', () => {
+  it('may repeat unchanged objects, without any change', () => {
     const repeated = [...BEFORE, notified('MODIFIED', 'b', 2, 2), notified('MODIFIED', 'a', 4, 4)];
     assert.deepEqual(counts([...repeated, ...DIFFERENCE, ...AFTER]), [6, 2, 0, 0, 0]);
   });
 
-  it('is no excuse when there was none', () => {
+  it('explains nothing when there was no relist', () => {
     const [, covered, lost] = counts(RELISTED, {});
     assert.equal(covered, 0);
     assert.ok((lost ?? 0) > 0);
@@ -103,13 +103,13 @@ describe('the end of a watcher', () => {
 });
 
 describe('the revision of an initial list', () => {
-  it('is that of the state which has exactly its objects', () => {
+  it('is the revision of the state with exactly its objects', () => {
     assert.equal(listedAtOf(LOG, BEFORE), 3);
     const late = [notified('INITIAL', 'b', 6), notified('INITIAL', 'a', 8)];
     assert.equal(listedAtOf(LOG, late), 8);
   });
 
-  it('is the last of several states that are the same, when the next change follows it', () => {
+  it('is the last of several equal states, when the next change follows it', () => {
     const short: JournalEntry[] = [
       [1, 'ADDED', 'a'],
       [2, 'ADDED', 'b'],
@@ -125,7 +125,7 @@ describe('the revision of an initial list', () => {
     assert.equal(listedAtOf(LOG, [notified('ADDED', 'a', 1)]), 0);
   });
 
-  it('is the newest one in a list that is no state of the log', () => {
+  it('is the newest revision in a list that matches no state of the log', () => {
     assert.equal(listedAtOf(LOG, [notified('INITIAL', 'a', 4), notified('INITIAL', 'b', 10)]), 10);
   });
 });

@@ -47,7 +47,7 @@ describe('the target of a load test', () => {
     });
   }
 
-  it('is named in one line, whatever its names contain', () => {
+  it('is named in a single line, whatever its names contain', () => {
     const text = targetText({ ...KIND, context: 'kind-\u001b[2Jx\ny' });
     assert.equal(text.includes('\u001b') || text.includes('\n'), false);
   });

@@ -66,7 +66,7 @@ describe('the proxy', () => {
     await closed;
   });
 
-  it('passes everything when it was slow and is not any more', async () => {
+  it('passes all bytes when it is no longer slow', async () => {
     await using scene = await connect();
     const { proxy, client, upstream } = scene;
     const size = 4_000_000;

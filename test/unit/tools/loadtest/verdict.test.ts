@@ -141,7 +141,7 @@ describe('the verdict', () => {
 });
 
 describe('a handler history', () => {
-  it('gives back what was recorded', () => {
+  it('returns the recorded notifications', () => {
     const history = new HandlerHistory();
     history.record('INITIAL', 'a/x', '4');
     history.record('MODIFIED', 'a/2', '6', '5');

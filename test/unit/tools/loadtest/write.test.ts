@@ -34,7 +34,7 @@ describe('the times of writes', () => {
     assert.equal(times(97, 97, 7000).length, 679);
   });
 
-  it('add up for rates and durations that are no whole numbers', () => {
+  it('add up for rates and durations that are not whole numbers', () => {
     assert.equal(times(0.5, 0.5, 10_000).length, 5);
     assert.equal(times(7.3, 7.3, 10_000).length, 73);
     assert.equal(times(100, 100, 1500).length, 150);
@@ -75,7 +75,7 @@ describe('the sizes of objects', () => {
     return Array.from({ length: 20_000 }, () => bytesFrom(size, random)).sort((one, other) => one - other);
   }
 
-  it('are all the same, or uniform between two bounds', () => {
+  it('are all equal, or uniform between two bounds', () => {
     assert.equal(bytesFrom({ distribution: 'constant', bytes: 7 }, seededRandom(1)), 7);
     const uniform = sizes({ distribution: 'uniform', bytesMin: 10, bytesMax: 20 });
     assert.deepEqual([uniform[0], uniform.at(-1)], [10, 20]);

@@ -46,7 +46,7 @@ const fieldsOf = (managers: Managers): object =>
 describe('the managers of an object', () => {
   const first = apply(NO_MANAGERS, {}, { data: { a: '1', b: '1' } }, 'one');
 
-  it('own what they apply, and lose what they no longer apply together with the field', () => {
+  it('own the fields that they apply; a field that they stop applying is removed', () => {
     assert.deepEqual(fieldsOf(first.managers), { one: ['.data.a', '.data.b'] });
     const second = apply(first.managers, first.object, { data: { a: '1' } }, 'one');
     assert.deepEqual(second.object, { data: { a: '1' } });

@@ -25,7 +25,7 @@ async function turns(count: number): Promise<void> {
 
 for (const threads of THREADS) {
   describe(`settled, threads: ${threads}`, { timeout: 40_000 }, () => {
-    it('waits for the consequences of watches that break meanwhile', async () => {
+    it('waits for the consequences of watches that break during the wait', async () => {
       await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: threads });
       const informer = harness.informer();
       await harness.synced(informer);
@@ -170,7 +170,7 @@ describe('settled', { timeout: 40_000 }, () => {
 });
 
 describe('settled with work queues', { timeout: 40_000 }, () => {
-  it('waits until what a change has queued is reconciled, and what that has written, too', async () => {
+  it('waits until the keys that a change queues, and the writes of their reconciliations, are processed', async () => {
     await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: 0 });
     const informer = harness.informer();
     const queue = new RateLimitingQueue<string>({ name: 'pods' });
@@ -200,7 +200,7 @@ describe('settled with work queues', { timeout: 40_000 }, () => {
     assert.ok(informer.getStore().getByKey('default/a'));
   });
 
-  it('waits for the next attempt of an item that failed, and not for one that asked to come again later', async () => {
+  it('waits for the next attempt of a failed item, but not for an item that requested a later reconciliation', async () => {
     const queue = new RateLimitingQueue<string>();
     const attempts: string[] = [];
     const workers = runWorkers(
@@ -221,7 +221,7 @@ describe('settled with work queues', { timeout: 40_000 }, () => {
     await workers;
   });
 
-  it('names what a queue still has when its signal is aborted', async () => {
+  it('names the items left in a queue when its signal is aborted', async () => {
     const clock = new FakeClock();
     const queue = new RateLimitingQueue<string>({ name: 'pods', clock });
     for (const key of ['a', 'b', 'c']) queue.add(key);

@@ -165,7 +165,7 @@ describe('a name', () => {
     );
   });
 
-  it('is taken once, and is no reserved word', () => {
+  it('is taken once, and is not a reserved word', () => {
     const names = new Identifiers('Name');
     assert.deepEqual(
       ['Name', 'Name', 'Name2', 'default', '1st'].map((name) => names.take(name)),

@@ -117,7 +117,7 @@ describe('kubeloom types', () => {
     ]);
   });
 
-  it('prints the same text through a pipe and into --check, whatever a description contains', async (context) => {
+  it('prints the same text through a pipe and into --check, for any description', async (context) => {
     await using folder = new TemporaryFolder();
     const described = version('v1') as { schema: { openAPIV3Schema: Record<string, unknown> } };
     described.schema.openAPIV3Schema['description'] = 'a\u001B[31m red \u202E one\u2028two';
@@ -155,7 +155,7 @@ describe('kubeloom types', () => {
     });
   });
 
-  it('refuses what defines no type, with a code and the place', async () => {
+  it('refuses files that define no type, with a code and the place', async () => {
     await using folder = new TemporaryFolder();
     const good = definition() as { spec: Record<string, unknown> };
     const withSpec = (spec: object): string => yaml({ ...good, spec: { ...good.spec, ...spec } });

@@ -131,7 +131,7 @@ describe('the schema of results', () => {
   }
 });
 
-describe('a file that is no result', () => {
+describe('a file that is not a result', () => {
   const refused: readonly (readonly [what: string, text: string, message: RegExp])[] = [
     ['JSON that ends early', '{', /a\.json is not a result of a load test: it is not JSON/],
     ['other JSON', '[]', /it has no format, and this version reads format 1/],

@@ -141,7 +141,7 @@ describe('the plots of a load test', () => {
     ]);
   });
 
-  it('have histograms whose shares add up to 1, below 0 too', () => {
+  it('have histograms whose shares add up to 1, also below 0', () => {
     const plots = histogramPlots(result, '');
     assert.equal(plots.length, 3);
     for (const { lines, x } of plots) {
