@@ -62,7 +62,7 @@ export class InlineReflector<T> {
     };
   }
 
-  /** Runs; resolves when it is stopped, or after a single iteration. Rejects only for internal errors. */
+  /** Runs until it is stopped, or for a single iteration. Rejects only for internal errors. */
   run(): Promise<Ending> {
     const ending = new Promise<Ending>((resolve, reject) => {
       this.#finish = resolve;

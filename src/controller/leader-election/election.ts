@@ -206,7 +206,7 @@ function isRenewal(state: ElectionState): boolean {
   return state.kind === 'leading' && state.pace.kind === 'calling' && state.pace.call === 'renew';
 }
 
-/** Runs the work in a later turn of the event loop. An end because of the signal is not a failure. */
+/** Runs the work after the present synchronous code. An end because of the signal is not a failure. */
 export async function failureOf(
   onLeading: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,

@@ -118,7 +118,7 @@ export class SharedCache {
 
   /**
    * Ends all ports. The handlers in the threads receive the pending notifications; after that the threads' caches are
-   * no longer readable. Resolves when no thread holds a port.
+   * no longer readable. Resolves when no thread holds a state.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -131,8 +131,8 @@ export class SharedCache {
 }
 
 /**
- * @internal A reading thread. The port closes when the thread ends, for any reason; after that all memory of the thread
- *   is freed.
+ * @internal A reading thread. The port closes when the thread ends, for any reason; after that no memory is kept for
+ *   the thread.
  */
 export class Reader {
   readonly #port: MessagePort;
