@@ -26,7 +26,7 @@ export interface SlowLimits {
 /** The first two values are the limits of client-go. */
 export const SLOW_LIMITS: SlowLimits = { pendingNotifications: 1024, callMs: 100, ageMs: 30_000 };
 
-/** A call that does not return for so long is reported whatever waits: the thread did nothing else meanwhile. */
+/** A call that blocks the thread for this long is reported, even if no notification waits. */
 export const BLOCKED_MS = 5000;
 
 const REPORT_INTERVAL_MS = 60_000;
