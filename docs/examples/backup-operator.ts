@@ -7,7 +7,7 @@
  */
 import { loadKubeConfig } from 'kubeloom';
 import { EventRecorder, LeaderElector, ObjectClient } from 'kubeloom/controller';
-import { backupOperator } from './backup-operator/controller.js';
+import { backupOperator } from './backup-operator/controller.ts';
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());

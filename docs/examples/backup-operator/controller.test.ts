@@ -1,4 +1,4 @@
-/** Tests of the operator, on the embedded apiserver: `node --test`. */
+/** Tests of the operator, on the embedded apiserver: `node --test`, where the definition is. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -6,12 +6,12 @@ import type { TestContext } from 'node:test';
 import { load } from 'js-yaml';
 import { resources } from 'kubeloom';
 import { settled, startEmbeddedApiServer } from 'kubeloom/testing';
-import { backups } from './backup.js';
-import type { Backup } from './backup.js';
-import { backupOperator } from './controller.js';
+import { backups } from './backup.ts';
+import type { Backup } from './backup.ts';
+import { backupOperator } from './controller.ts';
 
 const { cronJobs } = resources.batch.v1;
-const definition = load(await readFile('docs/examples/backup-crd.yaml', 'utf8')) as object;
+const definition = load(await readFile('backup-crd.yaml', 'utf8')) as object;
 const photos: Backup = {
   metadata: { namespace: 'default', name: 'photos' },
   spec: { schedule: '0 3 * * *', claimName: 'photos' },

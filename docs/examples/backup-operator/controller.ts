@@ -10,8 +10,8 @@ import {
   setCondition,
 } from 'kubeloom/controller';
 import type { ApplyConfiguration, EventRecorder, ManagerOptions } from 'kubeloom/controller';
-import { backups } from './backup.js';
-import type { Backup } from './backup.js';
+import { backups } from './backup.ts';
+import type { Backup } from './backup.ts';
 
 const { cronJobs } = resources.batch.v1;
 const FINALIZER = 'example.com/backup-copies';
