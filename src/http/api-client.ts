@@ -12,6 +12,7 @@ import { TransportPool } from './transport-pool.ts';
 import { Watchdog } from './watchdog.ts';
 import { Credentials } from './credentials/credentials.ts';
 import { Http1Transport } from './http1-transport.ts';
+import { isRecord } from '../kube/meta-shape.ts';
 import type { HttpExchange, HttpMethod, HttpTransport, ResponseSink } from './http.ts';
 import { KubeStatusError, objectAdvice, statusError } from '../kube/status.ts';
 import { isUnconfirmed } from '../kube/retry.ts';
@@ -145,11 +146,18 @@ export class ApiClient {
    *
    * @throws ERR_KUBELOOM_OPTION for a body that is no JSON
    * @throws KubeStatusError with the code of the server's refusal: the server wrote no change
-   * @throws ERR_KUBELOOM_WRITE_UNCONFIRMED when a write was sent and the answer is missing: it may have happened or not
+   * @throws ERR_KUBELOOM_WRITE_UNCONFIRMED when a write was sent and its answer is missing, or is no object: it may have
+   *   happened or not
    * @throws the reason of a signal that is aborted: a write may have happened as well, unless the signal was aborted before it was sent
    */
   async send(request: SendRequest): Promise<unknown> {
-    return answerOf(request, await this.sendForText(request));
+    try {
+      return answerOf(request, await this.sendForText(request));
+    } catch (error) {
+      const isUnread = error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_MALFORMED_RESPONSE';
+      if (request.method === 'GET' || !isUnread) throw error;
+      throw unconfirmed(`${request.method} ${request.path}`, error);
+    }
   }
 
   /** Like `send`, with the text of the answer: JSON.parse changes integers beyond 2^53. */
@@ -190,7 +198,16 @@ function jsonOf(body: object): Buffer {
 
 /** Some servers answer a deletion with 204, without a body. */
 function answerOf({ method, path }: SendRequest, text: string): unknown {
-  return method === 'DELETE' && text === '' ? {} : parsed(text, method, path);
+  if (method === 'DELETE' && text === '') return {};
+  const answer = parsed(text, method, path);
+  if (isRecord(answer) && !Array.isArray(answer)) return answer;
+  const message = `${method} ${path}: the answer is no object; is this a Kubernetes apiserver?`;
+  throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message);
+}
+
+function unconfirmed(where: string, cause: KubeloomError): KubeloomError {
+  const message = `${where}: the answer is missing, so the write may have happened or not: read the object before it is repeated (${cause.message})`;
+  return new KubeloomError('ERR_KUBELOOM_WRITE_UNCONFIRMED', message, { cause });
 }
 
 function parsed(text: string, verb: string, path: string): unknown {
@@ -334,8 +351,7 @@ class ApiExchange implements ResponseSink, HttpExchange {
   /** Ends without a whole answer. */
   #lost(error: KubeloomError): void {
     if (!this.#isWrite || !this.#isSent) return this.#end(error);
-    const message = `${this.#where}: the answer is missing, so the write may have happened or not: read the object before it is repeated (${error.message})`;
-    this.#end(new KubeloomError('ERR_KUBELOOM_WRITE_UNCONFIRMED', message, { cause: error }));
+    this.#end(unconfirmed(this.#where, error));
   }
 
   #end(error: Error | undefined): void {

@@ -74,6 +74,9 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/controller/events/event-recorder.ts': {
     C313: ['client.plain()', 'client'],
   },
+  'src/http/api-client.ts': {
+    C315: ["request.method === 'GET' || !isUnread", 'true'],
+  },
   'src/kube/retry.ts': {
     C313: ['httpStatus === TOO_MANY_REQUESTS ||', ''],
     C315: ["code === 'ERR_KUBELOOM_SERVER_TIMEOUT'", 'false'],

@@ -183,6 +183,27 @@ describe('a write', () => {
     assert.equal(await codeOf('/503/ServiceUnavailable'), 'ERR_KUBELOOM_HTTP_STATUS');
   });
 
+  it('C315 is unconfirmed when a success has no object: the end of the answer was lost, or a proxy wrote a page', async () => {
+    let text = '';
+    await using server = await scene((_request, response) => void response.writeHead(201).end(text));
+    for (text of [
+      '',
+      '{"kind":"ConfigMap","metada',
+      '<html>',
+      'null',
+      '[]',
+      '"a"',
+      'x'.repeat(2 ** 25 + 1),
+    ]) {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+        if (method === 'DELETE' && text === '') continue;
+        await assert.rejects(server.client.send({ ...POST, method }), {
+          code: 'ERR_KUBELOOM_WRITE_UNCONFIRMED',
+        });
+      }
+    }
+  });
+
   it('is unconfirmed when the server is silent for 65 s', async () => {
     const clock = new FakeClock();
     await using server = await scene(() => clock.advance(65_000), clock);
