@@ -56,15 +56,14 @@ describe('a table on a screen', () => {
     ]);
   });
 
-  test('gives columns room by rank, then the remaining room to names and the rest', () => {
+  test('gives names half of the width, then columns room by rank, then names the rest', () => {
     const names = { min: 4, max: 10 };
-    const widths = [3, 13, 14, 20, 21, 27, 99].map((width) => widthsOf(columns, names, width));
+    const widths = [3, 13, 17, 20, 27, 99].map((width) => widthsOf(columns, names, width));
     assert.deepEqual(widths, [
       [3, undefined, undefined],
       [10, undefined, undefined],
-      [6, undefined, 6],
+      [9, undefined, 6],
       [10, undefined, 6],
-      [6, 5, 6],
       [10, 7, 6],
       [10, 8, 6],
     ]);
@@ -72,9 +71,9 @@ describe('a table on a screen', () => {
 
   test('cuts names that are wider than their column', () => {
     const rows = [['deployments', '', '1']];
-    assert.deepEqual(screenTable(columns, { rows, first: 0, count: 1 }, 14), [
-      'NAME      SIZE',
-      'deplo…       1',
+    assert.deepEqual(screenTable(columns, { rows, first: 0, count: 1 }, 18), [
+      'NAME          SIZE',
+      'deploymen…       1',
     ]);
   });
 
