@@ -13,6 +13,8 @@ export interface Document {
 export const DOCS_BYTES_MAX = 330_000;
 /** `docs/benchmarks.md`: what a user decides by, then the method, then the losses. */
 export const BENCHMARK_LINES_MAX = 200;
+/** `README.md`: what a user decides by. */
+export const README_LINES_MAX = 149;
 /** `CHANGELOG.md`: a page that says what a version contains. */
 export const CHANGELOG_LINES_MAX = 80;
 /** Half a page of prose, and a small table. */

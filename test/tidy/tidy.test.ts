@@ -25,6 +25,7 @@ import {
   BENCHMARK_LINES_MAX,
   CHANGELOG_LINES_MAX,
   DOCS_BYTES_MAX,
+  README_LINES_MAX,
   bytesOf,
   decisionsAreShort,
   linesOf,
@@ -90,6 +91,7 @@ describe('the repository', () => {
     context.diagnostic(`${(bytes / 1000).toFixed(0)} KB of documents, ${lines} lines of benchmarks`);
     assert.ok(bytes <= DOCS_BYTES_MAX && lines <= BENCHMARK_LINES_MAX);
     assert.ok(linesOf(documents, 'CHANGELOG.md') <= CHANGELOG_LINES_MAX);
+    assert.ok(linesOf(documents, 'README.md') <= README_LINES_MAX);
   });
 });
 
