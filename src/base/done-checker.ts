@@ -17,6 +17,7 @@ export interface DoneChecker {
   readonly progress?: DoneProgress | undefined;
 }
 
+/** Progress of a list. */
 export interface DoneProgress {
   readonly items: number;
   readonly bytes: number;

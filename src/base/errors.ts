@@ -10,6 +10,7 @@ export interface KubeloomErrorOptions {
   readonly cause?: unknown;
 }
 
+/** The error of every failed call, with a `code` that says what happened and a message that says what to do. */
 export class KubeloomError extends Error {
   override readonly name: string = 'KubeloomError';
   /** Stable identifier, explained in docs/errors.md. Messages may change between releases, codes do not. */

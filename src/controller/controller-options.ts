@@ -45,6 +45,7 @@ export interface LeaderElection {
   isHealthy?(): boolean;
 }
 
+/** Options of a `Manager`. */
 export interface ManagerOptions {
   /** Options of the client: field manager, receiver of the server's warnings. */
   readonly client?: ObjectClientOptions;
@@ -99,11 +100,13 @@ function checkHealth(name: string, value: unknown): void {
   if (Reflect.get(Object(value), 'port') === undefined) invalidOption(`${name}.port`, undefined, 'given');
 }
 
+/** Options of a watched kind. */
 export interface WatchOptions<T> {
   /** Selects the changes that count. Default: all. */
   readonly predicate?: Predicate<T>;
 }
 
+/** Options of `owns`. */
 export interface OwnsOptions<T> extends WatchOptions<T> {
   /**
    * true: a change of an object queues all owners of the controller's kind, not only the controlling owner. Default:
@@ -112,6 +115,7 @@ export interface OwnsOptions<T> extends WatchOptions<T> {
   readonly everyOwner?: boolean;
 }
 
+/** Options of a controller of a `Manager`. */
 export interface ControllerOptions<T> extends WatchOptions<T> {
   /** Name in metrics and messages and of the work queue, unique in the manager. Default: the resource's name. */
   readonly name?: string;

@@ -26,6 +26,9 @@ import type { ControllerBuilder, ControllerOptions, ManagerOptions } from './con
 
 const SHUTDOWN_TIMEOUT_MS = 30_000;
 
+/**
+ * Caches, clients and controllers of an operator, with one life: it fills the caches, waits for leadership and reconciles.
+ */
 export class Manager {
   /** Caches of all kinds that controllers watch. They are filled before the first call of `reconcile`. */
   readonly cache: InformersMap;

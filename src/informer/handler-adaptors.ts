@@ -9,12 +9,14 @@ import { deletionHandlingObjectToName } from '../kube/keys.ts';
 import { isTombstone } from '../kube/tombstone.ts';
 import type { Tombstone } from '../kube/tombstone.ts';
 
+/** Functions of a handler. */
 export interface HandlerFuncs<T> {
   readonly addFunc?: (added: Borrowed<T>) => unknown;
   readonly updateFunc?: (previous: Borrowed<T>, current: Borrowed<T>) => unknown;
   readonly deleteFunc?: (deleted: Borrowed<T> | DeletedFinalStateUnknown<T>) => unknown;
 }
 
+/** Functions of a handler; the first one also receives whether the object is of the first list. */
 export interface HandlerDetailedFuncs<T> extends Omit<HandlerFuncs<T>, 'addFunc'> {
   readonly addFunc?: (added: Borrowed<T>, isInInitialList: boolean) => unknown;
 }
@@ -71,6 +73,7 @@ export class ResourceEventHandlerDetailedFuncs<T = unknown> implements ResourceE
   }
 }
 
+/** Options of a handler that receives some of the objects. */
 export interface FilteringOptions<T> {
   /** Called with a state of an object; for a deletion that a relist found, with the last known state. */
   readonly filterFunc: (object: Borrowed<T>) => boolean;
@@ -144,6 +147,7 @@ function nameForFunctions(of: object, properties: readonly string[]): string {
   return names.size > 0 ? [...names].join('+') : 'handler';
 }
 
+/** An object that was deleted, and whether its final state is known. */
 export interface DeletedObject<Item> extends Identity {
   /** Last known state; undefined if there is none. */
   readonly optionalObject: Item | undefined;
@@ -158,7 +162,9 @@ export interface DeletedObject<Item> extends Identity {
 export function deletedObject<T>(
   deleted: Borrowed<T> | DeletedFinalStateUnknown<T>,
 ): DeletedObject<Borrowed<T>>;
+/** Returns the object of a deletion, whether its final state is known or not. */
 export function deletedObject<Item>(deleted: Item | Tombstone<Item>): DeletedObject<Item>;
+/** Returns the object of a deletion, whether its final state is known or not. */
 export function deletedObject(deleted: unknown): DeletedObject<unknown> {
   if (!isTombstone(deleted)) {
     return { ...identityOf(deleted, ''), optionalObject: deleted, finalStateUnknown: undefined };

@@ -35,6 +35,7 @@ import type { InformerActivity } from './informer-activity.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import type { BacklogPressure } from '../replica/deliver/backlog-step.ts';
 
+/** Options of a handler. */
 export interface HandlerOptions {
   /** Name in messages and done checkers. Default: the name of the handler's class, or the names of the functions. */
   readonly name?: string;
@@ -44,11 +45,13 @@ export interface HandlerOptions {
   readonly measureDuration?: boolean;
 }
 
+/** Options of the removal of a handler. */
 export interface RemovalOptions {
   /** Delivers pending notifications first. Default: drops them. */
   readonly drain?: boolean;
 }
 
+/** Options of a shutdown. */
 export interface ShutDownOptions extends RemovalOptions {
   /** Ends the wait; the shutdown itself continues. */
   readonly signal?: AbortSignal;
@@ -205,10 +208,7 @@ export class Handlers {
     this.#resync.start();
   }
 
-  /**
-   * Removes all handlers and resolves when the last call is over. A second call without `drain` drops the pending
-   * notifications.
-   */
+  /** Removes all handlers; resolves after the last call. A second call without `drain` drops pending notifications. */
   async close(drain: boolean): Promise<void> {
     this.#resync.stop();
     const listeners = [...this.#listeners.values()];

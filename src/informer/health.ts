@@ -45,15 +45,18 @@ export interface InformerHealth {
   readonly coalesced: number;
 }
 
+/** Backlog and state of a handler. */
 export interface HandlerHealth extends HandlerBacklog {
   readonly name: string;
 }
 
+/** A change of an informer's health. */
 export interface HealthChange {
   readonly type: 'stale' | 'recovered';
   readonly health: InformerHealth;
 }
 
+/** Receives the changes of an informer's health. */
 export type HealthListener = (change: HealthChange) => unknown;
 
 /** @internal Values of `InformerHealth` that other parts of the informer keep. */

@@ -2,6 +2,7 @@
 import type { DoneChecker } from '../base/done-checker.ts';
 import type { SignalOptions } from '../base/signal-options.ts';
 
+/** The part of client-go's Controller that a shared informer exposes. */
 export interface InformerController {
   /** No effect: call `run` of the informer. */
   run(options?: SignalOptions): Promise<void>;

@@ -6,6 +6,7 @@ import type { HandlerStats, Handlers } from './handlers.ts';
 import type { InformerActivity } from './informer-activity.ts';
 import type { InformerPipeline, StoreBytes } from './pipeline.ts';
 
+/** Figures of an informer. */
 export interface InformerStats {
   /** Name of the informer in metrics and in messages of channels; unique in the process once it runs. */
   readonly name: string;

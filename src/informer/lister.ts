@@ -65,6 +65,7 @@ export class Lister<T> {
   }
 }
 
+/** Reads the objects of a single namespace from a cache. */
 export class NamespaceLister<T> {
   readonly #store: SelectableStore<T>;
   readonly #resource: ResourceRef;

@@ -4,6 +4,7 @@ import type { OptionChecks } from '../base/option-checks.ts';
 import type { SignalOptions } from '../base/signal-options.ts';
 import type { HandlerRegistration } from '../replica/deliver/handler.ts';
 
+/** Options of `waitForSync`. */
 export interface SyncOptions extends SignalOptions {
   /** Handler to wait for: it must also have received its initial list. */
   readonly registration?: HandlerRegistration;

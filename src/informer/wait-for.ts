@@ -24,6 +24,7 @@ import type { OptionCheck, OptionChecks } from '../base/option-checks.ts';
 import { signalOf } from '../base/signal-options.ts';
 import type { SignalOptions } from '../base/signal-options.ts';
 
+/** Options of a wait for several informers or checkers. */
 export interface WaitOptions {
   /** Ends the wait. A checker that is done at that time counts, even if the signal was aborted before the call. */
   readonly signal?: AbortSignal;
@@ -42,6 +43,7 @@ export interface Missing {
   readonly progress?: DoneProgress;
 }
 
+/** Progress of a wait. */
 export interface WaitProgress {
   /** Name of the wait. */
   readonly what: string;

@@ -16,4 +16,5 @@ export type BuiltInResources = {
 };
 
 // The type is derived from the table, so the tree built from the table has the same type.
+/** The built-in resources: `resources.core.v1.pods`. */
 export const resources: BuiltInResources = BUILT_IN_TREE as unknown as BuiltInResources;

@@ -61,7 +61,7 @@ export class ObjectName {
   }
 }
 
-/** @throws ERR_KUBELOOM_KEY for a key with more than one slash */
+/** Parses a key `namespace/name`. @throws ERR_KUBELOOM_KEY for a key with more than one slash */
 export function parseObjectName(key: string): ObjectName {
   if (typeof key !== 'string')
     throw new KubeloomError('ERR_KUBELOOM_KEY', `a key is text, got ${shown(key)}`);
@@ -73,13 +73,13 @@ export function parseObjectName(key: string): ObjectName {
   return new ObjectName(key.slice(0, slash), key.slice(slash + 1));
 }
 
-/** @throws ERR_KUBELOOM_KEY for a key with more than one slash */
+/** Returns the namespace and the name of a key. @throws ERR_KUBELOOM_KEY for a key with more than one slash */
 export function splitMetaNamespaceKey(key: string): { namespace: string; name: string } {
   const { namespace, name } = parseObjectName(key);
   return { namespace, name };
 }
 
-/** @throws ERR_KUBELOOM_KEY when the metadata have no name */
+/** Returns the namespace and the name of an object. @throws ERR_KUBELOOM_KEY when the metadata have no name */
 export function metaObjectToName(metadata: {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
@@ -90,7 +90,11 @@ export function metaObjectToName(metadata: {
   return new ObjectName(namespace, name);
 }
 
-/** @throws ERR_KUBELOOM_KEY for a value without metadata or without a name */
+/**
+ * Returns the namespace and the name of an object.
+ *
+ * @throws ERR_KUBELOOM_KEY for a value without metadata or without a name
+ */
 export function objectToName(object: unknown): ObjectName {
   if (!isRecord(object)) throw new KeyError(object, 'it is not an object');
   if (isTombstone(object))
@@ -109,7 +113,11 @@ export function deletionHandlingObjectToName(object: unknown): ObjectName {
   return isTombstone(object) ? parseObjectName(object.key) : objectToName(object);
 }
 
-/** @throws ERR_KUBELOOM_KEY for a value without metadata or without a name */
+/**
+ * Returns the key of an object: `namespace/name`.
+ *
+ * @throws ERR_KUBELOOM_KEY for a value without metadata or without a name
+ */
 export function metaNamespaceKeyFunc(object: unknown): string {
   if (isExplicitKey(object)) return object.key;
   return objectToName(object).toString();

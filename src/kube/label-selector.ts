@@ -5,8 +5,10 @@
 import { KubeloomError } from '../base/errors.ts';
 import { shown } from '../base/option-checks.ts';
 
+/** Labels by name. */
 export type LabelSet = Readonly<Record<string, string>>;
 
+/** Operator of a requirement. */
 export type SelectorOperator = 'Exists' | 'DoesNotExist' | 'In' | 'NotIn' | 'GreaterThan' | 'LessThan';
 
 /** A term. All terms of a selector must hold. */
@@ -28,6 +30,7 @@ export interface LabelSelectorObject {
 
 type Matcher = (labels: LabelSet) => boolean;
 
+/** A label selector as a list of requirements. */
 export class LabelSelector {
   readonly requirements: readonly Requirement[];
   readonly #matchers: readonly Matcher[];

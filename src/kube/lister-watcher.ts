@@ -27,6 +27,7 @@ export interface ListMetadata {
   readonly remainingItemCount?: number;
 }
 
+/** A list as the server answers it. */
 export interface KubeList<T> {
   readonly kind?: string;
   readonly apiVersion?: string;

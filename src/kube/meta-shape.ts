@@ -5,6 +5,7 @@
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Metadata of an object. */
 export interface KubeMetadata {
   readonly name?: string;
   readonly namespace?: string;

@@ -13,6 +13,7 @@ import type { Fields } from './meta-shape.ts';
 /** Text in JSON; client-node's models have a Date. */
 export type Timestamp = string | Date;
 
+/** A reference from an object to its owner. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -22,6 +23,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
+/** Reads and writes the metadata of an object. */
 export interface ObjectAccessor {
   name: string;
   namespace: string;
@@ -39,6 +41,7 @@ export interface ObjectAccessor {
   deletionGracePeriodSeconds: number | undefined;
 }
 
+/** Reads and writes the metadata of a list. */
 export interface ListAccessor {
   resourceVersion: string;
   continue: string;
@@ -151,7 +154,9 @@ function isListKind(kind: unknown): kind is string {
  * @throws ERR_KUBELOOM_OPTION for a value without items, or with an item that is no object
  */
 export function extractList<T extends object>(list: { readonly items: readonly T[] }): T[];
+/** Returns the items of a list. */
 export function extractList(list: unknown): object[];
+/** Returns the items of a list. */
 export function extractList(list: unknown): object[] {
   const items: object[] = [];
   eachListItem(list, (item) => items.push(item));
@@ -163,7 +168,9 @@ export function eachListItem<T extends object>(
   list: { readonly items: readonly T[] },
   visit: (item: T) => void,
 ): void;
+/** Calls `visit` for each item of a list. */
 export function eachListItem(list: unknown, visit: (item: object) => void): void;
+/** Calls `visit` for each item of a list. */
 export function eachListItem(list: unknown, visit: (item: object) => void): void {
   callback('visit', visit);
   const items = itemsOf(list);

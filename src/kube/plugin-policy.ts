@@ -8,6 +8,7 @@ import { KubeloomError } from '../base/errors.ts';
 import { anObject } from '../base/option-checks.ts';
 import type { KubeConfig, User } from './client-node-types.ts';
 
+/** Which credential plugins of a kubeconfig may run. */
 export type CredentialPluginPolicy =
   | { readonly policyType: 'AllowAll' | 'DenyAll' }
   /** Names: absolute paths, or commands that are looked up in $PATH. */

@@ -2,6 +2,7 @@
 import { KubeloomError } from '../base/errors.ts';
 import { invalidOption, shown, text } from '../base/option-checks.ts';
 
+/** Group, version, names and scope of a resource. */
 export interface ResourceRef {
   /** Empty for the core group. */
   readonly group: string;

@@ -9,6 +9,7 @@
 import { anObject } from '../base/option-checks.ts';
 import type { ResourceRef } from './resource.ts';
 
+/** Built-in resources by group and version. */
 export const BUILT_IN_GROUPS = {
   core: {
     group: '',
@@ -275,6 +276,7 @@ export const BUILT_IN_GROUPS = {
   },
 } as const;
 
+/** Built-in resources by group and version. */
 export type BuiltInGroups = typeof BUILT_IN_GROUPS;
 
 type ByName<T> = Readonly<Record<string, T>>;

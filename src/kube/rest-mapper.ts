@@ -36,6 +36,7 @@ export interface ResourceName {
  */
 export type KindLike = string | KindName | ResourceName | ResourceRef;
 
+/** Options of a RestMapper. */
 export interface RestMapperOptions {
   /** Reads discovery documents. */
   readonly getJson: GetJson;
@@ -64,6 +65,7 @@ const REFRESH_INTERVAL_MS = 10_000;
 const WATCHABLE = ['list', 'watch'];
 const NOT_A_KIND = 'a kind must be text, or { kind } or { resource }, with group and version if known';
 
+/** Finds the resource of a kind, by the built-in kinds and by the server's discovery. */
 export class RestMapper {
   readonly #getJson: GetJson;
   readonly #refreshIntervalMs: number;

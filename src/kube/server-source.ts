@@ -26,6 +26,7 @@ export interface ServerConnection {
 
 /** A kubeconfig of client-node or of kubeloom. */
 export type AnyKubeConfig = KubeConfig | LoadedKubeConfig;
+/** A kubeconfig, or the address and the credentials of an apiserver. */
 export type ServerSource = AnyKubeConfig | ServerConnection;
 
 const MEMBERS: ReadonlySet<string> = new Set([

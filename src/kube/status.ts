@@ -12,6 +12,7 @@ import { explanation, quotableText, withoutCredentials } from '../base/quotable.
 import { isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
 
+/** A cause in the status of a refused request. */
 export interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
@@ -38,6 +39,7 @@ interface Status {
   readonly causes: readonly StatusCause[];
 }
 
+/** An answer of the server that is an error, with the status and the reason of the server. */
 export class KubeStatusError extends KubeloomError {
   /** The HTTP status; an ERROR event contains a status as well. */
   readonly httpStatus: number;

@@ -9,6 +9,7 @@ export type KeyFunction<Item> = (item: Item) => string;
 /** Returns the values under which an index finds an item. */
 export type IndexValuesFunction<Item> = (item: Item) => readonly string[];
 
+/** Reads a store. */
 export interface StoreReader<Item> {
   list(): Item[];
   listKeys(): string[];
@@ -32,6 +33,7 @@ export interface ReflectorStore<Item> {
   bookmark?(resourceVersion: string): void;
 }
 
+/** A store of objects by key. */
 export interface Store<Item> extends StoreReader<Item>, ReflectorStore<Item> {
   bookmark(resourceVersion: string): void;
 }
@@ -51,6 +53,8 @@ export interface IndexerReader<Item, Indexers> extends StoreReader<Item> {
   addIndexers(indexers: Readonly<Record<string, Indexers[keyof Indexers]>>): void;
 }
 
+/** Index functions by name. */
 export type IndexValuesFunctions<Item> = Readonly<Record<string, IndexValuesFunction<Item>>>;
 
+/** A store with indexes. */
 export interface Indexer<Item> extends Store<Item>, IndexerReader<Item, IndexValuesFunctions<Item>> {}

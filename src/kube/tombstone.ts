@@ -6,6 +6,7 @@
 import { Mark, isFinalStateUnknown, isRecord, labelsOf, mark, uidOf } from './meta-shape.ts';
 import type { KubeMetadata, MetadataOf } from './meta-shape.ts';
 
+/** A deleted object whose final state may be unknown. */
 export interface Tombstone<T = unknown> {
   readonly finalStateUnknown: true;
   readonly key: string;
@@ -19,6 +20,7 @@ export interface Tombstone<T = unknown> {
   readonly uid: string;
 }
 
+/** Returns the tombstone of a deleted object. */
 export function tombstone<T>(key: string, object: T | undefined): Tombstone<T> {
   return new PlainTombstone(key, object);
 }

@@ -6,6 +6,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { createSecureContext } from 'node:tls';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
 
+/** Files of certificates. */
 export interface TlsFiles {
   /** PEM file of the certificate, with the intermediate certificates after it. */
   readonly certFile: string;

@@ -91,6 +91,7 @@ export interface ChannelMessages {
   readonly 'kubeloom:slow-handler': SlowHandlerMessage;
   readonly 'kubeloom:backlog': BacklogMessage;
 }
+/** Name of a diagnostics channel. */
 export type ChannelName = keyof ChannelMessages;
 
 /** Publishes a message if a subscriber listens to the channel. @param message returns the message */

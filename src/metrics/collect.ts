@@ -6,6 +6,7 @@ import type { HistogramData } from './histogram.ts';
 import { METRIC_DEFINITIONS } from './metrics-table.ts';
 import type { MetricDefinition, MetricLabels, MetricName } from './metrics-table.ts';
 
+/** A value of a metric, with its labels. */
 export interface MetricSample {
   readonly labels: MetricLabels;
   /** Value of a counter or a gauge; observations of a histogram. */

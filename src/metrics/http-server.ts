@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 
+/** A server of metrics or health checks. */
 export interface HttpServer extends AsyncDisposable {
   /** Address with scheme and port, such as `http://127.0.0.1:9464`, or the path of a Unix socket. */
   readonly address: string;

@@ -19,6 +19,7 @@ export const SCOPES = {
 /** Values of the labels of a sample, by name. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
+/** Type of a metric. */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /** Type, scope, help, and labels besides those of the scope. */
@@ -191,8 +192,10 @@ export const METRICS = {
   ],
 } as const;
 
+/** Name of a metric. */
 export type MetricName = keyof typeof METRICS;
 
+/** Name, type and labels of a metric. */
 export interface MetricDefinition {
   readonly name: MetricName;
   readonly type: MetricType;

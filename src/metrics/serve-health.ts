@@ -33,6 +33,7 @@ export interface CheckedInformer {
   isStopped(): boolean;
 }
 
+/** Options of the server of health checks. */
 export interface ServeHealthOptions {
   /** 0: a free port. */
   readonly port: number;

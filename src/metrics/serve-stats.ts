@@ -14,6 +14,7 @@ import type { Answer, HttpServer } from './http-server.ts';
 import { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
 import { statsSnapshot } from './snapshot.ts';
 
+/** Options of the server of statistics. */
 export interface ServeStatsOptions {
   /** Port on 127.0.0.1; 0: a free port. Either this or `socketPath`. */
   readonly port?: number;

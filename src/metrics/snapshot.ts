@@ -3,6 +3,7 @@ import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { collectMetrics } from './collect.ts';
 import type { MetricFamily } from './collect.ts';
 
+/** An error as the statistics show it. */
 export interface ReportedError {
   /** Time of `Date.now()`. */
   readonly atMs: number;
@@ -11,6 +12,7 @@ export interface ReportedError {
   readonly message: string;
 }
 
+/** Metrics and errors of a process at one moment. */
 export interface StatsSnapshot {
   /** Time of `Date.now()`. */
   readonly atMs: number;
@@ -28,6 +30,7 @@ export function rememberError(error: ReportedError): void {
   errors.length = Math.min(errors.length, ERRORS_MAX);
 }
 
+/** Returns the metrics and the last errors of this process. */
 export function statsSnapshot(): StatsSnapshot {
   return { atMs: Date.now(), families: collectMetrics(), errors: [...errors] };
 }

@@ -50,6 +50,7 @@ const SHUTDOWN_TIMEOUT_MS = 30_000;
 /** Selects the Leases of a group. */
 const GROUP_LABEL = 'kubeloom.dev/partition-group';
 
+/** Options of a group of members. */
 export interface PartitionGroupOptions extends ElectionTimes {
   /** Name of the group, a DNS label. The Leases are `NAME-partition-07` and `NAME-member-IDENTITY.INCARNATION.1`. */
   readonly name: string;

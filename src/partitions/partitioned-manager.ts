@@ -47,6 +47,7 @@ export interface PartitionControllers {
   ) => ControllerBuilder;
 }
 
+/** Options of a `PartitionedManager`. */
 export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, 'threads'> {
   /**
    * Text whose hash selects the partition. `uid`: objects of a kind, spread evenly; `owns` and `watches` are refused.
@@ -79,6 +80,7 @@ const CHECKS: OptionChecks<PartitionedManagerOptions> = {
   cacheSyncTimeoutMs: integer(1),
 };
 
+/** Runs controllers in several processes at once: each process works on its own partitions of the objects. */
 export class PartitionedManager {
   readonly identity: string;
   readonly #options: PartitionedManagerOptions;

@@ -4,6 +4,7 @@ import { LoopTurns } from '../base/loop-turns.ts';
 import { callback, number, signal as aSignal, checkNumber, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 
+/** Options of parallel work. */
 export interface ParallelizeOptions {
   readonly signal?: AbortSignal;
   /** Pieces that a worker takes at a time. Default: 1. */

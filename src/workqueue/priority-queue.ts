@@ -17,11 +17,13 @@ import type { RateLimitingQueueOptions } from './rate-limiting-queue.ts';
 import { TimeHeap } from './time-heap.ts';
 import type { WorkOrder } from './work-queue.ts';
 
+/** Options of a priority queue. */
 export interface PriorityQueueOptions<T> extends Omit<RateLimitingQueueOptions<T>, 'order'> {
   /** Waiting time that adds a point of priority. Default: 1 s. */
   readonly agingMs?: number;
 }
 
+/** Options of `PriorityQueue.add`. */
 export interface AddOptions {
   /** Priority: any number, higher comes first. Default: 0. */
   readonly priority?: number;
@@ -99,6 +101,7 @@ function checkAging(name: string, value: unknown): void {
   }
 }
 
+/** A rate limiting queue that returns items of higher priority first. */
 export class PriorityQueue<T> extends RateLimitingQueue<T> {
   readonly #aging: AgingOrder;
 

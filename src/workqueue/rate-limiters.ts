@@ -6,6 +6,7 @@ import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { invalidOption } from '../base/option-checks.ts';
 
+/** Decides how long an item waits before its next attempt. */
 export interface RateLimiter<T> {
   /** Returns the delay in milliseconds. Each call counts as a failure. */
   when(item: T): number;

@@ -89,6 +89,7 @@ export class DelayingQueue<T> extends WorkQueue<T> {
   }
 }
 
+/** Options of a rate limiting queue. */
 export interface RateLimitingQueueOptions<T> extends WorkQueueOptions<T> {
   /** The limiter. Default: client-go's for controllers. It receives keys (`keyOf`). */
   readonly rateLimiter?: RateLimiter<unknown>;
@@ -105,6 +106,7 @@ export interface QueueFailure {
   readonly error: unknown;
 }
 
+/** A work queue that delays items which failed, by a rate limiter. */
 export class RateLimitingQueue<T> extends DelayingQueue<T> {
   readonly #limiter: CheckedRateLimiter;
   #lastFailure: QueueFailure | undefined;

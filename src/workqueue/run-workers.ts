@@ -28,6 +28,7 @@ import { requeueDelayMs } from './reconcile-result.ts';
 import type { ReconcileResult } from './reconcile-result.ts';
 import { TerminalError } from './terminal-error.ts';
 
+/** Options of workers. */
 export interface RunWorkersOptions<T> {
   /** Ends the work: items in progress are finished, waiting items stay. */
   readonly signal?: AbortSignal;

@@ -19,6 +19,7 @@ import { queueAddChannel, queueDoneChannel, queueGetChannel } from '../metrics/t
 import { QueueMetrics } from './queue-metrics.ts';
 import type { WorkQueueMetrics } from './queue-metrics.ts';
 
+/** Options of a work queue. */
 export interface WorkQueueOptions<T> {
   /**
    * Name in the metrics of the process (`workqueue_…`, see `collectMetrics`), which a named queue has until it is shut
@@ -70,6 +71,7 @@ interface Work<T> {
   startedMs: number;
 }
 
+/** A queue of keys: a key that waits is queued once, and a key in work is not returned again until `done`. */
 export class WorkQueue<T> implements AsyncIterable<T> {
   readonly name: string;
   protected readonly clock: Clock;

@@ -8,6 +8,7 @@ import { resourceVersionOf } from '../../kube/meta-shape.ts';
 import { keyOf } from '../../kube/keys.ts';
 import type { KeyFunction, Store } from '../../kube/store.ts';
 
+/** An object and the time at which it was stored. */
 export interface TimestampedEntry<Item> {
   readonly key: string;
   readonly object: Item;
@@ -15,6 +16,7 @@ export interface TimestampedEntry<Item> {
   readonly timestampMs: number;
 }
 
+/** Decides when an object expires. */
 export interface ExpirationPolicy<Item> {
   isExpired(entry: TimestampedEntry<Item>): boolean;
 }
@@ -37,6 +39,7 @@ export class TTLPolicy implements ExpirationPolicy<unknown> {
   }
 }
 
+/** Creates a store whose objects expire after a time. */
 export function newTTLStore<Item>(
   keyFunction: KeyFunction<Item>,
   ttlMs: number,
@@ -45,6 +48,7 @@ export function newTTLStore<Item>(
   return new ExpirationCache(keyFunction, new TTLPolicy(ttlMs, clock), clock);
 }
 
+/** client-go's store whose objects expire. */
 export class ExpirationCache<Item> implements Store<Item> {
   readonly #keyFunction: KeyFunction<Item>;
   readonly #policy: ExpirationPolicy<Item>;

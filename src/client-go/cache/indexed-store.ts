@@ -14,12 +14,13 @@ import type {
   TransactionStore,
 } from './thread-safe-store.ts';
 
+/** Options of a store. */
 export interface StoreOptions<Item> extends ThreadSafeStoreOptions {
   /** Returns the value to store in place of an item. The key is computed from the original item. */
   readonly transformer?: (item: Item) => Item;
 }
 
-/** @param keyFunction `metaNamespaceKeyFunc` for Kubernetes objects */
+/** Creates a store. @param keyFunction `metaNamespaceKeyFunc` for Kubernetes objects */
 export function newStore<Item>(
   keyFunction: KeyFunction<Item>,
   options: StoreOptions<Item> = {},
@@ -27,7 +28,7 @@ export function newStore<Item>(
   return new IndexedStore(keyFunction, {}, options);
 }
 
-/** @param keyFunction `metaNamespaceKeyFunc` for Kubernetes objects */
+/** Creates a store with indexes. @param keyFunction `metaNamespaceKeyFunc` for Kubernetes objects */
 export function newIndexer<Item>(
   keyFunction: KeyFunction<Item>,
   indexers: IndexValuesFunctions<Item>,

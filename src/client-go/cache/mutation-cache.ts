@@ -19,6 +19,7 @@ import type { IndexerReader, IndexValuesFunctions, StoreReader } from '../../kub
 import { isTombstone } from '../../kube/tombstone.ts';
 import type { Tombstone } from '../../kube/tombstone.ts';
 
+/** Options of a mutation cache. */
 export interface MutationCacheOptions<Item> {
   /** The indexer that `byIndex` reads. */
   readonly indexer?: Pick<
@@ -54,6 +55,7 @@ const CHECKS: OptionChecks<MutationCacheOptions<unknown>> = {
   clock: aClock,
 };
 
+/** A view of a store that already contains the program's own writes. */
 export class MutationCache<Item> {
   readonly #store: Pick<StoreReader<Item>, 'getByKey'>;
   readonly #indexer: MutationCacheOptions<Item>['indexer'];

@@ -19,6 +19,7 @@ export interface StoreMetrics {
   setResourceVersion(resourceVersion: number): void;
 }
 
+/** Options of an indexed store. */
 export interface ThreadSafeStoreOptions {
   readonly metrics?: StoreMetrics;
 }
@@ -37,6 +38,7 @@ export interface KeyedTransaction<Item> extends Transaction<Item> {
   readonly key: string;
 }
 
+/** A store that takes several changes at once. */
 export interface TransactionStore<Item> {
   /** @returns which writes were left out and why; undefined when all were done */
   transaction(transactions: readonly Transaction<Item>[]): TransactionError | undefined;
@@ -235,6 +237,7 @@ export abstract class IndexedItems<Item> {
   }
 }
 
+/** client-go's indexed store. */
 export class ThreadSafeStore<Item> extends IndexedItems<Item> {
   /** @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged */
   add(key: string, item: Item): void {

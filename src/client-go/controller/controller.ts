@@ -26,6 +26,7 @@ const SLICE_MS = 5;
 const RETRY_FIRST_MS = 5;
 const RETRY_LAST_MS = 1000;
 
+/** Parts and options of a controller. */
 export interface ControllerConfig<Item, Popped> extends Omit<ReflectorOptions, 'resyncPeriodMs'> {
   readonly queue: Queue<Item, Popped>;
   readonly listerWatcher: ListerWatcher<Item>;
@@ -55,13 +56,14 @@ const CONTROLLER_CHECKS: OptionChecks<ControllerConfig<unknown, unknown>> = {
   retryOnError: flag,
 };
 
-/** @throws ERR_KUBELOOM_OPTION for a queue that does not support the options */
+/** Creates a controller. @throws ERR_KUBELOOM_OPTION for a queue that does not support the options */
 export function newController<Item, Popped>(
   config: ControllerConfig<Item, Popped>,
 ): Controller<Item, Popped> {
   return new Controller(config);
 }
 
+/** client-go's controller: fills a queue by a reflector, and processes the changes one after another. */
 export class Controller<Item, Popped> {
   readonly #config: ControllerConfig<Item, Popped>;
   readonly #reports: WarningReporter;

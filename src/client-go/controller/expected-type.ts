@@ -3,6 +3,7 @@ import { nested, invalidOption, text } from '../../base/option-checks.ts';
 import type { OptionCheck } from '../../base/option-checks.ts';
 import { isRecord, metadataAtHand } from '../../kube/meta-shape.ts';
 
+/** The kind that a reflector expects. */
 export interface ExpectedType {
   readonly kind: string;
   /** `v1` or `apps/v1`; undefined: any. */

@@ -22,6 +22,7 @@ import { anExpectedType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 
+/** Options of an informer without shared handlers. */
 export interface PlainInformerOptions<Item> extends ReflectorOptions {
   readonly listerWatcher: ListerWatcher<Item>;
   readonly objectType?: ExpectedType;
@@ -37,7 +38,7 @@ export interface PlainInformer<Item> {
   readonly controller: Controller<Item, Deltas<Item>>;
 }
 
-/** @throws ERR_KUBELOOM_OPTION */
+/** Creates a store and the controller that fills it, by options. @throws ERR_KUBELOOM_OPTION */
 export function newInformerWithOptions<Item>(options: PlainInformerOptions<Item>): PlainInformer<Item> {
   checkOptions('options of an informer', options, PLAIN_INFORMER_CHECKS);
   for (const name of ['listerWatcher', 'handler'] as const) PLAIN_INFORMER_CHECKS[name](name, options[name]);
@@ -74,7 +75,7 @@ const PLAIN_INFORMER_CHECKS: OptionChecks<PlainInformerOptions<unknown>> = {
   transform: callback,
 };
 
-/** @param objectType undefined: objects of any type */
+/** Creates a store and the controller that fills it. @param objectType undefined: objects of any type */
 export function newInformer<Item>(
   listerWatcher: ListerWatcher<Item>,
   objectType: ExpectedType | undefined,
@@ -84,6 +85,7 @@ export function newInformer<Item>(
   return newIndexerInformer(listerWatcher, objectType, resyncPeriodMs, handler, {});
 }
 
+/** Creates an indexed store and the controller that fills it. */
 export function newIndexerInformer<Item>(
   listerWatcher: ListerWatcher<Item>,
   objectType: ExpectedType | undefined,
@@ -95,6 +97,7 @@ export function newIndexerInformer<Item>(
   return newInformerWithOptions({ listerWatcher, ...type, resyncPeriodMs, handler, indexers });
 }
 
+/** Creates a store and the controller that fills it with transformed objects. */
 export function newTransformingInformer<Item>(
   listerWatcher: ListerWatcher<Item>,
   objectType: ExpectedType | undefined,
@@ -105,6 +108,7 @@ export function newTransformingInformer<Item>(
   return newTransformingIndexerInformer(listerWatcher, objectType, resyncPeriodMs, handler, {}, transform);
 }
 
+/** Creates an indexed store and the controller that fills it with transformed objects. */
 export function newTransformingIndexerInformer<Item>(
   listerWatcher: ListerWatcher<Item>,
   objectType: ExpectedType | undefined,

@@ -24,9 +24,12 @@ const LIST_SILENCE_MAX_MS = 90_000;
 /** The longest object; a server stores a few MiB. */
 const OBJECT_BYTES_MAX = 64 * 2 ** 20;
 
+/** Lists a collection; the signal ends the request. */
 export type ListFunction<T> = (options: ListOptions, signal: AbortSignal) => Promise<KubeList<T>>;
+/** Watches a collection; the signal ends the request. */
 export type WatchFunction<T> = (options: ListOptions, signal: AbortSignal) => Promise<Watch<T>>;
 
+/** Functions that list and watch. */
 export interface ListWatchFunctions<T> {
   readonly list: ListFunction<T>;
   readonly watch: WatchFunction<T>;
@@ -43,6 +46,7 @@ const CHECKS: OptionChecks<ListWatchFunctions<unknown>> = {
   disableChunking: flag,
 };
 
+/** client-go's ListWatch: lists and watches by two functions. */
 export class ListWatch<T> implements ListerWatcher<T> {
   readonly isWatchListUnsupported: boolean;
   readonly disableChunking: boolean;
@@ -69,6 +73,8 @@ export class ListWatch<T> implements ListerWatcher<T> {
 export type OptionsModifier = (options: ListOptions) => ListOptions;
 
 /**
+ * Returns a ListWatch of a resource on an apiserver.
+ *
  * @param namespace '' for all
  * @param fieldSelector `spec.nodeName=node-7`; '' for everything
  */
@@ -84,6 +90,7 @@ export function newListWatchFromClient<T>(
   );
 }
 
+/** Returns a ListWatch of a resource whose requests the modifier changes. */
 export function newFilteredListWatchFromClient<T>(
   source: ServerSource,
   resource: ResourceOf<T>,

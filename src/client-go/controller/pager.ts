@@ -15,6 +15,7 @@ import { answerIn } from './lister-watcher-errors.ts';
 const PAGE_SIZE = 500;
 const PAGE_BUFFER_SIZE = 10;
 
+/** Options of a pager. */
 export interface ListPagerOptions {
   /** Items in a page, unless the options contain a limit. Default 500. */
   readonly pageSize?: number;
@@ -30,6 +31,7 @@ const CHECKS: OptionChecks<ListPagerOptions> = {
   pageBufferSize: integer(0),
 };
 
+/** Lists a collection page by page. */
 export class ListPager<T> {
   readonly #page: ListFunction<T>;
   readonly #pageSize: number;

@@ -36,6 +36,7 @@ import type { SignalOptions } from '../../base/signal-options.ts';
 import { anExpectedType, describeType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 
+/** Delays between attempts. */
 export interface BackoffOptions {
   /** Default 800. */
   readonly initialMs?: number;
@@ -45,6 +46,7 @@ export interface BackoffOptions {
   readonly jitter?: number;
 }
 
+/** Options of a reflector. */
 export interface ReflectorOptions {
   /** Name in messages. */
   readonly name?: string;
@@ -95,6 +97,7 @@ export const REFLECTOR_CHECKS: OptionChecks<ReflectorOptions> = {
 
 export const aListerWatcher: OptionCheck = having('a ListerWatcher with list() and watch()', 'list', 'watch');
 
+/** Lists and watches a collection into a store, and retries every failure. */
 export class Reflector<T> {
   readonly name: string;
   readonly typeDescription: string;

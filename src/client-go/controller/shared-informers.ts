@@ -24,6 +24,7 @@ export function newSharedIndexInformer<T, Name extends string>(
   return new SharedIndexInformer(source, resource, { resyncPeriodMs, indexers });
 }
 
+/** Creates an informer by options. */
 export function newSharedIndexInformerWithOptions<T, Name extends string = string>(
   source: ServerSource | ListerWatcher<T>,
   resource: ResourceOf<T>,

@@ -19,6 +19,7 @@ import { FIFO_CHECKS } from './queue-base.ts';
 import type { FIFOOptions } from './queue-base.ts';
 import type { RequeueingQueue } from './queue.ts';
 
+/** Options of a DeltaFIFO. */
 export interface DeltaFIFOOptions<Item> extends FIFOOptions<Item> {
   /**
    * The objects that the consumer holds. If it is absent, `resync` has no effect, and a list deletes only queued
@@ -39,6 +40,7 @@ const CHECKS: OptionChecks<DeltaFIFOOptions<unknown>> = {
 
 type ObjectDeltas<Item> = readonly ObjectDelta<Item>[];
 
+/** client-go's queue of the changes of each key, in the order in which the keys came. */
 export class DeltaFIFO<Item>
   extends KeyedQueue<Item, ObjectDeltas<Item>, ObjectDelta<Item>[]>
   implements RequeueingQueue<Item, ObjectDeltas<Item>>

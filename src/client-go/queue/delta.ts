@@ -21,7 +21,9 @@ export type CollectionDelta<Item> =
   | { readonly type: 'SyncAll' }
   | { readonly type: 'Bookmark'; readonly resourceVersion: string };
 
+/** A change that a queue holds. */
 export type Delta<Item> = ObjectDelta<Item> | CollectionDelta<Item>;
+/** Kind of a delta. */
 export type DeltaType = Delta<unknown>['type'];
 
 /** The result of a pop: changes from the oldest to the newest, never empty. */
@@ -30,16 +32,19 @@ export type Deltas<Item> = readonly Delta<Item>[];
 /** Changes an object before any other code reads it; called once for each received object. */
 export type Transformer<Item> = (item: Item) => Item;
 
+/** Returns whether a delta is about an object. */
 export function isObjectDelta<Item>(delta: Delta<Item>): delta is ObjectDelta<Item> {
   anObject('delta', delta);
   return delta.type !== 'ReplacedAll' && delta.type !== 'SyncAll' && delta.type !== 'Bookmark';
 }
 
+/** Returns the oldest delta of a list. */
 export function oldestDelta<D extends Delta<unknown>>(deltas: readonly D[]): D | undefined {
   anArray('deltas', deltas);
   return deltas[0];
 }
 
+/** Returns the newest delta of a list. */
 export function newestDelta<D extends Delta<unknown>>(deltas: readonly D[]): D | undefined {
   anArray('deltas', deltas);
   return deltas.at(-1);

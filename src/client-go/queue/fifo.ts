@@ -10,6 +10,7 @@ import { FIFO_CHECKS } from './queue-base.ts';
 import type { FIFOOptions } from './queue-base.ts';
 import type { RequeueingQueue } from './queue.ts';
 
+/** client-go's queue of the latest object of each key. */
 export class FIFO<Item> extends KeyedQueue<Item, Item> implements RequeueingQueue<Item, Item> {
   constructor(options: FIFOOptions<Item> = {}) {
     checkOptions('options of a FIFO', options, FIFO_CHECKS as OptionChecks<FIFOOptions<Item>>);

@@ -9,6 +9,7 @@ import { ConsumerLine } from './consumer-line.ts';
 import { HeapData, type LessFunction } from '../../base/heap-data.ts';
 import { keyOfObject } from './delta.ts';
 
+/** Items by key, popped by priority. */
 export class Heap<Item> {
   readonly #keyFunction: KeyFunction<Item>;
   readonly #data: HeapData<Item>;

@@ -8,6 +8,7 @@ import { tombstone } from '../../kube/tombstone.ts';
 import type { Tombstone } from '../../kube/tombstone.ts';
 import type { ObjectDelta } from './delta.ts';
 
+/** The objects that a queue's consumer knows. */
 export interface KnownObjects<Item> {
   listKeys(): string[];
   getByKey(key: string): Item | undefined;

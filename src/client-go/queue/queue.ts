@@ -14,6 +14,7 @@ import { KubeloomError } from '../../base/errors.ts';
  */
 export type PopProcess<Popped> = (popped: Popped, isInInitialList: boolean) => unknown;
 
+/** A queue between a reflector and the consumer of the changes. */
 export interface Queue<Item, Popped> extends ReflectorStore<Item> {
   /**
    * Waits for the next value, processes it and returns it.

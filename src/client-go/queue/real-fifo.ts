@@ -51,6 +51,7 @@ interface PlainOptions<Item> extends CommonOptions<Item> {
   readonly knownObjects: KnownObjects<Item>;
 }
 
+/** Options of a RealFIFO. */
 export type RealFIFOOptions<Item> = AtomicOptions<Item> | PlainOptions<Item>;
 
 interface Popped<Item> {
@@ -60,6 +61,7 @@ interface Popped<Item> {
   readonly ofFirstList: number;
 }
 
+/** client-go's queue of single changes in their order. */
 export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<Item> {
   readonly transformer: Transformer<Item> | undefined;
   readonly #options: RealFIFOOptions<Item>;

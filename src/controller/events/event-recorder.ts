@@ -31,6 +31,7 @@ import { EventCorrelation } from './correlation.ts';
 import type { CountedEvent, EventSubject } from './correlation.ts';
 import { coreEvent, coreRepetition, newEvent, newRepetition } from './event-content.ts';
 
+/** Options of an EventRecorder. */
 export interface EventRecorderOptions {
   /** Name of the program in the events: `web-controller`. */
   readonly component: string;
@@ -63,6 +64,7 @@ const CHECKS: OptionChecks<EventRecorderOptions> = {
   random: callback,
 };
 
+/** An Event to record. */
 export interface RecordedEvent {
   /** `Warning` if a person should investigate. */
   readonly type: 'Normal' | 'Warning';
@@ -100,6 +102,7 @@ const RETRY_MS = 10_000;
 /** The namespace of events about cluster-scoped objects. */
 const DEFAULT_NAMESPACE = 'default';
 
+/** Writes Events about objects in the background, counts repetitions, and limits their rate. */
 export class EventRecorder {
   readonly #client: ObjectClient;
   readonly #options: EventRecorderOptions;

@@ -3,6 +3,7 @@ import { number, invalidOption, text } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { JITTER_FACTOR } from './election-step.ts';
 
+/** Times of an election. */
 export interface ElectionTimes {
   /** Time for which other candidates leave the lease alone after they read a renewal. Default 15 000. */
   readonly leaseDurationMs?: number;

@@ -35,6 +35,7 @@ import { LeaseLock } from './lease-lock.ts';
 import { reporterOf } from './reporter.ts';
 import type { ResourceLock } from './resource-lock.ts';
 
+/** Options of an election, without its lock. */
 export interface ElectionOptions extends ElectionTimes {
   /** Whether the lease is given up at the end, so that another candidate takes over at once. Default true. */
   readonly releaseOnCancel?: boolean;
@@ -47,6 +48,7 @@ export interface ElectionOptions extends ElectionTimes {
   readonly clock?: Clock;
 }
 
+/** The Lease of an election. */
 export interface LeaseOptions {
   readonly client: ObjectClient;
   /** Default: the pod's namespace, from the files of the service account. */
@@ -82,6 +84,7 @@ const CHECKS: OptionChecks<ElectionOptions & LeaseOptions & { readonly lock: Res
 
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
+/** Elects a single leader among processes by a Lease, and tells the leader when to stop. */
 export class LeaderElector {
   readonly identity: string;
   readonly #options: LeaderElectorOptions;

@@ -1,6 +1,7 @@
 /** Conditions in the status of an object: `metav1.Condition`. */
 import { anArrayOf, anObject, invalidOption } from '../../base/option-checks.ts';
 
+/** A condition of an object's status. */
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';

@@ -21,7 +21,11 @@ export interface Finalized {
   };
 }
 
-/** @throws ERR_KUBELOOM_OPTION for a value that is no object, and for finalizers that are no array */
+/**
+ * Returns whether an object has the finalizer.
+ *
+ * @throws ERR_KUBELOOM_OPTION for a value that is no object, and for finalizers that are no array
+ */
 export function hasFinalizer(object: Finalized, finalizer: string): boolean {
   text('finalizer', finalizer);
   return finalizersOf(object).includes(finalizer);

@@ -4,6 +4,7 @@ import { anObject, text } from '../../base/option-checks.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 
+/** The owner reference of a controller. */
 export interface ControllerReference {
   readonly apiVersion: string;
   readonly kind: string;

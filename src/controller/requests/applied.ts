@@ -11,6 +11,7 @@ import { isRecord } from '../../kube/meta-shape.ts';
 import type { Fields } from '../../kube/meta-shape.ts';
 import { described, isOurs } from '../object-arguments.ts';
 
+/** Options of `applied`. */
 export interface AppliedOptions {
   /** Name of the manager that applies. Default: any manager of the object. */
   readonly fieldManager?: string;

@@ -5,6 +5,7 @@ import { isRecord } from '../../kube/meta-shape.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { NamedFields } from './sent.ts';
 
+/** Format of a patch. */
 export type PatchType = 'merge' | 'json' | 'strategic';
 
 /** Merge patch: members are replaced, null removes a member, a list is replaced as a whole. */

@@ -20,6 +20,7 @@ import type { PatchType } from './patches.ts';
 /** Receives the text of a warning that the server sent with the answer to `request`, such as `GET /api/v1/pods`. */
 export type WarningListener = (text: string, request: string) => unknown;
 
+/** Options of a client. */
 export interface ObjectClientOptions {
   /** Default of the option `fieldManager` of every write. */
   readonly fieldManager?: string;
@@ -29,11 +30,13 @@ export interface ObjectClientOptions {
   readonly clock?: Clock;
 }
 
+/** Options of a request. */
 export interface RequestOptions {
   /** Ends the wait for the answer; a write may still happen. */
   readonly signal?: AbortSignal;
 }
 
+/** Options of a read. */
 export interface GetOptions<S extends string = string> extends RequestOptions {
   /** Part of the object with a separate path: `status`, `scale`. */
   readonly subresource?: S;
@@ -41,6 +44,7 @@ export interface GetOptions<S extends string = string> extends RequestOptions {
   readonly resourceVersion?: string;
 }
 
+/** Options of a write without a body of the kind's type. */
 export interface WriteOptions extends RequestOptions {
   /**
    * The server does everything except storing: it validates, sets defaults, calls admission, and returns the result.
@@ -52,11 +56,13 @@ export interface WriteOptions extends RequestOptions {
   readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
 }
 
+/** Options of a write. */
 export interface ObjectWriteOptions<S extends string = string> extends WriteOptions {
   /** Part of the object with a separate path: `status`, `scale`, `eviction`, `binding`, `token`, or another name. */
   readonly subresource?: S;
 }
 
+/** Options of a patch. */
 export interface PatchOptions<
   K extends PatchType = PatchType,
   S extends string = string,
@@ -65,6 +71,7 @@ export interface PatchOptions<
   readonly type?: K;
 }
 
+/** Options of a server-side apply. */
 export interface ApplyOptions<S extends string = string> extends ObjectWriteOptions<S> {
   /**
    * Takes over the fields that another manager owns. Default: false; such a field causes ERR_KUBELOOM_APPLY_CONFLICT.
@@ -81,6 +88,7 @@ interface DeletionOptions extends RequestOptions {
   readonly dryRun?: boolean | 'All';
 }
 
+/** Options of a deletion. */
 export interface DeleteOptions extends DeletionOptions {
   /** Deletes the object only if this is its uid; otherwise the call throws ERR_KUBELOOM_CONFLICT. */
   readonly uid?: string;
@@ -95,11 +103,13 @@ interface Selection {
   readonly fieldSelector?: string;
 }
 
+/** Options of a deletion of several objects. */
 export interface DeleteCollectionOptions extends DeletionOptions, Selection {
   /** Required for a namespaced resource. */
   readonly namespace?: string;
 }
 
+/** Options of a LIST or WATCH, as the API has them. */
 export interface ListOptions extends RequestOptions, Selection {
   /** Objects a page. Default: 500. */
   readonly limit?: number;

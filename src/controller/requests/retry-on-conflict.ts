@@ -12,6 +12,7 @@ import {
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { sleep } from '../../base/sleep.ts';
 
+/** Options of repeated writes. */
 export interface RetryOnConflictOptions {
   /** Calls in all. Default: 5. */
   readonly attempts?: number;

@@ -12,6 +12,7 @@ import type { SharedIndexInformer } from '../shared-index-informer.ts';
 import type { WaitOptions } from '../wait-for.ts';
 import type { SharedInformerFactory } from './shared-informer-factory.ts';
 
+/** Informers of any resource, shared: an informer is made by the first request for its resource. */
 export class DynamicSharedInformerFactory extends InformerFactory<'object'> {
   /** @param source an apiserver, or functions on this thread instead */
   constructor(source: FactorySource, options: FactoryOptions = {}) {

@@ -2,6 +2,7 @@
 import { KubeloomError } from '../../base/errors.ts';
 import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
 
+/** Group, version and plural name of a resource. */
 export type GroupVersionResource = Pick<ResourceRef, 'group' | 'version' | 'resource'>;
 
 /** Names of a resource. Kind and scope are needed only for a resource that is not built in. */

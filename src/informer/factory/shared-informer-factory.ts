@@ -25,6 +25,7 @@ export type BuiltInInformers = {
   };
 };
 
+/** Informers of the built-in kinds, shared: `factory.core.v1.pods`. */
 export class SharedInformerFactory extends InformerFactory<'object'> implements BuiltInInformers {
   declare readonly core: BuiltInInformers['core'];
   declare readonly admissionregistration: BuiltInInformers['admissionregistration'];

@@ -26,11 +26,13 @@ export interface InformerHandleParts {
   readonly isIn: IsInPart | undefined;
 }
 
+/** Metadata of the server's answer to a write. */
 export interface WrittenMetadata {
   readonly namespace?: string;
   readonly resourceVersion?: string;
 }
 
+/** Reads a kind of a cache and registers handlers for it, until it is released. */
 export class InformerHandle<T> implements AsyncDisposable {
   readonly resource: ResourceRef;
   readonly view: InformerView;

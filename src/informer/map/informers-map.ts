@@ -40,6 +40,7 @@ import { partOf } from './part.ts';
 import type { IsInPart } from './part.ts';
 import { checkView } from './view.ts';
 
+/** Options of a handle. */
 export interface InformerForOptions<V extends InformerView = InformerView> {
   /** Default: structured. */
   readonly view?: V;
@@ -55,6 +56,7 @@ interface ViewOption<V extends InformerView> {
   readonly view?: V;
 }
 
+/** A cache of kinds: an informer for each kind that a program asked for, shared and released by handles. */
 export class InformersMap implements AsyncDisposable {
   readonly name: string;
   /** Mapper from names of kinds to resources. */

@@ -50,6 +50,7 @@ type OfInformers = Omit<
   'namespace' | 'view' | 'fields' | 'indexers' | keyof ScopeOptions
 >;
 
+/** Options of a cache of kinds. */
 export interface InformersMapOptions extends OfInformers, ScopeOptions {
   /** Name in messages. Default: InformersMap. */
   readonly name?: string;

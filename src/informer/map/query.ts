@@ -35,6 +35,7 @@ export interface CacheListOptions {
   readonly continue?: string;
 }
 
+/** Objects of a cache, with the version of the cache. */
 export interface CacheList<T> {
   /** Objects in the order of their keys, which is the order of servers. */
   readonly items: readonly CachedObject<T>[];

@@ -13,6 +13,7 @@ import { KubeloomError } from '../../base/errors.ts';
 import { requiredSignal } from '../../base/signal-options.ts';
 import type { SignalOptions } from '../../base/signal-options.ts';
 
+/** Options of a mutation detector. */
 export interface CacheMutationDetectorOptions {
   /** Name of the objects in messages: `pods`. Default `cache`. */
   readonly name?: string;
@@ -35,6 +36,7 @@ const PERIOD_MS = 1000;
 const RETAIN_MS = 120_000;
 const CHANGES_MAX = 10;
 
+/** Finds objects of a cache that the program changed: it compares them with copies, once a period. */
 export class CacheMutationDetector {
   readonly #name: string;
   readonly #fail: (failure: MutationError) => void;

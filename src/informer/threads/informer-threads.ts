@@ -41,6 +41,7 @@ interface Running {
   readonly supervisor: Supervisor;
 }
 
+/** The threads of informers: the reflector's thread and the indexer threads, which several informers can share. */
 export class InformerThreads {
   readonly options: ResolvedThreadsOptions;
   /** @internal */

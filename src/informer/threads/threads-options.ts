@@ -19,6 +19,7 @@ import { CAPACITY_MAX_BYTES } from '../../shared/ring/ring-layout.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import type { RetainChecks } from '../../replica/store/entry-owner.ts';
 
+/** Format of the objects in memory. */
 export type Codec = 'json' | 'msgpack';
 
 /** Options of the threads that informers share. */

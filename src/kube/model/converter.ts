@@ -19,6 +19,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** The object itself, or a value that holds it: an entry, borrowed or kept, or a `DeletedFinalStateUnknown`. */
 export type WireSource<T> = Wire<T> | { readonly object: Wire<T> };
 
+/** Options of conversions to client-node's models. */
 export interface ModelOptions {
   /**
    * Handling of fields that the installed client-node lacks and would not write: mostly those of a newer
@@ -46,7 +47,11 @@ export interface ModelConverter {
   readonly fromModel: <T extends object>(model: T, options?: ModelOptions) => Wire<T>;
 }
 
-/** @param clientNode `import * as clientNode from '@kubernetes/client-node'`, 1.4 or 2 */
+/**
+ * Returns functions that convert between objects as the server sends them and client-node's models.
+ *
+ * @param clientNode `import * as clientNode from '@kubernetes/client-node'`, 1.4 or 2
+ */
 export function createModelConverter(clientNode: object): ModelConverter {
   const classes = new ModelClasses(clientNode);
   const Time = textKeeping(Date);

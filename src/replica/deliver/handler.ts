@@ -7,6 +7,7 @@ import type { KubeloomError } from '../../base/errors.ts';
 import type { DeletedFinalStateUnknown } from '../store/deleted-final-state-unknown.ts';
 import type { Borrowed } from '../store/cached-object.ts';
 
+/** Functions that receive the changes of a collection. */
 export interface ResourceEventHandler<T> {
   /** `isInInitialList`: the object comes from the first list, or from the cache as it was when the handler joined. */
   onAdd?(added: Borrowed<T>, isInInitialList: boolean): unknown;
@@ -31,6 +32,7 @@ export interface HandlerRegistration {
   readonly failure: KubeloomError | undefined;
 }
 
+/** Notifications that a handler has not received yet. */
 export interface HandlerBacklog {
   /** Notifications before their call of the handler. */
   readonly notifications: number;

@@ -13,8 +13,10 @@ import type { CachedObject } from './cached-object.ts';
 /** The index of every informer, as in client-go. */
 export const NAMESPACE_INDEX = 'namespace';
 
+/** Returns the values of an object in an index, on the main thread. */
 export type PlainIndexFunction<T = unknown> = (entry: CachedObject<T>) => readonly string[];
 
+/** An index that the indexer threads compute: of a field, a label, the namespace or the owner. */
 export type DeclarativeIndex =
   | { readonly index: 'namespace' }
   | { readonly index: 'label'; readonly label: string }
@@ -29,6 +31,7 @@ export interface ModuleIndex {
   readonly name: string;
 }
 
+/** An index: a function, a declared field, or a module that the indexer threads load. */
 export type IndexFunction<T = unknown> = PlainIndexFunction<T> | DeclarativeIndex | ModuleIndex;
 /** Index functions by the names of their indexes. */
 export type Indexers<T = unknown, Name extends string = string> = Readonly<Record<Name, IndexFunction<T>>>;

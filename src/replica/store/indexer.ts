@@ -28,6 +28,7 @@ interface KeyParts {
   readonly metadata?: { readonly namespace?: string | undefined; readonly name?: string | undefined };
 }
 
+/** Reads the cache of an informer by key. */
 export interface InformerStore<T> extends StoreReader<CachedObject<T>> {
   /** Returns the cached object with the same key as this entry or plain object. */
   get(object: Keyed): CachedObject<T> | undefined;
@@ -47,7 +48,11 @@ export interface SelectableStore<T> {
   checkStarted?(): void;
 }
 
-/** @typeParam Name names of the indexes, which queries accept; `string` accepts all */
+/**
+ * Reads the cache of an informer, by key, by index and by selector.
+ *
+ * @typeParam Name names of the indexes, which queries accept; `string` accepts all
+ */
 export interface InformerIndexer<T, Name extends string = string>
   extends
     InformerStore<T>,

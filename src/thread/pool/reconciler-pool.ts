@@ -30,6 +30,7 @@ import { PoolThread } from './pool-thread.ts';
 import type { PoolParts } from './pool-thread.ts';
 import { PiscinaThread } from './reconciler-thread.ts';
 
+/** Options of a pool of threads. */
 export interface ReconcilerPoolOptions {
   /**
    * The informers that reconcilers read. They must run before the first key: a thread opens the cache when it receives
@@ -49,6 +50,7 @@ const CHECKS: OptionChecks<ReconcilerPoolOptions> = {
   resourceLimits: anything,
 };
 
+/** Options of a reconciliation in a thread. */
 export interface ReconcileCallOptions extends SignalOptions {
   /** `reconcileID` of the reconciler's context. Default: a random one. */
   readonly reconcileID?: string;

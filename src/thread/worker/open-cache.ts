@@ -21,6 +21,7 @@ import { Bell } from '../../shared/ring/bell.ts';
 import { Word } from '../../shared/ring/word.ts';
 import { ThreadInformer } from './thread-informer.ts';
 
+/** Options of a cache in another thread. */
 export interface OpenCacheOptions {
   /** Receives the errors of handlers and index functions. Default: each becomes a process warning. */
   readonly onError?: ErrorListener;

@@ -71,6 +71,7 @@ export interface ThreadParts {
   readonly onError: ErrorListener | undefined;
 }
 
+/** The cache of an informer in another thread, with its own handlers. */
 export class ThreadInformer<T = unknown> {
   readonly resource: ResourceRef;
   /** Name of the informer in errors. */

@@ -7,12 +7,14 @@
 import { seededRandom } from '../../../base/random.ts';
 import type { Status } from '../store/status.ts';
 
+/** Faults of a server, as a list of rules. */
 export interface FaultScenario {
   /** Seed of the choices that rules leave open, such as the position of a cut in a line. Default 1. */
   readonly seed?: number;
   readonly rules: readonly ScenarioRule[];
 }
 
+/** A rule of faults. */
 export interface ScenarioRule {
   readonly faultId: string;
   readonly match?: ScenarioMatch;
@@ -50,6 +52,7 @@ export interface ScenarioMatch {
 /** `list` and `watch` are the reads of resources; discovery and writes are `other`. */
 export type FaultVerb = 'list' | 'watch' | 'other';
 
+/** What the server does to a request or to a watch. */
 export type FaultAction = RequestAction | StreamAction;
 
 /** A fault that strikes before an answer, or in place of it. */

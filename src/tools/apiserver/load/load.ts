@@ -25,6 +25,7 @@ export interface PopulateOptions {
   readonly firstIndex?: number;
 }
 
+/** Rate, duration and mix of a load. */
 export interface LoadOptions {
   readonly resource?: string;
   /** Events per second, or as fast as the watches follow. */
@@ -40,6 +41,7 @@ export interface LoadOptions {
   readonly seed?: number;
 }
 
+/** Changes that a load sent. */
 export interface LoadReport {
   readonly issued: number;
   /** rate × duration; for `max` equal to `issued`. */

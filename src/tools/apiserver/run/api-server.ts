@@ -60,6 +60,7 @@ export type Change =
       readonly name: string;
     };
 
+/** Result of the changes that a test applied. */
 export interface ApplyResult {
   /** Revision of the log after the last change. */
   readonly revision: number;

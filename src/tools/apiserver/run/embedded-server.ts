@@ -28,6 +28,7 @@ export function runningServer(url: string): EmbeddedApiServer | undefined {
   return URL.canParse(url) ? running.get(new URL(url).origin) : undefined;
 }
 
+/** An apiserver in this process or another process, for tests: it serves, validates and stores as a cluster does. */
 export class EmbeddedApiServer implements AsyncDisposable {
   readonly url: string;
   readonly port: number;

@@ -16,6 +16,7 @@ import type { ApiServerOptions } from '../store/server-options.ts';
 import { RemoteControl, invoke } from './remote.ts';
 import type { RemoteCall } from './remote.ts';
 
+/** Options of the apiserver for tests, and of its process. */
 export interface EmbeddedApiServerOptions extends ApiServerOptions {
   /** Where the server runs. Default `thread`. */
   readonly isolation?: 'thread' | 'process' | 'none';
@@ -30,7 +31,7 @@ const CHECKS: OptionChecks<EmbeddedApiServerOptions> = {
   isolation: oneOf('thread', 'process', 'none'),
 };
 
-/** @throws ERR_KUBELOOM_OPTION */
+/** Starts an apiserver for tests. Close it after the test. @throws ERR_KUBELOOM_OPTION */
 export async function startEmbeddedApiServer(
   options: EmbeddedApiServerOptions = {},
 ): Promise<EmbeddedApiServer> {

@@ -16,6 +16,7 @@ type ReadAt =
   | { readonly kind: 'notOlderThan'; readonly revision: number }
   | { readonly kind: 'exact'; readonly revision: number };
 
+/** Options of a LIST or WATCH, as the API has them. */
 export interface ListOptions {
   readonly at: ReadAt;
   readonly limit: number;
@@ -28,6 +29,7 @@ interface ContinueToken {
   readonly startKey: string;
 }
 
+/** Options of a watched kind. */
 export interface WatchOptions {
   /** The watch sends the events after this revision; undefined: from the present. */
   readonly from: number | undefined;

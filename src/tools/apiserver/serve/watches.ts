@@ -17,6 +17,7 @@ import type { WatchPlan } from './watch-stream.ts';
 /** How to break a connection: with an ordinary end, with a TCP reset, or with a reset in the middle of a line. */
 export type DropMode = 'close' | 'reset' | 'resetMidLine';
 
+/** An open watch of the server for tests. */
 export interface WatchInfo {
   readonly path: string;
   readonly query: string;

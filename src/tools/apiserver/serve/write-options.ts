@@ -5,6 +5,7 @@ import type { FieldError } from '../store/field-error.ts';
 import { invalid, quote } from '../store/status.ts';
 import { flag } from '../wire/request-info.ts';
 
+/** Options of a request. */
 export interface RequestOptions {
   readonly dryRun: boolean;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';

@@ -17,6 +17,7 @@ export interface JournalColumns {
   readonly types: Uint8Array;
 }
 
+/** A change in the log of the server for tests. */
 export type JournalEntry = readonly [revision: number, type: ChangeType, key: string];
 
 export class Journal {

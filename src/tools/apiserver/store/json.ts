@@ -25,6 +25,7 @@ export interface ObjectMeta extends JsonObject {
   managedFields?: ManagedFieldsEntry[];
 }
 
+/** A reference from an object to its owner. */
 export interface OwnerReference extends JsonObject {
   apiVersion: string;
   kind: string;

@@ -10,6 +10,7 @@ import type { FieldError } from './field-error.ts';
 import type { KubeObject } from './json.ts';
 import type { ResourceRef } from '../../../kube/resource.ts';
 
+/** A resource that the server for tests serves. */
 export interface ResourceDefinition {
   readonly group: string;
   readonly version: string;

@@ -10,6 +10,7 @@ import type { OptionChecks } from '../../../base/option-checks.ts';
 import { RESOURCE_DEFINITIONS } from './argument-shapes.ts';
 import type { ResourceDefinition } from './resources.ts';
 
+/** Options of the apiserver for tests. */
 export interface ApiServerOptions {
   /** Listening address: loopback, unless `allowRemote`. Default 127.0.0.1. */
   readonly host?: string;

@@ -7,6 +7,7 @@ import type { FieldError } from './field-error.ts';
 import type { JsonObject } from './json.ts';
 import type { ResourceDefinition } from './resources.ts';
 
+/** A cause in the status of a refused request. */
 export interface StatusCause extends JsonObject {
   reason?: string;
   message?: string;

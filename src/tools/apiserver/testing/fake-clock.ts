@@ -13,6 +13,7 @@ interface Waiter {
 
 const START_MS = 1000;
 
+/** A clock for tests: time passes when the test says so. */
 export class FakeClock implements Clock {
   #now: number;
   /** Timers in the order in which they were scheduled. The order decides between timers of the same time. */

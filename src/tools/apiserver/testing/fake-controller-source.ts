@@ -26,6 +26,7 @@ export interface FakeObject {
   };
 }
 
+/** Options of a scripted source. */
 export interface FakeControllerSourceOptions {
   /** The kind of lists; items keep their kind. */
   readonly kind?: string;
@@ -109,6 +110,7 @@ export class FakeWatch<T> implements Watch<T> {
   }
 }
 
+/** A scripted source of lists and watches for tests of informers. */
 export class FakeControllerSource<T extends FakeObject = FakeObject> implements ListerWatcher<T> {
   readonly isWatchListUnsupported: boolean;
   /** The requests, oldest first. */

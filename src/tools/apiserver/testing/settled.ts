@@ -47,6 +47,7 @@ export interface SettleableParts {
 /** An informer, a work queue, an object that contains some, or a collection of these. */
 export type SettledThing = Settleable | SettleableQueue | SettleableParts | Iterable<SettledThing>;
 
+/** Options of `settled`. */
 export interface SettledOptions {
   /** Ends the wait with ERR_KUBELOOM_NOT_SETTLED, which names the cause. */
   readonly signal?: AbortSignal;

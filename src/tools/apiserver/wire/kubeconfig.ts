@@ -4,6 +4,7 @@
  */
 import type { ServerConnection } from '../../../kube/server-source.ts';
 
+/** A kubeconfig as client-node has it. */
 export interface KubeConfigObject {
   readonly apiVersion: 'v1';
   readonly kind: 'Config';

@@ -32,6 +32,7 @@ import { StoredObject, keyOf } from '../store/stored-object.ts';
 
 const IMMORTAL_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
+/** Options of a write without a body of the kind's type. */
 export interface WriteOptions {
   /** Does everything except storing (`dryRun=All`). */
   readonly dryRun?: boolean;
