@@ -14,7 +14,7 @@ import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 import { refusedWrite } from './mutation/cache-mutation-detector.ts';
 import type { MutationError } from './mutation/cache-mutation-detector.ts';
 
-/** What an informer did when an error occurred. */
+/** Step of an informer in which an error occurred. */
 export interface ErrorContext {
   /** Name of the informer: `pods (all namespaces)`. */
   readonly informer: string;

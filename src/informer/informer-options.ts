@@ -193,7 +193,7 @@ export const MIN_WATCH_TIMEOUT_MS = 300_000;
 export const BACKOFF_INITIAL_MS = 800;
 export const BACKOFF_MAX_MS = 30_000;
 
-/** What happens to objects that a program must not change: frozen, compared with copies, or nothing. */
+/** Protection of cached objects against changes: freezes them, compares them with copies, or does nothing. */
 export type MutationDetection = 'freeze' | 'compare' | 'off';
 
 /** @internal */

@@ -1,4 +1,4 @@
-/** What an editor shows for the names of the package: every exported name has a description. */
+/** Descriptions that an editor shows for the names of the package: every exported name has one. */
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

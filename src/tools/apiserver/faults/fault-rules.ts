@@ -52,7 +52,7 @@ export interface ScenarioMatch {
 /** `list` and `watch` are the reads of resources; discovery and writes are `other`. */
 export type FaultVerb = 'list' | 'watch' | 'other';
 
-/** What the server does to a request or to a watch. */
+/** Fault of a request or of a watch. */
 export type FaultAction = RequestAction | StreamAction;
 
 /** A fault that strikes before an answer, or in place of it. */
