@@ -44,10 +44,10 @@ test('README.md has no block that the tests below leave out', () => {
   assert.deepEqual(kinds, [
     'npx kubeloom demo',
     'npm install kubeloom',
-    'ts',
+    'informer.mts',
     'teams.mjs',
     'teams.test.mjs',
-    'npm ci && npm start',
+    'npm ci && npm start && npm test',
   ]);
 });
 
