@@ -118,14 +118,20 @@ async function countEvents(
   const sent = await sentEvents();
   const since = lines().filter(({ atMs }) => atMs >= fromMs);
   const changes = since.filter(({ kind }) => kind === 'wrote' || kind === 'deleted').length;
-  const shares = members.healthy.map(({ identity }) => {
+  const received = members.healthy.map(({ identity }) => {
     const counts = since.flatMap((line) =>
       line.kind === 'received' && line.member === identity ? [line.events] : [],
     );
     // A partition that a member hands over takes its count along.
     const steps = counts.map((count, index) => Math.max(0, count - (counts[index - 1] ?? count)));
-    return steps.reduce((sum, step) => sum + step, 0) / changes;
+    return steps.reduce((sum, step) => sum + step, 0);
   });
+  // On a busy machine members also receive changes of the time before.
+  const all = Math.max(
+    changes,
+    received.reduce((sum, events) => sum + events, 0),
+  );
+  const shares = received.map((events) => events / all);
   const isCounted = sent !== undefined && sentBefore !== undefined;
   return { shares, sentPerChange: isCounted ? (sent - sentBefore) / changes : undefined };
 }
