@@ -26,10 +26,10 @@ an expired continue token: everything at once at the version of the first page (
 a page that repeats its own token (better: client-go would list without end)
   step: is abandoned when a page contains its own continue token
 too large a version in three encodings (same)
-  ../kube/status: is recognised in its three encodings, and only there
+  ../kube/status: is recognised in exactly its three encodings
 expired is 410 or the reason Expired; 429 counts whatever its reason (same)
   ../kube/status: every answer that a client can handle has its own code, by number and by reason
-  ../kube/status: 429 is too many requests whatever the reason beside it
+  ../kube/status: 429 is too many requests for any reason
 a Table is no list (same)
   reflector: does not take a list that is
 a stop ends a list at once (better: no request or timer remains)
