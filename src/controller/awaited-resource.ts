@@ -11,7 +11,7 @@ import { NotSyncedError } from '../index.ts';
 import type { InformersMap } from '../informer/map/informers-map.ts';
 import type { ResourceRef } from '../index.ts';
 
-/** Pauses between two reads of the server's resources; each pause doubles. */
+/** Pauses between two reads of the server's resources; doubled each time. */
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 10_000;
 

@@ -120,7 +120,7 @@ export interface ControllerOptions<T> extends WatchOptions<T> {
   /** Name in metrics and messages and of the work queue, unique in the manager. Default: the resource's name. */
   readonly name?: string;
   /**
-   * Number of keys that are reconciled at the same time; a single key never is reconciled twice at a time. Default: 1.
+   * Number of keys that are reconciled at the same time; two reconciliations of a key never overlap. Default: 1.
    * With a module: the number of threads. Default: the available cores.
    */
   readonly concurrency?: number;

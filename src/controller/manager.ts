@@ -78,7 +78,7 @@ export class Manager {
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the informers, when the caches are not filled in time
    * @throws the error of an informer that ended by itself: the threads or modules cannot be used
-   * @throws the error of the elector when leadership is lost: end the process, so that another process leads
+   * @throws the error of the elector when leadership is lost: end the process, because another process may lead
    * @throws ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations did not end in time after the stop
    * @throws the error of `listen`, such as EADDRINUSE, when the port of `health` is taken
    * @throws ERR_KUBELOOM_OPTION for a controller without `reconcile`, ERR_KUBELOOM_STARTED for a second call

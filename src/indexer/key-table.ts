@@ -89,7 +89,7 @@ export class KeyTable {
     this.#put(id, bytes, key);
   }
 
-  /** Ends the rebuild: frees the unused ids between the restored keys. Every key contains a name. */
+  /** Ends the rebuild: frees the ids between the restored keys, which have no name: every key has a name. */
   restored(): void {
     for (let id = 0; id < this.idEnd; id++) {
       if (this.#recordsOf(id)[recordAt(id) + NAME_LENGTH] === 0) this.#freeId(id);

@@ -1,7 +1,7 @@
 /**
  * Notifications that an input record causes, on their way into the ring to the main thread: prefix records, followed by
  * exactly one terminal record. When the ring is full, the rest waits here, and the shard takes no further input. So the
- * records that a single input can cause bound the output.
+ * output holds at most the records that a single input can cause.
  *
  * ```
  *  prefixes (Structures, Warning) ─► swept ids of a relist ─► Texts, Parts of a long object ─► terminal record

@@ -102,7 +102,7 @@ export interface HandlerStats extends HandlerBacklog {
   readonly durations: HistogramData | undefined;
 }
 
-/** Seconds: client-go's bounds for requests and work, and smaller: most handlers only add a key to a queue. */
+/** Seconds: client-go's bounds for requests and work, and smaller bounds: most handlers only add a key to a queue. */
 const DURATION_BOUNDS: readonly number[] = [
   0.000_005, 0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025,
   0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -137,7 +137,7 @@ export class Handlers {
     });
   }
 
-  /** @param writer the cache of another thread; needs no resync, because every relist sends it unchanged objects */
+  /** @param writer the cache of another thread, which receives no resync, but the unchanged objects of every relist */
   add(
     handler: ResourceEventHandler<never>,
     options: HandlerOptions,

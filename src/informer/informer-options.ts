@@ -163,10 +163,10 @@ const IN_META = ';g=meta.k8s.io;v=v1';
 const WITHOUT_MANAGED_FIELDS = `;drop=${MANAGED_FIELDS}`;
 
 /**
- * Returns the Accept headers of an informer, the best type first. Servers that do not offer metadata alone send whole
- * objects.
+ * @internal Returns the Accept headers of an informer, the best type first. Servers that do not offer metadata alone
+ * send whole objects.
  *
- * @param drop paths that the shards remove in any case @internal
+ * @param drop paths that the shards remove in any case
  */
 export function acceptSpec(
   view: InformerView,

@@ -78,7 +78,8 @@ const NOT_ADDED = 'handler was not added to shared informer because it has stopp
  * }
  * ```
  *
- * **Your own writes come back through the watch.** After a write of version 9, the cache may still hold version 8:
+ * **Your own writes come back through the watch.** After a write of version 9, the cache may still hold version 8. Wait
+ * for 9:
  *
  * ```ts
  * import { SharedIndexInformer, loadKubeConfig, resources } from 'kubeloom';
@@ -253,7 +254,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
    * does not run after a turn of the event loop, reports ERR_KUBELOOM_NOT_STARTED.
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, with phase and last error;
-   *   ERR_KUBELOOM_NOT_STARTED if the informer was not started until the abort
+   *   ERR_KUBELOOM_NOT_STARTED if the informer was not started before the abort
    */
   async waitForSync(options: SyncOptions = {}): Promise<void> {
     checkSyncOptions(options);

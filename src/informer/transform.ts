@@ -23,7 +23,10 @@ export interface ModuleTransform {
 /** A function on the main thread, at the cost of parsing and serialising every object on that thread. */
 export type PlainTransform<T> = (object: T) => T;
 
-/** Changes objects before they are cached: drops fields, or calls a function here or in the indexer threads. */
+/**
+ * Changes objects before they are cached: drops fields, or calls a function on the main thread or in the indexer
+ * threads.
+ */
 export type Transform<T> = DropTransform | ModuleTransform | PlainTransform<T>;
 
 /** Removes these paths: `drop('metadata.managedFields')`. */

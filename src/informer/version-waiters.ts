@@ -40,7 +40,7 @@ export class VersionWaiters {
   }
 
   /**
-   * Resolves when the store reaches this version.
+   * Resolves when the store reaches this version or a later version.
    *
    * @param current current version of the store, '' before the first list
    * @param signal rejects the wait with the signal's reason, unless the version was reached first

@@ -202,7 +202,7 @@ function isFree(turn: Turn, index: number): boolean {
   if (owner === '' || owner === id) return true;
   const peer = turn.peers.get(owner);
   if (peer?.kind === 'gone') return true;
-  // The heartbeat that the Lease names is deleted or unknown: it may still appear for a lease duration.
+  // The heartbeat that the Lease names is deleted or unknown: wait a lease duration for it to appear.
   if (!peer) turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, hasRenewed: false });
   return !lease.stored && nowMs >= lease.atMs + rules.leaseDurationMs;
 }

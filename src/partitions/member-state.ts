@@ -45,7 +45,7 @@ export interface Peer {
 
 /** The newest state of a partition's Lease that this member received. */
 export interface KnownLease {
-  /** Undefined after the Lease was deleted; the other members keep their last values. */
+  /** Undefined after the Lease was deleted; the other fields keep their last values. */
   readonly stored: StoredRecord | undefined;
   readonly version: string;
   /** Empty after the last owner released the partition. */

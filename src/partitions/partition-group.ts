@@ -71,7 +71,7 @@ export interface PartitionGroupOptions extends ElectionTimes {
   /** Called with each lost partition and each failed request (requests are retried). Default: a process warning. */
   readonly onError?: (error: KubeloomError) => void;
   /**
-   * Receives a line for each change of a partition and each error; of a `PartitionedManager`, also the lines of
+   * Receives a line for each lost partition and each failed request; of a `PartitionedManager`, also the lines of
    * controllers and caches. Default: none.
    */
   readonly log?: Logger;

@@ -64,7 +64,7 @@ export const OPENED_LINE: number = BELL_LINES + 1;
 /** 1 after the main thread closed the link: a port closes silently before it has a listener. */
 export const CLOSED_LINE: number = BELL_LINES + 2;
 
-/** The record of a state, without the object's bytes, takes about 400. */
+/** The record of a state, without the object's bytes, takes about 400 bytes. */
 const STATES_BYTES: number = 2 ** 20;
 const RETURNED_BYTES: number = 2 ** 16;
 

@@ -90,7 +90,7 @@ class InitialSync implements DoneChecker {
     this.replaced(0);
   }
 
-  /** Records a list. Returns true if it is the first record of the queue: the sync waits for `count` items. */
+  /** Records a list. Returns true if no change or list came before: the sync waits for `count` items. */
   replaced(count: number): boolean {
     if (this.#left !== undefined) return false;
     this.#set(count);

@@ -48,9 +48,9 @@ function kubeConfigError(message: string): KubeloomError {
  * @throws ERR_KUBELOOM_KUBECONFIG, ERR_KUBELOOM_OPTION
  */
 export function loadKubeConfig(source: KubeConfigSource & { readonly clientNode: ClientNode }): KubeConfig;
-/** Loads the kubeconfig: of the options, of `$KUBECONFIG`, of the home folder, or of the pod's service account. */
+/** Loads the kubeconfig from the options, `$KUBECONFIG`, the home folder, or the pod's service account. */
 export function loadKubeConfig(source?: KubeConfigSource): LoadedKubeConfig;
-/** Loads the kubeconfig: of the options, of `$KUBECONFIG`, of the home folder, or of the pod's service account. */
+/** Loads the kubeconfig from the options, `$KUBECONFIG`, the home folder, or the pod's service account. */
 export function loadKubeConfig(
   source: KubeConfigSource & { readonly clientNode?: ClientNode } = {},
 ): AnyKubeConfig {

@@ -31,10 +31,10 @@ export type NamespaceSet = readonly string[] | Readonly<Record<string, ScopeOpti
 /**
  * Options of a kind. In a namespace, each option takes the first of these values that is not undefined:
  *
- * 1. of this kind for that namespace
- * 2. of this kind
- * 3. of the cache for that namespace
- * 4. of the cache
+ * 1. the value of this kind for that namespace
+ * 2. the value of this kind
+ * 3. the value of the cache for that namespace
+ * 4. the value of the cache
  */
 export interface KindOptions extends ScopeOptions {
   /** Name of the kind: kind or resource, with group and version if needed. */

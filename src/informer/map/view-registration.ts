@@ -58,7 +58,7 @@ class CallQueue {
 
 /** State of a handler that is leaving an informer. */
 interface Departure {
-  /** Objects that the handler holds after `drained` resolves. */
+  /** Objects that the handler has received after `drained` resolves. */
   readonly known: Map<string, CachedObject<KubeObject>>;
   readonly hadSynced: boolean;
   readonly drained: Promise<void>;

@@ -111,7 +111,7 @@ export class AttachmentTable extends Map<number, Attachment> {
     }
   }
 
-  /** Marks an informer after `start` was sent to a reflector, and opens the feed. */
+  /** Marks an informer whose `start` goes to a reflector, and opens the feed. */
   started(informer: number): void {
     const attachment = this.get(informer);
     if (!attachment) return;

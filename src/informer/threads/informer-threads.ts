@@ -138,10 +138,9 @@ export class InformerThreads {
   }
 
   /**
-   * Attaches the informer to every shard, then starts the reflector.
+   * @internal Attaches the informer to every shard, then starts the reflector.
    *
    * @returns the number of the informer; undefined if `signal` was aborted before all shards loaded the modules
-   *   @internal
    */
   async attach(client: PipelineClient, signal?: AbortSignal): Promise<number | undefined> {
     if (this.#failure) throw this.#failure;

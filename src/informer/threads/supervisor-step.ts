@@ -2,7 +2,7 @@
  * Rules for a thread that may die, as a pure step. `supervisor.ts` performs the effects.
  *
  * ```
- *  running ── threw, exited, or quiet too long ────────► ending ── it ended ─────► draining ─┐
+ *  running ── threw, exited, or quiet too long ────────► ending ── it ended ────► draining ─┐
  *     ▲                                                   │ it does not end                │ all it finished
  *     │                                                   ▼                                │ is merged
  *     └─────────────── replaced ◄───────────────── (too often: given-up) ◄─────────────────┘

@@ -37,7 +37,7 @@ export interface Supervised {
   replace(quarantined: number | undefined): void;
   /** Sends the successor a part of the predecessor's state; returns true while there is more. */
   seed(): boolean;
-  /** Whether `seed` is finished, also after later merges. */
+  /** Whether `seed` has no more to send, now or after later merges. */
   readonly isSeeded: boolean;
 }
 

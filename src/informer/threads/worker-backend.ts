@@ -126,7 +126,7 @@ export class WorkerBackend implements Backend {
     return thread;
   }
 
-  /** Reports the end of a thread that was neither requested nor a replacement. */
+  /** Reports the end of a thread, unless the backend is closing or has replaced the thread. */
   #died(role: Role, thread: WorkerThread<never>, cause: unknown): void {
     if (!this.#isClosing && this.#threadOf(role) === thread) this.#events.died(role, cause);
   }

@@ -11,7 +11,7 @@ import type { Borrowed } from '../store/cached-object.ts';
 export interface ResourceEventHandler<T> {
   /** `isInInitialList`: the object comes from the first list, or from the cache as it was when the handler joined. */
   onAdd?(added: Borrowed<T>, isInInitialList: boolean): unknown;
-  /** Also called twice with the same object: for a resync, and for a relisted object that did not change. */
+  /** For a resync, and for a relisted object that did not change, both arguments are the same object. */
   onUpdate?(previous: Borrowed<T>, current: Borrowed<T>): unknown;
   onDelete?(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): unknown;
 }
@@ -22,7 +22,7 @@ export interface HandlerRegistration {
   readonly name: string;
   /** True when the informer is synced and all calls of the initial list have returned. */
   hasSynced(): boolean;
-  /** The same condition as a checker to wait for: `SharedIndexInformer pods + event handler NAME`. */
+  /** The same condition as a checker to wait for, named `SharedIndexInformer pods + event handler NAME`. */
   readonly hasSyncedChecker: DoneChecker;
   readonly backlog: HandlerBacklog;
   /**
@@ -34,7 +34,7 @@ export interface HandlerRegistration {
 
 /** Notifications that a handler has not received yet. */
 export interface HandlerBacklog {
-  /** Notifications before their call of the handler. */
+  /** Notifications for which the handler was not called yet. */
   readonly notifications: number;
   /** Upper bound of the bytes of objects that only this handler's pending notifications need. */
   readonly bytes: number;

@@ -261,7 +261,7 @@ export class BacklogAge {
     this.#end = end;
   }
 
-  /** Returns 0 before the first mark of a pending notification. */
+  /** Returns 0 while no pending notification is marked. */
   ageMs(oldest: number, nowMs: number): number {
     this.#forget(oldest);
     if (this.#marks.length > 0) return nowMs - (this.#marks.second ?? nowMs);

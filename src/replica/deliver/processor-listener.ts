@@ -123,7 +123,7 @@ export class ProcessorListener {
   #initial: DeliveryCursor | undefined;
   #hasInitial = false;
   #resync: DeliveryCursor | undefined;
-  /** Whether a relisted unchanged object is delivered: a resync is due, or the first timer is yet to decide (C12). */
+  /** Whether a relisted unchanged object is delivered: a resync is due, or no timer has decided yet (C12). */
   isResyncDue = true;
   /** Resolves when the listener is removed, the last call has returned, and all entries are released. */
   readonly ended: Promise<void>;

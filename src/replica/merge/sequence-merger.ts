@@ -1,7 +1,7 @@
 /**
- * Merges the shards' rings into a single history, by sequence. Sequence n is merged before n + 1, whatever their
- * shards; a control record takes effect when all shards have answered it. So the replicas always equal the server's
- * history up to a point.
+ * Merges the shards' rings into a single history, by sequence. Sequence n is merged before n + 1, even if they went to
+ * different shards; a control record takes effect when all shards have answered it. So the replicas are always exactly
+ * the server's history up to a single sequence.
  */
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';

@@ -35,17 +35,12 @@ export interface Borrowed<T> extends ObjectIdentity {
    * values.
    */
   readonly metadata: MetadataOf<T>;
-  /**
-   * `spec` without the rest of `object`, at a part of the cost; undefined if there is no `spec`. Read-only as `object`.
-   */
+  /** Only `spec`, at a part of the cost of `object`; undefined if there is no `spec`. Read-only as `object`. */
   readonly spec: SpecOf<T>;
-  /**
-   * `status` without the rest of `object`, at a part of the cost; undefined if there is no `status`. Read-only as
-   * `object`.
-   */
+  /** Only `status`, at a part of the cost of `object`; undefined if there is no `status`. Read-only as `object`. */
   readonly status: StatusOf<T>;
   /**
-   * A member of the object's top level, such as `data`, without the rest. In `onUpdate`, a member with unchanged bytes
+   * Only this member of the object's top level, such as `data`. In `onUpdate`, a member with unchanged bytes
    * is the same value in both states: `previous.spec === current.spec`.
    */
   member<Name extends keyof T & string>(name: Name): T[Name] | undefined;

@@ -70,17 +70,17 @@ export class DeletedFinalStateUnknown<T> implements ObjectIdentity {
     return this.last.metadata;
   }
 
-  /** The last known `spec`, without the rest. */
+  /** Only the `spec` of the last known state. */
   get spec(): SpecOf<T> {
     return this.last.spec;
   }
 
-  /** The last known `status`, without the rest. */
+  /** Only the `status` of the last known state. */
   get status(): StatusOf<T> {
     return this.last.status;
   }
 
-  /** A member of the last known object, without the rest. */
+  /** Only this member of the last known object. */
   member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
   member(name: string): unknown;
   member(name: string): unknown {

@@ -182,7 +182,7 @@ export class Difference {
   #changeCount = 0;
   /** Number of changes of objects that existed before. */
   oldCount = 0;
-  /** Cursors before the end. */
+  /** Cursors that have not reached the end. */
   readonly readers: Set<DifferenceCursor> = new Set();
   supersededBytes = 0;
   #released = 0;

@@ -37,7 +37,7 @@ export interface EntryOwnerOptions {
   readonly guard?: ((tree: unknown, key: string) => void) | undefined;
   /** Whether states share the values of unchanged members. Default: true. */
   readonly sharesMembers?: boolean;
-  /** Bytes of all rows, if another thread stores them; this thread does not. */
+  /** Bytes of all rows, if another thread stores them; in that case this thread stores no bytes. */
   readonly foreign?: ForeignBytes;
 }
 
@@ -139,7 +139,7 @@ export class EntryOwner implements EntryStorage {
     const object = this.decodeFresh(entry);
     this.decodedCache.misses++;
     this.#options.guard?.(object, entry.key);
-    // Set before the cache is asked, because the cache evicts an object that does not fit at once.
+    // Set before the cache is asked, because the cache evicts at once an object that does not fit.
     entry.decoded = object;
     this.#remember(entry, costBytesOf(this.#span(entry)));
     return object;

@@ -2,9 +2,10 @@
  * The states of an informer's objects, a row each: version, flags, location of the bytes, references. A cache of a
  * million objects is a typed array and some plain arrays, none of which V8's collector copies (docs/decisions/0023).
  *
- * A row counts references: from the replica, and from every pending notification. At zero the bytes return to the slabs
- * and the number is free for the next state. All of this happens on the same thread, so the count needs no lock.
- * Callers receive an `Entry`, which is made for a row when a handler is called or a lister is read.
+ * A row counts references: from the replica, from every pending notification, and from every thread that holds the row.
+ * At zero the bytes return to the slabs and the number is free for the next state. All of this happens on the same
+ * thread, so the count needs no lock. Callers receive an `Entry`, which is made for a row when a handler is called or a
+ * lister is read.
  */
 import { assert } from '../../base/errors.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
@@ -41,7 +42,7 @@ const COLUMNS = 11;
 const TWO_POW_32 = 2 ** 32;
 const { HasEntry, VersionText, Exported, Moved, Packed, Retained } = EntryFlag;
 
-/** Entries in a batch, which a caller that holds any of them keeps alive. */
+/** Entries in a batch: a caller that holds any of them keeps all of them alive. */
 const ENTRIES_PER_BATCH = 8;
 
 export class EntryTable implements EntryRows {
@@ -369,7 +370,7 @@ export class EntryTable implements EntryRows {
     return false;
   }
 
-  /** Decoders are few: one for each shard, and for each replaced shard. */
+  /** Decoders are few: one for each shard, and another after each replacement of a shard. */
   #decoderNumber(decoder: MsgpackDecoder): number {
     const known = this.#decoders.lastIndexOf(decoder);
     return known > 0 ? known : this.#decoders.push(decoder) - 1;

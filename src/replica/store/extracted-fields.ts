@@ -109,7 +109,7 @@ export class RecentMap<Value> {
     this.#count = count;
   }
 
-  /** Returns the value of a key, which becomes the latest. */
+  /** Returns the value of a key, and keeps the key in the young generation. */
   get(key: string): Value | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;
@@ -118,7 +118,7 @@ export class RecentMap<Value> {
     return old;
   }
 
-  /** Sets the value of a key, which becomes the latest. */
+  /** Sets the value of a key in the young generation. */
   set(key: string, value: Value): void {
     this.#young.set(key, value);
     if (this.#young.size < this.#count) return;

@@ -10,13 +10,13 @@ import { moduleUrl, naming, invalidOption } from '../../base/option-checks.ts';
 import type { Entry } from './entry.ts';
 import type { CachedObject } from './cached-object.ts';
 
-/** The index of every informer, as in client-go. */
+/** Name of the index by namespace, which every informer maintains; the name is client-go's. */
 export const NAMESPACE_INDEX = 'namespace';
 
 /** Returns the values of an object in an index, on the main thread. */
 export type PlainIndexFunction<T = unknown> = (entry: CachedObject<T>) => readonly string[];
 
-/** An index that the indexer threads compute: of a field, a label, the namespace or the owner. */
+/** An index over fields that the indexer threads extract: a field, a label, the namespace or the owner. */
 export type DeclarativeIndex =
   | { readonly index: 'namespace' }
   | { readonly index: 'label'; readonly label: string }

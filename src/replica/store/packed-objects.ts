@@ -109,10 +109,10 @@ export class PackedObjects {
   }
 
   /**
-   * Packs the objects that existed in the previous round, an object a step. Newer objects wait for the next round, so
+   * Packs the objects that existed in the previous round, one in each step. Newer objects wait for the next round, so
    * an object that changes all the time is not packed.
    *
-   * @returns whether the next round has work even if no object changes before
+   * @returns whether the next round has work even if no object changes in the meantime
    */
   *round(): Generator<void, boolean, void> {
     this.#isActive = false;

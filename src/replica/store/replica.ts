@@ -244,7 +244,7 @@ export class Replica {
       return;
     }
     const key = this.table.keyOf(row);
-    // The state of this key that handlers last received before the difference.
+    // The state of this key that handlers hold when the difference reaches the change: none after a deletion in it.
     const isDeleted = shadow.deleted.size > 0 && shadow.deleted.has(key);
     const oldRow = isDeleted ? NO_ROW : this.rowByKey(key);
     const added = shadow.state.insert(shard, id, row, values ?? []);

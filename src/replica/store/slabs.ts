@@ -1,10 +1,10 @@
 /**
- * The store's bytes: private memory in slabs, each divided into chunks of equal size. An object is stored in a chunk of
- * the next larger size, and the chunk is later reused for an object of about the same length. So objects that change at
+ * The store's bytes: memory in slabs, each divided into chunks of equal size. An object is stored in a chunk of the
+ * next larger size, and the chunk is later reused for an object of about the same length. So objects that change at
  * full rate are never moved, and the slabs hold hardly more memory than the objects use (docs/decisions/0009).
  *
- * If a size ends up with far more chunks than objects, because objects grew or were deleted, the emptiest slab of that
- * size is emptied by moving its objects. Rows stay valid, because only the location of their bytes changes. The garbage
+ * Objects are moved only if a size ends up with far more chunks than objects, because objects grew or were deleted: the
+ * emptiest slab of that size is emptied. Rows stay valid, because only the location of their bytes changes. The garbage
  * collector does not manage these bytes; it would need constant major collections at full rate.
  */
 import { assert } from '../../base/errors.ts';
@@ -24,7 +24,7 @@ export interface Slab extends SharedMemory {
   /** The last released chunk, and the number of released chunks. */
   vacant: number;
   vacants: number;
-  /** Number of chunks that were ever used: the first in the slab. */
+  /** Number of chunks that were ever used: the first chunks of the slab. */
   used: number;
   /** Index among the open slabs of the same size, `FULL`, or `EMPTIED`. */
   openAt: number;
@@ -128,7 +128,7 @@ export class Slabs {
     return former;
   }
 
-  /** Whether a slab is waiting to be emptied until threads have caught up. */
+  /** Whether slabs cannot be emptied until threads have caught up. */
   get isBlocked(): boolean {
     return this.#blocked.length > 0;
   }
@@ -206,14 +206,14 @@ export class Slabs {
     return storedBytes;
   }
 
-  /** Turns the row's place into a former row, and returns it. The caller gives the row another place. */
+  /** Returns a former row, to which the row's place passes. The caller gives the row another place. */
   #split(row: number, slab: Slab): number {
     const former = this.#table.split(row);
     slab.rows[slab.sizeClass.chunkAt(this.#table.offsetOf(row))] = former;
     return former;
   }
 
-  /** Returns memory for a slab. If no thread reads this informer, readers of other informers drop the memory. */
+  /** Returns memory for a slab. If no thread reads this informer, readers of other informers forget the memory. */
   #take(bytes: number): Buffer {
     const memory = this.memory.take(bytes);
     if (!this.#readers()) this.memory.forget(memory);
@@ -324,8 +324,8 @@ class SizeClass {
   }
 
   /**
-   * Returns the slab whose rows are being moved, or takes the slab with the fewest rows that may be emptied; undefined
-   * if there is none, or no need. The caller moves the rows and calls `endEmptying`.
+   * Returns the slab whose rows are being moved, or takes the slab with the fewest rows among the slabs that may be
+   * emptied; undefined if there is none, or no need. The caller moves the rows and calls `endEmptying`.
    */
   takeEmptiest(mayEmpty: (slab: Slab) => boolean): Slab | undefined {
     if (this.emptying || !this.isSparse) return this.emptying;

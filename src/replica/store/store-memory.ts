@@ -98,7 +98,7 @@ export class SlabMemory {
     if (this.#droppedBytes >= DROPPED_BYTES_MAX) this.#collect();
   }
 
-  /** Ends the numbers of memory without rows. */
+  /** Ends the number of a memory without rows in every thread. */
   forget({ buffer }: Buffer): void {
     for (const reader of this.readers) reader.forget(buffer);
   }
@@ -179,9 +179,9 @@ export interface SharedMemory {
 
 /** A thread that refers to memory by number. */
 export interface MemoryReader {
-  /** Ends the number of memory without rows. */
+  /** Ends the number of a memory without rows. */
   forget(memory: ArrayBufferLike): void;
-  /** Makes V8 collect in that thread, which still holds the memory that it dropped. */
+  /** Makes V8 collect in that thread, which holds dropped memory until V8 collects. */
   collect(): void;
 }
 
@@ -189,15 +189,18 @@ export interface MemoryReader {
 export interface BytesReaders {
   /** Returns whether a row that threads read may be moved: not while those threads are far behind. */
   mayMove(): boolean;
-  /** Called when a row's bytes change. The former row keeps the old bytes until no thread reads them. */
+  /**
+   * Called after a row's bytes were moved, packed or unpacked. The former row keeps the old bytes until no thread reads
+   * them.
+   */
   moved(row: number, former: number): void;
   /** Called when the memory contains no rows and will not contain any. */
   dropped(memory: SharedMemory): void;
 }
 
 /**
- * Moves the bytes into shared memory, if they are not. Small slabs begin as private memory, because most caches are
- * never shared.
+ * Moves the bytes into shared memory, unless they are shared already. Small slabs begin as private memory, because most
+ * caches are never shared.
  */
 export function shareMemory(memory: SharedMemory): void {
   memory.isShared = true;
@@ -210,7 +213,7 @@ export function shareMemory(memory: SharedMemory): void {
 
 /** A store with objects to pack: a round proceeds step by step. */
 export interface Packable {
-  /** @returns whether the next round has work even if no object changes before */
+  /** @returns whether the next round has work even if no object changes in the meantime */
   round(): Generator<void, boolean, void>;
 }
 
@@ -220,13 +223,13 @@ const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 6 };
 /** Changes since the previous piece above which the thread counts as busy: some 1,300 a second. */
 const BUSY_CHANGES = 8;
 
+type PackingOptions = Pick<StoreMemoryOptions, 'clock' | 'compressAfterMs' | 'merged' | 'afterNextMerge'>;
+
 /**
  * Runs packing in rounds over all informers of the same threads. There is a pause of `compressAfterMs` between two
  * rounds, and a round is divided into small pieces, because the main thread has other work. Rounds begin with a change,
  * and end with a round that left no work.
  */
-type PackingOptions = Pick<StoreMemoryOptions, 'clock' | 'compressAfterMs' | 'merged' | 'afterNextMerge'>;
-
 export class PackingRounds {
   readonly #options: PackingOptions;
   readonly #ended: () => boolean;

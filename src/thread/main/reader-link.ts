@@ -221,7 +221,10 @@ export class ReaderLink implements MemoryReader {
     return false;
   };
 
-  /** Ends the thread's caches at once, after an error in the link itself. The rows stay until the port closes. */
+  /**
+   * Ends the thread's caches at once, not behind the written records, after an error in the link itself. The rows stay
+   * until the port closes.
+   */
   fail(error: KubeloomError): void {
     if (this.#state === 'broken' || this.#state === 'closed') return;
     this.#state = 'broken';
@@ -263,8 +266,8 @@ export class ReaderLink implements MemoryReader {
   }
 
   /**
-   * Sets the waiting word, then tries once more. The thread releases records and returns rows, then reads the word. So
-   * either the retry succeeds or the thread sees the word.
+   * If records must wait, sets the waiting word and tries once more. The thread releases records and returns rows, then
+   * reads the word. So either the retry succeeds or the thread sees the word.
    */
   #writeAll(): void {
     if (this.#writeSome()) {
@@ -281,7 +284,7 @@ export class ReaderLink implements MemoryReader {
     this.#waitingWord.store(isWaiting ? 1 : 0);
   }
 
-  /** Returns whether all records are written. */
+  /** Returns whether no record waits for room, or for rows that the thread must return. */
   #writeSome(): boolean {
     this.isWaiting = false;
     let isHeld = false;

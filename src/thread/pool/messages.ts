@@ -50,7 +50,7 @@ export interface Failure {
 
 type Scalar = string | number | boolean;
 
-/** Returns data for any value and never throws: the result crosses the thread boundary next. */
+/** Returns data for any value and never throws: no later code of the thread could report an error. */
 export function failureOf(thrown: unknown): Failure {
   const message = attempt((): unknown => messageOf(thrown));
   const error = attempt(() => (thrown instanceof Error ? thrown : undefined));

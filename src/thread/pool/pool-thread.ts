@@ -15,7 +15,7 @@ import { errorOf } from './messages.ts';
 import type { Answer, ReconcileTask } from './messages.ts';
 import type { ReconcilerThread, ThreadSettings } from './reconciler-thread.ts';
 
-/** Delays before a new thread when the last thread did not finish a key; each delay doubles. */
+/** Delays before a new thread when the last thread did not finish a key; doubled each time. */
 const RESTART_MS_MIN = 100;
 const RESTART_MS_MAX = 10_000;
 

@@ -14,8 +14,8 @@ import type { Answer, PoolTask, ReconcileTask } from './messages.ts';
 /** Tools of a reconciliation in a thread. */
 export interface ThreadContext<Types extends Readonly<Record<string, unknown>>> {
   /**
-   * The shared cache. It holds at least the versions that the main thread's caches held when this thread received the
-   * key.
+   * The shared cache. It holds at least the versions that the main thread's caches held when the main thread handed
+   * over the key.
    */
   readonly cache: ThreadCache<Types>;
   /**

@@ -9,7 +9,7 @@ import type { Answer, PoolTask, ReconcileTask } from './messages.ts';
 
 /** A thread that reconciles a single key at a time. */
 export interface ReconcilerThread {
-  /** Resolves with the reason after the thread has exited for any reason; no code of the thread runs after that. */
+  /** Resolves with the reason after every kind of exit; no code of the thread runs after that. */
   readonly exited: Promise<unknown>;
   /** Loads the module and opens the cache; must be the first call. Rejects with the reason after the thread exited. */
   open(): Promise<Answer>;

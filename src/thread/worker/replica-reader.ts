@@ -104,7 +104,7 @@ export class ReplicaReader {
     this.#place(record);
   }
 
-  /** Sets the place of a row, unless the row has ended here, and ends the former row. */
+  /** Sets the place of a row, unless the row has ended here, and returns the former row to the main thread. */
   #move(record: RowRecord): void {
     const { table } = this;
     const { row } = record;

@@ -242,7 +242,7 @@ export class ThreadInformer<T = unknown> {
   }
 
   async #stop(failure: KubeloomError | undefined): Promise<void> {
-    // The last round may contain records.
+    // The present round may have merged the last records.
     this.merged();
     this.#isStopped = true;
     this.#failure = failure;
