@@ -57,8 +57,8 @@ export const CALL_ERRORS = {
   ],
   ERR_KUBELOOM_STILL_RUNNING: [
     ['thrown'],
-    'Handlers or informers had not ended when the signal of a shutdown was aborted.',
-    'Allow more time, or make the named handlers return.',
+    'Handlers, informers or reconciliations had not ended in time after a stop.',
+    'Allow more time, or make what the message names return: handlers, or reconciliations of keys.',
   ],
   ERR_KUBELOOM_OWN_CALL: [
     ['thrown'],

@@ -32,7 +32,7 @@ export const PROGRAM_ERRORS = {
   ],
   ERR_KUBELOOM_NOT_SETTLED: [
     ['thrown'],
-    '`settled` was aborted, or waits for an informer that has stopped.',
+    '`settled` was aborted, saw no progress for `timeoutMs`, or waits for an informer that has stopped.',
     'Read the message: it names what is not done.',
   ],
 } as const;

@@ -78,7 +78,7 @@ export const REQUEST_ERRORS = {
   ERR_KUBELOOM_FORBIDDEN: [
     ['thrown', 'onError', 'health'],
     'The user may not do that (403).',
-    'Allow the user the verbs list and watch on the resource (RBAC).',
+    'Allow the user the verb on the resource (RBAC): an informer needs list and watch.',
   ],
   ERR_KUBELOOM_GONE: [
     ['thrown', 'onError', 'health'],
