@@ -132,7 +132,7 @@ export class ErrorReporter {
 
   #blocked(name: string, callMs: number): void {
     const message =
-      `event handler ${name} blocked its thread for ${Math.round(callMs)} ms in one call, in which no watch, timer, lease or ` +
+      `event handler ${name} blocked its thread for ${Math.round(callMs)} ms, in which no watch, timer, lease or ` +
       'health check of the thread was served: put keys into a work queue, and compute in a ReconcilerPool of kubeloom/thread';
     this.report(new KubeloomError('ERR_KUBELOOM_SLOW_HANDLER', message), 'handler');
   }

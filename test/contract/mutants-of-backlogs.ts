@@ -7,6 +7,7 @@ export const BACKLOG_MUTANTS: readonly Mutant[] = inFiles({
     C179: ['before.position = position;', 'before.first = first;'],
   },
   'src/replica/merge/drain.ts': {
+    C416: ['> BLOCKED_MS', '> Infinity'],
     C180: ['if (!this.#backlogs.mayMerge)', 'if (false)'],
   },
   'src/replica/deliver/backlog-step.ts': {

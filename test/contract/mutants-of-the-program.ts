@@ -30,7 +30,6 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/replica/deliver/handler-calls.ts': {
     C141: ['this.#isBehind && callMs > slowLimits.callMs', 'this.#isBehind'],
-    C416: ['(isBlocking || isLong)', 'isLong'],
   },
   'src/replica/deliver/pending.ts': {
     C142: ['RESOLUTION_MS = 100', 'RESOLUTION_MS = 1000'],

@@ -26,7 +26,7 @@ export interface SlowLimits {
 /** The first two values are the limits of client-go. */
 export const SLOW_LIMITS: SlowLimits = { pendingNotifications: 1024, callMs: 100, ageMs: 30_000 };
 
-/** A call that blocks the thread for this long is reported, even if no notification waits. */
+/** A handler that keeps its thread for longer is reported, even if no notification waits. */
 export const BLOCKED_MS = 5000;
 
 const REPORT_INTERVAL_MS = 60_000;
@@ -43,7 +43,7 @@ export interface HandlerCallsOptions {
   readonly onError: (error: unknown, key: string, registeredAt: string) => void;
   /**
    * @param callMs of a call that took too long; undefined: the oldest notification is too old
-   * @param isBlocking the call blocked the thread for that time
+   * @param isBlocking the handler kept the thread for that time
    */
   readonly onSlow: (callMs: number | undefined, isBlocking: boolean) => void;
 }
@@ -171,9 +171,14 @@ export class HandlerCalls {
     const nowMs = clock.now();
     const callMs = nowMs - startMs;
     durations?.observe(callMs / 1000);
-    const isBlocking = this.#call === 'inside' && callMs > BLOCKED_MS;
     const isLong = this.#isBehind && callMs > slowLimits.callMs;
-    if ((isBlocking || isLong) && this.#mayReportSlow(nowMs)) onSlow(callMs, isBlocking);
+    if (isLong && this.#mayReportSlow(nowMs)) onSlow(callMs, this.#call === 'inside' && callMs > BLOCKED_MS);
+  }
+
+  /** Reports calls that kept the thread for this time in one turn. */
+  blocked(durationMs: number): void {
+    const { clock, onSlow } = this.#options;
+    if (this.#mayReportSlow(clock.now())) onSlow(durationMs, true);
   }
 
   #mayReportSlow(nowMs: number): boolean {

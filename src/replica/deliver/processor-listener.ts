@@ -283,6 +283,11 @@ export class ProcessorListener {
     return calls;
   }
 
+  /** Reports that a `deliver` kept the thread for this time. */
+  blocked(durationMs: number): void {
+    this.#calls.blocked(durationMs);
+  }
+
   /** Accepts no more notifications; pending notifications are still delivered. */
   leave(): void {
     if (this.#state === 'open') {

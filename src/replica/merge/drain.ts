@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { BacklogBudget } from '../deliver/backlog-budget.ts';
+import { BLOCKED_MS } from '../deliver/handler-calls.ts';
 import type { ProcessorListener } from '../deliver/processor-listener.ts';
 
 /** Records merged between two rounds of deliveries. */
@@ -157,6 +158,7 @@ export class Drain {
       const startMs = nowMs;
       calls += listener.deliver(batch);
       nowMs = this.#clock.now();
+      if (nowMs - startMs > BLOCKED_MS) listener.blocked(nowMs - startMs);
       // Only short calls are made without reading the clock in between.
       if (nowMs - startMs < shareMs / 8) batch = Math.min(batch * 2, DELIVER_BATCH_MAX);
     } while (listener.isReady && nowMs < endMs);

@@ -2,7 +2,7 @@
 import { describe, mock, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { BLOCKED_MS, SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
+import { SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
 import type { SlowLimits } from '../../../../src/replica/deliver/handler-calls.ts';
 import { FakeClock } from '../../../../src/tools/apiserver/testing/fake-clock.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
@@ -39,21 +39,6 @@ describe('a slow call', () => {
   for (const [title, given, expected] of cases) {
     test(`C21 C141 is reported ${title}`, () => assert.deepEqual(slowCalls(...given), expected));
   }
-});
-
-describe('a call that blocks its thread', () => {
-  for (const [title, callMs, expected] of [
-    ['for more than five seconds is reported without a backlog', BLOCKED_MS + 1, [BLOCKED_MS + 1]],
-    ['for less is not', BLOCKED_MS, []],
-  ] as const)
-    test(`C416 ${title}`, () => {
-      const clock = new FakeClock();
-      const durations = { observe: (): void => undefined };
-      const { replica, listener, reports } = scene(() => clock.advance(callMs), { clock, durations });
-      replica.put(at('a', 1));
-      listener.deliver(Infinity);
-      assert.deepEqual(reports.slow, expected);
-    });
 });
 
 describe('the duration of a call', () => {

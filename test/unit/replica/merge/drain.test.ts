@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { BacklogBudget } from '../../../../src/replica/deliver/backlog-budget.ts';
+import { BLOCKED_MS } from '../../../../src/replica/deliver/handler-calls.ts';
 import { Drain } from '../../../../src/replica/merge/drain.ts';
 import { InformerMerge } from '../../../../src/replica/merge/informer-merge.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
@@ -50,7 +51,7 @@ class Scene {
   handler(
     callMs: number,
     react: () => unknown = () => undefined,
-  ): { listener: ProcessorListener; calls: number[] } {
+  ): { listener: ProcessorListener; calls: number[]; slow: readonly (number | undefined)[] } {
     const calls: number[] = [];
     const called = (): unknown => {
       this.clock.advance(callMs);
@@ -59,10 +60,10 @@ class Scene {
     };
     const onReady = (): void => this.drain.resume(listener);
     const handler = { onAdd: called, onUpdate: called };
-    const { listener } = newListener(handler, { table: this.owner.table, onReady });
+    const { listener, reports } = newListener(handler, { table: this.owner.table, onReady });
     this.processor.add(listener, this.replica);
     this.drain.add(listener);
-    return { listener, calls };
+    return { listener, calls, slow: reports.slow };
   }
 
   /** Sends `count` changes. */
@@ -106,6 +107,24 @@ describe('a turn', () => {
     assert.equal(scene.drain.hasWork(), true);
     assert.equal(scene.drain.runOnce(), true);
   });
+
+  for (const [title, callMs, expected] of [
+    [
+      'for more than five seconds is reported once a minute, without a backlog',
+      BLOCKED_MS + 1,
+      [BLOCKED_MS + 1],
+    ],
+    ['for five seconds is not', BLOCKED_MS, []],
+  ] as const)
+    test(`C416 a handler that keeps its thread ${title}`, () => {
+      const scene = new Scene();
+      const { slow } = scene.handler(callMs);
+      for (let turn = 0; turn < 3; turn++) {
+        scene.send(1);
+        scene.turn();
+      }
+      assert.deepEqual(slow, expected);
+    });
 
   for (const kind of ['plain', 'async'] as const) {
     test(`calls a handler that takes longer than the budget only once (${kind})`, async () => {
