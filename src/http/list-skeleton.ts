@@ -136,7 +136,7 @@ export class ListSkeleton {
     const quoted = text === undefined ? 'JSON' : JSON.stringify(text);
     return new KubeloomError(
       'ERR_KUBELOOM_MALFORMED_RESPONSE',
-      `the answer is not a Kubernetes list: ${why}; it begins with ${quoted}. Is the server an apiserver, and the path the path of a resource?`,
+      `the answer is not a Kubernetes list: ${why}; it begins with ${quoted}. Is the server an apiserver, and does the path lead to a resource?`,
     );
   }
 

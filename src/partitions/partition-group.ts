@@ -143,7 +143,7 @@ export class PartitionGroup {
     callback('work', work);
     const { name, namespace, threads, clock = realClock } = this.#options;
     if (this.#member) {
-      const message = `the member ${this.identity} of ${namespace}/${name} was already started: create another member`;
+      const message = `the member ${this.identity} of ${namespace}/${name} was already started: create a new PartitionGroup`;
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
     const { retryPeriodMs } = this.#times;

@@ -52,7 +52,7 @@ export const OBJECT_ERRORS = {
   ],
   ERR_KUBELOOM_EXPIRED_LOOP: [
     ['onError', 'health'],
-    'The server has refused several watches in a row as too old, each from the version of its latest list.',
+    'The server has refused several watches in a row as too old, each from the version of the latest list.',
     'Check that all replicas of the apiserver see the same etcd.',
   ],
   ERR_KUBELOOM_NO_END_BOOKMARK: [

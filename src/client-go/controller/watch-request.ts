@@ -221,7 +221,7 @@ export class WatchRequest<T> {
 /** Throws unless the value is a watch. A watch without `stop` could not be ended. */
 function requireWatch(watch: unknown, where: string): void {
   if (isRecord(watch) && typeof watch['stop'] === 'function' && Symbol.asyncIterator in watch) return;
-  const message = `${where} did not return a watch: stop() is missing, or it is not iterable`;
+  const message = `${where} did not return a watch: an async iterable with stop()`;
   throw new KubeloomError('ERR_KUBELOOM_LISTER_WATCHER', message);
 }
 

@@ -123,7 +123,7 @@ export function wentBack(where: string, resourceVersion: string): Failure {
 export function expiredLoop(rounds: number, cause: KubeloomError): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_EXPIRED_LOOP',
-    `the server has refused ${rounds} watches in a row as too old, each from the version of its latest list; ` +
+    `the server has refused ${rounds} watches in a row as too old, each from the version of the latest list; ` +
       `kubeloom waits longer after each: ${cause.message}`,
     { cause },
   );

@@ -40,7 +40,7 @@ export function attachReader(link: ReaderLink, number: number, informer: Shareab
   if (informer.isStopped())
     throw new KubeloomError(
       'ERR_KUBELOOM_STOPPED',
-      `${informer.name} has stopped: its cache changes no more`,
+      `${informer.name} has stopped: its cache no longer changes`,
     );
   const { pipeline, handlers } = informer.sharedParts;
   const { replica, cacheExports, threads } = pipeline;
