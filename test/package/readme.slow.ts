@@ -44,7 +44,7 @@ test('README.md has no block that the tests below leave out', () => {
   assert.deepEqual(kinds, [
     'npx kubeloom demo',
     'npm install kubeloom',
-    'informer.mts',
+    'informer.mjs',
     'teams.mjs',
     'teams.test.mjs',
     'npm ci && npm start && npm test',
