@@ -12,6 +12,7 @@ export interface KubeloomErrorOptions {
 
 /** The error of every failed call, with a `code` that says what happened and a message that says what to do. */
 export class KubeloomError extends Error {
+  /** `KubeloomError`, also for most subclasses: distinguish errors by `code`. */
   override readonly name: string = 'KubeloomError';
   /** Stable identifier, explained in docs/errors.md. Messages may change between releases, codes do not. */
   readonly code: ErrorCode;

@@ -9,13 +9,21 @@ import type { OptionCheck } from './option-checks.ts';
 
 /** A logger of pino, or `console`. */
 export interface Logger {
+  /** Writes a line about a single step, such as a reconciliation that began. */
   debug(fields: object, message?: string): void;
+  /** Writes the line without fields. */
   debug(message: string): void;
+  /** Writes a line about a change of state, such as a new leader. */
   info(fields: object, message?: string): void;
+  /** Writes the line without fields. */
   info(message: string): void;
+  /** Writes a line about an error; `code` is the code of the error, `err` the error. */
   warn(fields: object, message?: string): void;
+  /** Writes the line without fields. */
   warn(message: string): void;
+  /** Writes a line about work that failed, such as a reconciliation; `err` is the error. */
   error(fields: object, message?: string): void;
+  /** Writes the line without fields. */
   error(message: string): void;
 }
 

@@ -4,6 +4,7 @@ import type { OptionChecks } from './option-checks.ts';
 
 /** Options of a call that a signal can end. */
 export interface SignalOptions {
+  /** Ends the call when it is aborted. Default: none. */
   readonly signal?: AbortSignal;
 }
 

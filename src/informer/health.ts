@@ -19,12 +19,14 @@ export interface InformerHealth {
   readonly state: Connection['kind'];
   /** Time at which `state` began; undefined before start. */
   readonly sinceMs: number | undefined;
+  /** Current activity of the reflector. */
   readonly phase: ReflectorPhase;
   /**
    * True if the cache may be outdated: for longer than `watch.staleAfterMs` no event, bookmark, opened watch or list
    * showed that it follows the server. Always false before the first sync.
    */
   readonly isStale: boolean;
+  /** Time at which the cache became stale; undefined while `isStale` is false. */
   readonly staleSinceMs: number | undefined;
   /**
    * Upper bound of the age of the cache: the time since the last sign that it follows the server. Up to a minute is
@@ -33,7 +35,9 @@ export interface InformerHealth {
   readonly lagMs: number | undefined;
   /** Time at which the last event, bookmark or item of a list was merged into the cache. */
   readonly lastEventAtMs: number | undefined;
+  /** Error that ended the informer, or else the last error of LIST, WATCH or decoding, also after a recovery. */
   readonly lastError: KubeloomError | undefined;
+  /** Time of the last error of LIST, WATCH or decoding; undefined before the first. */
   readonly lastErrorAtMs: number | undefined;
   /** resourceVersion of the cache; '' before the first list. */
   readonly resourceVersion: string;
@@ -47,12 +51,15 @@ export interface InformerHealth {
 
 /** Backlog and state of a handler. */
 export interface HandlerHealth extends HandlerBacklog {
+  /** Name of the registration; several handlers may have equal names. */
   readonly name: string;
 }
 
 /** A change of an informer's health. */
 export interface HealthChange {
+  /** `stale`: the cache may be outdated from now on. `recovered`: it follows the server again. */
   readonly type: 'stale' | 'recovered';
+  /** Health right after the change. */
   readonly health: InformerHealth;
 }
 

@@ -6,8 +6,11 @@ import type { SignalOptions } from '../base/signal-options.ts';
 export interface InformerController {
   /** No effect: call `run` of the informer. */
   run(options?: SignalOptions): Promise<void>;
+  /** Returns whether the first list is in the cache. Stays true. */
   hasSynced(): boolean;
+  /** Done checker of the first sync, for `waitFor`. */
   readonly hasSyncedChecker: DoneChecker;
+  /** Returns the resourceVersion of the cache; empty before the first list. */
   lastSyncResourceVersion(): string;
 }
 

@@ -58,7 +58,14 @@ export type InformerView = 'object' | 'metadata';
 export interface InformerOptions<T, Name extends string = string> {
   /** Only this namespace. Default: all. */
   readonly namespace?: string;
+  /**
+   * Only objects whose labels the selector accepts: `app=web,tier in (a,b)`. Default: all. ERR_KUBELOOM_SELECTOR if
+   * invalid.
+   */
   readonly labelSelector?: string;
+  /**
+   * Only objects whose fields the server selects: `spec.nodeName=n1`. Default: all. ERR_KUBELOOM_SELECTOR if invalid.
+   */
   readonly fieldSelector?: string;
   /**
    * `metadata`: the server sends only kind, apiVersion (of PartialObjectMetadata) and metadata. Other members of objects of a
@@ -70,9 +77,11 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly fields?: readonly string[];
   /** Indexes in addition to the namespace index, which always exists. */
   readonly indexers?: Indexers<T, Name>;
+  /** Changes each object before it is stored. Default: none. `setTransform` of the informer replaces it before start. */
   readonly transform?: Transform<T>;
   /** Time between two deliveries of unchanged objects to handlers; 0 (default): never. */
   readonly resyncPeriodMs?: number;
+  /** Receives the errors of the informer. Default: process warnings, at most one a second for each code. */
   readonly onError?: ErrorListener;
   /** Threads to use. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;

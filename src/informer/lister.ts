@@ -49,7 +49,11 @@ export class Lister<T> {
     return this.#all.get(name);
   }
 
-  /** @throws ERR_KUBELOOM_NOT_FOUND if it is not in the cache */
+  /**
+   * Returns a cluster-scoped object.
+   *
+   * @throws NotFoundError (ERR_KUBELOOM_NOT_FOUND) if it is not in the cache
+   */
   require(name: string): CachedObject<T> {
     return this.#all.require(name);
   }
@@ -77,7 +81,11 @@ export class NamespaceLister<T> {
     this.#namespace = namespace;
   }
 
-  /** @throws ERR_KUBELOOM_SELECTOR for an invalid label selector */
+  /**
+   * Returns the objects of this namespace.
+   *
+   * @throws ERR_KUBELOOM_SELECTOR for an invalid label selector
+   */
   list(selector: SelectorLike = ''): CachedObject<T>[] {
     this.#store.checkStarted?.();
     return this.#store.select(selectorOf(selector), this.#namespace);
@@ -95,7 +103,11 @@ export class NamespaceLister<T> {
     return this.#store.getByKey(this.#namespace === '' ? name : `${this.#namespace}/${name}`);
   }
 
-  /** @throws ERR_KUBELOOM_NOT_FOUND if it is not in the cache */
+  /**
+   * Returns the object.
+   *
+   * @throws NotFoundError (ERR_KUBELOOM_NOT_FOUND) if it is not in the cache
+   */
   require(name: string): CachedObject<T> {
     const found = this.get(name);
     if (found) return found;
@@ -105,7 +117,9 @@ export class NamespaceLister<T> {
 
 /** Error with the status and reason of an apiserver, so that code that checks for a 404 works. */
 export class NotFoundError extends KubeloomError {
+  /** Always 404, although no request was made. */
   readonly httpStatus: number = 404;
+  /** Always `NotFound`. */
   readonly reason: string = 'NotFound';
 
   constructor(message: string) {

@@ -5,9 +5,13 @@ import type { InformerPipeline } from './pipeline.ts';
 
 /** An informer whose cache other threads may read. */
 export interface Shareable {
+  /** Name of the informer in errors: `pods (namespace web)`. */
   readonly name: string;
+  /** Returns whether the informer was started. Stays true. */
   hasStarted(): boolean;
+  /** Returns whether the informer stopped. Stays true. */
   isStopped(): boolean;
+  /** Returns the resourceVersion of the cache; empty before the first list. */
   lastSyncResourceVersion(): string;
   /** @internal */
   readonly sharedParts: SharedParts;

@@ -99,6 +99,7 @@ const NOT_ADDED = 'handler was not added to shared informer because it has stopp
  * @typeParam Name names of the indexes in the options, which queries of `getIndexer()` accept; `string` accepts all
  */
 export class SharedIndexInformer<T = unknown, Name extends string = string> {
+  /** The resource that the informer lists and watches. */
   readonly resource: ResourceRef;
   /** Name of this informer in errors: `pods (namespace web)`. */
   readonly name: string;
@@ -313,10 +314,12 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     return this.#pipeline.replica.live.resourceVersion;
   }
 
+  /** Returns the queries by key. Before start they find no objects, while a `Lister` throws. */
   getStore(): InformerStore<T> {
     return this.#pipeline.indexer;
   }
 
+  /** Returns the queries by key, index and selector. Before start they find no objects, while a `Lister` throws. */
   getIndexer(): InformerIndexer<T, Name> {
     return this.#pipeline.indexer;
   }
@@ -349,6 +352,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     return this.#handlers.busyNames;
   }
 
+  /** Returns whether `run` was called. Stays true after the informer has stopped. */
   hasStarted(): boolean {
     return this.#lifecycle.hasStarted;
   }
@@ -368,6 +372,7 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     return { resource: this.resource, pipeline: this.#pipeline, handlers: this.#handlers };
   }
 
+  /** Calls `shutdown()`, which drops pending notifications. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
   }

@@ -8,15 +8,22 @@ import { moduleUrl, naming, invalidOption } from '../base/option-checks.ts';
 
 /** Dotted paths that the shards remove from the bytes, without parsing the object. */
 export interface DropTransform {
+  /** Distinguishes the two declared transforms. */
   readonly transform: 'drop';
+  /**
+   * Dotted paths: `metadata.managedFields`. ERR_KUBELOOM_OPTION for a path to name, namespace, uid or
+   * resourceVersion in the metadata, or to the metadata as a whole.
+   */
   readonly paths: readonly string[];
 }
 
 /** A function exported by a module. The shards call it with the parsed object. */
 export interface ModuleTransform {
+  /** Distinguishes the two declared transforms. */
   readonly transform: 'module';
   /** Absolute URL: `new URL('./trim.js', import.meta.url).href`. */
   readonly url: string;
+  /** Name of the export: the default of `transformModule` is `default`. */
   readonly name: string;
 }
 

@@ -32,14 +32,17 @@ export interface WaitOptions {
   readonly onProgress?: (progress: WaitProgress) => unknown;
   /** Default 1000. */
   readonly intervalMs?: number;
+  /** Clock of `intervalMs` and `elapsedMs`. Default: the real clock. */
   readonly clock?: Clock;
 }
 
 /** A checker that is not done yet. */
 export interface Missing {
+  /** Name of the checker. */
   readonly name: string;
   /** Last error or current activity; empty if unknown. */
   readonly reason: string;
+  /** Progress of the first list, if the checker reports it. */
   readonly progress?: DoneProgress;
 }
 
@@ -47,6 +50,7 @@ export interface Missing {
 export interface WaitProgress {
   /** Name of the wait. */
   readonly what: string;
+  /** Time since the wait began. */
   readonly elapsedMs: number;
   /** Names, sorted. */
   readonly done: readonly string[];
@@ -54,6 +58,7 @@ export interface WaitProgress {
   readonly missing: readonly Missing[];
   /** Objects and bytes read so far by all checkers that have `progress`, done or not. */
   readonly items: number;
+  /** Bytes that all checkers with `progress` read so far, done or not. */
   readonly bytes: number;
 }
 

@@ -10,7 +10,9 @@ import { shown } from '../base/option-checks.ts';
 export interface FieldRequirement {
   /** A dotted path. */
   readonly field: string;
+  /** Equality or inequality; `==` is parsed as `=`. */
   readonly operator: '=' | '!=';
+  /** Value to compare with, without the escapes of the text. May be empty. */
   readonly value: string;
 }
 

@@ -13,14 +13,22 @@ export type SelectorOperator = 'Exists' | 'DoesNotExist' | 'In' | 'NotIn' | 'Gre
 
 /** A term. All terms of a selector must hold. */
 export interface Requirement {
+  /** Name of the label, with an optional prefix: `app.kubernetes.io/name`. */
   readonly key: string;
+  /** Comparison. `=` and `==` are `In` with a single value, `!=` is `NotIn`. */
   readonly operator: SelectorOperator;
+  /**
+   * Values of `In` and `NotIn`; an integer in decimal digits for `GreaterThan` and `LessThan`; empty for `Exists` and
+   * `DoesNotExist`.
+   */
   readonly values: readonly string[];
 }
 
 /** apimachinery's LabelSelector, the selector of workloads. */
 export interface LabelSelectorObject {
+  /** Values that the labels must equal, by name of the label. */
   readonly matchLabels?: Readonly<Record<string, string>>;
+  /** Further requirements: `In` and `NotIn` with values, `Exists` and `DoesNotExist` without. */
   readonly matchExpressions?: readonly {
     readonly key: string;
     readonly operator: string;
@@ -32,6 +40,7 @@ type Matcher = (labels: LabelSet) => boolean;
 
 /** A label selector as a list of requirements. */
 export class LabelSelector {
+  /** Requirements that labels must meet, all of them. */
   readonly requirements: readonly Requirement[];
   readonly #matchers: readonly Matcher[];
 
@@ -48,6 +57,7 @@ export class LabelSelector {
     return this.requirements.length === 0;
   }
 
+  /** Returns whether the labels meet every requirement. As in apimachinery, `NotIn` also accepts absent labels. */
   matches(labels: LabelSet): boolean {
     for (const matches of this.#matchers) if (!matches(labels)) return false;
     return true;

@@ -13,9 +13,13 @@ import { pluginPolicyOf, restrictCredentialPlugins } from './plugin-policy.ts';
 
 /** A kubeconfig as data; threads and processes can send it to each other. */
 export interface KubeConfigData {
+  /** Clusters, whose names the contexts use. */
   clusters: KubeConfigCluster[];
+  /** Users, whose names the contexts use. They hold the credentials. */
   users: KubeConfigUser[];
+  /** Pairs of a cluster and a user, with names. */
   contexts: Context[];
+  /** Name of the context in use; '' if none is set. */
   currentContext: string;
 }
 
@@ -42,9 +46,13 @@ const MEMBERS: OptionChecks<KubeConfigData> = {
 
 /** Clusters, users and contexts, and the context in use: what `loadKubeConfig` returns. */
 export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
+  /** Clusters, whose names the contexts use. */
   clusters: KubeConfigCluster[];
+  /** Users, whose names the contexts use. They hold the credentials. */
   users: KubeConfigUser[];
+  /** Pairs of a cluster and a user, with names. */
   contexts: Context[];
+  /** Name of the context in use; '' if none is set. */
   currentContext: string;
   /** Makes an API object of client-node: `makeApiClient(CoreV1Api)`. */
   readonly makeApiClient: KubeConfig['makeApiClient'] = (type) => this.toClientNode().makeApiClient(type);
@@ -59,42 +67,52 @@ export class LoadedKubeConfig implements Pick<KubeConfig, Shared> {
     this.currentContext = currentContext;
   }
 
+  /** Returns `clusters`, without a copy. */
   getClusters(): KubeConfigCluster[] {
     return this.clusters;
   }
 
+  /** Returns `users`, without a copy: they hold the credentials. */
   getUsers(): KubeConfigUser[] {
     return this.users;
   }
 
+  /** Returns `contexts`, without a copy. */
   getContexts(): Context[] {
     return this.contexts;
   }
 
+  /** Returns the name of the context in use. */
   getCurrentContext(): string {
     return this.currentContext;
   }
 
+  /** Sets the name of the context in use, without a check that the context exists. */
   setCurrentContext(context: string): void {
     this.currentContext = context;
   }
 
+  /** Returns the first context with this name; null if there is none. */
   getContextObject(name: string): Context | null {
     return named(this.contexts, name);
   }
 
+  /** Returns the first cluster with this name; null if there is none. */
   getCluster(name: string): KubeConfigCluster | null {
     return named(this.clusters, name);
   }
 
+  /** Returns the first user with this name; null if there is none. */
   getUser(name: string): KubeConfigUser | null {
     return named(this.users, name);
   }
 
+  /** Returns the cluster of the context in use; null if context or cluster is missing. */
   getCurrentCluster(): KubeConfigCluster | null {
     return this.getCluster(this.getContextObject(this.currentContext)?.cluster ?? '');
   }
 
+  /** Returns the user of the context in use; null if context or user is missing. */
   getCurrentUser(): KubeConfigUser | null {
     return this.getUser(this.getContextObject(this.currentContext)?.user ?? '');
   }

@@ -7,11 +7,17 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** Metadata of an object. */
 export interface KubeMetadata {
+  /** Name of the object, unique for the resource within the namespace. */
   readonly name?: string;
+  /** Absent for a cluster-scoped object. */
   readonly namespace?: string;
+  /** Identifier from the server. An object that is created again under the name receives another uid. */
   readonly uid?: string;
+  /** Version of this state: see `compareResourceVersions`. */
   readonly resourceVersion?: string;
+  /** Labels by name; selectors read them. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Annotations by name; no selector reads them. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 

@@ -6,11 +6,13 @@ import { invalidOption, shown, text } from '../base/option-checks.ts';
 export interface ResourceRef {
   /** Empty for the core group. */
   readonly group: string;
+  /** `v1`, without the group. */
   readonly version: string;
   /** Plural, lower case: `pods`. */
   readonly resource: string;
   /** `Pod`. */
   readonly kind: string;
+  /** False for cluster-scoped resources, such as nodes. */
   readonly isNamespaced: boolean;
 }
 

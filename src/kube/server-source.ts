@@ -11,6 +11,7 @@ export interface ServerConnection {
   readonly server: string;
   /** The authorities that the server's certificate is verified with, PEM. Default: the system's. */
   readonly ca?: string;
+  /** Bearer token. ERR_KUBELOOM_OPTION together with `tokenFile`. */
   readonly token?: string;
   /** The file of the token, read for every request: a service account's is renewed. */
   readonly tokenFile?: string;

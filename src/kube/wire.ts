@@ -4,16 +4,23 @@ import type { BuiltInGroups } from './resources.ts';
 
 /** An object of any kind. */
 export interface KubeObject {
+  /** `Pod`. */
   readonly kind?: string;
+  /** `v1` or `apps/v1`. */
   readonly apiVersion?: string;
+  /** Name, namespace, labels and the other metadata, as the server sent them. */
   readonly metadata?: ObjectMeta;
+  /** Any other member, such as `spec`, `status` or `data`. */
   readonly [field: string]: unknown;
 }
 
 /** Response to a request for metadata only. */
 export interface PartialObjectMetadata {
+  /** `PartialObjectMetadata`, or the kind of the object from a server that sends whole objects. */
   readonly kind?: string;
+  /** `meta.k8s.io/v1`, or the apiVersion of the object from a server that sends whole objects. */
   readonly apiVersion?: string;
+  /** Name, namespace, labels and the other metadata, as the server sent them. */
   readonly metadata: ObjectMeta;
 }
 

@@ -77,7 +77,9 @@ function periodsOf(customResync: CustomResync): ReadonlyMap<string, number> {
 
 /** An informer and the lister of the informer's cache. */
 export interface GenericInformer<T> {
+  /** The informer that the factory shares. */
   readonly informer: SharedIndexInformer<T>;
+  /** Lister of the cache. Reads throw ERR_KUBELOOM_NOT_STARTED if the informer was never started. */
   readonly lister: Lister<T>;
 }
 
@@ -104,6 +106,7 @@ export type ViewOf<T, V extends InformerView> = V extends 'metadata' ? PartialOb
 
 /** Base class of the factories. @typeParam V the part of objects that their informers keep */
 export abstract class InformerFactory<V extends InformerView> implements AsyncDisposable {
+  /** Name in messages: the option `name`, or the name of the class. */
   readonly name: string;
   readonly #source: FactorySource;
   /** Options of the informers, without the namespace. */
@@ -215,6 +218,7 @@ export abstract class InformerFactory<V extends InformerView> implements AsyncDi
     );
   }
 
+  /** Calls `shutdown()`, which drops pending notifications. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
   }

@@ -27,26 +27,47 @@ export type BuiltInInformers = {
 
 /** Informers of the built-in kinds, shared: `factory.core.v1.pods`. */
 export class SharedInformerFactory extends InformerFactory<'object'> implements BuiltInInformers {
+  /** Informers of the core group, whose name is empty: `core.v1.pods`. */
   declare readonly core: BuiltInInformers['core'];
+  /** Informers of the group `admissionregistration.k8s.io`. */
   declare readonly admissionregistration: BuiltInInformers['admissionregistration'];
+  /** Informers of the group `apiextensions.k8s.io`. */
   declare readonly apiextensions: BuiltInInformers['apiextensions'];
+  /** Informers of the group `apiregistration.k8s.io`. */
   declare readonly apiregistration: BuiltInInformers['apiregistration'];
+  /** Informers of the group `internal.apiserver.k8s.io`. */
   declare readonly apiserverinternal: BuiltInInformers['apiserverinternal'];
+  /** Informers of the group `apps`. */
   declare readonly apps: BuiltInInformers['apps'];
+  /** Informers of the group `autoscaling`. */
   declare readonly autoscaling: BuiltInInformers['autoscaling'];
+  /** Informers of the group `batch`. */
   declare readonly batch: BuiltInInformers['batch'];
+  /** Informers of the group `certificates.k8s.io`. */
   declare readonly certificates: BuiltInInformers['certificates'];
+  /** Informers of the group `coordination.k8s.io`. */
   declare readonly coordination: BuiltInInformers['coordination'];
+  /** Informers of the group `discovery.k8s.io`. */
   declare readonly discovery: BuiltInInformers['discovery'];
+  /** Informers of the group `events.k8s.io`. */
   declare readonly events: BuiltInInformers['events'];
+  /** Informers of the group `flowcontrol.apiserver.k8s.io`. */
   declare readonly flowcontrol: BuiltInInformers['flowcontrol'];
+  /** Informers of the group `networking.k8s.io`. */
   declare readonly networking: BuiltInInformers['networking'];
+  /** Informers of the group `node.k8s.io`. */
   declare readonly node: BuiltInInformers['node'];
+  /** Informers of the group `policy`. */
   declare readonly policy: BuiltInInformers['policy'];
+  /** Informers of the group `rbac.authorization.k8s.io`. */
   declare readonly rbac: BuiltInInformers['rbac'];
+  /** Informers of the group `resource.k8s.io`. */
   declare readonly resource: BuiltInInformers['resource'];
+  /** Informers of the group `scheduling.k8s.io`. */
   declare readonly scheduling: BuiltInInformers['scheduling'];
+  /** Informers of the group `storage.k8s.io`. */
   declare readonly storage: BuiltInInformers['storage'];
+  /** Informers of the group `storagemigration.k8s.io`. */
   declare readonly storagemigration: BuiltInInformers['storagemigration'];
 
   /** @param source an apiserver, or functions on this thread instead */
@@ -60,7 +81,11 @@ export class SharedInformerFactory extends InformerFactory<'object'> implements 
     return this.holds(query) || findBuiltIn(query) !== undefined;
   }
 
-  /** @throws ERR_KUBELOOM_UNKNOWN_RESOURCE if the resource is not built in and the query lacks kind or scope */
+  /**
+   * Returns a built-in resource, or the resource of a query with kind and scope.
+   *
+   * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE if the resource is not built in and the query lacks kind or scope
+   */
   protected override resolve(query: ResourceQuery): ResourceRef {
     const builtIn = findBuiltIn(query);
     if (builtIn) return builtIn;

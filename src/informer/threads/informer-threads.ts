@@ -43,6 +43,7 @@ interface Running {
 
 /** The threads of informers: the reflector's thread and the indexer threads, which several informers can share. */
 export class InformerThreads {
+  /** The given options and the defaults of the others; `auto` is resolved. */
   readonly options: ResolvedThreadsOptions;
   /** @internal */
   readonly drain: Drain;
@@ -196,10 +197,12 @@ export class InformerThreads {
     return this.#metrics?.stats() ?? [];
   }
 
+  /** Ends the threads. Informers that still run on them end with ERR_KUBELOOM_STOPPED. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
 
+  /** Calls `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

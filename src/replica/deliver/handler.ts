@@ -13,6 +13,10 @@ export interface ResourceEventHandler<T> {
   onAdd?(added: Borrowed<T>, isInInitialList: boolean): unknown;
   /** For a resync, and for a relisted object that did not change, both arguments are the same object. */
   onUpdate?(previous: Borrowed<T>, current: Borrowed<T>): unknown;
+  /**
+   * The last state as the server sent it, with the version of the deletion; after a relist that found the object
+   * missing, a `DeletedFinalStateUnknown`.
+   */
   onDelete?(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): unknown;
 }
 
@@ -24,6 +28,7 @@ export interface HandlerRegistration {
   hasSynced(): boolean;
   /** The same condition as a checker to wait for, named `SharedIndexInformer pods + event handler NAME`. */
   readonly hasSyncedChecker: DoneChecker;
+  /** Backlog at the moment of the read. */
   readonly backlog: HandlerBacklog;
   /**
    * The reason why the handler was removed without a request: ERR_KUBELOOM_HANDLER_OVERFLOW means that the handler was

@@ -17,11 +17,17 @@ export type Mutable<T> = T extends (...args: never[]) => unknown
 
 /** The metadata that stays readable on both types. */
 export interface ObjectIdentity extends Identity {
+  /** `metadata.uid`; '' if the object lacks it. */
   readonly uid: string;
+  /** Version of this state: see `compareResourceVersions`. */
   readonly resourceVersion: string;
+  /** `metadata.generation`, which the server raises when `spec` changes; undefined if the object lacks it. */
   readonly generation: number | undefined;
+  /** `metadata.deletionTimestamp` in RFC 3339; undefined unless a graceful deletion was requested. */
   readonly deletionTimestamp: string | undefined;
+  /** The uid of the owner reference with `controller: true`; undefined without a controller. */
   readonly controllerUid: string | undefined;
+  /** Labels by name, frozen; empty if the object lacks labels. */
   readonly labels: Labels;
   /** The declared fields by path; undefined for a field that the object lacks. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -29,6 +35,7 @@ export interface ObjectIdentity extends Identity {
 
 /** An object that a handler borrows for the time of a call. Call `retain()` to keep it. */
 export interface Borrowed<T> extends ObjectIdentity {
+  /** Always false: in `onDelete` it excludes a `DeletedFinalStateUnknown`. */
   readonly finalStateUnknown: false;
   /**
    * `metadata` without `managedFields`; much cheaper than `object`. Read-only: other states of the object may share the
@@ -44,6 +51,7 @@ export interface Borrowed<T> extends ObjectIdentity {
    * is the same value in both states: `previous.spec === current.spec`.
    */
   member<Name extends keyof T & string>(name: Name): T[Name] | undefined;
+  /** A member that the type does not name; undefined if the object lacks it. */
   member(name: string): unknown;
   /** The whole object as the server sent it. Read-only: all readers share it. */
   readonly object: T;
@@ -53,10 +61,12 @@ export interface Borrowed<T> extends ObjectIdentity {
   bytes(): Buffer;
   /** The same entry, readable for as long as you keep it. */
   retain(): CachedObject<T>;
+  /** Returns `object`, so that `JSON.stringify` writes the object. */
   toJSON(): T;
 }
 
 /** An object from a lister, or a retained object. */
 export interface CachedObject<T> extends Borrowed<T> {
+  /** Distinguishes the two types for the compiler. At run time, every entry answers true. */
   readonly kept: true;
 }

@@ -15,7 +15,9 @@ import type { MemberWalk } from './member-walk.ts';
 export interface Identity {
   /** `namespace/name`, or `name` for a cluster-scoped object. */
   readonly key: string;
+  /** Namespace of the object; '' for a cluster-scoped object. */
   readonly namespace: string;
+  /** Name of the object. */
   readonly name: string;
 }
 

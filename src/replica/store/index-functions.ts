@@ -25,9 +25,11 @@ export type DeclarativeIndex =
 
 /** A function exported by a module, loaded by the shards. */
 export interface ModuleIndex {
+  /** Distinguishes a module from a declarative index. */
   readonly index: 'module';
   /** Absolute URL of an ES module, e.g. `new URL('./by-image.js', import.meta.url).href`. */
   readonly url: string;
+  /** Name of the export: the default of `indexModule` is `default`. */
   readonly name: string;
 }
 

@@ -36,6 +36,7 @@ export interface InformerStore<T> extends StoreReader<CachedObject<T>> {
 
 /** The queries of listers. */
 export interface SelectableStore<T> {
+  /** Returns the object with this key, `namespace/name`; undefined if it is not in the cache. */
   getByKey(key: string): CachedObject<T> | undefined;
   /** Selects in a namespace, or in all for ''. Reads extracted labels: no object is parsed. */
   select(selector: LabelSelector, namespace: string): CachedObject<T>[];
@@ -58,7 +59,9 @@ export interface InformerIndexer<T, Name extends string = string>
     InformerStore<T>,
     SelectableStore<T>,
     IndexerReader<CachedObject<T>, Indexers<T, Name | typeof NAMESPACE_INDEX>> {
+  /** Returns the object with this key, `namespace/name`; undefined if it is not in the cache. */
   getByKey(key: string): CachedObject<T> | undefined;
+  /** Returns the cached object with the key of this entry or plain object; undefined if it is not in the cache. */
   get(object: Keyed): CachedObject<T> | undefined;
   /** Returns the number of objects that `byIndex` would find, without reading them. */
   countByIndex(indexName: Name | typeof NAMESPACE_INDEX, value: string): number;
