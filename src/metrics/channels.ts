@@ -9,9 +9,13 @@ import type { ErrorCode } from '../base/error-codes/error-table.ts';
 
 /** The informer of a message, with the labels of the informer's metrics. */
 export interface InformerLabels {
+  /** Name of the informer in metrics: `pods (all namespaces)`. A second running informer of that name ends in ` #2`. */
   readonly name: string;
+  /** API group; '' for the core group. */
   readonly group: string;
+  /** Version of the group: `v1`. */
   readonly version: string;
+  /** Plural, lower case: `pods`. */
   readonly resource: string;
 }
 
@@ -19,6 +23,7 @@ export interface InformerLabels {
 export interface TimedMessage {
   /** Time of `Date.now()`. */
   readonly startedAtMs: number;
+  /** Time from the first request of the list, or from the opening of the watch, to the end. */
   readonly durationMs: number;
 }
 
@@ -30,6 +35,7 @@ export interface ListMessage extends InformerLabels, TimedMessage {
   readonly cause: string;
   /** `ok`, `cut_off`, `stopped`, or the code of the error. */
   readonly result: string;
+  /** Items that were read, also of a list that failed. */
   readonly items: number;
   /** Bytes of the response. */
   readonly bytes: number;
@@ -45,6 +51,7 @@ export interface WatchMessage extends InformerLabels, TimedMessage {
 
 /** Message of `kubeloom:request`: the server answered a request, or it failed without an answer. */
 export interface RequestMessage extends InformerLabels {
+  /** `LIST` or `WATCH`. */
   readonly verb: string;
   /** Host and port of the server. */
   readonly host: string;
@@ -60,11 +67,13 @@ export interface ThreadMessage {
   readonly threads: string;
   /** `reflector`, `shard 0` … */
   readonly role: string;
+  /** Always ERR_KUBELOOM_THREAD_RESTARTED. */
   readonly code: ErrorCode;
 }
 
 /** Message of `kubeloom:backlog`: a step against the memory of a handler's backlog. */
 export interface BacklogMessage extends InformerLabels {
+  /** Name of the handler. */
   readonly handler: string;
   /** Code of the error that reports it. */
   readonly code: ErrorCode;
@@ -84,11 +93,17 @@ export interface SlowHandlerMessage extends BacklogMessage {
 
 /** Messages by channel. */
 export interface ChannelMessages {
+  /** A list ended, successful or not. */
   readonly 'kubeloom:list': ListMessage;
+  /** A watch ended. */
   readonly 'kubeloom:watch': WatchMessage;
+  /** The head of a response arrived, or the request failed. */
   readonly 'kubeloom:request': RequestMessage;
+  /** A thread was replaced. */
   readonly 'kubeloom:thread': ThreadMessage;
+  /** ERR_KUBELOOM_SLOW_HANDLER was reported. */
   readonly 'kubeloom:slow-handler': SlowHandlerMessage;
+  /** Coalescing, a pause or the removal of a handler was reported. */
   readonly 'kubeloom:backlog': BacklogMessage;
 }
 /** Name of a diagnostics channel. */

@@ -8,6 +8,7 @@ import type { MetricDefinition, MetricLabels, MetricName } from './metrics-table
 
 /** A value of a metric, with its labels. */
 export interface MetricSample {
+  /** Labels of the sample, frozen. */
   readonly labels: MetricLabels;
   /** Value of a counter or a gauge; observations of a histogram. */
   readonly value: number | HistogramData;
@@ -15,6 +16,7 @@ export interface MetricSample {
 
 /** All samples of a metric. */
 export interface MetricFamily extends MetricDefinition {
+  /** Samples of all sources; never empty. */
   readonly samples: readonly MetricSample[];
 }
 

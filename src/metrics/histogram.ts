@@ -8,6 +8,7 @@ export interface HistogramData {
   readonly bounds: readonly number[];
   /** Observations in each bucket, a number more than `bounds`; not cumulative. */
   readonly counts: readonly number[];
+  /** Sum of the observations, in the unit of the metric: seconds for durations. */
   readonly sum: number;
 }
 

@@ -197,9 +197,13 @@ export type MetricName = keyof typeof METRICS;
 
 /** Name, type and labels of a metric. */
 export interface MetricDefinition {
+  /** Name in Prometheus: `workqueue_depth`. */
   readonly name: MetricName;
+  /** Type in Prometheus. */
   readonly type: MetricType;
+  /** Meaning of the value, in a sentence. */
   readonly help: string;
+  /** Names of the labels of each sample. */
   readonly labels: readonly string[];
 }
 

@@ -28,8 +28,11 @@ import { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
 
 /** The part of an informer that the checks need; every informer has it. */
 export interface CheckedInformer {
+  /** Name in the log line of a failed check. */
   readonly name: string;
+  /** Returns whether the first list is in the cache: `/readyz` fails until it is. */
   hasSynced(): boolean;
+  /** Returns whether the informer stopped: `/healthz` fails after that. */
   isStopped(): boolean;
 }
 

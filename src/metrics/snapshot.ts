@@ -7,8 +7,11 @@ import type { MetricFamily } from './collect.ts';
 export interface ReportedError {
   /** Time of `Date.now()`. */
   readonly atMs: number;
+  /** Name of the informer in errors: `pods (namespace web)`. */
   readonly informer: string;
+  /** Code of the error, as in docs/errors.md. */
   readonly code: ErrorCode;
+  /** Message of the error, a single line without secrets of the connection. */
   readonly message: string;
 }
 
@@ -16,6 +19,7 @@ export interface ReportedError {
 export interface StatsSnapshot {
   /** Time of `Date.now()`. */
   readonly atMs: number;
+  /** Result of `collectMetrics`. */
   readonly families: readonly MetricFamily[];
   /** The last errors of all informers, newest first. */
   readonly errors: readonly ReportedError[];

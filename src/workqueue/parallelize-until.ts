@@ -6,6 +6,7 @@ import type { OptionChecks } from '../base/option-checks.ts';
 
 /** Options of parallel work. */
 export interface ParallelizeOptions {
+  /** Ends the work: no new piece begins, pieces in progress are finished. */
   readonly signal?: AbortSignal;
   /** Pieces that a worker takes at a time. Default: 1. */
   readonly chunkSize?: number;

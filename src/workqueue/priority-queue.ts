@@ -27,6 +27,7 @@ export interface PriorityQueueOptions<T> extends Omit<RateLimitingQueueOptions<T
 export interface AddOptions {
   /** Priority: any number, higher comes first. Default: 0. */
   readonly priority?: number;
+  /** Delay; 0 (default) and less: at once. */
   readonly afterMs?: number;
   /** Lets the rate limiter decide the delay; with `afterMs` the longer delay counts. */
   readonly rateLimited?: boolean;
@@ -124,12 +125,16 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
     super.addAfter(item, delayMs);
   }
 
+  /** Ends the work on the item, as in `WorkQueue`, and forgets the priority with which it was returned. */
   override done(item: T): void {
     this.#aging.done(this.keyOf(item));
     super.done(item);
   }
 
   /**
+   * Adds items with a priority, at once or later. A waiting item keeps the higher priority. Ignored after the queue
+   * was shut down.
+   *
    * @throws ERR_KUBELOOM_OPTION when a number is not finite, before an item is added
    * @throws ERR_KUBELOOM_RATE_LIMITER after all items are added, as `addRateLimited`
    */

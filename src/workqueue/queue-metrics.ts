@@ -7,6 +7,7 @@ import { Histogram, LATENCY_SECONDS, exponentialBounds } from '../metrics/histog
 export interface WorkQueueMetrics {
   /** Called when an item is added; not for an item that is waiting already. */
   added?(): void;
+  /** Number of waiting items after each change; items in work do not count. */
   depth?(items: number): void;
   /** Time from add to get. */
   waited?(durationMs: number): void;

@@ -12,6 +12,7 @@ export interface RateLimiter<T> {
   when(item: T): number;
   /** Forgets the failures of an item that succeeded or was given up. */
   forget(item: T): void;
+  /** Returns the number of failures since the item was last forgotten, a finite number from 0 on. */
   numRequeues(item: T): number;
 }
 
@@ -48,6 +49,7 @@ export class ItemExponentialFailureRateLimiter<T> extends FailureCounter<T> {
     this.#maxDelayMs = requirePositive('maxDelayMs', maxDelayMs);
   }
 
+  /** Counts a failure and returns `baseDelayMs * 2 ** n` after n earlier failures, at most `maxDelayMs`. */
   when(item: T): number {
     return Math.min(this.#baseDelayMs * 2 ** this.failed(item), this.#maxDelayMs);
   }
@@ -66,6 +68,10 @@ export class ItemFastSlowRateLimiter<T> extends FailureCounter<T> {
     this.#fastAttemptsMax = requirePositive('fastAttemptsMax', fastAttemptsMax);
   }
 
+  /**
+   * Counts a failure and returns `fastDelayMs` for the first `fastAttemptsMax` failures, `slowDelayMs` for later
+   * failures.
+   */
   when(item: T): number {
     return this.failed(item) < this.#fastAttemptsMax ? this.#fastDelayMs : this.#slowDelayMs;
   }
@@ -85,16 +91,21 @@ export class BucketRateLimiter<T> implements RateLimiter<T> {
     this.#burst = requirePositive('burst', burst);
   }
 
+  /**
+   * Takes a token and returns the time until it is available, in ms; 0 within the burst. All items share the bucket.
+   */
   when(_item: T): number {
     const now = this.#clock.now();
     this.#fullAtMs = Math.max(this.#fullAtMs, now) + this.#intervalMs;
     return Math.max(0, this.#fullAtMs - now - this.#burst * this.#intervalMs);
   }
 
+  /** No effect: the bucket keeps no state of single items. */
   forget(_item: T): void {
     // The bucket keeps no state of single items.
   }
 
+  /** Returns 0: the bucket keeps no state of single items. */
   numRequeues(_item: T): number {
     return 0;
   }
@@ -108,14 +119,17 @@ export class MaxOfRateLimiter<T> implements RateLimiter<T> {
     this.#limiters = limiters;
   }
 
+  /** Counts a failure in every limiter and returns the longest delay; 0 without limiters. */
   when(item: T): number {
     return Math.max(0, ...this.#limiters.map((limiter) => limiter.when(item)));
   }
 
+  /** Forgets the failures of the item in every limiter. */
   forget(item: T): void {
     for (const limiter of this.#limiters) limiter.forget(item);
   }
 
+  /** Returns the largest number of failures that a limiter counts; 0 without limiters. */
   numRequeues(item: T): number {
     return Math.max(0, ...this.#limiters.map((limiter) => limiter.numRequeues(item)));
   }
@@ -131,14 +145,17 @@ export class WithMaxWaitRateLimiter<T> implements RateLimiter<T> {
     this.#maxDelayMs = requirePositive('maxDelayMs', maxDelayMs);
   }
 
+  /** Counts a failure in the other limiter and returns the delay of that limiter, at most `maxDelayMs`. */
   when(item: T): number {
     return Math.min(this.#limiter.when(item), this.#maxDelayMs);
   }
 
+  /** Forgets the failures of the item in the other limiter. */
   forget(item: T): void {
     this.#limiter.forget(item);
   }
 
+  /** Returns the number of failures that the other limiter counts. */
   numRequeues(item: T): number {
     return this.#limiter.numRequeues(item);
   }

@@ -59,6 +59,7 @@ export class DelayingQueue<T> extends WorkQueue<T> {
     super.shutDown();
   }
 
+  /** Drops the items that still wait for their time, and continues as `WorkQueue.shutDownWithDrain`. */
   override async shutDownWithDrain(options?: SignalOptions): Promise<void> {
     signalOf('shutDownWithDrain()', options);
     this.#dropWaiting();
@@ -122,6 +123,10 @@ export class RateLimitingQueue<T> extends DelayingQueue<T> {
     this.#limiter = new CheckedRateLimiter(options.rateLimiter ?? defaultControllerRateLimiter(this.clock));
   }
 
+  /**
+   * Number of items that failed and wait for their next attempt. Costs a pass over all items that wait for their
+   * time.
+   */
   override get retrying(): number {
     return [...this.waitingKeys()].filter((key) => this.#limiter.hasFailed(key)).length;
   }
@@ -164,7 +169,11 @@ export class RateLimitingQueue<T> extends DelayingQueue<T> {
     this.#lastFailure = { key: this.keyOf(item), error };
   }
 
-  /** @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws, or returns no number */
+  /**
+   * Returns the number of failures since the item was last forgotten.
+   *
+   * @throws ERR_KUBELOOM_RATE_LIMITER for a limiter that throws, or returns no number
+   */
   numRequeues(item: T): number {
     return this.#limiter.numRequeues(this.keyOf(item));
   }

@@ -54,6 +54,7 @@ const WORKERS_CHECKS: OptionChecks<RunWorkersOptions<unknown>> = {
 export interface ItemReconciler<T> {
   /** Number of items that it reconciles at the same time. */
   readonly threads: number;
+  /** Reconciles an item. After a rejection, `runWorkers` retries the item or gives it up. */
   reconcile(item: T, options?: SignalOptions): Promise<ReconcileResult>;
 }
 

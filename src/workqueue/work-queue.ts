@@ -30,7 +30,9 @@ export interface WorkQueueOptions<T> {
   readonly keyOf?: (item: T) => unknown;
   /** Default: first in, first out. */
   readonly order?: WorkOrder;
+  /** Receives the figures as they change. An error that a function throws becomes a process warning. */
   readonly metrics?: WorkQueueMetrics;
+  /** Clock of delays and durations. Default: the real clock. */
   readonly clock?: Clock;
 }
 
@@ -39,7 +41,9 @@ export interface WorkQueueOptions<T> {
  * keys; the queue ensures that each is in it at most once.
  */
 export interface WorkOrder {
+  /** Number of keys in the order. */
   readonly length: number;
+  /** Adds a key that is not in the order. */
   push(key: unknown): void;
   /** Removes and returns the next key. */
   pop(): unknown;
@@ -73,9 +77,13 @@ interface Work<T> {
 
 /** A queue of keys: a key that waits is queued once, and a key in work is not returned again until `done`. */
 export class WorkQueue<T> implements AsyncIterable<T> {
+  /** The option `name`; '' without a name. */
   readonly name: string;
+  /** The option `clock`, or the real clock. */
   protected readonly clock: Clock;
+  /** Receives the figures of the queue, and passes them on to the option `metrics`. */
   protected readonly metrics: WorkQueueMetrics;
+  /** The option `keyOf`, or a function that returns the item. */
   readonly keyOf: (item: T) => unknown;
   readonly #ownMetrics: QueueMetrics | undefined;
   readonly #order: WorkOrder;
@@ -121,6 +129,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     return 0;
   }
 
+  /** True after `shutDown` or `shutDownWithDrain`, also when all work is done. */
   get isShuttingDown(): boolean {
     return this.#state !== 'open';
   }
@@ -132,6 +141,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     return sum;
   }
 
+  /** Time since `get` returned the item that is in work for longest; 0 without items in work. */
   get longestRunningMs(): number {
     let longest = 0;
     for (const { startedMs } of this.#processing.values())

@@ -125,6 +125,7 @@ export class SharedCache {
     await Promise.all(Array.from(this.#readers, (reader) => reader.close()));
   }
 
+  /** Calls `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

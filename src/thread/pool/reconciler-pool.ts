@@ -69,6 +69,7 @@ const REAL_PARTS: PoolParts = {
  * ERR_KUBELOOM_THREAD_RESTARTED, and the next key starts a new thread.
  */
 export class ReconcilerPool implements ItemReconciler<string> {
+  /** Number of threads that may work at the same time, whether started or not. */
   readonly threads: number;
   readonly #idle: PoolThread[];
   readonly #poolThreads: readonly PoolThread[];
@@ -134,6 +135,7 @@ export class ReconcilerPool implements ItemReconciler<string> {
     await Promise.all(this.#poolThreads.map((poolThread) => poolThread.close()));
   }
 
+  /** Calls `close()`, which waits for the reconciliations in progress. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

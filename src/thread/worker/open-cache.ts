@@ -187,6 +187,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     return this.#shutDown(undefined);
   }
 
+  /** Calls `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -73,9 +73,11 @@ export interface ThreadParts {
 
 /** The cache of an informer in another thread, with its own handlers. */
 export class ThreadInformer<T = unknown> {
+  /** The resource of the main thread's informer. */
   readonly resource: ResourceRef;
   /** Name of the informer in errors. */
   readonly name: string;
+  /** Lister of this thread's cache. */
   readonly lister: Lister<T>;
   readonly #fields: readonly string[];
   readonly #replica: Replica;
@@ -164,6 +166,7 @@ export class ThreadInformer<T = unknown> {
     return this.#handlers.shutDown(registration, options);
   }
 
+  /** Returns the queries of this thread's cache by key, index and selector. */
   getIndexer(): InformerIndexer<T> {
     return this.#indexer;
   }
