@@ -102,7 +102,15 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
     await this.#run?.stop();
   }
 
+  /**
+   * Calls `cb` with each added, updated or deleted object; for `change`, with all three. An error of `cb` goes to the
+   * callbacks for errors.
+   */
   on(verb: ADD | UPDATE | DELETE | CHANGE, cb: ObjectCallback<T>): void;
+  /**
+   * Calls `cb` with each error, or before each list and each watch that does not continue a list. Without a callback
+   * for errors, an error becomes a process warning.
+   */
   on(verb: ERROR | CONNECT, cb: ErrorCallback): void;
   on(
     verb: ADD | UPDATE | DELETE | CHANGE | ERROR | CONNECT,
@@ -111,7 +119,9 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
     this.#callbacks.on(verb, callback);
   }
 
+  /** Removes a registration of `cb`, if there is any; for `change`, a registration for each of the three verbs. */
   off(verb: ADD | UPDATE | DELETE | CHANGE, cb: ObjectCallback<T>): void;
+  /** Removes a registration of `cb`, if there is any. */
   off(verb: ERROR | CONNECT, cb: ErrorCallback): void;
   off(
     verb: ADD | UPDATE | DELETE | CHANGE | ERROR | CONNECT,
@@ -120,14 +130,26 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
     this.#callbacks.off(verb, callback);
   }
 
+  /**
+   * Returns the object as it was delivered last; undefined if it was not delivered, or was deleted. Calls return the
+   * same object until the next delivery.
+   *
+   * @param namespace '' for a cluster-scoped object
+   */
   get(name: string, namespace: string = ''): T | undefined {
     return this.#objects.get({ namespace, name })?.object;
   }
 
+  /**
+   * Returns the delivered objects by namespace, each namespace in the order of the first deliveries.
+   *
+   * @param namespace '' for all
+   */
   list(namespace: string = ''): readonly T[] {
     return this.#objects.list(namespace);
   }
 
+  /** Returns the version of the informer's cache; until the first list, the version of the run before, or ''. */
   latestResourceVersion(): string {
     return this.#run?.resourceVersion || this.#resourceVersion;
   }

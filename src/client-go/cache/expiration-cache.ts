@@ -10,7 +10,9 @@ import type { KeyFunction, Store } from '../../kube/store.ts';
 
 /** An object and the time at which it was stored. */
 export interface TimestampedEntry<Item> {
+  /** Result of the key function of the cache. */
   readonly key: string;
+  /** The stored object itself, not a copy. */
   readonly object: Item;
   /** Time of the write, by the clock of the cache. */
   readonly timestampMs: number;
@@ -18,6 +20,7 @@ export interface TimestampedEntry<Item> {
 
 /** Decides when an object expires. */
 export interface ExpirationPolicy<Item> {
+  /** Returns whether the entry is expired. Every read of the entry calls it; an expired entry is removed. */
   isExpired(entry: TimestampedEntry<Item>): boolean;
 }
 
@@ -26,6 +29,7 @@ export interface ExpirationPolicy<Item> {
  * expire.
  */
 export class TTLPolicy implements ExpirationPolicy<unknown> {
+  /** Greatest age of a valid item, in milliseconds. 0 or less: items never expire. */
   readonly ttlMs: number;
   readonly #clock: Clock;
 
@@ -34,6 +38,7 @@ export class TTLPolicy implements ExpirationPolicy<unknown> {
     this.#clock = clock;
   }
 
+  /** Returns whether the entry is older than `ttlMs`, by the policy's clock. */
   isExpired({ timestampMs }: TimestampedEntry<unknown>): boolean {
     return this.ttlMs > 0 && this.#clock.now() - timestampMs > this.ttlMs;
   }
@@ -62,6 +67,7 @@ export class ExpirationCache<Item> implements Store<Item> {
     this.#clock = clock;
   }
 
+  /** Stores the item with age 0 and takes over the item's resourceVersion. @throws ERR_KUBELOOM_KEY */
   add(item: Item): void {
     const key = keyOf(this.#keyFunction, item);
     this.#entries.set(key, { key, object: item, timestampMs: this.#clock.now() });
@@ -73,6 +79,11 @@ export class ExpirationCache<Item> implements Store<Item> {
     this.add(item);
   }
 
+  /**
+   * Deletes the item with the key of this item, if it is stored, and takes over this item's resourceVersion.
+   *
+   * @throws ERR_KUBELOOM_KEY
+   */
   delete(item: Item): void {
     this.#entries.delete(keyOf(this.#keyFunction, item));
     this.#moveTo(resourceVersionOf(item));
@@ -93,6 +104,7 @@ export class ExpirationCache<Item> implements Store<Item> {
   /** No effect: only queues resync. */
   resync(): void {}
 
+  /** Records that the server sent every change up to this version. */
   bookmark(resourceVersion: string): void {
     this.#moveTo(resourceVersion);
   }
@@ -106,23 +118,34 @@ export class ExpirationCache<Item> implements Store<Item> {
     return items;
   }
 
+  /** Returns all keys, also the keys of expired items that were not read since. */
   listKeys(): string[] {
     return [...this.#entries.keys()];
   }
 
+  /**
+   * Returns the stored item with the key of this item; undefined if it is absent or expired.
+   *
+   * @throws ERR_KUBELOOM_KEY
+   */
   get(item: Item): Item | undefined {
     return this.getByKey(keyOf(this.#keyFunction, item));
   }
 
+  /** Returns the item of this key; undefined if it is absent or expired. */
   getByKey(key: string): Item | undefined {
     const entry = this.#entries.get(key);
     return entry && !this.#expires(entry) ? entry.object : undefined;
   }
 
+  /** Number of items, including expired items that were not read since. */
   get size(): number {
     return this.#entries.size;
   }
 
+  /**
+   * Returns the version of the last write or bookmark, which may be lower than an earlier version; '' before the first.
+   */
   lastStoreSyncResourceVersion(): string {
     return this.#resourceVersion;
   }

@@ -110,21 +110,33 @@ export class UndeltaStore<Item> extends IndexedStore<Item> {
     this.#push = push;
   }
 
+  /** Adds or replaces the item and calls `push`. @throws ERR_KUBELOOM_KEY without a call of `push` */
   override add(item: Item): void {
     super.add(item);
     this.#push(this.list());
   }
 
+  /** Adds or replaces the item, as `add` does. @throws ERR_KUBELOOM_KEY without a call of `push` */
   override update(item: Item): void {
     super.update(item);
     this.#push(this.list());
   }
 
+  /**
+   * Deletes the item and calls `push`, also for an item that is not stored.
+   *
+   * @throws ERR_KUBELOOM_KEY without a call of `push`
+   */
   override delete(item: Item): void {
     super.delete(item);
     this.#push(this.list());
   }
 
+  /**
+   * Replaces all items and calls `push` once.
+   *
+   * @throws ERR_KUBELOOM_KEY without a call of `push`; the store is unchanged
+   */
   override replace(items: readonly Item[], resourceVersion: string): void {
     super.replace(items, resourceVersion);
     this.#push(this.list());

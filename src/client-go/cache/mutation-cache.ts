@@ -36,6 +36,7 @@ export interface MutationCacheOptions<Item> {
   readonly includeAdds?: boolean;
   /** Maximum number of objects. Default: 100. The least recently used object is evicted. */
   readonly sizeMax?: number;
+  /** Clock of `ttlMs`. Default: the real clock. */
   readonly clock?: Clock;
 }
 

@@ -57,15 +57,17 @@ abstract class SyncTracker implements DoneChecker {
 export class SingleFileTracker extends SyncTracker {
   #waiting = 0;
 
+  /** Number of items that were started and are not finished. */
   protected override get waiting(): number {
     return this.#waiting;
   }
 
+  /** Counts an item of the initial list. Call it in `onAdd`, before `upstreamHasSynced`. */
   start(): void {
     this.#waiting++;
   }
 
-  /** @throws ERR_KUBELOOM_NOT_STARTED if no call of `start` is unfinished */
+  /** Counts an item as processed. @throws ERR_KUBELOOM_NOT_STARTED if no call of `start` is unfinished */
   finished(): void {
     if (this.#waiting === 0) {
       const message = `${this.name}: finished without a start before it`;
@@ -80,14 +82,17 @@ export class SingleFileTracker extends SyncTracker {
 export class AsyncTracker<Key> extends SyncTracker {
   readonly #waiting: Set<Key> = new Set();
 
+  /** Number of keys that were started and are not finished. */
   protected override get waiting(): number {
     return this.#waiting.size;
   }
 
+  /** Records an item of the initial list. A key that is started twice counts once. */
   start(key: Key): void {
     this.#waiting.add(key);
   }
 
+  /** Records that the item of this key is processed. A key that was not started changes no count. */
   finished(key: Key): void {
     this.#waiting.delete(key);
     this.check();

@@ -21,6 +21,7 @@ export interface StoreMetrics {
 
 /** Options of an indexed store. */
 export interface ThreadSafeStoreOptions {
+  /** Gauge of the store's resourceVersion. Default: none. */
   readonly metrics?: StoreMetrics;
 }
 
@@ -29,26 +30,35 @@ export interface ThreadSafeStoreOptions {
  * an index function that throws) is left out and reported; the others are done.
  */
 export interface Transaction<Item> {
+  /** `add` and `update` both add the object or replace the object of the key. */
   readonly type: 'add' | 'update' | 'delete';
+  /** The object to store; of a `delete`, the deleted object. */
   readonly object: Item;
 }
 
 /** A transaction with a computed key. */
 export interface KeyedTransaction<Item> extends Transaction<Item> {
+  /** Key of the object in the store. */
   readonly key: string;
 }
 
 /** A store that takes several changes at once. */
 export interface TransactionStore<Item> {
-  /** @returns which writes were left out and why; undefined when all were done */
+  /**
+   * Does all writes at once: no reader sees only a part of them. Leaves out a write that fails.
+   *
+   * @returns which writes were left out and why; undefined when all were done
+   */
   transaction(transactions: readonly Transaction<Item>[]): TransactionError | undefined;
 }
 
 /** Some writes of a transaction were left out. `cause` is the first of `errors`. */
 export class TransactionError extends KubeloomError {
+  /** Always `TransactionError`. */
   override readonly name: string = 'TransactionError';
   /** Positions of the writes that were done. */
   readonly successfulIndices: readonly number[];
+  /** Number of writes in the transaction, done or left out. */
   readonly totalTransactions: number;
   /** Errors of the writes that were left out, in order. */
   readonly errors: readonly Error[];
@@ -239,12 +249,20 @@ export abstract class IndexedItems<Item> {
 
 /** client-go's indexed store. */
 export class ThreadSafeStore<Item> extends IndexedItems<Item> {
-  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged */
+  /**
+   * Stores the item under the key, in the place of an earlier item, and takes over the item's resourceVersion.
+   *
+   * @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged
+   */
   add(key: string, item: Item): void {
     this.write(key, item);
   }
 
-  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged */
+  /**
+   * Stores the item as `add` does; an unknown key is added.
+   *
+   * @throws ERR_KUBELOOM_INDEX_FUNCTION; the store is unchanged
+   */
   update(key: string, item: Item): void {
     this.write(key, item);
   }
@@ -254,11 +272,16 @@ export class ThreadSafeStore<Item> extends IndexedItems<Item> {
     this.remove(key, undefined);
   }
 
-  /** @param object the deleted object: the store takes over the object's resourceVersion */
+  /**
+   * Deletes the item of the key, if it is stored.
+   *
+   * @param object the deleted object: the store takes over the object's resourceVersion
+   */
   deleteWithObject(key: string, object: unknown): void {
     this.remove(key, object);
   }
 
+  /** Returns the stored item itself, not a copy; undefined for an unknown key. */
   get(key: string): Item | undefined {
     return this.item(key);
   }

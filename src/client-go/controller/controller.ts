@@ -28,12 +28,15 @@ const RETRY_LAST_MS = 1000;
 
 /** Parts and options of a controller. */
 export interface ControllerConfig<Item, Popped> extends Omit<ReflectorOptions, 'resyncPeriodMs'> {
+  /** Queue that the reflector fills and `process` empties. `run` closes the queue when the signal is aborted. */
   readonly queue: Queue<Item, Popped>;
+  /** Functions by which the reflector lists and watches. */
   readonly listerWatcher: ListerWatcher<Item>;
   /** Called with each popped value; a call begins after the previous call has settled. */
   readonly process: PopProcess<Popped>;
   /** Called with several changes of different objects, if the queue supports it. */
   readonly processBatch?: PopProcess<Popped>;
+  /** Type of the objects; events with objects of another type are reported and skipped. Default: any type. */
   readonly objectType?: ExpectedType;
   /** Default 0: never. */
   readonly fullResyncPeriodMs?: number;
@@ -114,6 +117,7 @@ export class Controller<Item, Popped> {
     return this.#config.queue.hasSynced();
   }
 
+  /** The state of `hasSynced` for `waitFor`. */
   get hasSyncedChecker(): DoneChecker {
     return this.#config.queue.hasSyncedChecker;
   }

@@ -5,6 +5,7 @@ import { isRecord, metadataAtHand } from '../../kube/meta-shape.ts';
 
 /** The kind that a reflector expects. */
 export interface ExpectedType {
+  /** `Deployment`. An object without a kind matches. */
   readonly kind: string;
   /** `v1` or `apps/v1`; undefined: any. */
   readonly apiVersion?: string;

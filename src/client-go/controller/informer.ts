@@ -24,9 +24,13 @@ import { KubeloomError, messageOf } from '../../base/errors.ts';
 
 /** Options of an informer without shared handlers. */
 export interface PlainInformerOptions<Item> extends ReflectorOptions {
+  /** Functions by which the reflector lists and watches. */
   readonly listerWatcher: ListerWatcher<Item>;
+  /** Type of the objects; events with objects of another type are reported and skipped. Default: any type. */
   readonly objectType?: ExpectedType;
+  /** Called after each change of the store; a promise is awaited before the next call. */
   readonly handler: ObjectEventHandler<Item>;
+  /** Index functions of the store by the names of the indexes. Default: none. */
   readonly indexers?: IndexValuesFunctions<Item>;
   /** Called once for every received object, before any other code reads it. Must keep the key. */
   readonly transform?: Transformer<Item>;
@@ -34,7 +38,9 @@ export interface PlainInformerOptions<Item> extends ReflectorOptions {
 
 /** A store for reading only. */
 export interface PlainInformer<Item> {
+  /** The objects by `namespace/name`. Only the controller may write the store. */
   readonly store: Indexer<Item>;
+  /** The controller that fills the store after a call of `run`. */
   readonly controller: Controller<Item, Deltas<Item>>;
 }
 

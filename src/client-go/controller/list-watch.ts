@@ -31,7 +31,9 @@ export type WatchFunction<T> = (options: ListOptions, signal: AbortSignal) => Pr
 
 /** Functions that list and watch. */
 export interface ListWatchFunctions<T> {
+  /** Requests a list, or a page of it. */
   readonly list: ListFunction<T>;
+  /** Opens a watch: resolves when the server accepted it. */
   readonly watch: WatchFunction<T>;
   /** True when streaming lists must not be tried: for fakes, and clients without support for them. */
   readonly isWatchListUnsupported?: boolean;
@@ -48,7 +50,9 @@ const CHECKS: OptionChecks<ListWatchFunctions<unknown>> = {
 
 /** client-go's ListWatch: lists and watches by two functions. */
 export class ListWatch<T> implements ListerWatcher<T> {
+  /** The given `isWatchListUnsupported`. Default: false. */
   readonly isWatchListUnsupported: boolean;
+  /** The given `disableChunking`. Default: false. */
   readonly disableChunking: boolean;
   readonly #functions: ListWatchFunctions<T>;
 
@@ -60,10 +64,12 @@ export class ListWatch<T> implements ListerWatcher<T> {
     this.disableChunking = functions.disableChunking ?? false;
   }
 
+  /** Calls the given `list`. Without a signal the request cannot be ended. */
   list(options: ListOptions, signal: AbortSignal = new AbortController().signal): Promise<KubeList<T>> {
     return this.#functions.list(options, signal);
   }
 
+  /** Calls the given `watch`. Without a signal, `stop` or leaving the iteration ends the watch. */
   watch(options: ListOptions, signal: AbortSignal = new AbortController().signal): Promise<Watch<T>> {
     return this.#functions.watch(options, signal);
   }

@@ -15,8 +15,11 @@ import type { Transaction, TransactionError } from '../cache/thread-safe-store.t
 
 /** Handler of plain objects, as they are in the store. */
 export interface ObjectEventHandler<Item> {
+  /** Called for an object that the store did not contain. A promise is awaited before the next call. */
   onAdd?(object: Item, isInInitialList: boolean): unknown;
+  /** Called for an object that the store contained; a resync passes the stored object as both arguments. */
   onUpdate?(oldObject: Item, newObject: Item): unknown;
+  /** Called for a deleted object; with a tombstone if a list did not contain the object. */
   onDelete?(object: MaybeTombstone<Item>): unknown;
 }
 
@@ -37,10 +40,15 @@ export const anEventHandler: OptionCheck = (name, value) => {
 
 /** The store that a process loop writes: any `newStore` or `newIndexer` whose key function takes tombstones. */
 export interface ClientState<Item> extends StoreReader<Item> {
+  /** Stores an object for which `get` returned undefined. */
   add(item: Item): void;
+  /** Replaces an object that `get` returned. */
   update(item: Item): void;
+  /** Deletes an object, stored or not; of a tombstone, the object with its key. */
   delete(item: MaybeTombstone<Item>): void;
+  /** Replaces all objects by the objects of a list. */
   replace(items: readonly Item[], resourceVersion: string): void;
+  /** Records that the server sent every change up to this version. */
   bookmark(resourceVersion: string): void;
   /** Does several changes at once, if the store supports it. */
   transaction?(transactions: readonly Transaction<MaybeTombstone<Item>>[]): TransactionError | undefined;

@@ -60,6 +60,7 @@ export interface ReflectorOptions {
   readonly watchListPageSize?: number;
   /** Watches end after a random time between this and twice this. Ignored below five minutes, the default. */
   readonly minWatchTimeoutMs?: number;
+  /** Delays between attempts. Default: from 800 ms, doubled up to 30 s, plus up to 100 % of jitter. */
   readonly backoff?: BackoffOptions;
   /** Time for which a server's internal errors lead to a new watch at once. Default 0: never. */
   readonly maxInternalErrorRetryDurationMs?: number;
@@ -67,7 +68,9 @@ export interface ReflectorOptions {
   readonly watchList?: 'auto' | 'off';
   /** Called for every failure, including those of a watch and of the store. Default: `process.emitWarning`. */
   readonly watchErrorHandler?: ReflectorErrorHandler;
+  /** Clock of delays and periods. Default: the real clock. */
   readonly clock?: Clock;
+  /** Source of jitter and of the durations of watches: numbers from 0 to below 1. Default: Math.random. */
   readonly random?: Random;
 }
 
@@ -99,7 +102,9 @@ export const aListerWatcher: OptionCheck = having('a ListerWatcher with list() a
 
 /** Lists and watches a collection into a store, and retries every failure. */
 export class Reflector<T> {
+  /** Name in messages. Default: `Reflector` and the `typeDescription`. */
   readonly name: string;
+  /** Type in messages. Default: the expected type, `apps/v1, Kind=Deployment`, or `<unspecified>`. */
   readonly typeDescription: string;
   readonly #options: ReflectorOptions;
   readonly #target: Omit<InlineReflectorOptions<T>, 'isSingle' | 'moved' | 'phase'>;

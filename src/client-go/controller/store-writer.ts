@@ -9,6 +9,7 @@ import { metaNamespaceKeyFunc } from '../../kube/keys.ts';
 
 /** A store may take the watch's resourceVersion, also for events that are not stored. */
 export interface ResourceVersionUpdater {
+  /** Receives the resourceVersion of each event of a watch after the initial objects, including bookmarks. */
   updateResourceVersion(resourceVersion: string): void;
 }
 

@@ -28,6 +28,7 @@ export interface DeltaFIFOOptions<Item> extends FIFOOptions<Item> {
   readonly knownObjects?: KnownObjects<Item>;
   /** Queues items of a list as `Replaced`. Default false: as `Sync`, as in old releases. */
   readonly emitDeltaTypeReplaced?: boolean;
+  /** Changes every object, except tombstones, before it is queued. Default: none. */
   readonly transformer?: Transformer<Item>;
 }
 
@@ -45,6 +46,7 @@ export class DeltaFIFO<Item>
   extends KeyedQueue<Item, ObjectDeltas<Item>, ObjectDelta<Item>[]>
   implements RequeueingQueue<Item, ObjectDeltas<Item>>
 {
+  /** The option `transformer`. */
   readonly transformer: Transformer<Item> | undefined;
   readonly #known: KnownObjects<Item> | undefined;
   readonly #replaceType: 'Replaced' | 'Sync';
@@ -57,10 +59,12 @@ export class DeltaFIFO<Item>
     this.#replaceType = options.emitDeltaTypeReplaced === true ? 'Replaced' : 'Sync';
   }
 
+  /** Queues the transformed item as `Added`. @throws ERR_KUBELOOM_KEY and the error of the transformer */
   add(item: Item): void {
     this.#change({ type: 'Added', object: this.#transform(item) });
   }
 
+  /** Queues the transformed item as `Updated`. @throws ERR_KUBELOOM_KEY and the error of the transformer */
   update(item: Item): void {
     this.#change({ type: 'Updated', object: this.#transform(item) });
   }
@@ -84,6 +88,7 @@ export class DeltaFIFO<Item>
     this.replaced();
   }
 
+  /** Queues a `Sync` for every known object whose key is neither queued nor in processing. */
   resync(): void {
     for (const [key, object] of resyncedObjects(this.#known, (key) => this.#isPending(key))) {
       this.#append(key, { type: 'Sync', object });
@@ -105,6 +110,11 @@ export class DeltaFIFO<Item>
     return Array.from(this.values.values(), (deltas) => newestDelta(deltas)!.object);
   }
 
+  /**
+   * Returns a copy of the queued deltas of the object's key; undefined if the key is not queued.
+   *
+   * @throws ERR_KUBELOOM_KEY
+   */
   get(item: MaybeTombstone<Item>): ObjectDeltas<Item> | undefined {
     return this.getByKey(this.keyOf(item));
   }
@@ -119,6 +129,7 @@ export class DeltaFIFO<Item>
     return keyOfValue(this.keyFunction, value);
   }
 
+  /** Returns the deltas that are put back, followed by the deltas that were queued during the processing. */
   protected override merged(
     putBack: ObjectDelta<Item>[],
     queued: ObjectDelta<Item>[] = [],

@@ -17,22 +17,26 @@ export class FIFO<Item> extends KeyedQueue<Item, Item> implements RequeueingQueu
     super('FIFO', options);
   }
 
+  /** Queues the item; an item of a queued key takes the place of the queued item. @throws ERR_KUBELOOM_KEY */
   add(item: Item): void {
     const key = this.keyOfObject(item);
     this.sync.changed();
     this.set(key, item);
   }
 
+  /** Queues the item as `add` does. */
   update(item: Item): void {
     this.add(item);
   }
 
+  /** Queues the item unless the key is queued. @throws ERR_KUBELOOM_KEY */
   addIfNotPresent(item: Item): void {
     const key = this.keyOfObject(item);
     this.sync.changed();
     if (!this.values.has(key)) this.set(key, item);
   }
 
+  /** Removes the item of the key from the queue; an item in processing is not put back. @throws ERR_KUBELOOM_KEY */
   delete(item: MaybeTombstone<Item>): void {
     const key = this.keyOfObject(item);
     this.sync.changed();
@@ -48,18 +52,22 @@ export class FIFO<Item> extends KeyedQueue<Item, Item> implements RequeueingQueu
   /** No effect: all objects are already queued. */
   resync(): void {}
 
+  /** Returns the queued items in the order in which their keys arrived, without an item in processing. */
   list(): Item[] {
     return [...this.values.values()];
   }
 
+  /** Returns the queued item with the key of this item; undefined if the key is not queued. @throws ERR_KUBELOOM_KEY */
   get(item: Item): Item | undefined {
     return this.getByKey(this.keyOfObject(item));
   }
 
+  /** Returns the queued item of this key; undefined if the key is not queued. */
   getByKey(key: string): Item | undefined {
     return this.values.get(key);
   }
 
+  /** Returns the item that was queued during the processing; without it, the item that is put back. */
   protected override merged(putBack: Item, queued: Item | undefined): Item {
     return queued ?? putBack;
   }

@@ -20,11 +20,12 @@ export class Heap<Item> {
     this.#data = new HeapData(less);
   }
 
+  /** Number of items. */
   get size(): number {
     return this.#data.size;
   }
 
-  /** @throws ERR_KUBELOOM_QUEUE_CLOSED */
+  /** Adds the item, or replaces the item of the key. @throws ERR_KUBELOOM_QUEUE_CLOSED */
   add(item: Item): void {
     this.bulkAdd([item]);
   }
@@ -37,18 +38,18 @@ export class Heap<Item> {
     this.#consumers.changed();
   }
 
-  /** @throws ERR_KUBELOOM_QUEUE_CLOSED */
+  /** Adds the item unless the heap contains the key. @throws ERR_KUBELOOM_QUEUE_CLOSED */
   addIfNotPresent(item: Item): void {
     this.#checkOpen();
     if (this.get(item) === undefined) this.add(item);
   }
 
-  /** @throws ERR_KUBELOOM_QUEUE_CLOSED */
+  /** Adds or replaces the item, as `add` does. @throws ERR_KUBELOOM_QUEUE_CLOSED */
   update(item: Item): void {
     this.add(item);
   }
 
-  /** @throws ERR_KUBELOOM_NOT_FOUND */
+  /** Removes the item with the key of this item. @throws ERR_KUBELOOM_NOT_FOUND */
   delete(item: Item): void {
     const key = this.#keyOf(item);
     if (this.#data.delete(key)) return;
@@ -82,18 +83,22 @@ export class Heap<Item> {
     return Array.from(this.#data.nodes(), ({ item }) => item);
   }
 
+  /** Returns the keys in the order in which they were added. */
   listKeys(): string[] {
     return Array.from(this.#data.nodes(), ({ key }) => key);
   }
 
+  /** Returns the item with the key of this item; undefined if the heap does not contain the key. */
   get(item: Item): Item | undefined {
     return this.#data.get(this.#keyOf(item));
   }
 
+  /** Returns the item of this key; undefined if the heap does not contain the key. */
   getByKey(key: string): Item | undefined {
     return this.#data.get(key);
   }
 
+  /** Whether `close` was called. */
   get isClosed(): boolean {
     return this.#consumers.isClosed;
   }

@@ -10,7 +10,9 @@ import type { ObjectDelta } from './delta.ts';
 
 /** The objects that a queue's consumer knows. */
 export interface KnownObjects<Item> {
+  /** Returns the keys of all known objects. */
   listKeys(): string[];
+  /** Returns the last known state of the object; undefined for an unknown key. */
   getByKey(key: string): Item | undefined;
 }
 

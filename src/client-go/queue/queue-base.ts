@@ -15,6 +15,7 @@ import type { MaybeTombstone } from './delta.ts';
 export interface FIFOOptions<Item> {
   /** Default `metaNamespaceKeyFunc`. */
   readonly keyFunction?: KeyFunction<Item>;
+  /** Name of the queue's `hasSyncedChecker`. Default: the name of the class. */
   readonly name?: string;
 }
 

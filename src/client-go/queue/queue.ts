@@ -24,6 +24,7 @@ export interface Queue<Item, Popped> extends ReflectorStore<Item> {
   pop(process: PopProcess<Popped>, options?: SignalOptions): Promise<Popped>;
   /** Returns whether the items of the first `replace` have been processed, or a change came before any `replace`. */
   hasSynced(): boolean;
+  /** The state of `hasSynced` for `waitFor`. */
   readonly hasSyncedChecker: DoneChecker;
   /** Rejects every waiting pop; queued values can still be popped. */
   close(): void;
@@ -50,6 +51,7 @@ export interface QueueWithBatch<Item> extends Queue<Item, Deltas<Item>> {
 
 /** client-go's ErrRequeue, as it was until v0.25: a process callback throws it to receive the item again. */
 export class ErrRequeue extends KubeloomError {
+  /** Always `ErrRequeue`. */
   override readonly name: string = 'ErrRequeue';
 
   /** `pop` throws `cause`, or succeeds if there is no cause. For FIFO and DeltaFIFO only. */

@@ -24,6 +24,7 @@ import type { PopProcess, QueueWithBatch } from './queue.ts';
 const BATCH_SIZE = 1000;
 
 interface CommonOptions<Item> extends FIFOOptions<Item> {
+  /** Changes every object, except tombstones, before it is queued. Default: none. */
   readonly transformer?: Transformer<Item>;
   /** Largest number of changes in a batch. Default 1000, client-go's. */
   readonly batchSize?: number;
@@ -36,6 +37,7 @@ interface CommonOptions<Item> extends FIFOOptions<Item> {
 /** Options of atomic events: a list is a `ReplacedAll`, a resync a `SyncAll`; the consumer compares with the store. */
 interface AtomicOptions<Item> extends CommonOptions<Item> {
   readonly atomicEvents: true;
+  /** Queues bookmarks. Default false: bookmarks are dropped. */
   readonly emitDeltaTypeBookmark?: boolean;
   readonly knownObjects?: undefined;
 }
@@ -63,6 +65,7 @@ interface Popped<Item> {
 
 /** client-go's queue of single changes in their order. */
 export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<Item> {
+  /** The option `transformer`. */
   readonly transformer: Transformer<Item> | undefined;
   readonly #options: RealFIFOOptions<Item>;
   readonly #items: Deque<Delta<Item>> = new Deque();
@@ -81,14 +84,21 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
     return this.#items.length;
   }
 
+  /** Queues the transformed item as `Added`. @throws ERR_KUBELOOM_KEY and the error of the transformer */
   add(item: Item): void {
     this.#change({ type: 'Added', object: this.#transform(item) });
   }
 
+  /** Queues the transformed item as `Updated`. @throws ERR_KUBELOOM_KEY and the error of the transformer */
   update(item: Item): void {
     this.#change({ type: 'Updated', object: this.#transform(item) });
   }
 
+  /**
+   * Queues the transformed item, or the tombstone unchanged, as `Deleted`.
+   *
+   * @throws ERR_KUBELOOM_KEY and the error of the transformer
+   */
   delete(item: MaybeTombstone<Item>): void {
     this.#change({ type: 'Deleted', object: isTombstone(item) ? item : this.#transform(item) });
   }
@@ -129,11 +139,24 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
     return keyOfValue(this.keyFunction, value);
   }
 
+  /**
+   * Waits for the next change, processes it and returns it: an array of a single delta.
+   *
+   * @throws ERR_KUBELOOM_QUEUE_CLOSED when the queue is closed and empty, the signal's reason when aborted, and the
+   *   error of `process`
+   */
   pop(process: PopProcess<Deltas<Item>>, options?: SignalOptions): Promise<Deltas<Item>> {
     const take = (): Popped<Item> | undefined => this.#take(1);
     return this.consumers.consume(take, (popped) => this.#process(popped, process), options);
   }
 
+  /**
+   * Waits for the next change, and takes up to `batchSize` changes of different objects with it. A change of the whole
+   * collection is always single, and a single change goes to `processSingle`.
+   *
+   * @throws ERR_KUBELOOM_QUEUE_CLOSED when the queue is closed and empty, the signal's reason when aborted, and the
+   *   error of the called function
+   */
   popBatch(
     processBatch: PopProcess<Deltas<Item>>,
     processSingle: PopProcess<Deltas<Item>>,
