@@ -158,6 +158,10 @@ export interface ReconcileContext {
    * reconciliations of this key to the kinds of the controller.
    */
   readonly cache: InformersMap;
+  /**
+   * Client of this reconciliation: `cache` waits only for writes of this client. It sends no write after the partition,
+   * or the leadership that the controller needs, was lost.
+   */
   readonly client: ObjectClient;
   /** Aborted when the controller must stop: pass it to every request. */
   readonly signal: AbortSignal;

@@ -64,10 +64,15 @@ interface Signals {
 
 /** The figures of a work queue, for `settled` of kubeloom/testing. */
 export interface QueueFigures {
+  /** Name of the controller. */
   readonly name: string;
+  /** Number of keys that wait for a worker; 1 until the initial lists are queued. */
   readonly length: number;
+  /** Number of keys in reconciliation. */
   readonly inWork: number;
+  /** Number of failed keys that wait for their next attempt. */
   readonly retrying: number;
+  /** The latest failure of a reconciliation, until the key succeeds or is given up. */
   readonly lastFailure?: QueueFailure | undefined;
 }
 

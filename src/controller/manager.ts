@@ -32,6 +32,10 @@ const SHUTDOWN_TIMEOUT_MS = 30_000;
 export class Manager {
   /** Caches of all kinds that controllers watch. They are filled before the first call of `reconcile`. */
   readonly cache: InformersMap;
+  /**
+   * Client with the option `client`. Unlike the client of a reconciliation, it also writes after the leadership was
+   * lost.
+   */
   readonly client: ObjectClient;
   readonly #options: ManagerOptions;
   readonly #log: Logger | undefined;

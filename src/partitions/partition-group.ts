@@ -75,6 +75,10 @@ export interface PartitionGroupOptions extends ElectionTimes {
    * controllers and caches. Default: none.
    */
   readonly log?: Logger;
+  /**
+   * Clock of lease durations, time-outs and metrics; of a `PartitionedManager`, also of the controllers. Default: the
+   * real clock.
+   */
   readonly clock?: Clock;
 }
 
@@ -96,7 +100,9 @@ export const PARTITION_GROUP_CHECKS: OptionChecks<PartitionGroupOptions> = {
 
 /** A member of a group. */
 export class PartitionGroup {
+  /** Name of this member: the option `identity`, or its default. */
   readonly identity: string;
+  /** Number of partitions of the group; they are numbered from 0. */
   readonly partitions: number;
   readonly #source: ServerSource;
   readonly #options: PartitionGroupOptions;

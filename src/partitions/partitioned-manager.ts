@@ -27,6 +27,7 @@ import type { Tenure } from './tenure.ts';
 
 /** A partition's part of the manager: declares the controllers of the partition. */
 export interface PartitionControllers {
+  /** Number of the partition, from 0. */
   readonly partition: number;
   /** Number of the period in which this member owns the partition; a later owner's number is greater. */
   readonly epoch: number;
@@ -82,6 +83,7 @@ const CHECKS: OptionChecks<PartitionedManagerOptions> = {
 
 /** Runs controllers in several processes at once: each process works on its own partitions of the objects. */
 export class PartitionedManager {
+  /** Name of this member: the option `identity`, or its default. */
   readonly identity: string;
   readonly #options: PartitionedManagerOptions;
   readonly #group: PartitionGroup;

@@ -5,6 +5,7 @@ import { LinkedController } from '../shared/fence.ts';
 
 /** A period in which a member owns a partition. */
 export interface Tenure {
+  /** Number of the partition, from 0. */
   readonly partition: number;
   /** Number of the period: greater than the numbers of all earlier periods of the partition, in any member. */
   readonly epoch: number;

@@ -70,6 +70,7 @@ export interface RecordedEvent {
   readonly type: 'Normal' | 'Warning';
   /** Word in CamelCase that programs can compare: `ScalingReplicaSet`. */
   readonly reason: string;
+  /** Text for people. Equal events, including the text, are counted in a single object. */
   readonly message: string;
   /** Act of the program, in CamelCase, for `events.k8s.io/v1`. Default: the reason. */
   readonly action?: string;
@@ -84,6 +85,7 @@ const EVENT_CHECKS: OptionChecks<RecordedEvent> = {
 
 /** An entry of a cache, or an object. */
 export interface EventObject {
+  /** The name is required. Without a namespace the event is written to the namespace `default`. */
   readonly metadata?: {
     readonly name?: string;
     readonly namespace?: string;
@@ -161,6 +163,7 @@ export class EventRecorder {
     unlisten?.();
   }
 
+  /** Closes the recorder: calls `close` without a signal. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

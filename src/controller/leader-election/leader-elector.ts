@@ -45,11 +45,13 @@ export interface ElectionOptions extends ElectionTimes {
   readonly onError?: (error: KubeloomError) => void;
   /** Receives each failed request, and each new leader. Default: none. */
   readonly log?: Logger;
+  /** Clock of durations and delays. Default: the real clock. */
   readonly clock?: Clock;
 }
 
 /** The Lease of an election. */
 export interface LeaseOptions {
+  /** Client that reads and writes the Lease. */
   readonly client: ObjectClient;
   /** Default: the pod's namespace, from the files of the service account. */
   readonly namespace?: string;
@@ -86,6 +88,7 @@ const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
 
 /** Elects a single leader among processes by a Lease, and tells the leader when to stop. */
 export class LeaderElector {
+  /** Name of this candidate: the option `identity`, or the identity of the lock. */
   readonly identity: string;
   readonly #options: LeaderElectorOptions;
   readonly #lock: ResourceLock;

@@ -16,6 +16,7 @@ export interface LeaderElectionRecord {
   readonly acquireTime: string;
   /** Wall time of the last renewal, for people. */
   readonly renewTime: string;
+  /** Number of earlier acquisitions: 0 for the first holder. A renewal does not count. */
   readonly leaseTransitions: number;
   /** Text of the holder for other candidates; a LeaseLock keeps it in the annotation `kubeloom.dev/note`. */
   readonly note?: string;
@@ -23,6 +24,7 @@ export interface LeaderElectionRecord {
 
 /** A record as stored. */
 export interface StoredRecord {
+  /** Content of the lock. */
   readonly record: LeaderElectionRecord;
   /** The object that holds the record, in the version that was read. Only the lock uses it. */
   readonly source: unknown;
@@ -39,6 +41,7 @@ export interface ResourceLock {
   describe(): string;
   /** Reads the record from the server, past every cache; undefined if there is no record. */
   get(signal: AbortSignal): Promise<StoredRecord | undefined>;
+  /** Creates the record. Rejects with ERR_KUBELOOM_ALREADY_EXISTS if there is a record. */
   create(record: LeaderElectionRecord, signal: AbortSignal): Promise<StoredRecord>;
   /** Replaces `stored`, unless the server holds a newer version. */
   update(stored: StoredRecord, record: LeaderElectionRecord, signal: AbortSignal): Promise<StoredRecord>;

@@ -3,11 +3,15 @@ import { anArrayOf, anObject, invalidOption } from '../../base/option-checks.ts'
 
 /** A condition of an object's status. */
 export interface Condition {
+  /** Name of the condition in CamelCase, unique among the conditions of the object: `Ready`. */
   readonly type: string;
+  /** `Unknown` if the controller cannot determine the condition. */
   readonly status: 'True' | 'False' | 'Unknown';
   /** Cause of the last transition, in CamelCase. */
   readonly reason: string;
+  /** Details for people; may be empty. */
   readonly message: string;
+  /** `metadata.generation` of the object for which the condition was determined. */
   readonly observedGeneration?: number;
   /** Time at which `status` changed last. */
   readonly lastTransitionTime: string;

@@ -13,6 +13,7 @@ const aClient = having('an ObjectClient', 'patch');
 
 /** An object, or an entry of a cache. */
 export interface Finalized {
+  /** The metadata as read: writes of finalizers fail if the object is no longer in this `resourceVersion`. */
   readonly metadata?: {
     readonly name?: string;
     readonly namespace?: string;

@@ -6,11 +6,17 @@ import type { ResourceRef } from '../../kube/resource.ts';
 
 /** The owner reference of a controller. */
 export interface ControllerReference {
+  /** Group and version of the owner: `apps/v1`, or `v1` for the core group. */
   readonly apiVersion: string;
+  /** Kind of the owner. */
   readonly kind: string;
+  /** Name of the owner. */
   readonly name: string;
+  /** uid of the owner: a later object of this name is not the owner. */
   readonly uid: string;
+  /** Marks the owner that is the controller; an object has at most one. */
   readonly controller: true;
+  /** A foreground deletion of the owner waits for the deletion of the object. */
   readonly blockOwnerDeletion: true;
 }
 

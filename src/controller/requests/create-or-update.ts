@@ -9,7 +9,9 @@ import { metadataOf } from '../object-arguments.ts';
 
 /** The outcome of `createOrUpdate`, with the object as stored. */
 export interface CreatedOrUpdated<T> {
+  /** `unchanged`: `mutate` made no difference, and no write was sent. */
   readonly result: 'created' | 'updated' | 'unchanged';
+  /** The server's answer; for `unchanged`, the object as it was read. */
   readonly object: T;
 }
 

@@ -10,8 +10,11 @@ import type { ListOptions } from './request-options.ts';
 
 /** A page of a list. */
 export interface ListPage<T> {
+  /** Group and version of the list, `apps/v1`; undefined if the server omits them. */
   readonly apiVersion?: string;
+  /** Kind of the list, `DeploymentList`; undefined if the server omits it. */
   readonly kind?: string;
+  /** State of the collection, and the position of the page in the list. */
   readonly metadata: {
     /** Version of the collection, the same in every page. */
     readonly resourceVersion?: string;

@@ -17,8 +17,17 @@ export type MergePatch<T> = T extends readonly unknown[]
 
 /** Directives of a strategic merge patch. */
 export interface StrategicDirectives {
+  /**
+   * `merge`, the default; `replace`: this value replaces the stored value; `delete`: the stored value, or the item with
+   * this key, is removed.
+   */
   readonly $patch?: 'replace' | 'merge' | 'delete';
+  /** Members that stay; the server removes the others. */
   readonly $retainKeys?: readonly string[];
+  /**
+   * `$setElementOrder/containers`: the order of the items of `containers`, by key.
+   * `$deleteFromPrimitiveList/finalizers`: the values to remove from `finalizers`.
+   */
   readonly [
     directive: `$setElementOrder/${string}` | `$deleteFromPrimitiveList/${string}`
   ]: readonly unknown[];

@@ -80,11 +80,13 @@ export interface ApplyOptions<S extends string = string> extends ObjectWriteOpti
 }
 
 interface DeletionOptions extends RequestOptions {
+  /** Seconds until the server removes the object; 0: at once. Default: the server's for the object. */
   readonly gracePeriodSeconds?: number;
   /**
    * Treatment of the objects that this object owns, by the garbage collector. Default: the server's for the resource.
    */
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  /** The server checks the deletion and deletes no object. */
   readonly dryRun?: boolean | 'All';
 }
 
@@ -99,7 +101,9 @@ export interface DeleteOptions extends DeletionOptions {
 interface Selection {
   /** Default: all namespaces. */
   readonly namespace?: string;
+  /** `app=web,tier!=cache`. Default: all objects. */
   readonly labelSelector?: string;
+  /** `spec.nodeName=node-7`. Default: all objects. */
   readonly fieldSelector?: string;
 }
 
@@ -115,6 +119,10 @@ export interface ListOptions extends RequestOptions, Selection {
   readonly limit?: number;
   /** Version of the first page; the others continue it. Default: the newest state. */
   readonly resourceVersion?: string;
+  /**
+   * `Exact`: the state at `resourceVersion`; `NotOlderThan`: this or a newer state. Only with `resourceVersion`;
+   * otherwise the call throws ERR_KUBELOOM_OPTION.
+   */
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
   /**
    * true: if the server dropped the state of the first page, the rest comes from a newer state. Default: false; the

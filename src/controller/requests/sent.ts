@@ -35,9 +35,13 @@ export type ApplyConfiguration<T> = Uninferred<
 
 /** The bodies of subresources that are not objects of the resource. */
 export interface SubresourceTypes {
+  /** Number of replicas, to read and to write. */
   readonly scale: WireOf<'autoscaling', 'v1', 'Scale'>;
+  /** Deletion of a pod, if the disruption budgets allow it. */
   readonly eviction: WireOf<'policy', 'v1', 'Eviction'>;
+  /** Assignment of a pod to a node. */
   readonly binding: WireOf<'core', 'v1', 'Binding'>;
+  /** Request of a token of a service account. */
   readonly token: WireOf<'authentication', 'v1', 'TokenRequest'>;
 }
 

@@ -17,7 +17,9 @@ import { jsonOf, readBody, sendJson, sendStatus } from '../wire/http-io.ts';
 import { StatusError, badRequest, methodNotAllowed, unauthorized, unknownResource } from '../store/status.ts';
 
 export interface FaultPortAddress {
+  /** `http://127.0.0.1:34567`; the faults are at the path `/faults`. */
   readonly url: string;
+  /** Bearer token of the requests; the server answers requests without it with 401. */
   readonly token: string;
 }
 

@@ -11,20 +11,25 @@ import type { Status } from '../store/status.ts';
 export interface FaultScenario {
   /** Seed of the choices that rules leave open, such as the position of a cut in a line. Default 1. */
   readonly seed?: number;
+  /** Rules that come into force together, in addition to earlier rules. */
   readonly rules: readonly ScenarioRule[];
 }
 
 /** A rule of faults. */
 export interface ScenarioRule {
+  /** Name of the fault in `healFaults` and `landedFaults`; several rules may share it. */
   readonly faultId: string;
+  /** Requests and streams that the rule strikes. Default: all to which the action applies. */
   readonly match?: ScenarioMatch;
   /** Number of strikes. Default 1; `always` strikes until the rule is healed. */
   readonly times?: number | 'always';
+  /** Effect of a strike. */
   readonly action: FaultAction;
 }
 
 /** The conditions of a rule; all given conditions must hold. */
 export interface ScenarioMatch {
+  /** Kind of the request. Default: any kind. */
   readonly verb?: FaultVerb;
   /** `GET` */
   readonly method?: string;
@@ -111,7 +116,9 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
 
 /** A fault that struck. */
 export interface LandedFault {
+  /** `faultId` of the rule. */
   readonly faultId: string;
+  /** Type of the action of the rule. */
   readonly action: FaultAction['type'];
   /** Milliseconds since the epoch, by the monotonic clock. */
   readonly atMs: number;

@@ -16,6 +16,7 @@ import { StoredObject } from '../store/stored-object.ts';
 export interface PopulateOptions {
   /** Default pods. Objects of other resources have only metadata and padding. */
   readonly resource?: string;
+  /** Number of objects to create. */
   readonly count: number;
   /** Default 1,024. */
   readonly objectBytes?: number;
@@ -27,9 +28,11 @@ export interface PopulateOptions {
 
 /** Rate, duration and mix of a load. */
 export interface LoadOptions {
+  /** Resource of the changed objects. Default pods. */
   readonly resource?: string;
   /** Events per second, or as fast as the watches follow. */
   readonly rate: number | 'max';
+  /** Duration of the load. A load with a rate may take 50 ms more to catch up. */
   readonly durationMs: number;
   /** Ends the load early, after this many events. */
   readonly eventsMax?: number;
@@ -43,14 +46,17 @@ export interface LoadOptions {
 
 /** Changes that a load sent. */
 export interface LoadReport {
+  /** Number of events that the load wrote. */
   readonly issued: number;
   /** rate × duration; for `max` equal to `issued`. */
   readonly intended: number;
+  /** Milliseconds from the start to the end of the load. */
   readonly elapsedMs: number;
   /** The longest delay between the due time of an event and its issue. */
   readonly lateMsMax: number;
-  /** Revision of the log before the first event of this load, and after the last. */
+  /** Revision of the log before the first event of this load. */
   readonly fromRevision: number;
+  /** Revision of the log after the last event of this load. */
   readonly toRevision: number;
 }
 

@@ -30,7 +30,9 @@ export function runningServer(url: string): EmbeddedApiServer | undefined {
 
 /** An apiserver in this process or another process, for tests: it serves, validates and stores as a cluster does. */
 export class EmbeddedApiServer implements AsyncDisposable {
+  /** `http://127.0.0.1:34567`; `https` with TLS. */
   readonly url: string;
+  /** Port of `url`. */
   readonly port: number;
   /** The bearer token; '' if the server requires no token. */
   readonly token: string;
@@ -40,7 +42,9 @@ export class EmbeddedApiServer implements AsyncDisposable {
   readonly caData: string;
   /** The address, token and authorities, which an informer accepts in place of a KubeConfig. */
   readonly connection: ServerConnection;
+  /** A kubeconfig for the server, with the token and the CA; client-node's `loadFromString` accepts its JSON. */
   readonly kubeConfig: KubeConfigObject;
+  /** `kubeConfig` as YAML, for kubectl. */
   readonly kubeConfigYaml: string;
   readonly #call: RemoteCall;
   readonly #end: () => Promise<void>;
@@ -93,6 +97,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
     return this.#call('loadIssued');
   }
 
+  /** Ends the running load; the promise of `load` resolves with the report. No effect without a load. */
   stopLoad(): Promise<void> {
     return this.#call('stopLoad');
   }
@@ -198,12 +203,17 @@ export class EmbeddedApiServer implements AsyncDisposable {
     return this.#call('rbac', options);
   }
 
+  /**
+   * Ends loads, faults and watches, cuts all connections, and ends the thread or process of the server. May be called
+   * twice.
+   */
   close(): Promise<void> {
     running.delete(new URL(this.url).origin);
     this.#closing ??= this.#end();
     return this.#closing;
   }
 
+  /** Closes the server. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

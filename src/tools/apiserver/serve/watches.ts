@@ -19,8 +19,11 @@ export type DropMode = 'close' | 'reset' | 'resetMidLine';
 
 /** An open watch of the server for tests. */
 export interface WatchInfo {
+  /** Path of the request without the query: `/api/v1/pods`. */
   readonly path: string;
+  /** Query of the request without the question mark: `watch=true&resourceVersion=7`. */
   readonly query: string;
+  /** Number of events of the resource that were not yet sent to this watch. */
   readonly backlog: number;
 }
 

@@ -73,10 +73,12 @@ export class JournalView implements Iterable<JournalEntry> {
     this.#columns = columns;
   }
 
+  /** Number of entries. */
   get length(): number {
     return this.#columns.revisions.length;
   }
 
+  /** Returns the entry at a position, counted from the oldest; undefined for every position outside. */
   at(index: number): JournalEntry | undefined {
     const { revisions, types, keyIds, keys } = this.#columns;
     const revision = revisions[index];
@@ -84,6 +86,7 @@ export class JournalView implements Iterable<JournalEntry> {
     return [revision, TYPES[types[index] ?? 0] ?? 'ADDED', keys[keyIds[index] ?? 0] ?? ''];
   }
 
+  /** Yields the entries, oldest first. */
   *[Symbol.iterator](): Iterator<JournalEntry> {
     for (let index = 0; index < this.length; index++) {
       const entry = this.at(index);
@@ -91,6 +94,7 @@ export class JournalView implements Iterable<JournalEntry> {
     }
   }
 
+  /** Returns all entries at once, oldest first. */
   toArray(): JournalEntry[] {
     return [...this];
   }

@@ -12,12 +12,17 @@ import type { ResourceRef } from '../../../kube/resource.ts';
 
 /** A resource that the server for tests serves. */
 export interface ResourceDefinition {
+  /** API group; '' for the core group. */
   readonly group: string;
+  /** Version of the group: `v1beta1`. */
   readonly version: string;
   /** Plural and lower case, as in URLs. */
   readonly resource: string;
+  /** Kind of the objects: `Widget`. */
   readonly kind: string;
+  /** False for a cluster-scoped resource. */
   readonly namespaced: boolean;
+  /** Short names for kubectl, as discovery lists them. Default: none. */
   readonly shortNames?: readonly string[];
   /** True if there is a `/status` subresource; writes to the object itself then leave `status` unchanged. */
   readonly status?: boolean;

@@ -24,10 +24,18 @@ export class FakeClock implements Clock {
     this.#now = startMs;
   }
 
+  /**
+   * Returns the time of the clock in milliseconds. A clock begins at 1,000 unless the constructor receives another
+   * start.
+   */
   now(): number {
     return this.#now;
   }
 
+  /**
+   * Schedules a call that `advance` or `advanceToNext` makes. A negative delay counts as 0. Returns a function that
+   * cancels it.
+   */
   schedule(delayMs: number, callback: () => void): () => void {
     const timer = { at: this.#now + Math.max(0, delayMs), callback };
     this.#timers.add(timer);

@@ -19,6 +19,7 @@ import type { KubeStatusError } from '../../../kube/status.ts';
 
 /** An object of a source: anything with a name. */
 export interface FakeObject {
+  /** Namespace and name are the key. The source overwrites `resourceVersion` in the copies that it keeps. */
   readonly metadata?: {
     readonly namespace?: string | undefined;
     readonly name?: string | undefined;
@@ -30,6 +31,7 @@ export interface FakeObject {
 export interface FakeControllerSourceOptions {
   /** The kind of lists; items keep their kind. */
   readonly kind?: string;
+  /** The apiVersion of lists. Default `v1`. */
   readonly apiVersion?: string;
   /** Serves streaming lists (`sendInitialEvents`). Default false, as in client-go. */
   readonly watchList?: boolean;
@@ -39,7 +41,9 @@ const CHECKS: OptionChecks<FakeControllerSourceOptions> = { kind: text, apiVersi
 
 /** A call of `list` or `watch`. */
 export interface FakeRequest {
+  /** The called function. */
   readonly verb: 'list' | 'watch';
+  /** The options of the call, as the informer passed them. */
   readonly options: ListOptions;
 }
 
@@ -112,6 +116,7 @@ export class FakeWatch<T> implements Watch<T> {
 
 /** A scripted source of lists and watches for tests of informers. */
 export class FakeControllerSource<T extends FakeObject = FakeObject> implements ListerWatcher<T> {
+  /** Whether informers must not try streaming lists: true unless the option `watchList` is true. */
   readonly isWatchListUnsupported: boolean;
   /** The requests, oldest first. */
   readonly requests: FakeRequest[] = [];
@@ -135,10 +140,12 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
     this.isWatchListUnsupported = options.watchList !== true;
   }
 
+  /** Stores the object, also over an object of the same key, and sends `ADDED` to open watches. */
   add(object: T): void {
     this.#change('ADDED', object, true);
   }
 
+  /** Stores the object, also under a new key, and sends `MODIFIED` to open watches. */
   modify(object: T): void {
     this.#change('MODIFIED', object, true);
   }
@@ -153,10 +160,12 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
     this.#change('ADDED', object, false);
   }
 
+  /** Stores an object like `modify`, but open watches do not receive the event. */
   modifyDropWatch(object: T): void {
     this.#change('MODIFIED', object, false);
   }
 
+  /** Deletes an object like `delete`, but open watches do not receive the event. */
   deleteDropWatch(object: T): void {
     this.#change('DELETED', object, false);
   }
@@ -197,6 +206,7 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
   }
 
   // Async, so that every caller receives a thrown error as a rejection.
+  /** Returns copies of all objects in a single page; selectors and limits have no effect. @throws `listError` */
   async list(options: ListOptions, signal?: AbortSignal): Promise<KubeList<T>> {
     signal?.throwIfAborted();
     this.requests.push({ verb: 'list', options });
@@ -204,6 +214,13 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
     return { ...this.#head, metadata: { resourceVersion: this.resourceVersion }, items: this.items() };
   }
 
+  /**
+   * Opens a watch: events after `resourceVersion`; without it, or with `sendInitialEvents`, first the present objects.
+   * Selectors have no effect. Rejects with 410 after `resetWatch` dropped the version, and with 504 for a version that
+   * no change reached.
+   *
+   * @throws `watchError`
+   */
   async watch(options: ListOptions, signal?: AbortSignal): Promise<Watch<T>> {
     signal?.throwIfAborted();
     this.requests.push({ verb: 'watch', options });

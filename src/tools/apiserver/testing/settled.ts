@@ -18,15 +18,24 @@ import type { ServerSource } from '../../../kube/server-source.ts';
 
 /** The part of an informer that the wait needs; every informer provides it. */
 export interface Settleable {
+  /** Name in the error. */
   readonly name: string;
+  /**
+   * Connection or KubeConfig of an embedded apiserver of this process, or a ListerWatcher with `sendBookmarks`. Any
+   * other source causes ERR_KUBELOOM_OPTION.
+   */
   readonly source: ServerSource | ListerWatcher<unknown>;
+  /** Names of the handlers with pending notifications, or with a call or promise in progress. */
   readonly busyHandlers: readonly string[];
+  /** Returns whether the informer has stopped: the wait is then given up. */
   isStopped(): boolean;
+  /** Returns the version up to which the informer received the changes; '' before the first list. */
   lastSyncResourceVersion(): string;
 }
 
 /** The part of a work queue that the wait needs; every work queue of kubeloom provides it. */
 export interface SettleableQueue {
+  /** Name in the error; may be ''. */
   readonly name: string;
   /** Number of items that wait for a worker. */
   readonly length: number;
@@ -40,7 +49,9 @@ export interface SettleableQueue {
 
 /** An object with informers, queues or both: a factory, a cache of kinds, a program of the user. */
 export interface SettleableParts {
+  /** Read in each round: informers that are added during the wait count. Default: none. */
   readonly informers?: Iterable<Settleable>;
+  /** Read in each round: queues that are added during the wait count. Default: none. */
   readonly queues?: Iterable<SettleableQueue>;
 }
 

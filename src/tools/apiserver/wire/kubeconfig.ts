@@ -6,13 +6,19 @@ import type { ServerConnection } from '../../../kube/server-source.ts';
 
 /** A kubeconfig as client-node has it. */
 export interface KubeConfigObject {
+  /** Version of the format of kubeconfigs. */
   readonly apiVersion: 'v1';
+  /** Kind of the document. */
   readonly kind: 'Config';
+  /** Name of the context: `kubeloom-embedded`, also the name of the cluster and the user. */
   readonly 'current-context': string;
+  /** Address of the server and the CA; without TLS, the mark that clients skip verification. */
   readonly clusters: readonly [
     { readonly name: string; readonly cluster: Readonly<Record<string, string | boolean>> },
   ];
+  /** The bearer token; absent if the server requires no token. */
   readonly users: readonly [{ readonly name: string; readonly user: Readonly<Record<string, string>> }];
+  /** The cluster with the user. */
   readonly contexts: readonly [
     { readonly name: string; readonly context: { readonly cluster: string; readonly user: string } },
   ];
