@@ -6,6 +6,7 @@
 export interface DoneChecker {
   /** The name in messages: `SharedIndexInformer pods + handler onPod`. */
   readonly name: string;
+  /** Whether it is done; once true, it stays true. */
   readonly isDone: boolean;
   /** Resolves when it is done; never rejects. */
   readonly done: Promise<void>;
@@ -19,7 +20,9 @@ export interface DoneChecker {
 
 /** Progress of a list. */
 export interface DoneProgress {
+  /** Number of objects received so far. */
   readonly items: number;
+  /** Number of bytes received so far. */
   readonly bytes: number;
   /** The total, where the server reports it. */
   readonly expectedItems?: number;

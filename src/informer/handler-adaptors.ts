@@ -11,13 +11,17 @@ import type { Tombstone } from '../kube/tombstone.ts';
 
 /** Functions of a handler. */
 export interface HandlerFuncs<T> {
+  /** Called with each added object, also with the objects of the first list. */
   readonly addFunc?: (added: Borrowed<T>) => unknown;
+  /** Called with the previous and the current state. */
   readonly updateFunc?: (previous: Borrowed<T>, current: Borrowed<T>) => unknown;
+  /** Called with the last state; with a DeletedFinalStateUnknown if a relist found the object missing. */
   readonly deleteFunc?: (deleted: Borrowed<T> | DeletedFinalStateUnknown<T>) => unknown;
 }
 
 /** Functions of a handler; the first one also receives whether the object is of the first list. */
 export interface HandlerDetailedFuncs<T> extends Omit<HandlerFuncs<T>, 'addFunc'> {
+  /** Called with each added object; `isInInitialList` is true for the objects of the first list. */
   readonly addFunc?: (added: Borrowed<T>, isInInitialList: boolean) => unknown;
 }
 
@@ -29,6 +33,7 @@ const FUNCTIONS: OptionChecks<HandlerFuncs<unknown>> = {
 
 /** Handler made of functions; each function is optional. */
 export class ResourceEventHandlerFuncs<T = unknown> implements ResourceEventHandler<T> {
+  /** The given functions. */
   readonly funcs: HandlerFuncs<T>;
 
   /** @throws ERR_KUBELOOM_OPTION */
@@ -37,14 +42,17 @@ export class ResourceEventHandlerFuncs<T = unknown> implements ResourceEventHand
     this.funcs = funcs;
   }
 
+  /** Calls `addFunc`, if given, and returns the result. */
   onAdd(added: Borrowed<T>): unknown {
     return this.funcs.addFunc?.(added);
   }
 
+  /** Calls `updateFunc`, if given, and returns the result. */
   onUpdate(previous: Borrowed<T>, current: Borrowed<T>): unknown {
     return this.funcs.updateFunc?.(previous, current);
   }
 
+  /** Calls `deleteFunc`, if given, and returns the result. */
   onDelete(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): unknown {
     return this.funcs.deleteFunc?.(deleted);
   }
@@ -52,6 +60,7 @@ export class ResourceEventHandlerFuncs<T = unknown> implements ResourceEventHand
 
 /** Handler made of functions, whose `addFunc` also receives `isInInitialList`. */
 export class ResourceEventHandlerDetailedFuncs<T = unknown> implements ResourceEventHandler<T> {
+  /** The given functions. */
   readonly funcs: HandlerDetailedFuncs<T>;
 
   /** @throws ERR_KUBELOOM_OPTION */
@@ -60,14 +69,17 @@ export class ResourceEventHandlerDetailedFuncs<T = unknown> implements ResourceE
     this.funcs = funcs;
   }
 
+  /** Calls `addFunc`, if given, and returns the result. */
   onAdd(added: Borrowed<T>, isInInitialList: boolean): unknown {
     return this.funcs.addFunc?.(added, isInInitialList);
   }
 
+  /** Calls `updateFunc`, if given, and returns the result. */
   onUpdate(previous: Borrowed<T>, current: Borrowed<T>): unknown {
     return this.funcs.updateFunc?.(previous, current);
   }
 
+  /** Calls `deleteFunc`, if given, and returns the result. */
   onDelete(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): unknown {
     return this.funcs.deleteFunc?.(deleted);
   }
@@ -77,6 +89,7 @@ export class ResourceEventHandlerDetailedFuncs<T = unknown> implements ResourceE
 export interface FilteringOptions<T> {
   /** Called with a state of an object; for a deletion that a relist found, with the last known state. */
   readonly filterFunc: (object: Borrowed<T>) => boolean;
+  /** Handler of the objects for which the filter returns true. */
   readonly handler: ResourceEventHandler<T>;
 }
 
@@ -84,6 +97,7 @@ const FILTERING: OptionChecks<FilteringOptions<unknown>> = { filterFunc: callbac
 
 /** Handler that delivers only objects that match the filter. An object that no longer matches is delivered as deleted. */
 export class FilteringResourceEventHandler<T = unknown> implements ResourceEventHandler<T> {
+  /** The given handler. */
   readonly handler: ResourceEventHandler<T>;
   readonly #filter: (object: Borrowed<T>) => boolean;
 
@@ -97,10 +111,15 @@ export class FilteringResourceEventHandler<T = unknown> implements ResourceEvent
     this.#filter = filterFunc;
   }
 
+  /** Calls the `onAdd` of the handler if the object matches. */
   onAdd(added: Borrowed<T>, isInInitialList: boolean): unknown {
     return this.#filter(added) ? this.handler.onAdd?.(added, isInInitialList) : undefined;
   }
 
+  /**
+   * Calls `onUpdate` if both states match, `onAdd` if only the current state matches, and `onDelete` with the previous
+   * state if only that state matches.
+   */
   onUpdate(previous: Borrowed<T>, current: Borrowed<T>): unknown {
     const isIn = this.#filter(current);
     const wasIn = this.#filter(previous);
@@ -109,6 +128,7 @@ export class FilteringResourceEventHandler<T = unknown> implements ResourceEvent
     return wasIn ? this.handler.onDelete?.(previous) : undefined;
   }
 
+  /** Calls the `onDelete` of the handler if the last state matches. */
   onDelete(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): unknown {
     return this.#filter(lastOf(deleted)) ? this.handler.onDelete?.(deleted) : undefined;
   }

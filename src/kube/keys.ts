@@ -13,12 +13,14 @@ import { isTombstone } from './tombstone.ts';
 
 /** A key in place of its object, where only the key is known. */
 export class ExplicitKey {
+  /** The key that key functions return for this value. */
   readonly key: string;
 
   constructor(key: string) {
     this.key = key;
   }
 
+  /** Returns the key. */
   toString(): string {
     return this.key;
   }
@@ -30,6 +32,7 @@ export class ExplicitKey {
 
 /** The error of a key function. `cause` is the original error. The message does not contain the object. */
 export class KeyError extends KubeloomError {
+  /** Always `KeyError`. */
   override readonly name: string = 'KeyError';
   // Private, with a getter: logging the error must not print the object, which may be a Secret.
   readonly #object: unknown;
@@ -40,6 +43,7 @@ export class KeyError extends KubeloomError {
     this.#object = object;
   }
 
+  /** The value without a key. Logging the error does not print it. */
   get object(): unknown {
     return this.#object;
   }
@@ -47,7 +51,9 @@ export class KeyError extends KubeloomError {
 
 /** Namespace and name; the namespace is empty for a cluster-scoped object. */
 export class ObjectName {
+  /** '' for a cluster-scoped object. */
   readonly namespace: string;
+  /** Name in the namespace. */
   readonly name: string;
 
   constructor(namespace: string, name: string) {

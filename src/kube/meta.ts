@@ -15,36 +15,59 @@ export type Timestamp = string | Date;
 
 /** A reference from an object to its owner. */
 export interface OwnerReference {
+  /** Group and version of the owner: `apps/v1`, or `v1` for the core group. */
   readonly apiVersion: string;
+  /** Kind of the owner. */
   readonly kind: string;
+  /** Name of the owner, in the namespace of the object or cluster-scoped. */
   readonly name: string;
+  /** uid of the owner: a later object of this name is not the owner. */
   readonly uid: string;
+  /** True for the owner that is the controller; an object has at most one. */
   readonly controller?: boolean;
+  /** True: a foreground deletion of the owner waits for the deletion of the object. */
   readonly blockOwnerDeletion?: boolean;
 }
 
 /** Reads and writes the metadata of an object. */
 export interface ObjectAccessor {
+  /** Name of the object; '' before the server generated it. */
   name: string;
+  /** Namespace; '' for a cluster-scoped object. */
   namespace: string;
+  /** Prefix from which the server generates the name; '' without a prefix. */
   generateName: string;
+  /** Identity of this object among all objects of this name; '' before the object is created. */
   uid: string;
+  /** Version of the object; '' before the object is created. */
   resourceVersion: string;
+  /** Number that the server raises with each change of the wanted state; 0 if absent. */
   generation: number;
+  /** Labels by key; empty if absent. */
   labels: Readonly<Record<string, string>>;
+  /** Annotations by key; empty if absent. */
   annotations: Readonly<Record<string, string>>;
+  /** Owners; empty if absent. */
   ownerReferences: readonly OwnerReference[];
+  /** Names that keep a deleted object; empty if absent. */
   finalizers: readonly string[];
+  /** Fields by manager, as the server records them; empty if absent, or if a transform removed them. */
   managedFields: readonly object[];
+  /** Time of the creation; undefined before the object is created. */
   creationTimestamp: Timestamp | undefined;
+  /** Time from which the object may be removed; undefined if no deletion was requested. */
   deletionTimestamp: Timestamp | undefined;
+  /** Seconds between the request of the deletion and `deletionTimestamp`; undefined if no deletion was requested. */
   deletionGracePeriodSeconds: number | undefined;
 }
 
 /** Reads and writes the metadata of a list. */
 export interface ListAccessor {
+  /** Version of the collection; '' if absent. */
   resourceVersion: string;
+  /** Token of the next page; '' on the last page. */
   continue: string;
+  /** Number of objects after this page; undefined if the server does not know it, and on the last page. */
   remainingItemCount: number | undefined;
 }
 

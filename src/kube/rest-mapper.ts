@@ -18,15 +18,21 @@ import { builtInResources } from './resources.ts';
 
 /** A kind. Default version: the server's preferred version. Default group: any group that serves the kind. */
 export interface KindName {
+  /** '' for the core group. */
   readonly group?: string;
+  /** `v1beta1` */
   readonly version?: string;
+  /** `Deployment` */
   readonly kind: string;
 }
 
 /** The same with the resource's plural name. */
 export interface ResourceName {
+  /** '' for the core group. */
   readonly group?: string;
+  /** `v1beta1` */
   readonly version?: string;
+  /** Plural in lower case: `deployments`. */
   readonly resource: string;
 }
 
@@ -42,6 +48,7 @@ export interface RestMapperOptions {
   readonly getJson: GetJson;
   /** Minimum time between two readings of all documents after misses. Default 10,000. */
   readonly refreshIntervalMs?: number;
+  /** Clock of `refreshIntervalMs`. Default: the real clock. */
   readonly clock?: Clock;
 }
 
@@ -86,9 +93,10 @@ export class RestMapper {
   }
 
   /**
-   * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when no group serves it, ERR_KUBELOOM_AMBIGUOUS_RESOURCE when several
-   * groups
-   *   have, ERR_KUBELOOM_NOT_WATCHABLE when it cannot be listed and watched, and the error of `getJson`
+   * Finds the collection, and reads discovery documents if the present documents do not suffice.
+   *
+   * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when no group serves it, ERR_KUBELOOM_AMBIGUOUS_RESOURCE when several groups
+   *   serve it, ERR_KUBELOOM_NOT_WATCHABLE when it cannot be listed and watched, and the error of `getJson`
    */
   async resourceFor(kind: KindLike): Promise<ResourceRef> {
     const known = this.find(kind);

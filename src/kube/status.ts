@@ -14,8 +14,11 @@ import type { Fields } from './meta-shape.ts';
 
 /** A cause in the status of a refused request. */
 export interface StatusCause {
+  /** Cause in CamelCase for programs: `FieldValueInvalid`. */
   readonly reason?: string;
+  /** Cause as text for people. */
   readonly message?: string;
+  /** Path of the field that caused the refusal: `spec.replicas`. */
   readonly field?: string;
 }
 
@@ -51,6 +54,7 @@ export class KubeStatusError extends KubeloomError {
   readonly retryAfterSeconds: number;
   /** Whether the server names a delay after which the request may be repeated. */
   readonly hasRetryAfter: boolean;
+  /** Single causes of the refusal, such as invalid fields; empty if the server sends none. */
   readonly causes: readonly StatusCause[];
   /** Fields of other managers that an apply would have changed; empty unless the code is ERR_KUBELOOM_APPLY_CONFLICT. */
   readonly conflicts: readonly FieldConflict[];

@@ -11,11 +11,15 @@ export type IndexValuesFunction<Item> = (item: Item) => readonly string[];
 
 /** Reads a store. */
 export interface StoreReader<Item> {
+  /** Returns all items in a new array. */
   list(): Item[];
+  /** Returns all keys in a new array. */
   listKeys(): string[];
   /** Returns the stored item with the key of this item. */
   get(item: Item): Item | undefined;
+  /** Returns the item of this key; undefined if the store does not contain the key. */
   getByKey(key: string): Item | undefined;
+  /** Number of items. */
   readonly size: number;
   /** Returns the resourceVersion of the last write in the store, '' before the first: for read-your-writes. */
   lastStoreSyncResourceVersion(): string;
@@ -23,11 +27,15 @@ export interface StoreReader<Item> {
 
 /** The target of a reflector: a store, or a queue that feeds a store. */
 export interface ReflectorStore<Item> {
+  /** Receives the object of an `ADDED` event. */
   add(item: Item): void;
+  /** Receives the object of a `MODIFIED` event. */
   update(item: Item): void;
+  /** Receives the object of a `DELETED` event. */
   delete(item: Item): void;
   /** Replaces everything at once; objects that are not among the items are removed. */
   replace(items: readonly Item[], resourceVersion: string): void;
+  /** Called at every resync period: a queue delivers the known objects again; other stores do no work. */
   resync(): void;
   /** Records that the server has sent every change up to this version. */
   bookmark?(resourceVersion: string): void;
@@ -35,6 +43,7 @@ export interface ReflectorStore<Item> {
 
 /** A store of objects by key. */
 export interface Store<Item> extends StoreReader<Item>, ReflectorStore<Item> {
+  /** Records that the server has sent every change up to this version. */
   bookmark(resourceVersion: string): void;
 }
 
@@ -46,6 +55,7 @@ export interface IndexerReader<Item, Indexers> extends StoreReader<Item> {
   indexKeys(indexName: keyof Indexers & string, value: string): string[];
   /** Returns all values of this index; empty for an unknown index, as in client-go. */
   listIndexFuncValues(indexName: keyof Indexers & string): string[];
+  /** Returns the items with this value, in a new array. */
   byIndex(indexName: keyof Indexers & string, value: string): Item[];
   /** Returns a copy. */
   getIndexers(): Indexers;

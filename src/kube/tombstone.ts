@@ -8,7 +8,9 @@ import type { KubeMetadata, MetadataOf } from './meta-shape.ts';
 
 /** A deleted object whose final state may be unknown. */
 export interface Tombstone<T = unknown> {
+  /** Always true: distinguishes a tombstone from an object. */
   readonly finalStateUnknown: true;
+  /** Key in the store: `namespace/name`, or `name`. */
   readonly key: string;
   /** The last known state, if any; the object may have changed since. */
   readonly object: T | undefined;

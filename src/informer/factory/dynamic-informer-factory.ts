@@ -19,6 +19,7 @@ export class DynamicSharedInformerFactory extends InformerFactory<'object'> {
     super(source, options, 'object');
   }
 
+  /** Returns the built-in resource of these names, or else a resource with the values of the query. */
   protected override resolve(query: ResourceQuery): ResourceRef {
     return anyResource(query);
   }
@@ -44,6 +45,7 @@ export class MetadataInformerFactory extends InformerFactory<'metadata'> {
     super(source, options, 'metadata');
   }
 
+  /** Returns the built-in resource of these names, or else a resource with the values of the query. */
   protected override resolve(query: ResourceQuery): ResourceRef {
     return anyResource(query);
   }
@@ -98,6 +100,7 @@ export class ObjectOrMetadataInformerFactory implements AsyncDisposable {
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
+  /** Shuts both factories down. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
   }

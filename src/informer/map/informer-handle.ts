@@ -28,13 +28,17 @@ export interface InformerHandleParts {
 
 /** Metadata of the server's answer to a write. */
 export interface WrittenMetadata {
+  /** Absent or '' for a cluster-scoped object. */
   readonly namespace?: string;
+  /** The version that the cache must reach. */
   readonly resourceVersion?: string;
 }
 
 /** Reads a kind of a cache and registers handlers for it, until it is released. */
 export class InformerHandle<T> implements AsyncDisposable {
+  /** The resource of the kind. */
   readonly resource: ResourceRef;
+  /** The view that `informerFor` requested. */
   readonly view: InformerView;
   readonly #parts: InformerHandleParts;
   #released: Promise<void> | undefined;
@@ -146,6 +150,7 @@ export class InformerHandle<T> implements AsyncDisposable {
     return this.#released;
   }
 
+  /** Releases this handle. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release();
   }

@@ -58,6 +58,7 @@ interface ViewOption<V extends InformerView> {
 
 /** A cache of kinds: an informer for each kind that a program asked for, shared and released by handles. */
 export class InformersMap implements AsyncDisposable {
+  /** Name in messages: the option `name`. */
   readonly name: string;
   /** Mapper from names of kinds to resources. */
   readonly restMapper: RestMapper;
@@ -117,6 +118,7 @@ export class InformersMap implements AsyncDisposable {
     kind: KindLike | ResourceOf<T>,
     options?: InformerForOptions<'object'>,
   ): Promise<InformerHandle<T>>;
+  /** Starts the informers of a kind for the metadata view: objects are only their metadata. */
   informerFor(
     kind: KindLike,
     options: InformerForOptions<'metadata'> & { readonly view: 'metadata' },
@@ -156,6 +158,7 @@ export class InformersMap implements AsyncDisposable {
     key: ObjectKey,
     options?: ViewOption<'object'>,
   ): CachedObject<T> | undefined;
+  /** Returns the metadata of an object; undefined if it does not exist. @throws NotCachedError */
   get(
     kind: KindLike,
     key: ObjectKey,
@@ -184,6 +187,7 @@ export class InformersMap implements AsyncDisposable {
     kind: KindLike | ResourceOf<T>,
     options?: CacheListOptions & ViewOption<'object'>,
   ): CacheList<T>;
+  /** Returns the metadata of the selected objects. Field selectors may name only indexed fields of the metadata. */
   list(
     kind: KindLike,
     options: CacheListOptions & { readonly view: 'metadata' },
@@ -271,6 +275,7 @@ export class InformersMap implements AsyncDisposable {
     }
   }
 
+  /** Stops all informers: calls `shutdown` without options. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
   }

@@ -56,6 +56,7 @@ export interface InformersMapOptions extends OfInformers, ScopeOptions {
   readonly name?: string;
   /** Namespaces of namespaced kinds. Default, and empty: all. */
   readonly namespaces?: NamespaceSet;
+  /** Options of single kinds; a kind may occur once. Default: none. */
   readonly byKind?: readonly KindOptions[];
   /** Default: a RestMapper that uses the server's discovery. */
   readonly restMapper?: RestMapper;

@@ -26,6 +26,7 @@ import { createHash } from 'node:crypto';
 export interface CacheListOptions {
   /** Default, and '': all namespaces of the cache. */
   readonly namespace?: string;
+  /** `app=web,tier in (a,b)`, or a parsed selector. Default: all objects. */
   readonly labelSelector?: SelectorLike;
   /** Indexed fields, `metadata.name` and `metadata.namespace`: `spec.nodeName=n1,status.phase!=Failed`. */
   readonly fieldSelector?: string;
@@ -41,8 +42,9 @@ export interface CacheList<T> {
   readonly items: readonly CachedObject<T>[];
   /** Continue token of the next page; '' on the last page. */
   readonly continue: string;
-  /** Number of examined objects, and the index that was used: '' if none. */
+  /** Number of examined objects. */
   readonly examined: number;
+  /** Names of the indexes that gave the candidates, separated by commas; '' if all objects were examined. */
   readonly index: string;
 }
 

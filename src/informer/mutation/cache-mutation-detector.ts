@@ -23,6 +23,7 @@ export interface CacheMutationDetectorOptions {
   readonly periodMs?: number;
   /** Time for which an object is watched, at least; at most twice this time. Default 120,000. */
   readonly retainMs?: number;
+  /** Clock of the periods. Default: the real clock. */
   readonly clock?: Clock;
 }
 
@@ -166,7 +167,9 @@ export interface MutationDetails {
 
 /** Error for a write to an object that handlers and listers share. */
 export class MutationError extends KubeloomError {
+  /** Key of the object. */
   readonly key: string;
+  /** Changes such as `spec.replicas: 1 -> 2`; empty if the write threw. */
   readonly changes: readonly string[];
 
   /** Takes the stack of `cause`, which shows the line that wrote. */

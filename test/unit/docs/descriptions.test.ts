@@ -7,7 +7,7 @@ import { ROOT } from '../../contract/clauses.ts';
 
 const REPORTS = join(ROOT, 'test/api');
 /** Members of public types without a description. The number may only get smaller. */
-const MEMBERS_MAX = 92;
+const MEMBERS_MAX = 0;
 
 const reports = readdirSync(REPORTS)
   .filter((name) => name.endsWith('.api.md'))
