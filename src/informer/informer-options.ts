@@ -102,7 +102,7 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly codec?: Codec;
   /** Pauses after failures: the first, which doubles with each failure, and the longest. Default: 800, and 30,000. */
   readonly backoff?: { readonly initialMs?: number; readonly maxMs?: number };
-  /** Options of the first list. */
+  /** Options of the first list and of relists. */
   readonly list?: {
     /** Streaming list of Kubernetes 1.35. `auto` (default) uses LIST when the server does not support it. */
     readonly watchList?: 'auto' | 'off';
