@@ -41,6 +41,8 @@ const OUTAGE = [
   'FORBIDDEN',
   'NOT_FOUND',
   'NO_END_BOOKMARK',
+  // An apiserver that shuts down opens watches and closes them at once.
+  'VERY_SHORT_WATCH',
 ];
 const THREAD = ['THREAD_RESTARTED', 'THREAD'];
 
