@@ -1,6 +1,6 @@
 /**
  * `kubeloom/client-node`: client-node with informers that kubeloom runs. To use it, change only the name in your
- * import. All other exports are those of the installed @kubernetes/client-node.
+ * import. All other exports come from the installed @kubernetes/client-node.
  */
 export * from '@kubernetes/client-node';
 export { ListWatch, makeInformer } from './list-watch.ts';

@@ -80,7 +80,7 @@ export class Shard {
    * modules; the successor waits for no other informer.
    */
   #handover: (Seed | Resume)[] | undefined;
-  /** Errors of informers that a successor could not attach; only those of the predecessor's informers matter. */
+  /** Errors of informers that a successor could not attach; only the errors of the predecessor's informers matter. */
   readonly #failures: Map<number, unknown> = new Map();
   /** Sequences behind `consumed` of quarantined records; usually empty. */
   #quarantined: readonly number[] = [];

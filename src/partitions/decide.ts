@@ -109,7 +109,7 @@ function mayClaim(turn: Turn): boolean {
 function ownersOf(turn: Turn): (string | undefined)[] {
   const { life, isLeaving, peers, rules } = turn;
   const own = life.kind === 'alive' && life.seen && !isLeaving ? life.id : undefined;
-  // Of several lives of a member only the newest counts.
+  // A member may have started several times: only the newest start counts.
   const newest = new Map<string, { readonly id: string; readonly createdAt: string }>();
   const add = (id: string, createdAt: string): void => {
     const other = newest.get(identityOf(id));

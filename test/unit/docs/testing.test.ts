@@ -146,7 +146,7 @@ const SCHEMAS: Checks = {
     await assert.rejects(custom(schema("ip('::1').family() == 6"), {}), /compilation failed/);
     assert.equal((await custom(schema('self.a == self.b'), { a: ['x', 'y'], b: ['y', 'x'] })).status, 422);
   },
-  'Patterns of schemas are those of Go': async ({ custom }) => {
+  "A schema's `pattern` is a regular expression of Go": async ({ custom }) => {
     const a = { type: 'string', pattern: '^(?=b)' };
     assert.equal((await custom({ properties: { a } }, { a: 'b' })).status, 201, 'Go has no lookahead');
   },
