@@ -18,6 +18,8 @@ const TITLE =
   'kubeloom partitions ends with 0 while all partitions are served, and with 1 after the group has ended';
 const PARTITIONS = 4;
 const ASK_AGAIN_MS = 200;
+/** Far longer than a start takes on a slow machine. */
+const START_LIMIT_MS = 120_000;
 
 interface Ended {
   readonly code: number;
@@ -25,10 +27,12 @@ interface Ended {
 }
 
 function kubeloom(...args: readonly string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [join(ROOT, 'dist/tools/cli.js'), ...args], (error, output) =>
-      resolve({ code: Number(error?.code ?? 0), output }),
-    );
+  return new Promise((resolve, reject) => {
+    const command = [join(ROOT, 'dist/tools/cli.js'), ...args];
+    execFile(process.execPath, command, { timeout: START_LIMIT_MS }, (error, output, errors) => {
+      if (error?.signal) reject(new Error(`kubeloom did not end: ${output}${errors}`));
+      else resolve({ code: Number(error?.code ?? 0), output });
+    });
   });
 }
 
@@ -59,9 +63,14 @@ async function judged(kubeconfig: string): Promise<void> {
     synced();
     if (!drainSignal.aborted) await once(drainSignal, 'abort');
   });
+  const startedMs = performance.now();
   let [code, served] = await report();
   // The heartbeat says with its next renewal that the works are active.
-  for (; code !== 0; [code, served] = await report()) await after(ASK_AGAIN_MS);
+  for (; code !== 0; [code, served] = await report()) {
+    const lastsMs = performance.now() - startedMs;
+    assert.ok(lastsMs < START_LIMIT_MS, `the group is not served: ${JSON.stringify(served)}`);
+    await after(ASK_AGAIN_MS);
+  }
   assert.deepEqual(
     statesOf(served),
     Array.from({ length: PARTITIONS }, () => 'active'),
