@@ -49,8 +49,8 @@ async function runAll(): Promise<Result[]> {
   return results;
 }
 
-/** Runs one configuration. @returns a line for each failure */
-async function runQuick(): Promise<string[]> {
+/** Runs one configuration. @returns the number of tests, and a line for each failure */
+async function runQuick(): Promise<{ readonly tests: number; readonly complaints: string[] }> {
   const lines = await runTests({
     files: FILES,
     configuration: 'threads-3',
@@ -58,8 +58,11 @@ async function runQuick(): Promise<string[]> {
     testTimeoutMs: TEST_TIMEOUT_MS,
     timeoutMs: RUN_TIMEOUT_MS,
   });
-  if (lines.length === 0) return ['no test was run'];
-  return lines.flatMap(({ title, isPassed, error }) => (isPassed ? [] : [`FAILED ${title}: ${error}`]));
+  const complaints = lines.flatMap(({ title, isPassed, error }) =>
+    isPassed ? [] : [`FAILED ${title}: ${error}`],
+  );
+  if (lines.length === 0) complaints.push('no test was run');
+  return { tests: lines.length, complaints };
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -70,8 +73,9 @@ async function main(args: readonly string[]): Promise<number> {
     return killMutants(clauses, wanted, print);
   }
   if (args.includes('--quick')) {
-    const complaints = await runQuick();
+    const { tests, complaints } = await runQuick();
     for (const complaint of complaints) print(complaint);
+    print(`# tests ${tests}`);
     return complaints.length === 0 ? 0 : 1;
   }
   const results = await runAll();

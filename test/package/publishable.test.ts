@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { objections } from './publishable.ts';
+import { missingAddresses, objections } from './publishable.ts';
 
 const SCRIPT = fileURLToPath(new URL('run.js', import.meta.url));
 const READY = {
@@ -22,16 +22,14 @@ const READY = {
 
 describe('publishing', () => {
   test('has no objection when the addresses are set, the version has its changes and all is committed', () => {
-    assert.deepEqual(objections(READY), []);
+    assert.deepEqual([...missingAddresses(READY), ...objections(READY)], []);
   });
 
   for (const name of ['repository', 'homepage', 'bugs']) {
     for (const value of [undefined, '', 'TODO', {}, { url: '' }]) {
       test(`is refused while ${name} is ${JSON.stringify(value)}, with the command that sets it`, () => {
-        const [first = '', ...others] = objections({
-          ...READY,
-          manifest: { ...READY.manifest, [name]: value },
-        });
+        const manifest = { ...READY.manifest, [name]: value };
+        const [first = '', ...others] = missingAddresses({ manifest });
         assert.match(first, new RegExp(`^package\\.json has no address in "${name}": .*npm pkg set ${name}`));
         assert.deepEqual(others, []);
       });
@@ -43,19 +41,21 @@ describe('publishing', () => {
     assert.match(objections({ ...READY, uncommitted: ' M src/index.ts\n' }).join(), /not committed:\n M src/);
   });
 
-  test('is refused by the script without any address, and names the three', () => {
+  test('is refused by the script without any address, and a rehearsal lists the addresses for the publisher', (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'kubeloom-release-'));
+    t.after(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'package.json'), '{"version":"0.1.0"}');
     writeFileSync(join(folder, 'CHANGELOG.md'), '## 0.1.0\n');
+    const script = (...args: string[]): { status: number | null; stdout: string; stderr: string } =>
+      spawnSync(process.execPath, [SCRIPT, ...args], { cwd: folder, encoding: 'utf8' });
+    const list = '- .*"repository".*\n- .*"homepage".*\n- .*"bugs".*\n';
     for (const args of [[], ['--check']]) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, ...args], {
-        cwd: folder,
-        encoding: 'utf8',
-      });
-      assert.equal(status, 1);
-      assert.equal(stdout, '');
-      assert.match(stderr, /^kubeloom is not published:\n- .*"repository".*\n- .*"homepage".*\n- .*"bugs"/);
+      const { status, stdout, stderr } = script(...args);
+      assert.deepEqual([status, stdout], [1, '']);
+      assert.match(stderr, new RegExp(`^kubeloom is not published:\n${list}$`));
     }
-    rmSync(folder, { recursive: true });
+    const { status, stdout, stderr } = script('--dry-run', '--check');
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(stdout, new RegExp(`^\nthe publisher sets before publishing:\n${list}$`));
   });
 });

@@ -13,11 +13,16 @@ export interface Candidate {
   readonly uncommitted: string;
 }
 
-/** Returns one sentence for each reason against publishing; none when the package may be published. */
-export function objections({ manifest, changelog, uncommitted }: Candidate): string[] {
-  const found = ADDRESSES.filter((name) => !isAddress(manifest[name])).map(
+/** Returns one sentence for each field of package.json that the publisher must set before publishing. */
+export function missingAddresses({ manifest }: Pick<Candidate, 'manifest'>): string[] {
+  return ADDRESSES.filter((name) => !isAddress(manifest[name])).map(
     (name) => `package.json has no address in "${name}": set it to yours (npm pkg set ${EXAMPLES[name]})`,
   );
+}
+
+/** Returns one sentence for each fault of the version itself; none when the package may be published, with its addresses. */
+export function objections({ manifest, changelog, uncommitted }: Candidate): string[] {
+  const found: string[] = [];
   const version = String(manifest['version']);
   if (!changelog.split('\n').some((line) => line.startsWith(`## ${version}`))) {
     found.push(`CHANGELOG.md has no heading "## ${version}": rename "## Unreleased"`);

@@ -18,7 +18,8 @@ const EXAMPLES_TIMEOUT_MS = 600_000;
 
 /** @param folder an empty folder outside the checkout */
 export function releaseSteps(tarball: string, folder: string): Step[] {
-  return [...contentSteps(tarball, folder), ...runtimeSteps(tarball, folder)];
+  const everywhere = [...NODES, ...OTHERS].flatMap((runtime) => runtimeSteps(runtime, tarball, folder));
+  return [...contentSteps(tarball, folder), ...everywhere];
 }
 
 function contentSteps(tarball: string, folder: string): Step[] {
@@ -102,30 +103,33 @@ interface Manifest {
   readonly scripts: unknown;
 }
 
-function runtimeSteps(tarball: string, folder: string): Step[] {
-  return [...NODES, ...OTHERS].flatMap((runtime) => {
-    const place = join(folder, runtime.name.replace(' ', '-'));
-    return [
-      {
-        name: `${runtime.name}: installation`,
-        work: async () => {
-          await mkdir(place);
-          const program = await programOf(runtime);
-          await install(place, [tarball, BESIDE], dirname(program));
-          await savePrograms(place);
-          return versionOf(program);
-        },
+/**
+ * Returns the steps of the installed package on a runtime: the installation, the checks, and the programs of docs/examples.
+ *
+ * @param folder an empty folder outside the checkout, for all runtimes
+ */
+export function runtimeSteps(runtime: Runtime, tarball: string, folder: string): Step[] {
+  const place = join(folder, runtime.name.replace(' ', '-'));
+  return [
+    {
+      name: `${runtime.name}: installation`,
+      work: async () => {
+        await mkdir(place);
+        const program = await programOf(runtime);
+        await install(place, [tarball, BESIDE], dirname(program));
+        await savePrograms(place);
+        return versionOf(program);
       },
-      ...Object.entries(CHECKS).map(([name, check]) => ({
-        name: `${runtime.name}: ${name}`,
-        work: async () => {
-          await check({ folder: place, runtime, program: await programOf(runtime) });
-          return '';
-        },
-      })),
-      { name: `${runtime.name}: docs/examples`, work: () => playExamples(place, runtime) },
-    ];
-  });
+    },
+    ...Object.entries(CHECKS).map(([name, check]) => ({
+      name: `${runtime.name}: ${name}`,
+      work: async () => {
+        await check({ folder: place, runtime, program: await programOf(runtime) });
+        return '';
+      },
+    })),
+    { name: `${runtime.name}: docs/examples`, work: () => playExamples(place, runtime) },
+  ];
 }
 
 async function versionOf(program: string): Promise<string> {

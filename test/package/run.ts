@@ -1,14 +1,14 @@
 /**
  * `npm run release`: rehearses the release with the tarball that `npm publish` then receives, with this command's arguments.
- * Refuses while something is missing. `--dry-run` publishes nothing, and carries out every step whatever is missing. npm runs
- * the script with `--check` before every other way to publish, too.
+ * Refuses while something is missing. `--dry-run` publishes nothing, carries out every step whatever is missing, and lists the
+ * addresses that the publisher must set. npm runs the script with `--check` before every other way to publish, too.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, pack } from './installation.ts';
-import { objections } from './publishable.ts';
+import { missingAddresses, objections } from './publishable.ts';
 import { releaseSteps } from './release-steps.ts';
 import { carryOut, reasonsOf, tableOf } from './steps.ts';
 import type { Step } from './steps.ts';
@@ -29,6 +29,10 @@ function refuse(list: string): void {
   process.exitCode = 1;
 }
 
+function listOf(sentences: readonly string[]): string {
+  return sentences.map((sentence) => `- ${sentence}`).join('\n');
+}
+
 /** @returns the tarball, unless a step has failed */
 async function rehearsed(reasons: readonly string[]): Promise<string | undefined> {
   const out = join(ROOT, '.cache/release');
@@ -36,7 +40,7 @@ async function rehearsed(reasons: readonly string[]): Promise<string | undefined
   const tarball = await pack(out);
   const folder = mkdtempSync(join(tmpdir(), 'kubeloom-release-'));
   const publishable: Step = {
-    name: 'addresses, changelog, commits',
+    name: 'changelog, commits',
     work: async () => {
       if (reasons.length > 0) throw new Error(reasons.join('; '));
       return tarball;
@@ -57,15 +61,18 @@ async function rehearsed(reasons: readonly string[]): Promise<string | undefined
 
 const args = process.argv.slice(2);
 const isDryRun = args.includes('--dry-run');
-const reasons = objections({
+const candidate = {
   manifest: JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<Record<string, unknown>>,
   changelog: readFileSync('CHANGELOG.md', 'utf8'),
   uncommitted: run('git', ['status', '--porcelain'], 'pipe').stdout,
-});
-if (reasons.length > 0 && !isDryRun) {
-  refuse(reasons.map((reason) => `- ${reason}`).join('\n'));
+};
+const unset = missingAddresses(candidate);
+const reasons = objections(candidate);
+if (unset.length + reasons.length > 0 && !isDryRun) {
+  refuse(listOf([...unset, ...reasons]));
 } else if (!args.includes('--check')) {
   const tarball = await rehearsed(reasons);
   if (tarball !== undefined && !isDryRun)
     process.exitCode = run('npm', ['publish', tarball, ...args], 'inherit').status;
 }
+if (isDryRun && unset.length > 0) console.log(`\nthe publisher sets before publishing:\n${listOf(unset)}`);

@@ -1,37 +1,52 @@
 /**
- * The quick suites, the contract and the demo on the maintained lines of Node: `npm run runtimes`.
+ * The quick suites, one configuration of the contract and the demo on the maintained lines of Node, and the installed package on
+ * Bun and Deno: `npm run runtimes`.
  *
- * - npm run runtimes             runs all lines, one after the other
- * - npm run runtimes -- 22 24    runs these
- * - npm run runtimes -- --turn   runs the line whose turn it is, by the commit: CI
+ * - npm run runtimes                runs all, one after the other
+ * - npm run runtimes -- 22 24 bun   runs these
+ * - npm run runtimes -- --turn      runs the line of Node whose turn it is, by the commit: CI
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname } from 'node:path';
-import { ROOT, userEnvironment } from '../package/installation.ts';
-import { NODES, programOf } from '../package/runtimes.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ROOT, pack, userEnvironment } from '../package/installation.ts';
+import { runtimeSteps } from '../package/release-steps.ts';
+import { NODES, OTHERS, programOf } from '../package/runtimes.ts';
 import type { Runtime } from '../package/runtimes.ts';
 import { carryOut, reasonsOf, tableOf } from '../package/steps.ts';
 import type { Step } from '../package/steps.ts';
-import { chosenNodes, turnOf } from './turn.ts';
+import { chosenRuntimes, countsOf, turnOf } from './turn.ts';
 
 const args = process.argv.slice(2);
 const isTurn = args.includes('--turn');
-const DEMO = 'npm start --silent -- --json --duration 5';
-const COMMANDS: readonly string[] = ['npm test', 'npm run contract', DEMO];
-/** A run of CI has tested every configuration of the contract on its own Node. */
-const COMMANDS_OF_A_TURN: readonly string[] = ['npm test', 'npm run contract -- --quick', DEMO];
+/** A run of CI tests every configuration of the contract on its own Node. */
+const COMMANDS: readonly string[] = [
+  'npm test',
+  'npm run contract -- --quick',
+  'npm start --silent -- --json --duration 5',
+];
 
 /** Returns the steps on one Node. Their output goes to the terminal. */
-function stepsOn(runtime: Runtime): Step[] {
-  return (isTurn ? COMMANDS_OF_A_TURN : COMMANDS).map((command) => ({
+function stepsOnNode(runtime: Runtime): Step[] {
+  return COMMANDS.map((command) => ({
     name: `${runtime.name}: ${command}`,
     work: async () => {
       const env = userEnvironment(dirname(await programOf(runtime)));
-      const child = spawn('sh', ['-c', `node --version && ${command}`], { cwd: ROOT, stdio: 'inherit', env });
+      const child = spawn('sh', ['-c', `node --version && ${command}`], {
+        cwd: ROOT,
+        stdio: ['inherit', 'pipe', 'inherit'],
+        env,
+      });
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+        process.stdout.write(text);
+      });
       const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
       if (code !== 0) throw new Error(`ended with ${signal ?? code}`);
-      return '';
+      return countsOf(output);
     },
   }));
 }
@@ -45,9 +60,21 @@ function commitOf(): string {
   }
 }
 
-const chosen = isTurn ? [turnOf(NODES, process.version, commitOf())] : chosenNodes(NODES, args);
+const chosen = isTurn
+  ? [turnOf(NODES, process.version, commitOf())]
+  : chosenRuntimes([...NODES, ...OTHERS], args);
 console.log(`on ${chosen.map(({ name }) => name).join(', ')}`);
-const outcomes = await carryOut(chosen.flatMap(stepsOn));
+const folder = mkdtempSync(join(tmpdir(), 'kubeloom-runtimes-'));
+const installed = chosen.filter((runtime) => OTHERS.includes(runtime));
+const tarball = installed.length > 0 ? await pack(folder) : '';
+const outcomes = await carryOut(
+  [
+    ...chosen.filter((runtime) => NODES.includes(runtime)).flatMap(stepsOnNode),
+    ...installed.flatMap((runtime) => runtimeSteps(runtime, tarball, folder)),
+  ],
+  (outcome) => console.log(tableOf([outcome])),
+);
+rmSync(folder, { recursive: true, force: true });
 console.log(`\n${tableOf(outcomes)}`);
 const reasons = reasonsOf(outcomes);
 if (reasons !== '') {

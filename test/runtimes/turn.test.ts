@@ -1,11 +1,11 @@
-/** Tests of the turns of Node's lines in CI. */
+/** Tests of the choice of runtimes, and of the turns of Node's lines in CI. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { NODES } from '../package/runtimes.ts';
+import { NODES, OTHERS } from '../package/runtimes.ts';
 import { ROOT } from '../package/installation.ts';
-import { chosenNodes, turnOf } from './turn.ts';
+import { chosenRuntimes, countsOf, turnOf } from './turn.ts';
 
 const commits = Array.from({ length: 12 }, (_, n) => n.toString(16).padStart(8, '0').padEnd(40, 'f'));
 
@@ -25,13 +25,27 @@ test('a commit that is not a hexadecimal number is refused', () => {
   assert.throws(() => turnOf(NODES, 'v20.20.2', ''), /no Node beside Node 20 for the commit ""/);
 });
 
-test('all lines of Node are run unless some are named, and an unknown one is refused', () => {
-  assert.equal(chosenNodes(NODES, []), NODES);
+test('all runtimes are run unless some are named, and an unknown name is refused', () => {
+  const all = [...NODES, ...OTHERS];
+  assert.equal(chosenRuntimes(all, []), all);
   assert.deepEqual(
-    chosenNodes(NODES, ['24', '20']).map(({ name }) => name),
-    ['Node 24', 'Node 20'],
+    chosenRuntimes(all, ['24', '20', 'bun']).map(({ name }) => name),
+    ['Node 24', 'Node 20', 'Bun'],
   );
-  assert.throws(() => chosenNodes(NODES, ['21']), /no Node 21: Node 20, Node 22, Node 24, Node 26/);
+  assert.throws(
+    () => chosenRuntimes(all, ['21']),
+    /no runtime 21: Node 20, Node 22, Node 24, Node 26, Bun, Deno$/,
+  );
+});
+
+test('a command is summed up by its version of Node and its numbers of tests, without zeros', () => {
+  const counts = 'ℹ tests 12\nℹ suites 3\nℹ pass 11\nℹ fail 0\nℹ cancelled 0\nℹ skipped 1\nℹ todo 0\n';
+  assert.equal(
+    countsOf(`v24.1.0\n\n✔ a test of 5 tests (1 ms)\n${counts}`),
+    'v24.1.0: 12 tests, 11 pass, 1 skipped',
+  );
+  assert.equal(countsOf('v26.0.0\n{"verdict":"PASS"}\n'), 'v26.0.0');
+  assert.equal(countsOf(''), '');
 });
 
 test('the oldest line is the oldest that package.json admits', () => {
