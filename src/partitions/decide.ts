@@ -11,6 +11,12 @@ import { identityOf, preferredOwners } from './ownership.ts';
 /** Lease durations after which the heartbeat of a gone life is deleted. */
 const FORGET_AFTER_LEASES = 20;
 
+/**
+ * Retry periods after which a heartbeat that was never seen renewed is overdue: a member that lives renews it within a
+ * retry period and two round trips.
+ */
+const OVERDUE_RETRY_PERIODS = 2;
+
 /** @internal */
 export function decide(turn: Turn): void {
   if (turn.life.kind === 'ended') return;
@@ -51,7 +57,7 @@ export function dueMs(
   const times: number[] = [];
   if (life.kind === 'alive' && life.seen) times.push(life.seen.settledMs);
   const id = life.kind === 'alive' ? life.id : undefined;
-  for (const peer of peers.values()) times.push(peerDueMs(peer, rules));
+  for (const peer of peers.values()) times.push(peerDueMs(peer, rules), overdueMs(peer, rules));
   for (const [index, { phase, lease, cannotTake }] of partitions.entries()) {
     if (cannotTake) times.push(cannotTake.untilMs);
     if (phase.kind === 'other' && owners?.[index] === id) {
@@ -73,13 +79,22 @@ function peerDueMs({ kind, atMs, heartbeat }: Peer, rules: MemberRules): number 
   return atMs + FORGET_AFTER_LEASES * rules.leaseDurationMs;
 }
 
+/** Returns the time from which the peer is no preferred owner, unless it renews its heartbeat. */
+function overdueMs({ kind, atMs, renewal, heartbeat }: Peer, { retryPeriodMs }: MemberRules): number {
+  const isAwaited = kind === 'seen' && renewal === 'awaited' && heartbeat.version !== undefined;
+  return isAwaited ? atMs + OVERDUE_RETRY_PERIODS * retryPeriodMs : Infinity;
+}
+
 /** Returns the time for which an unchanged heartbeat counts as alive. */
 export function durationOf({ durationMs }: Heartbeat, { leaseDurationMs }: MemberRules): number {
   return durationMs || leaseDurationMs;
 }
 
-function ofPeer(turn: Turn, id: string, peer: Peer): void {
+function ofPeer(turn: Turn, id: string, before: Peer): void {
   const { nowMs, rules, life } = turn;
+  const isOverdue = nowMs >= overdueMs(before, rules);
+  const peer: Peer = isOverdue ? { ...before, renewal: 'overdue' } : before;
+  if (isOverdue) turn.setPeer(id, peer);
   const { version, note, createdAt } = peer.heartbeat;
   if (nowMs >= peerDueMs(peer, rules)) {
     if (peer.kind === 'seen') {
@@ -90,7 +105,7 @@ function ofPeer(turn: Turn, id: string, peer: Peer): void {
       turn.renewPeer(id, { ...peer, heartbeat: { ...peer.heartbeat, version: undefined } });
     }
   }
-  if (!isForeign(turn, peer) || !peer.hasRenewed || life.kind !== 'alive' || !life.seen) return;
+  if (!isForeign(turn, peer) || peer.renewal !== 'seen' || life.kind !== 'alive' || !life.seen) return;
   const isYounger = `${life.seen.createdAt} ${life.id}` > `${createdAt} ${id}`;
   if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });
 }
@@ -120,7 +135,7 @@ function ownersOf(turn: Turn): (string | undefined)[] {
   for (const [id, peer] of peers) {
     const { note, version, createdAt } = peer.heartbeat;
     const isMember = peer.kind !== 'gone' && version !== undefined && !isForeign(turn, peer);
-    if (isMember && !note.isLeaving) add(id, createdAt);
+    if (isMember && !note.isLeaving && peer.renewal !== 'overdue') add(id, createdAt);
   }
   const members = Array.from(newest.values(), ({ id }) => id);
   return preferredOwners(rules.partitionCount, members, (member, index) =>
@@ -203,7 +218,8 @@ function isFree(turn: Turn, index: number): boolean {
   const peer = turn.peers.get(owner);
   if (peer?.kind === 'gone') return true;
   // The heartbeat that the Lease names is deleted or unknown: wait a lease duration for it to appear.
-  if (!peer) turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, hasRenewed: false });
+  if (!peer)
+    turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, renewal: 'awaited' });
   return !lease.stored && nowMs >= lease.atMs + rules.leaseDurationMs;
 }
 

@@ -39,8 +39,11 @@ export interface Peer {
   readonly kind: 'seen' | 'asked' | 'gone';
   readonly heartbeat: Heartbeat;
   readonly atMs: number;
-  /** Whether an earlier version was seen, so that the life is not a remainder. */
-  readonly hasRenewed: boolean;
+  /**
+   * `seen`: an earlier version was seen, so the life is not a remainder. `overdue`: the first version was not renewed for
+   * two retry periods. Such a life may hold partitions, and is no preferred owner until it renews.
+   */
+  readonly renewal: 'awaited' | 'overdue' | 'seen';
 }
 
 /** The newest state of a partition's Lease that this member received. */

@@ -76,7 +76,7 @@ function died(turn: Turn): boolean {
   const { life, nowMs } = turn;
   if (life.kind !== 'alive') return false;
   const heartbeat = { ...heartbeatOf(undefined), version: life.seen?.version };
-  turn.setPeer(life.id, { kind: 'gone', heartbeat, atMs: nowMs, hasRenewed: true });
+  turn.setPeer(life.id, { kind: 'gone', heartbeat, atMs: nowMs, renewal: 'seen' });
   for (const [index, { phase }] of turn.partitions.entries())
     if (phase.kind !== 'other' && phase.kind !== 'aborted') turn.lose(index);
   turn.life = { kind: 'none' };
@@ -96,7 +96,7 @@ function sawHeartbeat(turn: Turn, id: string, heartbeat: Heartbeat): boolean {
     return false;
   }
   if (peer?.heartbeat.version === heartbeat.version) return false;
-  const common = { atMs: nowMs, hasRenewed: peer !== undefined };
+  const common = { atMs: nowMs, renewal: peer ? 'seen' : 'awaited' } as const;
   if (!isThere) {
     // A missing heartbeat is not a release: the owner creates it again.
     if (peer)
@@ -113,10 +113,11 @@ function sawHeartbeat(turn: Turn, id: string, heartbeat: Heartbeat): boolean {
     return true;
   }
   const seen = { ...common, kind: 'seen', heartbeat } as const;
-  // A peer whose heartbeat was missing becomes a preferred owner again.
-  if (peer?.heartbeat.version !== undefined && isSameNote(peer.heartbeat, heartbeat)) {
+  // A peer whose heartbeat was missing, or whose first renewal was overdue, becomes a preferred owner again.
+  const isCounted = peer?.heartbeat.version !== undefined && peer.renewal !== 'overdue';
+  if (isCounted && isSameNote(peer.heartbeat, heartbeat)) {
     turn.renewPeer(id, seen);
-    return !peer.hasRenewed;
+    return peer.renewal === 'awaited';
   }
   turn.setPeer(id, seen);
   if (!peer && life.kind === 'alive' && life.seen && nowMs < life.seen.settledMs) {

@@ -24,6 +24,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
       "if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });",
       'void isYounger;',
     ],
+    C440: ["&& peer.renewal !== 'overdue') add(", ') add('],
   },
   'src/partitions/partition-group.ts': {
     C233: ['backoff: { initialMs: retryPeriodMs, maxMs: retryPeriodMs },', ''],

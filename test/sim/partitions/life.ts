@@ -96,7 +96,7 @@ class Member {
     await new Promise<void>((resolve) =>
       drainSignal.addEventListener('abort', () => resolve(), { once: true }),
     );
-    const endMs = random() * (random() < 0.1 ? 40_000 : 3000);
+    const endMs = random() * (random() < world.slowShare ? 40_000 : 3000);
     if (!tenure.signal.aborted)
       await new Promise<void>((resolve) => this.process.clock.schedule(endMs, resolve));
     this.works.delete(partition);
@@ -105,7 +105,8 @@ class Member {
   }
 }
 
-class World {
+/** A group on one server, with faults unless the weather is calm. */
+export class World {
   readonly truth = new FakeClock(0);
   readonly random: Random;
   readonly store: LeaseStore;
@@ -116,19 +117,23 @@ class World {
   /** Partitions whose lease was deleted: their epochs may begin again when its owner is killed as well. */
   readonly #deleted: Set<number> = new Set();
   #names = 0;
+  /** Share of works that do not end within the time for draining. */
+  readonly slowShare: number;
   begun = 0;
   lost = 0;
   handedOver = 0;
 
-  constructor(seed: number, mutant: Mutant | undefined) {
+  constructor(seed: number, mutant: Mutant | undefined, weather: 'storm' | 'calm' = 'storm') {
     this.random = seededRandom(seed);
     this.#mutant = mutant;
     this.store = new LeaseStore(this.truth, this.random);
     this.store.isCareless = mutant?.isServerCareless ?? false;
-    this.store.badShare = this.random() < 0.4 ? 0 : this.random() * 0.4;
+    const isStormy = weather === 'storm';
+    this.slowShare = isStormy ? 0.1 : 0;
+    if (isStormy) this.store.badShare = this.random() < 0.4 ? 0 : this.random() * 0.4;
     const isChurning = this.random() < 0.2;
     for (let count = 0; count < MEMBERS; count++) this.join();
-    this.#meetFault(isChurning ? 1000 : undefined);
+    if (isStormy) this.#meetFault(isChurning ? 1000 : undefined);
   }
 
   join(identity: string = `m${this.#names++}`): void {
@@ -157,6 +162,14 @@ class World {
       );
       this.violations.push(`partition ${partition} at ${this.truth.now()} ms: ${names.join(' and ')}`);
     }
+  }
+
+  /** Goes to the next time at which something happens. @returns false if nothing will happen any more */
+  async advance(): Promise<boolean> {
+    if (!this.truth.advanceToNext()) return false;
+    for (let hop = 0; hop < PROMISE_HOPS; hop++) await Promise.resolve();
+    this.judge();
+    return true;
   }
 
   isServed(partition: number): boolean {
@@ -230,9 +243,7 @@ export async function live(seed: number, mutant?: Mutant): Promise<Life> {
       for (const partition of missing) if (world.isServed(partition)) missing.delete(partition);
       if (missing.size === 0) break;
     }
-    if (!truth.advanceToNext()) break;
-    for (let hop = 0; hop < PROMISE_HOPS; hop++) await Promise.resolve();
-    world.judge();
+    if (!(await world.advance())) break;
   }
   if (violations.length === 0 && missing.size > 0)
     violations.push(

@@ -34,6 +34,12 @@ function withPeers(change: (peer: Peer, nowMs: number) => Peer): typeof memberSt
   };
 }
 
+/** Breaks no promise of a storm: joins in calm weather show it. */
+export const WITHOUT_OVERDUE: Mutant = {
+  title: 'a heartbeat that was never seen renewed counts as renewed',
+  step: withPeers((peer) => ({ ...peer, renewal: 'seen' })),
+};
+
 export const MUTANTS: readonly Mutant[] = [
   {
     title: 'the deadline counts from the answer, and from the next attempt',

@@ -4,14 +4,20 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { joinAfterKill } from './join.ts';
 import { live } from './life.ts';
-import { MUTANTS } from './mutants.ts';
+import { MUTANTS, WITHOUT_OVERDUE } from './mutants.ts';
 import type { Lives } from './run.ts';
 
 /** `SEEDS=5000` makes the run longer. */
 const SEEDS = Number(process.env['SEEDS'] ?? 60);
 /** Seeds within which a mutant must be found. */
 const SEEDS_OF_A_MUTANT = 150;
+
+/** Seeds of joins; a few of them show a member that waits for the killed member. */
+const JOINS = 25;
+/** Two retry periods of the slowest clock, and the requests of a hand-over. The times are simulated. */
+const IDLE_MAX_MS = 5500;
 
 async function run(...args: readonly string[]): Promise<Lives> {
   const { stdout } = await promisify(execFile)(process.execPath, [
@@ -26,6 +32,21 @@ test('C228 C230 C233 a partition has a single owner at a time, with the greatest
   assert.deepEqual(violations, []);
   assert.equal(lives, SEEDS);
   assert.ok(begun > 10 * SEEDS && lost > SEEDS && handedOver > SEEDS, `${begun} ${lost} ${handedOver}`);
+});
+
+test('C440 a partition that moves to a joining member does not wait for a lease, although the heartbeat of a killed member is still there', async () => {
+  for (let seed = 1; seed <= JOINS; seed++) {
+    const { violations, idleMs } = await joinAfterKill(seed);
+    assert.deepEqual(violations, [], `seed ${seed}`);
+    assert.ok(idleMs < IDLE_MAX_MS, `seed ${seed}: ${idleMs} ms`);
+  }
+});
+
+test(`the simulator of joins finds it when ${WITHOUT_OVERDUE.title}`, async () => {
+  let worstMs = 0;
+  for (let seed = 1; seed <= JOINS && worstMs < IDLE_MAX_MS; seed++)
+    worstMs = Math.max(worstMs, (await joinAfterKill(seed, WITHOUT_OVERDUE)).idleMs);
+  assert.ok(worstMs >= IDLE_MAX_MS, String(worstMs));
 });
 
 test('a seed gives the same life of a group every time', async () => {
