@@ -230,7 +230,7 @@ export class ManagedController implements ControllerBuilder {
       const count = threads?.threads ?? concurrency;
       await Promise.all([
         runWorkers(queue, count, reconcile, options),
-        ...this.#streams.map((stream) => feed(stream, queue, signal)),
+        ...this.#streams.map((stream) => feed(stream, this.#own.resource, queue, signal)),
       ]);
       if (workSignal.aborted) return;
       // Another owner finds every existing object in the first list, but no deleted object.
@@ -252,9 +252,15 @@ export class ManagedController implements ControllerBuilder {
     }
   }
 
-  #isGone(key: string): boolean {
+  /** The cache of the controller's kind. */
+  get #own(): InformerHandle<KubeObject> {
     const [own] = this.#followed;
-    return own?.[1].get(key) === undefined;
+    assert(own !== undefined, 'the caches are filled before the controller runs');
+    return own[1];
+  }
+
+  #isGone(key: string): boolean {
+    return this.#own.get(key) === undefined;
   }
 
   #register(
@@ -262,10 +268,8 @@ export class ManagedController implements ControllerBuilder {
     handle: InformerHandle<KubeObject>,
     queue: PriorityQueue<string>,
   ): { readonly handle: InformerHandle<KubeObject>; readonly registration: HandlerRegistration } {
-    const [own] = this.#followed;
-    assert(own !== undefined, 'the caches are filled before the controller runs');
     const { cache, filter } = this.#parts;
-    const keysOf = keysFor(own[1].resource, cache);
+    const keysOf = keysFor(this.#own.resource, cache);
     const foreign = (key: string): void => this.#reportForeign(key);
     const ofPartition = filter ? keysOfPartition(filter, keysOf, foreign) : keysOf;
     const handler = queueingHandler(queue, ofPartition, predicate);

@@ -39,7 +39,9 @@ export function queueingHandler<T>(
     if (!attempt(() => answerOf(predicate(change)), true)) return;
     const states = change.type === 'update' ? [change.previous, change.object] : [change.object];
     const keys = new Set(states.flatMap((state) => attempt(() => keysOf(state), [])));
-    queue.addWithOptions({ priority: isOld(change) ? LOW_PRIORITY : 0 }, ...keys);
+    const priority = isOld(change) ? LOW_PRIORITY : 0;
+    // One change may affect every object, and the arguments of a call are limited.
+    for (const key of keys) queue.addWithOptions({ priority }, key);
     if (faults.length > 0) throw faults[0];
   };
   return {
@@ -113,46 +115,49 @@ export interface Stream {
   readonly map: (event: unknown) => readonly string[];
 }
 
-/** Queues the keys of a stream, until it or the signal ends. An event whose keys cannot be found is reported, and skipped. */
+/**
+ * Queues the keys of a stream, until it or the signal ends. An event whose keys cannot be found is reported, and skipped.
+ *
+ * @param owner kind of the controller
+ */
 export async function feed(
   { stream, map }: Stream,
+  owner: ResourceRef,
   queue: PriorityQueue<string>,
   signal: AbortSignal,
 ): Promise<void> {
   const iterator = stream[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const { done, value } = await abortable(iterator.next(), signal);
+      // As with for await, an iterator may return a result without a promise.
+      const { done, value } = await abortable(Promise.resolve(iterator.next()), signal);
       if (done) return;
       callGuarded('map', () => {
-        const keys: unknown = map(value);
-        if (!Array.isArray(keys)) invalidOption('what map returns for a stream', keys, 'a list of keys');
-        queue.addWithOptions({}, ...(keys as readonly string[]));
+        for (const key of checkedKeys(owner, map(value))) queue.add(key);
       });
     }
   } catch (error) {
     if (!isAbortOf(error, signal)) throw error;
     // Not awaited: a generator returns only after its own wait.
-    void iterator.return?.().catch(() => undefined);
+    callGuarded('return', () => iterator.return?.());
   }
 }
 
-/**
- * Returns keys from a function of the program. A string instead of an array, or a malformed key, would be queued and
- * fail again and again.
- */
+/** Returns a function that checks the keys from a function of the program. */
 export function mappedKeys(owner: ResourceRef, map: KeysOf<KubeObject>): KeysOf<KubeObject> {
+  return (object) => checkedKeys(owner, map(object));
+}
+
+/** A string instead of an array, or a malformed key, would be queued and fail again and again. @throws ERR_KUBELOOM_OPTION */
+function checkedKeys(owner: ResourceRef, keys: unknown): readonly string[] {
   const want = (isRight: boolean, found: unknown): void => {
     const form = owner.isNamespaced ? 'namespace/name' : 'name';
     if (!isRight)
       invalidOption(`what map returns for ${owner.resource}`, found, `a list of keys in the form ${form}`);
   };
-  return (object) => {
-    const keys: unknown = map(object);
-    want(Array.isArray(keys), keys);
-    for (const key of keys as readonly unknown[]) want(isKeyOf(owner, key), key);
-    return keys as readonly string[];
-  };
+  want(Array.isArray(keys), keys);
+  for (const key of keys as readonly unknown[]) want(isKeyOf(owner, key), key);
+  return keys as readonly string[];
 }
 
 function isKeyOf({ isNamespaced }: ResourceRef, key: unknown): boolean {

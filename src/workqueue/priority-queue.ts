@@ -15,6 +15,7 @@ import type { OptionChecks } from '../base/option-checks.ts';
 import { RATE_LIMITING_QUEUE_CHECKS, RateLimitingQueue } from './rate-limiting-queue.ts';
 import type { RateLimitingQueueOptions } from './rate-limiting-queue.ts';
 import { TimeHeap } from './time-heap.ts';
+import { checkItem } from './work-queue.ts';
 import type { WorkOrder } from './work-queue.ts';
 
 /** Options of a priority queue. */
@@ -135,7 +136,7 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
    * Adds items with a priority, at once or later. A waiting item keeps the higher priority. Ignored after the queue
    * was shut down.
    *
-   * @throws ERR_KUBELOOM_OPTION when a number is not finite, before an item is added
+   * @throws ERR_KUBELOOM_OPTION when a number is not finite, or an item is undefined, before an item is added
    * @throws ERR_KUBELOOM_RATE_LIMITER after all items are added, as `addRateLimited`
    */
   addWithOptions(
@@ -144,6 +145,7 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
   ): void {
     checkFinite('priority', priority);
     checkFinite('afterMs', afterMs);
+    for (const item of items) checkItem(item);
     if (this.isShuttingDown) return;
     let fault: KubeloomError | undefined;
     for (const item of items) {

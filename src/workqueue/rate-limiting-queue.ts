@@ -9,7 +9,7 @@ import type { Limit } from './checked-rate-limiter.ts';
 import { defaultControllerRateLimiter } from './rate-limiters.ts';
 import type { RateLimiter } from './rate-limiters.ts';
 import { TimeHeap } from './time-heap.ts';
-import { WORK_QUEUE_CHECKS, WorkQueue } from './work-queue.ts';
+import { WORK_QUEUE_CHECKS, WorkQueue, checkItem } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue.ts';
 
 /** A work queue with a single timer for all items that wait for their time. */
@@ -32,9 +32,10 @@ export class DelayingQueue<T> extends WorkQueue<T> {
    * Adds the item after the delay, at once for 0 and less. Of several times for the same item the earliest
    * counts. Ignored after shutdown.
    *
-   * @throws ERR_KUBELOOM_OPTION when the delay is not a finite number
+   * @throws ERR_KUBELOOM_OPTION when the delay is not a finite number, or the item is undefined
    */
   addAfter(item: T, delayMs: number): void {
+    checkItem(item);
     checkFinite('delayMs', delayMs);
     if (this.isShuttingDown) return;
     this.metrics.retried?.();

@@ -11,7 +11,7 @@ import { callGuarded } from '../base/callbacks.ts';
 import { LoopTurns } from '../base/loop-turns.ts';
 import { Deque } from '../base/deque.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { callback, clock, having, nested, text, checkOptions } from '../base/option-checks.ts';
+import { callback, clock, having, invalidOption, nested, text, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { signalOf } from '../base/signal-options.ts';
 import type { SignalOptions } from '../base/signal-options.ts';
@@ -73,6 +73,11 @@ interface Work<T> {
   readonly addedMs: number;
   /** Time at which `get` returned it; 0 while it waits. */
   startedMs: number;
+}
+
+/** Refuses undefined: a worker would take the item for the end of the queue. @throws ERR_KUBELOOM_OPTION */
+export function checkItem(item: unknown): void {
+  if (item === undefined) invalidOption('item', item, 'a value');
 }
 
 /** A queue of keys: a key that waits is queued once, and a key in work is not returned again until `done`. */
@@ -149,8 +154,13 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     return longest;
   }
 
-  /** Ignored after the queue was shut down. */
+  /**
+   * Ignored after the queue was shut down.
+   *
+   * @throws ERR_KUBELOOM_OPTION for undefined, by which `get` reports the end of the queue
+   */
   add(item: T): void {
+    checkItem(item);
     if (this.#state !== 'open') return;
     if (queueAddChannel.hasSubscribers) queueAddChannel.publish({ queue: this, key: this.keyOf(item) });
     this.enqueue(this.keyOf(item), item);

@@ -1,9 +1,11 @@
 /** controller-runtime's event handlers: the keys, and their priorities, that a change puts into the queue. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
 import {
   LOW_PRIORITY,
   controllerKeys,
+  feed,
   mappedKeys,
   queueingHandler,
 } from '../../../src/controller/queueing.ts';
@@ -67,6 +69,13 @@ describe('a change', () => {
       ['default/web', LOW_PRIORITY],
       ['default/web', LOW_PRIORITY],
     ]);
+  });
+
+  it('queues all keys when it affects more objects than a call has arguments', () => {
+    const all = Array.from({ length: 300_000 }, (_, index) => `default/${index}`);
+    const { handler, added } = queueing(mappedKeys(resources.core.v1.pods, () => all));
+    handler.onAdd?.(state(), false);
+    assert.equal(added.length, all.length);
   });
 
   it('queues the keys of both states of an update', () => {
@@ -200,5 +209,49 @@ describe('controllerKeys', () => {
       added.map(([key]) => key),
       ['a/web', 'a/next', 'a/web'],
     );
+  });
+});
+
+describe('feed', () => {
+  const { pods } = resources.core.v1;
+  const warnings = (t: TestContext): string[] => {
+    const seen: string[] = [];
+    t.mock.method(process, 'emitWarning', (warning: string) => void seen.push(warning));
+    return seen;
+  };
+
+  it('reads results that come without a promise, as for await, and a return that throws ends nothing', async (t) => {
+    const seen = warnings(t);
+    const queue = new PriorityQueue<string>();
+    const stop = new AbortController();
+    const results = [{ done: false, value: 'a/b' }, new Promise(() => undefined)];
+    const iterator = {
+      next: () => results.shift(),
+      return: () => {
+        throw new Error('it does not return');
+      },
+    };
+    const stream = { [Symbol.asyncIterator]: () => iterator } as unknown as AsyncIterable<string>;
+    const map = (event: unknown): readonly string[] => [String(event)];
+    const fed = feed({ stream, map }, pods, queue, stop.signal);
+    assert.equal(await queue.get(), 'a/b');
+    stop.abort();
+    await fed;
+    assert.match(seen.join(), /return threw: it does not return/);
+  });
+
+  it('reports keys that are no keys of the kind, and reads on', async (t) => {
+    const seen = warnings(t);
+    const queue = new PriorityQueue<string>();
+    const keys: readonly unknown[] = [[undefined], ['b'], ['a/b/c'], [7], 'a/b', undefined, ['a/b']];
+    async function* stream(): AsyncGenerator {
+      await Promise.resolve();
+      yield* keys;
+    }
+    const map = (event: unknown): readonly string[] => event as readonly string[];
+    await feed({ stream: stream(), map }, pods, queue, new AbortController().signal);
+    assert.equal(await queue.get(), 'a/b');
+    assert.equal(queue.length, 0);
+    assert.equal(seen.length, keys.length - 1);
   });
 });

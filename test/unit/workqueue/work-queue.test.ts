@@ -36,6 +36,19 @@ describe('a work queue', () => {
     assert.equal(queue.length, 0);
   });
 
+  test('refuses undefined, which would end a worker as the end of the queue does', async () => {
+    const queue = new PriorityQueue<string | undefined>();
+    const refused = { code: 'ERR_KUBELOOM_OPTION', message: /item must be a value/ };
+    assert.throws(() => queue.add(undefined), refused);
+    assert.throws(() => queue.addAfter(undefined, 1), refused);
+    assert.throws(() => queue.addRateLimited(undefined), refused);
+    assert.throws(() => queue.addWithOptions({ priority: 1 }, 'a', undefined), refused);
+    assert.throws(() => new WorkQueue<undefined>().add(undefined), refused);
+    assert.equal(queue.length, 0, 'no item of the refused call is added');
+    queue.shutDown();
+    assert.equal(await queue.get(), undefined);
+  });
+
   test('drops an item after done when it was not added again', async () => {
     const queue = new WorkQueue<string>();
     queue.add('a');
