@@ -6,6 +6,7 @@
 import { text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { KubeloomError } from '../../base/errors.ts';
+import { containsJson, isEqualJson } from '../../base/json-equal.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Fields } from '../../kube/meta-shape.ts';
@@ -49,7 +50,7 @@ export function applied(desired: object, current: object | undefined, options: A
   const wanted = withoutIdentity(desired);
   const stored = withoutIdentity(current);
   const { managedFields } = metadataIn(current);
-  if (!Array.isArray(managedFields)) return contains(stored, wanted);
+  if (!Array.isArray(managedFields)) return containsJson(stored, wanted);
   const entries = managedFields.filter(isRecord).filter((entry) => isOf(entry, desired, options));
   // The server keeps no entry for a manager without fields.
   if (Object.keys(wanted).length === 0) return options.fieldManager === undefined || entries.length === 0;
@@ -91,7 +92,7 @@ function withoutIdentity(object: object): Fields {
  */
 function isSame(owned: Fields, wanted: unknown, stored: unknown): boolean {
   const paths = Object.keys(owned).filter((path) => path !== '.');
-  if (paths.length === 0) return isEqual(wanted, stored);
+  if (paths.length === 0) return isEqualJson(wanted, stored);
   if (!isRecord(wanted) || !isRecord(stored) || sizeOf(wanted) !== paths.length) return false;
   const places: (readonly [wanted: number, stored: number])[] = [];
   for (const path of paths) {
@@ -129,7 +130,7 @@ function placeOf(value: Fields, path: string): string | undefined {
 }
 
 function indexByValue(items: readonly unknown[], value: unknown): number {
-  return items.findIndex((item) => isEqual(item, value));
+  return items.findIndex((item) => isEqualJson(item, value));
 }
 
 function indexByKeys(items: readonly unknown[], keys: unknown): number {
@@ -137,23 +138,8 @@ function indexByKeys(items: readonly unknown[], keys: unknown): number {
   const entries = Object.entries(keys);
   const has = (item: unknown, isKey: (value: unknown, key: unknown) => boolean): boolean =>
     isRecord(item) && entries.every(([name, key]) => isKey(item[name], key));
-  const exact = items.findIndex((item) => has(item, isEqual));
+  const exact = items.findIndex((item) => has(item, isEqualJson));
   if (exact !== -1) return exact;
   // A key that the item omits stands for the default of the field: `protocol: TCP`.
-  return items.findIndex((item) => has(item, (value, key) => value === undefined || isEqual(value, key)));
-}
-
-/** Returns whether the stored value contains the wanted value: lists have equal lengths, and the same order. */
-function contains(stored: unknown, wanted: unknown): boolean {
-  if (!isRecord(wanted) || !isRecord(stored)) return Object.is(stored, wanted);
-  if (Array.isArray(stored) !== Array.isArray(wanted)) return false;
-  if (Array.isArray(wanted) && sizeOf(stored) !== wanted.length) return false;
-  return Object.entries(wanted).every(
-    ([name, value]) => value === undefined || contains(stored[name], value),
-  );
-}
-
-/** Compares as JSON: a member that is undefined does not exist. */
-function isEqual(a: unknown, b: unknown): boolean {
-  return contains(a, b) && contains(b, a);
+  return items.findIndex((item) => has(item, (value, key) => value === undefined || isEqualJson(value, key)));
 }

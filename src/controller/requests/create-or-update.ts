@@ -1,7 +1,9 @@
 /** controller-runtime's CreateOrUpdate: reads an object, lets a function change it, and writes only a difference. */
-import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
+import { isEqualJson } from '../../base/json-equal.ts';
+import { jsonText } from '../../base/json-text.ts';
 import { invalidOption } from '../../base/option-checks.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceOf } from '../../kube/resource.ts';
 import type { Mutable } from '../../index.ts';
@@ -37,7 +39,7 @@ export async function createOrUpdate<T>(
   const before = await requests.get().catch(absentIfNotFound);
   const metadata = resource.isNamespaced ? { name, namespace } : { name };
   const fresh = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata };
-  const object = structuredClone<object>(before ?? fresh);
+  const object = before === undefined ? fresh : (parseJson(jsonText(before)) as object);
   await mutate(object as Mutable<T>);
   const { name: nameNow = '', namespace: namespaceNow = '' } = metadataOf(object);
   if (nameNow !== name || (resource.isNamespaced && namespaceNow !== namespace)) {
@@ -45,7 +47,7 @@ export async function createOrUpdate<T>(
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }
   if (before === undefined) return { result: 'created', object: (await requests.create(object)) as T };
-  if (isDeepStrictEqual(before, object)) return { result: 'unchanged', object: before as T };
+  if (isEqualJson(before, object)) return { result: 'unchanged', object: before as T };
   return { result: 'updated', object: (await requests.update(object)) as T };
 }
 

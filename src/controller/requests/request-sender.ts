@@ -126,7 +126,7 @@ export class RequestSender {
     const { method, path, body, stored } = request;
     if (stored === undefined || body === undefined) return;
     const sent = largeIntegersOf(textOf(body));
-    if (sent.length === 0) return;
+    if (sent.size === 0) return;
     const signals = signal ? [signal] : [];
     const read = (): Promise<string> =>
       this.#api.sendForText(this.#requestOf({ method: 'GET', path: stored }, signals));

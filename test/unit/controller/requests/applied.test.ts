@@ -140,6 +140,20 @@ describe('applied', () => {
     assert.equal(applied({ metadata: { name: 'web' } }, current), true);
   });
 
+  it('C391 compares values as their JSON, at any depth: -0 is 0, a Date is a text, undefined is absent', () => {
+    const levels = 9000;
+    const deep = (): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+    const spec = { replicas: -0, at: new Date(0), optional: undefined, deep: deep() };
+    const stored = { replicas: 0, at: '1970-01-01T00:00:00.000Z', deep: deep() };
+    const fieldsV1 = { 'f:spec': { 'f:replicas': {}, 'f:at': {}, 'f:deep': {} } };
+    const metadata = { managedFields: [{ ...MANAGED, fieldsV1 }] };
+    for (const current of [{ spec: stored }, { metadata, spec: stored }]) {
+      assert.equal(applied({ spec }, current), true);
+      assert.equal(applied({ spec: { ...spec, replicas: 1 } }, current), false);
+      assert.equal(applied({ spec: { ...spec, at: new Date(1) } }, current), false);
+    }
+  });
+
   it('C391 refuses entries, other values and unknown options with a code', () => {
     for (const wrong of [null, 7, 'x', [], undefined]) {
       assert.throws(() => applied(wrong as never, CURRENT), { code: 'ERR_KUBELOOM_OPTION' });

@@ -94,7 +94,9 @@ describe('an integer beyond 2^53', () => {
 
   it('is found in any JSON: not within texts, nor as a fraction or with an exponent', () => {
     const json = `{"a":${NANOS},"b":"x ${NANOS} \\" ${NANOS}","c":[-${NANOS},0.${NANOS},1e18,9007199254740991,${NANOS}.5],"${NANOS}":1}`;
-    assert.deepEqual(largeIntegersOf(json), [NANOS, `-${NANOS}`]);
+    assert.deepEqual([...largeIntegersOf(json)], [NANOS, `-${NANOS}`]);
+    const text = JSON.stringify('"\\'.repeat(8_000_000));
+    assert.deepEqual([...largeIntegersOf(`{"a":${text},"b":${NANOS}}`)], [NANOS], 'behind a long text');
   });
 });
 
@@ -119,6 +121,25 @@ describe('createOrUpdate', () => {
     assert.equal(result, 'updated');
     assert.deepEqual(object, await client.get(configMaps, 'default/a'));
     assert.equal(written.length, 2);
+  });
+
+  it('C390 sends no write for a difference that JSON cannot contain, nor for an object of any depth', async () => {
+    const levels = 9000;
+    const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    const stored = `{"metadata":{"name":"a","namespace":"d"},"spec":{"count":0,"at":"1970-01-01T00:00:00.000Z","deep":${deep}}}`;
+    await using server = await RecordingServer.start(() => ({ body: stored }));
+    const { result } = await server.client().createOrUpdate(widgets, KEY, (object) => {
+      Object.assign(object.spec ?? {}, { count: -0, at: new Date(0), optional: undefined });
+    });
+    assert.equal(result, 'unchanged');
+    const changed = await server.client().createOrUpdate(widgets, KEY, (object) => {
+      Object.assign(object.spec ?? {}, { count: 1 });
+    });
+    assert.equal(changed.result, 'updated');
+    assert.deepEqual(
+      server.requests.map(({ method }) => method),
+      ['GET', 'GET', 'PUT'],
+    );
   });
 
   it('C390 refuses a function that renames the object, and passes on errors of the function', async () => {
