@@ -1,6 +1,7 @@
 /** Lists as pages of a single snapshot of the collection: a request a page, sent when the reader asks for the page. */
 import { KubeloomError } from '../../base/errors.ts';
 import { PAGE_SIZE } from '../../http/queries.ts';
+import { itemsOf } from '../../kube/meta.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import { apiVersionOf, resourcePath } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
@@ -59,15 +60,17 @@ export async function* pagesOf<T>(
 }
 
 function pageOf<T>(resource: ResourceRef, path: string, body: unknown): ListPage<T> {
-  const { apiVersion, kind, metadata, items } = isRecord(body) ? body : {};
-  if (!isRecord(metadata) || (items !== null && !Array.isArray(items)))
-    throw malformed(path, 'the answer is no list');
+  const items = itemsOf(body);
+  const { apiVersion, kind, metadata = {} } = isRecord(body) ? body : {};
+  if (!items || !isRecord(metadata)) throw malformed(path, 'the answer is no list');
+  const index = items.findIndex((item) => !isRecord(item) || Array.isArray(item));
+  if (index !== -1) throw malformed(path, `items[${index}] is no object`);
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
   return {
     ...(typeof apiVersion === 'string' ? { apiVersion } : {}),
     ...(typeof kind === 'string' ? { kind } : {}),
     metadata,
-    items: (items ?? []).map((item: unknown) => ({ ...type, ...(item as object) }) as T),
+    items: items.map((item) => ({ ...type, ...(item as object) }) as T),
   };
 }
 

@@ -161,6 +161,10 @@ describe('a list', () => {
       '{}',
       '{"metadata":{},"items":{}}',
       '{"metadata":{"continue":"t"},"items":[]}',
+      '{"kind":"Status","metadata":{},"status":"Failure"}',
+      '{"metadata":{},"items":[null]}',
+      '{"metadata":{},"items":["text"]}',
+      '{"metadata":{},"items":[[]]}',
     ]) {
       await using server = await RecordingServer.start(() => ({ body }));
       await assert.rejects(
@@ -169,6 +173,14 @@ describe('a list', () => {
         },
         { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' },
       );
+    }
+  });
+
+  it('C387 is empty when the server leaves out the items', async () => {
+    for (const body of ['{"kind":"ConfigMapList","metadata":{"resourceVersion":"5"}}', '{"items":null}']) {
+      await using server = await RecordingServer.start(() => ({ body }));
+      const { value: page } = await server.client().list(configMaps).next();
+      assert.deepEqual(page?.items, [], body);
     }
   });
 
