@@ -126,7 +126,12 @@ function isSetOperator(operator: string): operator is SelectorOperator {
 
 function matcherOf({ key, operator, values }: Requirement): Matcher {
   const wanted = new Set(values);
-  const bound = Number(values[0]);
+  const bound =
+    operator === 'GreaterThan' || operator === 'LessThan' ? integerOf(values[0] ?? '') : undefined;
+  const compared = (labels: LabelSet, isIn: (value: bigint, limit: bigint) => boolean): boolean => {
+    const value = Object.hasOwn(labels, key) ? integerOf(labels[key] ?? '') : undefined;
+    return value !== undefined && bound !== undefined && isIn(value, bound);
+  };
   switch (operator) {
     case 'Exists':
       return (labels) => Object.hasOwn(labels, key);
@@ -137,18 +142,19 @@ function matcherOf({ key, operator, values }: Requirement): Matcher {
     case 'NotIn':
       return (labels) => !Object.hasOwn(labels, key) || !wanted.has(labels[key] ?? '');
     case 'GreaterThan':
-      return (labels) => integerOf(labels, key) > bound;
+      return (labels) => compared(labels, (value, limit) => value > limit);
     default:
-      return (labels) => integerOf(labels, key) < bound;
+      return (labels) => compared(labels, (value, limit) => value < limit);
   }
 }
 
 const INTEGER = /^-?\d+$/;
 
-/** Returns the label as an integer; NaN, which is neither above nor below anything, if it is none. */
-function integerOf(labels: LabelSet, key: string): number {
-  const value = Object.hasOwn(labels, key) ? (labels[key] ?? '') : '';
-  return INTEGER.test(value) ? Number(value) : Number.NaN;
+/** Returns an integer of 64 bits, which a number would round; undefined for any other text. */
+function integerOf(text: string): bigint | undefined {
+  if (!INTEGER.test(text)) return undefined;
+  const value = BigInt(text);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
 interface Token {
@@ -293,7 +299,7 @@ function checked(requirement: Requirement): Requirement {
     if (value !== '' && !isText(value, NAME, NAME_LENGTH_MAX)) throw invalidValue(key, value, VALUE_RULE);
   }
   const [bound = ''] = values;
-  if ((operator === 'GreaterThan' || operator === 'LessThan') && !INTEGER.test(bound)) {
+  if ((operator === 'GreaterThan' || operator === 'LessThan') && integerOf(bound) === undefined) {
     throw invalidValue(key, bound, INTEGER_RULE);
   }
   return requirement;

@@ -3,6 +3,7 @@
  * not fail: events are written in sequence in the background, and given up when the server refuses them. The client's
  * fence does not apply to events: an event may also report that the leadership was lost.
  */
+import { callGuarded } from '../../base/callbacks.ts';
 import { backgroundClock } from '../../base/clock.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
@@ -231,13 +232,13 @@ export class EventRecorder {
     const message = `the event ${reason} of ${kind} ${namespace}/${name} is given up: ${why}`;
     const error = new KubeloomError('ERR_KUBELOOM_EVENT_DROPPED', message, { cause });
     if (log || !onError) warnIn(log, error);
-    try {
-      onError?.(error);
-    } catch (thrown) {
-      // A failure of the program's function must not end the writing of later events.
-      const threw = `onError threw: ${messageOf(thrown)}; ${message}`;
-      warnIn(log, new KubeloomError(error.code, threw, { cause: thrown }));
-    }
+    // A failure of the program's function must not end the writing of later events.
+    if (onError)
+      callGuarded(
+        'onError',
+        () => onError(error),
+        (report) => warnIn(log, report),
+      );
   }
 }
 

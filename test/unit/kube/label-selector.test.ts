@@ -22,6 +22,15 @@ function matching(selector: LabelSelector): string {
 }
 
 describe('a label selector', () => {
+  test('C154 compares integers of 64 bits exactly, and takes no larger integers', () => {
+    const matches = (text: string, weight: string): boolean => parseLabelSelector(text).matches({ weight });
+    assert.equal(matches('weight>9007199254740992', '9007199254740993'), true);
+    assert.equal(matches('weight<9007199254740993', '9007199254740992'), true);
+    assert.equal(matches('weight>9007199254740993', '9007199254740993'), false);
+    assert.equal(matches('weight>1', '9223372036854775808'), false, 'no integer of 64 bits');
+    assert.throws(() => parseLabelSelector('weight>9223372036854775808'), { code: 'ERR_KUBELOOM_SELECTOR' });
+  });
+
   for (const [text, expected] of [
     ['', 'web db old bare'],
     ['app=web', 'web old'],

@@ -79,21 +79,26 @@ describe('an event recorder', () => {
     assert.equal((await client.get(events, await only(server))).count, 2);
   });
 
-  it('writes later events although onError threw, which is a warning', async () => {
-    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
-    const onError = (): void => {
+  const listeners: Readonly<Record<string, () => never>> = {
+    threw: () => {
       throw new Error('from onError');
-    };
-    const { recorder } = sceneOf(server, { onError });
-    const warning = once(process, 'warning');
-    await failRequests(server, 403, 1);
-    recorder.event(pods, POD, EVENT);
-    recorder.event(nodes, { metadata: { name: 'n1', uid: 'u' } }, EVENT);
-    await recorder.close();
-    assert.match(await only(server), /^default\/n1\./);
-    const [{ message }] = (await warning) as [Error];
-    assert.match(message, /onError threw.*from onError/);
-  });
+    },
+    rejected: () => Promise.reject(new Error('from onError')) as never,
+  };
+  for (const [how, onError] of Object.entries(listeners)) {
+    it(`writes later events although onError ${how}, which is a warning`, async () => {
+      await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+      const { recorder } = sceneOf(server, { onError });
+      const warning = once(process, 'warning');
+      await failRequests(server, 403, 1);
+      recorder.event(pods, POD, EVENT);
+      recorder.event(nodes, { metadata: { name: 'n1', uid: 'u' } }, EVENT);
+      await recorder.close();
+      assert.match(await only(server), /^default\/n1\./);
+      const [{ message }] = (await warning) as [Error];
+      assert.match(message, /onError threw.*from onError/);
+    });
+  }
 
   it('tries again after a connection that broke, and in the order of the events', async () => {
     const clock = new FakeClock();
