@@ -137,6 +137,7 @@ test('C37 a handler may remove itself in a call; removing it again or removing a
   await turns();
   informer.removeEventHandler(registration);
   other.removeEventHandler(stays);
+  await other.shutDownEventHandler(stays);
   await scene.put(pod('c'));
   await others.count(3);
   assert.deepEqual(handler.names, ['add a']);
@@ -183,8 +184,9 @@ test("C139 shutting a handler down ends after its last call and the call's promi
   await scene.put(pod('a'), pod('b'));
   await scene.synced(informer);
   await handler.count(1);
-  const impatient = AbortSignal.abort(new Error('enough'));
-  const refused = informer.shutDownEventHandler(registration, { signal: impatient });
+  const impatient = new AbortController();
+  const refused = informer.shutDownEventHandler(registration, { signal: impatient.signal });
+  impatient.abort(new Error('enough'));
   await assert.rejects(refused, { message: 'enough' });
   const shutDown = informer.shutDownEventHandler(registration).then(() => events.push('over'));
   await turns();

@@ -23,9 +23,13 @@ const CHILD = fileURLToPath(new URL('./process-child.js', import.meta.url));
 
 test('C19 an informer is created, runs and stops, each once and in that order', async (scene) => {
   const informer = scene.informer();
-  assert.deepEqual([informer.isStopped(), informer.hasSynced()], [false, false]);
+  assert.deepEqual(
+    [informer.hasStarted(), informer.isStopped(), informer.hasSynced()],
+    [false, false, false],
+  );
   const abort = new AbortController();
   const run = informer.run({ signal: abort.signal });
+  assert.equal(informer.hasStarted(), true);
   await informer.waitForSync();
   assert.equal(informer.isStopped(), false);
   await assert.rejects(informer.run(), { code: 'ERR_KUBELOOM_STARTED' });
@@ -70,6 +74,7 @@ test('C59 handlers and indexers can be added until the informer stops, and remov
   assert.throws(() => informer.addIndexers({ other: label('app') }), stopped);
   informer.removeEventHandler(registration);
   informer.removeEventHandler(registration);
+  await informer.shutDownEventHandler(registration);
 });
 
 test('C60 a stopped informer has no open watch and sends no request', async (scene) => {

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
-import { kubeConfigOf, PODS } from '../unit/informer/pipeline/harness.ts';
+import { PODS } from '../kit/objects.ts';
+import { kubeConfigOf } from '../kit/scene.ts';
 
 // oxlint-disable-next-line no-eval, no-implied-eval -- what must not work
 assert.throws(() => eval('1'), EvalError);

@@ -2,10 +2,9 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { label } from '../../../src/index.ts';
 import type { SharedIndexInformer } from '../../../src/index.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
-import { Gate, Lines, Scene, busy, isPending, pod, turns } from './scene.ts';
+import { Scene, busy, isPending, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 function life(informer: SharedIndexInformer<Pod>): boolean[] {
@@ -13,17 +12,6 @@ function life(informer: SharedIndexInformer<Pod>): boolean[] {
 }
 
 describe('the lifecycle of an informer', () => {
-  test('C19 is created, running, stopped, and visible as such', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    assert.deepEqual(life(informer), [false, false]);
-    const run = informer.run();
-    assert.deepEqual(life(informer), [true, false]);
-    await informer.shutdown();
-    await run;
-    assert.deepEqual([...life(informer), informer.phase], [true, true, 'stopped']);
-  });
-
   test('C19 happens once: a second run is refused, at the same time, after the stop, and after a stop before start', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
@@ -40,67 +28,6 @@ describe('the lifecycle of an informer', () => {
       scene.source.requests.map(({ verb }) => verb),
       ['list', 'watch'],
     );
-  });
-
-  test('C19 allows transform and watch error handler before start only, and the last one counts', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    const told: string[] = [];
-    const named = (name: string) => (object: Pod) => ({
-      ...object,
-      metadata: { ...object.metadata, labels: { transform: name } },
-    });
-    informer.setTransform(named('first'));
-    informer.setTransform(named('last'));
-    informer.setWatchErrorHandler(() => told.push('first'));
-    informer.setWatchErrorHandler(({ message }) => {
-      told.push(message);
-      scene.source.listError = undefined;
-    });
-    scene.source.add(pod('a'));
-    scene.source.listError = new Error('Access Denied');
-    await scene.started(informer);
-    assert.equal(told.length, 1);
-    assert.match(told[0] ?? '', /Access Denied/);
-    assert.deepEqual(informer.getStore().getByKey('ns/a')?.labels, { transform: 'last' });
-    for (const isStopped of [false, true]) {
-      if (isStopped) await informer.shutdown();
-      const refused = { code: 'ERR_KUBELOOM_STARTED', message: /already started/ };
-      assert.throws(() => informer.setTransform(named('late')), refused);
-      assert.throws(() => informer.setWatchErrorHandler(() => undefined), refused);
-    }
-  });
-
-  test('C19 takes indexers before start and while it runs, not after the stop; a new index covers the cached objects', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    informer.addIndexers({ early: label('app') });
-    scene.source.add(pod('a', { app: 'web' }));
-    await scene.started(informer);
-    scene.source.add(pod('b', { app: 'db' }));
-    await settled(informer);
-    informer.addIndexers({ late: (object: Pod) => [`${object.metadata.name}-late`] });
-    const indexer = informer.getIndexer();
-    assert.deepEqual(indexer.indexKeys('early', 'db'), ['ns/b']);
-    assert.deepEqual(indexer.indexKeys('late', 'a-late'), ['ns/a']);
-    assert.deepEqual(indexer.listIndexFuncValues('early').sort(), ['db', 'web']);
-    assert.deepEqual(indexer.listIndexFuncValues('late').sort(), ['a-late', 'b-late']);
-    await informer.shutdown();
-    assert.throws(() => informer.addIndexers({ more: label('x') }), { code: 'ERR_KUBELOOM_STOPPED' });
-    assert.deepEqual(indexer.indexKeys('early', 'db'), ['ns/b'], 'the cache stays readable');
-  });
-
-  test('C19 takes handlers until the stop', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    informer.addEventHandler({ onAdd: () => undefined });
-    await scene.started(informer);
-    informer.addEventHandler({ onAdd: () => undefined });
-    await informer.shutdown();
-    assert.throws(() => informer.addEventHandler({ onAdd: () => undefined }), {
-      code: 'ERR_KUBELOOM_STOPPED',
-      message: /was not added to shared informer because it has stopped already/,
-    });
   });
 });
 
@@ -119,28 +46,6 @@ describe('the end', () => {
     gate.open();
     await run;
     assert.deepEqual(lines.lines, ['add! a']);
-  });
-
-  test('C8 C138 with `drain` comes after everything that was received has been delivered', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    using gate = new Gate();
-    const slow = new Lines(() => gate.opened);
-    const others = new Lines();
-    informer.addEventHandler(slow);
-    informer.addEventHandler(others);
-    scene.source.add(pod('a'));
-    const run = informer.run();
-    await slow.until('add! a');
-    for (let count = 0; count < 50; count++) scene.source.add(pod(`b${count}`));
-    await others.until('add b49');
-    const shutdown = informer.shutdown({ drain: true });
-    assert.ok(await isPending(shutdown));
-    gate.open();
-    await shutdown;
-    await run;
-    assert.equal(slow.lines.length, 51);
-    assert.equal(slow.lines.at(-1), 'add b49');
   });
 
   test('C8 is not waited for after the signal; the error names the handlers that still run, which can be dropped', async () => {

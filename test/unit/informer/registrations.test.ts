@@ -53,35 +53,6 @@ describe('a registration', () => {
     assert.match(informer.hasSyncedChecker.reason ?? '', /Access Denied/);
   });
 
-  test('C7 C11 of a handler that throws in every call still syncs, and every error is reported at once', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer({ debug: { retainChecks: 'strict' } });
-    const [first, second] = [0, 1].map((number) => {
-      const lines = new Lines((line) => {
-        throw new Error(`${number}: ${line}`);
-      });
-      return { lines, registration: informer.addEventHandler(lines) };
-    });
-    for (let count = 0; count < 5; count++) scene.source.add(pod(`p${count}`));
-    await scene.started(informer);
-    assert.ok(informer.hasSynced());
-    for (const each of [first, second]) {
-      assert.equal(each?.registration.hasSynced(), true);
-      assert.equal(each?.lines.lines.length, 5);
-    }
-    assert.equal(scene.reported.length, 10);
-    const ofFirst = scene.reported.filter(({ message }) => message.includes(': 0: '));
-    assert.deepEqual(
-      ofFirst.map(({ message }) => message),
-      [0, 1, 2, 3, 4].map((count) => `event handler Lines threw for ns/p${count}: 0: add! p${count}`),
-    );
-    assert.match(
-      ofFirst[0]?.registeredAt?.trim().split('\n')[0] ?? '',
-      /registrations\.test/,
-      'begins where it was registered',
-    );
-  });
-
   test('C21 shows its pending notifications, their bytes, and the age of the oldest', async () => {
     await using scene = new Scene();
     const informer = scene.informer();

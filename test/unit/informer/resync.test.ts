@@ -6,27 +6,6 @@ import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Lines, Scene, pod } from './scene.ts';
 
 describe('resync', () => {
-  test('C12 C13 reaches only handlers that are due, as does a relist of unchanged objects', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    const [due, never] = [new Lines(), new Lines()];
-    informer.addEventHandler(due, { resyncPeriodMs: 5000 });
-    informer.addEventHandler(never);
-    scene.source.add(pod('a'));
-    await scene.started(informer);
-    await scene.relisted(informer);
-    const undecided = ['add! a', 'sync a', 'add relist-1'];
-    assert.deepEqual([due.take(), never.take()], [undecided, undecided]);
-    scene.clock.advance(5000);
-    await settled(informer);
-    assert.deepEqual([due.take(), never.take()], [['sync a', 'sync relist-1'], []]);
-    await scene.relisted(informer);
-    assert.deepEqual(
-      [due.take(), never.take()],
-      [['sync a', 'sync relist-1', 'add relist-2'], ['add relist-2']],
-    );
-  });
-
   test('C12 is decided when the relist is distributed, not when the handler comes to it', async () => {
     await using scene = new Scene();
     const informer = scene.informer();

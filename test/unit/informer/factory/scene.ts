@@ -14,20 +14,11 @@ import type {
   EmbeddedApiServer,
   ObjectLike,
   RequestRecord,
-  ResourceDefinition,
 } from '../../../../src/tools/apiserver/testing/index.ts';
-import { kubeConfigOf } from '../pipeline/harness.ts';
+import { WIDGETS } from '../../../kit/objects.ts';
+import { kubeConfigOf } from '../../../kit/scene.ts';
 
 export const THREADS = [0, 2] as const;
-
-const WIDGETS: ResourceDefinition = {
-  group: 'example.com',
-  version: 'v1',
-  resource: 'widgets',
-  kind: 'Widget',
-  namespaced: true,
-  custom: true,
-};
 
 export const WIDGET = { group: 'example.com', version: 'v1', resource: 'widgets' };
 export const POD = { group: '', version: 'v1', resource: 'pods' };

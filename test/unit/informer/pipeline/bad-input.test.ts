@@ -5,10 +5,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
 import type { InformerOptions, KubeloomError, ResourceRef } from '../../../../src/index.ts';
-import { failRequests } from '../../tools/apiserver/fail-requests.ts';
-import { Harness, PODS, Recorder, pod } from './harness.ts';
-
-const TWIN = { threads: 0, codec: 'json' } as const;
+import { PODS } from '../../../kit/objects.ts';
 
 interface Wrong {
   readonly title: string;
@@ -85,16 +82,3 @@ async function firstError(
   void run;
   return error;
 }
-
-test('C18 HTTP errors in between are reported and the informer converges', async () => {
-  await using harness = await Harness.start(TWIN);
-  await failRequests(harness.server, 500, 2);
-  await failRequests(harness.server, 403, 1, { nth: 3 });
-  const informer = harness.informer();
-  const recorder = new Recorder();
-  informer.addEventHandler(recorder);
-  await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
-  await harness.synced(informer);
-  await recorder.until(() => recorder.seen.length === 1);
-  assert.ok(harness.errors.length > 0);
-});

@@ -9,11 +9,12 @@ import { createInterface } from 'node:readline';
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
 import type { CachedObject } from '../../../../src/index.ts';
-import { PODS, SYNC_TIMEOUT_MS } from './harness.ts';
+import { PODS } from '../../../kit/objects.ts';
 
 const [, , kubeconfigPath = '', scenario = 'plain'] = process.argv;
 const BEHIND_MS = 10_000;
 const HELD_ENTRIES = 1000;
+const SYNC_TIMEOUT_MS = 30_000;
 
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(kubeconfigPath);

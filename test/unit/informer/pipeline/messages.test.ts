@@ -2,31 +2,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessagePort, Worker } from 'node:worker_threads';
-import { Harness, Recorder } from './harness.ts';
+import { Scene } from '../../../kit/scene.ts';
 
 test('100,000 events flow through two shard threads without a message on any port', async () => {
-  await using harness = await Harness.start({ threads: 2, codec: 'json' });
-  await harness.server.populate({ count: 1000 });
-  const informer = harness.informer();
-  const recorder = new Recorder();
-  informer.addEventHandler(recorder);
-  await harness.synced(informer);
-  await harness.server.waitForWatches(1);
-  await recorder.until(() => recorder.seen.length === 1000);
+  await using scene = await Scene.start({ threads: { indexerThreads: 2 } });
+  await scene.server.populate({ count: 1000 });
+  const { handler } = await scene.watching();
+  await scene.server.waitForWatches(1);
+  await handler.count(1000);
 
   const counted = countMessages();
-  const { toRevision, issued } = await harness.server.load({
+  const { toRevision, issued } = await scene.server.load({
     rate: 'max',
     durationMs: 60_000,
     eventsMax: 100_000,
   });
-  await recorder.until(() => Number(recorder.latest?.resourceVersion) >= toRevision);
+  await handler.reached(toRevision);
   const messages = counted.stop();
   assert.equal(issued, 100_000);
-  assert.equal(recorder.seen.length, 101_000);
+  assert.equal(handler.calls.length, 101_000);
   // The embedded apiserver runs in a thread of its own and answers control calls by message: a few.
   assert.ok(messages < 20, `${messages} messages were received or posted on this thread`);
-  for (const { role, deltas, lostWakeups } of harness.threads.stats()) {
+  for (const { role, deltas, lostWakeups } of scene.threads.stats()) {
     assert.ok(deltas > 40_000, `${role}: ${deltas}`);
     assert.equal(lostWakeups, 0, role);
   }

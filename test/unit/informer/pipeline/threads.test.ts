@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { transformModule } from '../../../../src/index.ts';
 import type { KubeloomError } from '../../../../src/index.ts';
+import { pod } from '../../../kit/objects.ts';
+import { Scene } from '../../../kit/scene.ts';
 import { HeldHandler } from '../scene.ts';
-import { Harness, pod } from './harness.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
 test('a thread that cannot be kept is reported with its cause, and run() rejects instead of hanging', async () => {
-  await using harness = await Harness.start({ threads: 2, codec: 'json' }, {}, { restartsMax: 0 });
-  const informer = harness.informer({ transform: transformModule(MODULE, 'endThread') });
-  await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+  await using scene = await Scene.start({ threads: { indexerThreads: 2, restartsMax: 0 } });
+  const informer = scene.informer({ transform: transformModule(MODULE, 'endThread') });
+  await scene.put(pod('a'));
   await assert.rejects(informer.run(), (error: KubeloomError) => {
     assert.equal(error.code, 'ERR_KUBELOOM_THREAD');
     assert.match(error.message, /^the shard \d thread ended: /);
@@ -19,44 +20,41 @@ test('a thread that cannot be kept is reported with its cause, and run() rejects
     return true;
   });
   assert.ok(informer.isStopped());
-  assert.deepEqual(
-    harness.errors.map((error) => (error as KubeloomError).code),
-    ['ERR_KUBELOOM_THREAD'],
-  );
-  await assert.rejects(harness.informer().run(), { code: 'ERR_KUBELOOM_THREAD' });
+  assert.deepEqual(scene.codes(), ['ERR_KUBELOOM_THREAD']);
+  await assert.rejects(scene.informer().run(), { code: 'ERR_KUBELOOM_THREAD' });
 });
 
 test('informers that share the default threads must have the same options', async () => {
-  await using harness = await Harness.start({ threads: 0, codec: 'json' });
-  const first = harness.informer({ threads: { indexerThreads: 0 } });
-  assert.throws(() => harness.informer({ threads: { indexerThreads: 1 } }), {
+  await using scene = await Scene.start({ threads: { indexerThreads: 0 } });
+  const first = scene.informer({ threads: { indexerThreads: 0 } });
+  assert.throws(() => scene.informer({ threads: { indexerThreads: 1 } }), {
     code: 'ERR_KUBELOOM_THREADS_CONFLICT',
   });
   await first[Symbol.asyncDispose]();
-  const second = harness.informer({ threads: { indexerThreads: 1 } });
-  await harness.synced(second);
+  const second = scene.informer({ threads: { indexerThreads: 1 } });
+  await scene.synced(second);
 });
 
 test('an informer that runs after the others have ended starts the shared threads again', async () => {
-  await using harness = await Harness.start({ threads: 0, codec: 'json' });
+  await using scene = await Scene.start({ threads: { indexerThreads: 0 } });
   const threads = { indexerThreads: 1 };
-  const [first, later] = [harness.informer({ threads }), harness.informer({ threads })];
+  const [first, later] = [scene.informer({ threads }), scene.informer({ threads })];
   const told: string[] = [];
   later.addEventHandler({ onAdd: ({ name }) => void told.push(name) });
-  await harness.synced(first);
+  await scene.synced(first);
   await first.shutdown();
-  await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
-  await harness.synced(later);
+  await scene.put(pod('a'));
+  await scene.synced(later);
   assert.deepEqual(told, ['a']);
 });
 
 test('C8 stopping waits for the call in progress of a handler that was removed before', async () => {
-  await using harness = await Harness.start({ threads: 0, codec: 'json' });
-  const informer = harness.informer();
+  await using scene = await Scene.start({ threads: { indexerThreads: 0 } });
+  const informer = scene.informer();
   using held = new HeldHandler();
   const registration = informer.addEventHandler(held);
-  await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
-  await harness.synced(informer);
+  await scene.put(pod('a'));
+  await scene.synced(informer);
   await held.begun;
   informer.removeEventHandler(registration);
   let isStopped = false;

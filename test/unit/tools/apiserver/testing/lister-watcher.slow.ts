@@ -81,19 +81,16 @@ for (const threads of THREADS) {
         },
       );
       await using scene = new SourcedInformer(source, threads).run();
-      await scene.recorder.until(() => scene.recorder.latest?.type === 'MODIFIED');
+      await scene.recorder.until(() => scene.recorder.calls.at(-1)?.type === 'update');
       const { seen } = scene;
       assert.deepEqual(seen.slice(0, 3), [
-        'ADDED default/a@1!',
-        'ADDED default/after-1@2',
-        'ADDED default/after-2@3',
+        'add default/a@1!',
+        'add default/after-1@2',
+        'add default/after-2@3',
       ]);
       // Deletions have no order among themselves: each shard finds its own.
-      assert.deepEqual(seen.slice(3, 5).toSorted(), [
-        'DELETED default/after-1@2',
-        'DELETED default/after-2@3',
-      ]);
-      assert.deepEqual(seen.slice(5), ['MODIFIED default/a@1']);
+      assert.deepEqual(seen.slice(3, 5).toSorted(), ['delete default/after-1@2', 'delete default/after-2@3']);
+      assert.deepEqual(seen.slice(5), ['update default/a@1']);
       await until(() => source.watches.length === 4);
       assert.deepEqual(
         source.watches.map(({ resourceVersion }) => resourceVersion),
@@ -111,7 +108,7 @@ for (const threads of THREADS) {
       await settled(scene.informer);
       source.add(pod('b'));
       await settled(scene.informer);
-      assert.deepEqual(scene.seen, ['ADDED default/a@1!', 'ADDED default/b@2']);
+      assert.deepEqual(scene.seen, ['add default/a@1!', 'add default/b@2']);
       const [first, ...others] = source.requests;
       const { timeoutSeconds, ...options } = first?.options ?? {};
       assert.deepEqual(options, {
@@ -138,7 +135,7 @@ for (const threads of THREADS) {
       );
       await using scene: SourcedInformer = new SourcedInformer(source, threads, {}, SMALL_RING_BYTES);
       scene.run();
-      await scene.recorder.until(() => scene.recorder.latest?.resourceVersion === String(count));
+      await scene.recorder.until(() => scene.recorder.calls.at(-1)?.version === String(count));
       assert.equal(scene.seen.length, count - 1);
       // 256 KiB of such events in messages, and the content of rings of 16 KiB.
       assert.ok(aheadMax < 10_000, `${aheadMax} events ahead`);

@@ -10,7 +10,8 @@ import {
   settled,
 } from '../../../../../src/tools/apiserver/testing/index.ts';
 import type { SettledOptions } from '../../../../../src/tools/apiserver/testing/index.ts';
-import { Harness, PODS, VARIANTS, pod } from '../../../informer/pipeline/harness.ts';
+import { PODS, pod } from '../../../../kit/objects.ts';
+import { Scene } from '../../../../kit/scene.ts';
 import { SourcedInformer, THREADS } from './sourced-informer.ts';
 
 /** An aborted signal: `settled` checks once, and reports what it found. */
@@ -26,43 +27,43 @@ async function turns(count: number): Promise<void> {
 for (const threads of THREADS) {
   describe(`settled, threads: ${threads}`, { timeout: 40_000 }, () => {
     it('waits for the consequences of watches that break during the wait', async () => {
-      await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: threads });
-      const informer = harness.informer();
-      await harness.synced(informer);
-      await harness.server.waitForWatches(1);
-      await harness.server.dropWatches({ how: 'reset' });
-      await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+      await using scene = await Scene.start({ threads: { indexerThreads: threads } });
+      const informer = scene.informer();
+      await scene.synced(informer);
+      await scene.server.waitForWatches(1);
+      await scene.server.dropWatches({ how: 'reset' });
+      await scene.put(pod('a'));
       await settled(informer);
-      await harness.assertStoreEqualsServer(informer);
+      await scene.assertEqualsServer(informer);
       assert.ok(informer.getStore().getByKey('default/a'));
     });
 
     it('waits for events that bring nothing new to this informer', async () => {
-      await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: threads });
-      const informer = harness.informer({ namespace: 'web' });
-      await harness.synced(informer);
-      await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('elsewhere') }]);
+      await using scene = await Scene.start({ threads: { indexerThreads: threads } });
+      const informer = scene.informer({ namespace: 'web' });
+      await scene.synced(informer);
+      await scene.put(pod('elsewhere'));
       await settled(informer);
-      assert.ok(Number(informer.lastSyncResourceVersion()) >= (await harness.server.revision()));
+      assert.ok(Number(informer.lastSyncResourceVersion()) >= (await scene.server.revision()));
       assert.deepEqual(informer.getStore().listKeys(), []);
     });
 
     it('C136 works while all timers of node:test are fake', async () => {
-      await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: threads });
+      await using scene = await Scene.start({ threads: { indexerThreads: threads } });
       const source = new FakeControllerSource<V1Pod>();
       mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'] });
       try {
         let calls = 0;
-        const informer = harness.informer();
+        const informer = scene.informer();
         informer.addEventHandler({ onAdd: async () => void (await turns(2), calls++) });
-        harness.run(informer);
-        await using scene = new SourcedInformer(source, threads).run();
-        await settled(informer, scene.informer);
-        await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+        void scene.run(informer);
+        await using sourced = new SourcedInformer(source, threads).run();
+        await settled(informer, sourced.informer);
+        await scene.put(pod('a'));
         source.add(pod('a'));
-        await settled([informer, scene.informer]);
+        await settled([informer, sourced.informer]);
         assert.equal(calls, 1);
-        assert.deepEqual(scene.seen, ['ADDED default/a@1']);
+        assert.deepEqual(sourced.seen, ['add default/a@1']);
         await informer[Symbol.asyncDispose]();
       } finally {
         mock.timers.reset();
@@ -160,9 +161,9 @@ describe('settled', { timeout: 40_000 }, () => {
       code: 'ERR_KUBELOOM_OPTION',
       message: /its ListerWatcher has no sendBookmarks\(\)/,
     });
-    await using harness = await Harness.start(VARIANTS[0]);
-    const other = harness.informer();
-    await harness.server.close();
+    await using scene = await Scene.start({ threads: { indexerThreads: 0 } });
+    const other = scene.informer();
+    await scene.server.close();
     await assert.rejects(settled(other), { message: /no embedded apiserver of this process is at http/ });
     await informer[Symbol.asyncDispose]();
     await threads.close();
@@ -171,20 +172,20 @@ describe('settled', { timeout: 40_000 }, () => {
 
 describe('settled with work queues', { timeout: 40_000 }, () => {
   it('waits until the keys that a change queues, and the writes of their reconciliations, are processed', async () => {
-    await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: 0 });
-    const informer = harness.informer();
+    await using scene = await Scene.start({ threads: { indexerThreads: 0 } });
+    const informer = scene.informer();
     const queue = new RateLimitingQueue<string>({ name: 'pods' });
     informer.addEventHandler({ onAdd: ({ key }) => queue.add(key) });
-    harness.run(informer);
+    void scene.run(informer);
     const reconciled: string[] = [];
     const workers = runWorkers(queue, 1, async (key) => {
       await turns(5);
       if (reconciled.length === 0) {
-        await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('b') }]);
+        await scene.put(pod('b'));
       }
       reconciled.push(key);
     });
-    await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+    await scene.put(pod('a'));
     await settled(informer, queue);
     assert.deepEqual(reconciled, ['default/a', 'default/b']);
     queue.shutDown();
@@ -192,10 +193,10 @@ describe('settled with work queues', { timeout: 40_000 }, () => {
   });
 
   it('takes collections of all that it takes, collections among them', async () => {
-    await using harness = await Harness.start(VARIANTS[0], {}, { indexerThreads: 0 });
-    const informer = harness.informer();
-    harness.run(informer);
-    await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+    await using scene = await Scene.start({ threads: { indexerThreads: 0 } });
+    const informer = scene.informer();
+    void scene.run(informer);
+    await scene.put(pod('a'));
     await settled([{ informers: [informer] }, [new RateLimitingQueue<string>()]]);
     assert.ok(informer.getStore().getByKey('default/a'));
   });

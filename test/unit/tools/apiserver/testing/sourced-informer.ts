@@ -2,7 +2,8 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { KubeloomError, InformerOptions, ListerWatcher } from '../../../../../src/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../../../src/index.ts';
-import { PODS, Recorder } from '../../../informer/pipeline/harness.ts';
+import { PODS } from '../../../../kit/objects.ts';
+import { RecordingHandler } from '../../../../kit/recording-handler.ts';
 
 /** In-process backend, one shard, several shards. */
 export const THREADS = [0, 1, 3] as const;
@@ -14,7 +15,7 @@ export async function until(isTrue: () => boolean): Promise<void> {
 
 export class SourcedInformer implements AsyncDisposable {
   readonly informer: SharedIndexInformer<V1Pod>;
-  readonly recorder: Recorder = new Recorder();
+  readonly recorder: RecordingHandler = new RecordingHandler();
   readonly errors: KubeloomError[] = [];
   readonly #threads: InformerThreads;
   readonly #waiters: (() => void)[] = [];
@@ -38,11 +39,10 @@ export class SourcedInformer implements AsyncDisposable {
     this.informer.addEventHandler(this.recorder);
   }
 
-  /** The handler's notifications: `ADDED default/a@1`, and `!` after those of the initial list. */
+  /** The handler's notifications: `add default/a@1`, and `!` after those of the initial list. */
   get seen(): string[] {
-    return this.recorder.seen.map(
-      ({ type, key, resourceVersion, isInInitialList }) =>
-        `${type} ${key}@${resourceVersion}${isInInitialList ? '!' : ''}`,
+    return this.recorder.calls.map(
+      ({ type, key, version, isInInitialList }) => `${type} ${key}@${version}${isInInitialList ? '!' : ''}`,
     );
   }
 
