@@ -5,7 +5,7 @@ import type { Borrowed, CachedObject, HealthChange } from '../../src/index.ts';
 import { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
 import type { V1Pod } from '@kubernetes/client-node';
 import { bookmark, event, status } from '../kit/scripted-server.ts';
-import { PODS, RecordingHandler, configurationWasUsed, pod, test } from './scene.ts';
+import { PODS, RecordingHandler, configurationWasUsed, pod, put, test } from './scene.ts';
 
 test('C144 waiting for a version ends when the write is in the cache, before or after the start', async (scene) => {
   const informer = scene.informer();
@@ -17,8 +17,12 @@ test('C144 waiting for a version ends when the write is in the cache, before or 
   const [second = ''] = await scene.put(pod('b', { step: '2' }));
   await informer.waitForResourceVersion(second);
   assert.equal(informer.getStore().getByKey('default/b')?.labels['step'], '2');
-  await informer.waitForResourceVersion(await scene.remove('a'));
+  const removed = await scene.remove('a');
+  await informer.waitForResourceVersion(removed);
   assert.deepEqual(informer.getStore().listKeys(), ['default/b']);
+  const relisted = informer.waitForResourceVersion(String(Number(removed) + 1));
+  await scene.relisted(informer, put(pod('c')));
+  await relisted;
   await informer.waitForResourceVersion(second, { signal: AbortSignal.abort() });
 });
 
@@ -40,6 +44,7 @@ test('C144 a bookmark ends the wait, and so does a signal or the end of the info
   await aborted;
   await informer.shutdown();
   await stopped;
+  await assert.rejects(informer.waitForResourceVersion(''), { code: 'ERR_KUBELOOM_RESOURCE_VERSION' });
 });
 
 test('C145 waitFor names what is missing and why, and counts informers that have synced despite the abort', async (scene) => {

@@ -5,7 +5,6 @@ import type { BenchCase } from '../../../bench/case.ts';
 import { compareWith, comparisonText, ratiosOf, readBaseline, TOLERANCE } from '../../../bench/compare.ts';
 import { describeMachine } from '../../../bench/document.ts';
 import { BEGIN, END, figuresText, lossLines, withFigures } from '../../../bench/report/markdown.ts';
-import { drawChart, CHARTS } from '../../../bench/report/charts.ts';
 import type { Row } from '../../../bench/row.ts';
 import { smokeFindings } from '../../../bench/smoke.ts';
 
@@ -150,32 +149,5 @@ describe('the page', () => {
       '### Losses in run-3.json',
       '- watch: pods, 5 KB, key: client-go 2,000 against 1,000 events/s',
     ]);
-  });
-
-  it('draws a chart as SVG with a bar for each client, and none without results', () => {
-    const [chart] = CHARTS;
-    assert.ok(chart);
-    const svg = drawChart(chart, [ROW, { ...ROW, client: 'client-node', value: 100 }]);
-    assert.match(svg ?? '', /^<svg[^]*kubeloom 1.2.3, Node 20.0.0[^]*client-node 1.2.3, Node 20.0.0/);
-    assert.equal(drawChart(chart, []), undefined);
-  });
-
-  it('shows the ratios and the clients without figures below the bars of a chart', () => {
-    const [chart] = CHARTS;
-    assert.ok(chart);
-    const broken: Row = { ...ROW, client: 'client-node', value: null, error: 'it died' };
-    const missing: Row = { ...broken, client: 'kube-rs', error: 'not measured: no cargo on this machine' };
-    const ratios = { 'client-node': 99, 'client-node-2': 9, 'kubernetes-fluent-client': 8, limit: 0.1 };
-    const lts: Row = { ...ROW, client: 'kubeloom-lts', ratios };
-    const svg = drawChart(chart, [ROW, lts, broken, missing]) ?? '';
-    assert.ok(!svg.includes('0.10x'), 'the limit runs on another Node');
-    for (const text of [
-      '10.0x client-node',
-      '8.0x kubernetes-fluent',
-      '0.50x the limit',
-      'client-node fails',
-      'kube-rs: not measured',
-    ])
-      assert.ok(svg.includes(text), text);
   });
 });

@@ -123,6 +123,15 @@ describe('a goal', () => {
   });
 });
 
+describe('the suites', () => {
+  it('have cases whose names, sizes, handlers and shards distinguish their rows', () => {
+    const names = SUITES.flatMap((suite) => SUITE_CASES[suite]).map(({ suite, name, source, task }) =>
+      [suite, name, source.objectBytes, task.handler, task.shards].join('/'),
+    );
+    assert.deepEqual([...new Set(names)], names);
+  });
+});
+
 describe('the goals of the suites', () => {
   it('are on judged rows, for clients of the case and other cases that exist', () => {
     const all = SUITES.flatMap((suite) => SUITE_CASES[suite]);

@@ -2,14 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BenchCase } from '../../../bench/case.ts';
-import { reportJson, describeMachine } from '../../../bench/document.ts';
 import { figuresOf } from '../../../bench/figures.ts';
 import type { ClientName } from '../../../bench/names.ts';
-import { resyncPeriodMs } from '../../../bench/peers/kubeloom-deliveries.ts';
-import { threadCpuMs } from '../../../src/base/thread-cpu.ts';
-import { addedDelayMs, Meter } from '../../../bench/peers/meter.ts';
-import { RestReceiver, wakeUpsBetween } from '../../../bench/peers/rest.ts';
-import { readOutcome } from '../../../bench/program-run.ts';
 import { ratioToBest, rowsOf } from '../../../bench/row.ts';
 import type { Figure, Run } from '../../../bench/row.ts';
 import { tableText } from '../../../bench/table-text.ts';
@@ -115,81 +109,6 @@ describe('rows', () => {
     const [first] = rows({ kubeloom: [run(300, 2), failed, run(100, 2)] });
     assert.deepEqual([first?.value, first?.runs, first?.error], [200, 2, failed.error]);
   });
-
-  it('become a document of machine and results, with six digits', () => {
-    const results = rows({ kubeloom: [run(1 / 3, 2)] });
-    const document = JSON.parse(reportJson({ machine: describeMachine(), results })) as {
-      machine: { cores: number };
-      results: { value: number }[];
-    };
-    assert.ok(document.machine.cores > 0);
-    assert.equal(document.results[0]?.value, 0.333333);
-  });
-});
-
-describe('a program of ours', () => {
-  it("does not count the monitor's own interval of a millisecond as a delay", () => {
-    assert.equal(addedDelayMs(3_500_000), 2.5);
-    assert.equal(addedDelayMs(1_000_000), 0);
-    assert.equal(addedDelayMs(900_000), 0);
-  });
-
-  it('counts the time that blocks the loop until the last event has arrived', () => {
-    const createdAt = performance.now();
-    const meter = new Meter();
-    meter.start();
-    const startedAt = performance.now();
-    while (performance.now() - startedAt < 20);
-    const { maxMs } = meter.stop().loopDelay;
-    // Other processes may take the processor between any two lines: only the whole is a limit.
-    const wholeMs = performance.now() - createdAt;
-    assert.ok(maxMs >= 19 && maxMs <= wholeMs, `${maxMs} of ${wholeMs} ms`);
-  });
-
-  it('counts as its own delay only the time in which it ran, where Linux counts waits for a processor', () => {
-    const meter = new Meter();
-    const startedMs = threadCpuMs();
-    meter.start();
-    while ((threadCpuMs() ?? Infinity) - (startedMs ?? 0) < 20);
-    const { maxMs, ownMaxMs, ownP99Ms } = meter.stop().loopDelay;
-    for (const ms of [ownMaxMs, ownP99Ms]) {
-      assert.equal(ms === undefined, startedMs === undefined);
-      if (ms !== undefined) assert.ok(ms >= 15 && ms <= maxMs + 1, `${ms} of ${maxMs} ms`);
-    }
-  });
-
-  it('requests a second resync only after a slow machine has finished the first', () => {
-    assert.equal(resyncPeriodMs(110_000), 2200);
-    assert.equal(resyncPeriodMs(1_000_000), 20_000);
-    assert.equal(resyncPeriodMs(10), 1000);
-  });
-});
-
-describe('a process at rest', () => {
-  it('is measured when the last event of its warm-up has arrived', async () => {
-    const receiver = new RestReceiver({ ...TASK, case: 'rest', warmUpEvents: 2, settleMs: 0, cellMs: 0 });
-    receiver.added(3);
-    receiver.modified(3);
-    receiver.modified(3);
-    const { rows = [], checksum } = await receiver.result;
-    assert.equal(checksum, 9);
-    const units = rows.map(({ case: name, unit }) => `${name} ${unit}`);
-    assert.deepEqual(units.slice(0, 2), [' cpu-ms/s', 'rss bytes']);
-    assert.equal(units.includes(' wake-ups/s'), threadCpuMs() !== undefined);
-    assert.ok(rows.every(({ value }) => Number.isFinite(value)));
-  });
-
-  it('wakes up in all of its threads, the new ones included, and not in those that have ended', () => {
-    const before = new Map([
-      ['1', 10],
-      ['2', 100],
-    ]);
-    const later = new Map([
-      ['1', 13],
-      ['3', 4],
-    ]);
-    assert.equal(wakeUpsBetween(before, later), 7);
-  });
 });
 
 describe('figures of an outcome', () => {
@@ -228,13 +147,6 @@ describe('figures of an outcome', () => {
         ['max', 1.5],
       ],
     );
-  });
-
-  it('are read from the last line of JSON, whatever a library printed before', () => {
-    assert.equal(readOutcome(`hello\n${JSON.stringify(OUTCOME)}\n`)?.events, 1000);
-    assert.equal(readOutcome('hello\n'), undefined);
-    assert.equal(readOutcome('{"a":1}'), undefined);
-    assert.equal(readOutcome(''), undefined);
   });
 });
 

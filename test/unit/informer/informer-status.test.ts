@@ -1,87 +1,16 @@
 /** Status of an informer: health, versions, progress, and writes to shared objects. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SharedIndexInformer, waitFor } from '../../../src/index.ts';
 import type { HealthChange, KubeloomError } from '../../../src/index.ts';
 import type { MutationError } from '../../../src/client-go/index.ts';
-import { FakeWatch } from '../../../src/tools/apiserver/testing/fake-controller-source.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
-import { HeldHandler, Lines, PODS, Scene, isPending, pod } from './scene.ts';
+import { HeldHandler, Lines, Scene, pod } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 /** Until it is so, turn by turn. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise(setImmediate);
 }
-
-describe('waiting for a resourceVersion', () => {
-  test('C144 ends with the write in the cache and its indices, before or after start', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    scene.source.add(pod('a'));
-    scene.source.add(pod('b'));
-    const early = informer.waitForResourceVersion('2');
-    assert.equal(await isPending(early), true);
-    await scene.started(informer);
-    await early;
-    const later = informer.waitForResourceVersion('3').then(() => informer.getStore().listKeys());
-    assert.equal(await isPending(later), true);
-    scene.source.add(pod('c'));
-    assert.deepEqual(await later, ['ns/a', 'ns/b', 'ns/c']);
-    await informer.waitForResourceVersion('3', { signal: AbortSignal.abort() });
-  });
-
-  test('C144 ends with a deletion, with a relist, and with a bookmark', async () => {
-    await using scene = new Scene();
-    const watches: FakeWatch<Pod>[] = [];
-    let listVersion = '10';
-    const source = {
-      isWatchListUnsupported: true,
-      list: async () => ({ metadata: { resourceVersion: listVersion }, items: [] }),
-      watch: async () => {
-        const watch: FakeWatch<Pod> = new FakeWatch(0, () => {});
-        watches.push(watch);
-        return watch;
-      },
-    };
-    await using informer = new SharedIndexInformer<Pod>(source, PODS, scene.options());
-    void informer.run();
-    await informer.waitForResourceVersion('10');
-    await until(() => watches.length === 1);
-    const object = { metadata: { name: 'a', namespace: 'ns', resourceVersion: '11' } };
-    const deleted = informer.waitForResourceVersion('11');
-    watches[0]?.send({ type: 'DELETED', object });
-    await deleted;
-    const bookmarked = informer.waitForResourceVersion('12');
-    assert.equal(await isPending(bookmarked), true);
-    watches[0]?.send({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '20' } } });
-    await bookmarked;
-    assert.equal(informer.lastSyncResourceVersion(), '20');
-    const relisted = informer.waitForResourceVersion('30');
-    listVersion = '30';
-    watches[0]?.send({
-      type: 'ERROR',
-      object: { kind: 'Status', code: 410, reason: 'Expired', message: 'old' },
-    });
-    await relisted;
-  });
-
-  test('ends with an abort, or with the informer', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    await scene.started(informer);
-    const abort = new AbortController();
-    const aborted = assert.rejects(informer.waitForResourceVersion('5', { signal: abort.signal }), {
-      message: 'enough',
-    });
-    const stopped = assert.rejects(informer.waitForResourceVersion('5'), { code: 'ERR_KUBELOOM_STOPPED' });
-    abort.abort(new Error('enough'));
-    await aborted;
-    await informer.shutdown();
-    await stopped;
-    await assert.rejects(informer.waitForResourceVersion(''), { code: 'ERR_KUBELOOM_RESOURCE_VERSION' });
-  });
-});
 
 describe('the health of an informer', () => {
   test('shows each state of the informer', async () => {
@@ -173,19 +102,6 @@ describe('the health of an informer', () => {
     scene.source.sendBookmarks();
     await until(() => types.length > 1);
     assert.deepEqual(types, ['stale connected', 'recovered connected']);
-  });
-});
-
-test('C145 waitFor names an informer that has not synced with its last error', async () => {
-  await using scene = new Scene();
-  const informer = scene.informer();
-  scene.source.listError = new Error('no way');
-  void informer.run();
-  await until(() => informer.lastError !== undefined);
-  const waiting = waitFor('controller', { signal: AbortSignal.abort() }, informer.hasSyncedChecker);
-  await assert.rejects(waiting, {
-    code: 'ERR_KUBELOOM_NOT_SYNCED',
-    message: /^controller: not synced: SharedIndexInformer pods: .*no way/,
   });
 });
 
