@@ -173,7 +173,15 @@ export type MemberEffect =
   | { readonly type: 'end-work'; readonly partition: number; readonly why: 'drain' | 'overdue' | 'lost' }
   /** Another member may own the partition from now on, although the work of this member continues. */
   | { readonly type: 'still-running'; readonly partition: number }
-  | { readonly type: 'failed'; readonly partition: number; readonly failure: Failure }
+  /** `pauseMs`: the shortest time to the next attempt; undefined if the partition was on its way to another member. */
+  | {
+      readonly type: 'failed';
+      readonly partition: number;
+      readonly failure: Failure;
+      readonly pauseMs: number | undefined;
+    }
+  /** The work can never begin: the member leaves, and its run ends with the failure. */
+  | { readonly type: 'give-up'; readonly failure: Failure }
   /** The content of the heartbeat changed, and other members wait for it. */
   | { readonly type: 'renew' }
   /** Deletes the heartbeat of a life that is long gone, in this version. */

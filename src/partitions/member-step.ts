@@ -12,6 +12,7 @@
  * - a claim replaces the Lease only in the version that the member read, with a greater epoch;
  * - a deleted Lease belongs to the last owner, who creates it again.
  */
+import { KubeloomError } from '../base/errors.ts';
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
 import { decide, durationOf } from './decide.ts';
 import { heartbeatOf, versionOf } from './heartbeat.ts';
@@ -44,9 +45,7 @@ function apply(turn: Turn, event: MemberEvent): boolean {
     case 'died':
       return died(turn);
     case 'leave':
-      turn.isLeaving = true;
-      turn.owners = undefined;
-      turn.effects.push({ type: 'renew' });
+      turn.leave();
       return true;
     case 'saw-heartbeat':
       return sawHeartbeat(turn, event.id, heartbeatOf(event.stored));
@@ -225,8 +224,9 @@ function worked(turn: Turn, event: Extract<OfPartition, { readonly type: 'worked
     turn.canTake(index);
     return true;
   }
-  if (failure && isHeld(turn.partition(index)))
-    turn.effects.push({ type: 'failed', partition: index, failure });
+  const isNew = phase.kind === 'syncing' || phase.kind === 'active';
+  if (failure && !isNew && isHeld(turn.partition(index)))
+    turn.effects.push({ type: 'failed', partition: index, failure, pauseMs: undefined });
   if (phase.kind === 'releasing') {
     if (phase.isWorking) turn.canTake(index);
     turn.setPhase(index, { ...phase, isWorking: false });
@@ -234,11 +234,22 @@ function worked(turn: Turn, event: Extract<OfPartition, { readonly type: 'worked
   if (phase.kind === 'draining') {
     if (phase.isAborted) turn.canTake(index);
     turn.release(index, false);
-  } else if (phase.kind === 'syncing' || phase.kind === 'active') {
-    if (failure) turn.fail(index);
-    else turn.setPhase(index, { ...phase, hasWork: false });
+  } else if (isNew && !failure) turn.setPhase(index, { ...phase, hasWork: false });
+  else if (isNew && failure) {
+    const pauseMs = turn.fail(index);
+    if (phase.kind === 'syncing' && isMistake(failure.error)) {
+      turn.effects.push({ type: 'give-up', failure });
+      turn.leave();
+    } else turn.effects.push({ type: 'failed', partition: index, failure, pauseMs });
   }
   return true;
+}
+
+/** Codes of declarations that another attempt would refuse again, in every member with the same program. */
+const MISTAKES: ReadonlySet<unknown> = new Set(['ERR_KUBELOOM_OPTION', 'ERR_KUBELOOM_PARTITION']);
+
+function isMistake(error: unknown): boolean {
+  return error instanceof KubeloomError && MISTAKES.has(error.code);
 }
 
 type Stored = Extract<MemberEvent, { readonly type: 'claimed' }>['stored'];

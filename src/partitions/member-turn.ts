@@ -136,8 +136,15 @@ export class Turn {
     this.effects.push({ type: 'renew' });
   }
 
-  /** Counts a failure, and gives the partition back. */
-  fail(index: number): void {
+  /** Hands over all partitions, and takes no others. */
+  leave(): void {
+    this.isLeaving = true;
+    this.owners = undefined;
+    this.effects.push({ type: 'renew' });
+  }
+
+  /** Counts a failure, and gives the partition back. @returns the pause before the next attempt */
+  fail(index: number): number {
     const { leaseDurationMs, retryPeriodMs } = this.rules;
     const failures = this.partition(index).failures + 1;
     const factor = 2 ** (failures - 1);
@@ -145,9 +152,11 @@ export class Turn {
     this.cannotTake(index, this.nowMs + Math.min(REST_LEASES * leaseDurationMs * factor, REST_MAX_MS));
     this.release(index, false);
     const { phase } = this.partition(index);
-    const notBeforeMs = this.nowMs + Math.min(retryPeriodMs * factor, RETRY_MAX_MS);
+    const pauseMs = Math.min(retryPeriodMs * factor, RETRY_MAX_MS);
+    const notBeforeMs = this.nowMs + pauseMs;
     if (phase.kind === 'other') this.setPhase(index, { ...phase, notBeforeMs });
     else if (phase.kind === 'releasing') this.setPhase(index, { ...phase, notBeforeMs });
+    return pauseMs;
   }
 }
 

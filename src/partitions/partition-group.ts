@@ -66,7 +66,10 @@ export interface PartitionGroupOptions extends ElectionTimes {
   readonly shutdownTimeoutMs?: number;
   /** Threads of the informer on the leases. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
-  /** Called once, when the member takes part and the claimed partitions are active: a readiness probe may succeed. */
+  /**
+   * Called once, when the member takes part and the claimed partitions are active: a readiness probe may succeed. Not
+   * called while the member rests after a work that failed.
+   */
   readonly onReady?: () => void;
   /** Called with each lost partition and each failed request (requests are retried). Default: a process warning. */
   readonly onError?: (error: KubeloomError) => void;
@@ -140,8 +143,8 @@ export class PartitionGroup {
    * Takes part in the group until the signal is aborted: calls `work` for each partition that this member comes to own.
    * Resolves when all partitions are handed over. A group object runs once.
    *
-   * @throws ERR_KUBELOOM_OPTION when an older member of the group uses another number of partitions,
-   *   ERR_KUBELOOM_STILL_RUNNING when work did not end in time after the stop, ERR_KUBELOOM_STARTED, and the error of
+   * @throws ERR_KUBELOOM_OPTION when an older member of the group uses another number of partitions, or when a work
+   *   rejects with it before `synced`: then the other partitions are handed over first; ERR_KUBELOOM_STILL_RUNNING when work did not end in time after the stop, ERR_KUBELOOM_STARTED, and the error of
    *   the informer on the Leases, if it ended by itself
    */
   async run(options: Required<SignalOptions>, work: WorkOnPartition): Promise<void> {

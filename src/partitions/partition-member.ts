@@ -3,6 +3,7 @@
  * member writes the Lease of a partition when the owner changes. Members agree on preferred owners without talking to
  * each other.
  */
+import { callGuarded } from '../base/callbacks.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
@@ -65,6 +66,9 @@ export class PartitionMember {
   #fence: AbortSignal | undefined;
   #state: MemberState;
   #cancelTimer: () => void = () => undefined;
+  #cancelLimit: () => void = () => undefined;
+  /** Failure of a work that can never begin: the run ends with it. */
+  #mistake: Failure | undefined;
   #isReady = false;
 
   constructor(parts: PartitionMemberParts) {
@@ -111,31 +115,29 @@ export class PartitionMember {
   }
 
   /**
-   * Takes part in the group until the signal is aborted, and hands over all partitions after that. May be called once.
+   * Takes part in the group until the signal is aborted, or until a work can never begin, and hands over all partitions
+   * after that. May be called once.
    *
    * @throws ERR_KUBELOOM_STILL_RUNNING when work did not end in time after the stop, ERR_KUBELOOM_OPTION when an older
-   *   member divides keys differently
+   *   member divides keys differently, and the error of a work that can never begin
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, shutdownTimeoutMs } = this.#parts;
-    let cancelLimit = (): void => undefined;
     const lives = this.#live();
-    const unlisten = onAbort(signal, () => {
-      this.#happened({ type: 'leave' });
-      cancelLimit = clock.schedule(shutdownTimeoutMs, () => this.#giveUp());
-    });
+    const unlisten = onAbort(signal, () => this.#happened({ type: 'leave' }));
     try {
       await this.#outcome;
     } catch (error) {
       for (const work of this.#works.values()) work.abort(withCode(error));
-      throw error;
+      if (!this.#mistake) throw error;
+      this.#parts.onError(withCode(error));
     } finally {
       unlisten();
-      cancelLimit();
+      this.#cancelLimit();
       this.#end.abort();
       this.#cancelTimer();
       await lives;
     }
+    if (this.#mistake) throw this.#mistake.error;
   }
 
   /**
@@ -192,12 +194,14 @@ export class PartitionMember {
   }
 
   #happened(event: MemberEvent): void {
-    const { clock, rules, onChanged } = this.#parts;
+    const { clock, rules, onChanged, shutdownTimeoutMs } = this.#parts;
     const before = this.#state;
     const untilMs = this.#election?.untilMs ?? -Infinity;
     const moment = { nowMs: clock.now(), untilMs, wallTime: new Date().toISOString() };
     const { state, effects } = (this.#parts.step ?? memberStep)(before, event, moment, rules);
     this.#state = state;
+    if (state.isLeaving && !before.isLeaving)
+      this.#cancelLimit = clock.schedule(shutdownTimeoutMs, () => this.#giveUp());
     for (const effect of effects) if (effect.type !== 'renew') this.#perform(effect);
     if (effects.some(({ type }) => type === 'renew')) this.#election?.renew();
     // The renewal of a heartbeat can only delay the next tick, so the timer may stay: it may be early.
@@ -214,12 +218,19 @@ export class PartitionMember {
   }
 
   #reportReady(): void {
-    const { clock, onReady } = this.#parts;
-    const { life, partitions } = this.#state;
-    if (this.#isReady || life.kind !== 'alive' || !life.seen || clock.now() < life.seen.settledMs) return;
-    if (partitions.some(({ phase: { kind } }) => kind === 'claiming' || kind === 'syncing')) return;
+    const { clock, onReady = () => undefined, onError } = this.#parts;
+    const { life, isLeaving, partitions, owners } = this.#state;
+    if (this.#isReady || isLeaving || life.kind !== 'alive' || !life.seen) return;
+    const nowMs = clock.now();
+    if (nowMs < life.seen.settledMs) return;
+    const isPending = ({ phase, cannotTake }: Partition, index: number): boolean =>
+      cannotTake !== undefined ||
+      phase.kind === 'claiming' ||
+      phase.kind === 'syncing' ||
+      (phase.kind === 'other' && nowMs < phase.notBeforeMs && owners?.[index] === life.id);
+    if (partitions.some(isPending)) return;
     this.#isReady = true;
-    onReady?.();
+    callGuarded('onReady', onReady, onError);
   }
 
   #schedule(): void {
@@ -246,7 +257,10 @@ export class PartitionMember {
       case 'still-running':
         return onError(this.#stillRunning([effect.partition], 'another member may own it from now on'));
       case 'failed':
-        return onError(withCode(effect.failure.error));
+        return onError(this.#failed(effect.partition, effect.failure, effect.pauseMs));
+      case 'give-up':
+        this.#mistake = effect.failure;
+        return undefined;
       case 'forget':
         return forget(memberLease(group, effect.id), effect.version);
       case 'refuse':
@@ -294,6 +308,14 @@ export class PartitionMember {
           );
     work.abort(error);
     onError(error);
+  }
+
+  #failed(partition: number, { error }: Failure, pauseMs: number | undefined): KubeloomError {
+    const { code, message } = withCode(error);
+    const next =
+      pauseMs === undefined ? '' : `; the partition is given back for ${Math.round(pauseMs)} ms or longer`;
+    const name = partitionLease(this.#parts.group, partition);
+    return new KubeloomError(code, `${name}: the work failed: ${message}${next}`, { cause: error });
   }
 
   #stillRunning(partitions: readonly number[], consequence: string): KubeloomError {

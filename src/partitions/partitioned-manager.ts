@@ -57,7 +57,7 @@ export interface PartitionedManagerOptions extends Omit<PartitionGroupOptions, '
   readonly key: 'uid' | 'namespace';
   /**
    * Called for each partition that this member comes to own. An error gives the partition back; the manager tries it
-   * again later.
+   * again later. ERR_KUBELOOM_OPTION and ERR_KUBELOOM_PARTITION end the run: another attempt would fail in the same way.
    */
   readonly declare: (controllers: PartitionControllers) => void;
   /** Options of the controllers' client: field manager, receiver of the server's warnings. */
@@ -125,8 +125,8 @@ export class PartitionedManager {
    * Takes part in the group until the signal is aborted: runs the controllers of each owned partition. Resolves when
    * all reconciliations have ended and all partitions are handed over. A manager runs once.
    *
-   * @throws ERR_KUBELOOM_OPTION when an older member of the group uses another number of partitions or another key,
-   *   ERR_KUBELOOM_STARTED, ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations did not end in time after
+   * @throws ERR_KUBELOOM_OPTION when an older member of the group uses another number of partitions or another key, or
+   *   when controllers are declared wrongly, ERR_KUBELOOM_PARTITION, ERR_KUBELOOM_STARTED, ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations did not end in time after
    *   the stop, and the error of the informer on the Leases, if it ended by itself
    */
   async run(options: Required<SignalOptions>): Promise<void> {

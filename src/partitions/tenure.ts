@@ -22,7 +22,9 @@ export interface Tenure {
 
 /**
  * The work on a partition, until a signal of the tenure is aborted: the partition is released when the promise settles
- * after that. A promise that is fulfilled earlier keeps the partition; a promise that is rejected gives it back.
+ * after that. A promise that is fulfilled earlier keeps the partition; a promise that is rejected gives it back,
+ * for a pause that grows with each failure. A promise that is rejected with ERR_KUBELOOM_OPTION or ERR_KUBELOOM_PARTITION
+ * before `synced` ends the member's run with that error: another attempt would fail in the same way.
  */
 export type WorkOnPartition = (tenure: Tenure) => Promise<void>;
 

@@ -13,6 +13,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
       "if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });",
       '',
     ],
+    C441: ["if (phase.kind === 'syncing' && isMistake(failure.error))", 'if (false)'],
   },
   'src/partitions/decide.ts': {
     C228: [

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { StoredRecord } from '../../../src/controller/index.ts';
+import { KubeloomError } from '../../../src/index.ts';
 import { dueMs } from '../../../src/partitions/decide.ts';
 import { newMember } from '../../../src/partitions/member-state.ts';
 import type { MemberEvent, MemberRules, MemberState } from '../../../src/partitions/member-state.ts';
@@ -256,11 +257,25 @@ describe('a member', () => {
     subject.claims(410, stored(2, 'me.x.1', 4));
     const failure = { error: new Error('broken') };
     const effects = subject.at(500, { type: 'worked', partition: 0, failure });
-    assert.deepEqual(effects, ['failed', 'renew', 'release']);
+    assert.deepEqual(effects, ['renew', 'release', 'failed']);
     subject.at(510, { type: 'released', partition: 0, stored: stored(3, '', 4) });
     subject.sees(520, 'other.y.1', 4, { division: 'uid-1' });
     assert.deepEqual(subject.tick(14_000), []);
     assert.deepEqual(subject.state.owners, ['other.y.1']);
+  });
+
+  test('C441 leaves when a work fails before it is active with an error that another attempt would repeat', () => {
+    for (const isActive of [false, true]) {
+      const subject = new Subject();
+      subject.tick(250);
+      subject.claims(260, stored(2, 'me.x.1', 4));
+      if (isActive) subject.at(300, { type: 'synced', partition: 0 });
+      const failure = { error: new KubeloomError('ERR_KUBELOOM_OPTION', 'there is no controller') };
+      const effects = subject.at(500, { type: 'worked', partition: 0, failure });
+      assert.deepEqual(effects, ['renew', 'release', ...(isActive ? ['failed'] : ['give-up', 'renew'])]);
+      const released = subject.at(510, { type: 'released', partition: 0, stored: stored(3, '', 4) });
+      assert.deepEqual(released, isActive ? [] : ['end']);
+    }
   });
 
   test('C301 releases a partition whose work does not end after its drain was aborted', () => {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { PartitionGroup } from '../../../src/partitions/index.ts';
 import type { PartitionGroupOptions, Tenure, WorkOnPartition } from '../../../src/partitions/index.ts';
 import { collectMetrics } from '../../../src/metrics/index.ts';
-import { resources } from '../../../src/index.ts';
+import { KubeloomError, resources } from '../../../src/index.ts';
 import type { WireOf } from '../../../src/index.ts';
 import { resourcePath } from '../../../src/kube/resource.ts';
 import { ApiClient } from '../../../src/http/api-client.ts';
@@ -225,6 +225,54 @@ describe('a group of partitions', () => {
     assert.deepEqual(calls, []);
     for (const { synced } of begun) synced();
     assert.deepEqual(calls, ['ready']);
+  });
+
+  test('C301 does not call onReady while a work fails, and reports the partition and a pause that grows', async () => {
+    await using scene = await GroupScene.start('echoes');
+    const calls: string[] = [];
+    let failuresLeft = 3;
+    const work: WorkOnPartition = async (tenure) => {
+      if (failuresLeft-- > 0) throw new Error('no database');
+      assert.deepEqual(calls, []);
+      await idle(tenure);
+    };
+    const onReady = (): void => {
+      calls.push('ready');
+      throw new Error('the probe is broken');
+    };
+    await using member = join(scene, { partitions: 1, onReady }, work);
+    await scene.pass(() => calls.length > 0);
+    assert.equal(failuresLeft, -1);
+    assert.deepEqual(member.group.owned, [0]);
+    const pauses = scene.errors.map(({ message }) =>
+      /^web-partition-00: the work failed: no database; .* for (\d+) ms or longer$/.exec(message)?.at(1),
+    );
+    assert.deepEqual(pauses, ['2000', '4000', '8000', undefined]);
+    assert.equal(scene.errors.at(-1)?.code, 'ERR_KUBELOOM_ERROR_LISTENER');
+  });
+
+  test('C441 ends with the error of a work that can never begin, when its other partitions are handed over', async () => {
+    await using scene = await GroupScene.start('echoes');
+    const mistake = new KubeloomError('ERR_KUBELOOM_OPTION', 'there is no controller');
+    const ended: number[] = [];
+    const work: WorkOnPartition = async (tenure) => {
+      const { partition, drainSignal } = tenure;
+      while (partition === 3 && group?.owned.length !== PARTITIONS && !drainSignal.aborted) await turn();
+      if (partition === 3) throw mistake;
+      await idle(tenure);
+      ended.push(partition);
+    };
+    let group: PartitionGroup | undefined;
+    await using member = join(scene, {}, work);
+    ({ group } = member);
+    let isOver = false;
+    const rejected = assert.rejects(member.run, (error) => error === mistake);
+    void rejected.then(() => (isOver = true));
+    await scene.pass(() => isOver);
+    assert.deepEqual(ended.toSorted(), [0, 1, 2]);
+    const holders = [...(await leasesOf(scene)).values()].map(({ spec }) => spec?.holderIdentity ?? '');
+    assert.deepEqual(new Set(holders), new Set(['']));
+    assert.deepEqual(scene.errors, []);
   });
 
   test('has metrics of its partitions while it runs', async () => {

@@ -322,24 +322,21 @@ describe('a partitioned manager', () => {
 
   test('refuses a second kind with the key uid, whose objects have other partitions', async () => {
     await using scene = await GroupScene.start('echoes');
-    scene.join('a', {
+    const { run } = scene.join('a', {
       declare: ({ controllerFor }) =>
         controllerFor(pods)
           .owns(configMaps)
           .reconcile(() => undefined),
     });
-    await scene.until(() => scene.errors.length > 0);
-    assert.equal(scene.errors[0]?.code, 'ERR_KUBELOOM_OPTION');
-    assert.match(scene.errors[0]?.message ?? '', /use the key 'namespace'/);
+    await scene.refuses(run, { code: 'ERR_KUBELOOM_OPTION', message: /use the key 'namespace'/ });
   });
 
   test('refuses a module, whose client is not that of the partition', async () => {
     await using scene = await GroupScene.start('echoes');
-    scene.join('a', {
+    const { run } = scene.join('a', {
       declare: ({ controllerFor }) => controllerFor(pods).reconcile(new URL('file:///reconcile.js')),
     });
-    await scene.until(() => scene.errors.length > 0);
-    assert.match(scene.errors[0]?.message ?? '', /give a function/);
+    await scene.refuses(run, { code: 'ERR_KUBELOOM_OPTION', message: /give a function/ });
   });
 
   test('refuses wrong options', () => {

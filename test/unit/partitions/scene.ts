@@ -1,4 +1,5 @@
 /** Members of a partitioned manager's group on one embedded apiserver, with a clock that only the test moves. */
+import assert from 'node:assert/strict';
 import { FakeClock, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import type { ApiServerOptions, EmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { ObjectClient } from '../../../src/controller/index.ts';
@@ -9,6 +10,8 @@ import type { KubeloomError } from '../../../src/index.ts';
 import { ShardFilter } from '../../../src/kube/shard-filter.ts';
 
 export const PARTITIONS = 4;
+/** Far longer than a test takes on a slow machine. */
+const LIMIT_MS = 240_000;
 export const { pods } = resources.core.v1;
 
 export class Member {
@@ -75,19 +78,40 @@ export class GroupScene implements AsyncDisposable {
 
   /** Waits for the condition. The clock moves only over the times in which a member waits for others, and common caches for other partitions. */
   async until(condition: () => boolean): Promise<void> {
+    const startMs = performance.now();
     while (!condition()) {
+      this.#checkLimit(startMs);
       await turn();
       const { nextDelayMs } = this.clock;
       if (nextDelayMs !== undefined && nextDelayMs <= 250) this.clock.advance(nextDelayMs);
     }
   }
 
+  /** Waits for the end of a run with this error, while time passes. */
+  async refuses(
+    run: Promise<void>,
+    error: { readonly code: string; readonly message?: RegExp },
+  ): Promise<void> {
+    let isOver = false;
+    const rejected = assert.rejects(run, error).finally(() => (isOver = true));
+    await this.pass(() => isOver);
+    await rejected;
+  }
+
   /** Waits for the condition while time passes. */
   async pass(condition: () => boolean): Promise<void> {
+    const startMs = performance.now();
     while (!condition()) {
+      this.#checkLimit(startMs);
       for (let turns = 0; turns < 5; turns++) await turn();
       this.clock.advance(100);
     }
+  }
+
+  #checkLimit(startMs: number): void {
+    if (performance.now() - startMs < LIMIT_MS) return;
+    const owned = this.#members.map(({ manager }) => `${manager.identity}: ${manager.owned.join()}`);
+    assert.fail(`the condition does not come; owned: ${owned.join('; ')}; errors: ${this.errors.join('; ')}`);
   }
 
   /** Creates a pod of a partition. */
