@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { setEnvironmentData } from 'node:worker_threads';
 import { LeaderElector } from '../../../src/controller/index.ts';
 import { MemoryLease, MemoryLock } from './leader-election/memory-lock.ts';
+import type { Clock } from '../../../src/base/clock.ts';
 import { InformerThreads, resources } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { RecordingLogger } from '../../kit/recording-logger.ts';
@@ -83,19 +84,35 @@ it('C310 the signal of a former leader is aborted in threads while its main thre
   await using scene = await Scene.start();
   await scene.create('deployments.apps', object('asks'));
   const lock = new MemoryLock(new MemoryLease(), 'first');
-  const times = { leaseDurationMs: 600, renewDeadlineMs: 400, retryPeriodMs: 80 };
-  await using running = managerOf(scene, { leaderElector: new LeaderElector({ lock, ...times }) });
+  const times = { leaseDurationMs: 7_200_000, renewDeadlineMs: 3_600_000, retryPeriodMs: 100 };
+  // The answer to a renewal comes at the last moment of the lease before it, so the renewal is good for 101 ms.
+  const timers = new FakeClock(0);
+  let lateMs = 0;
+  lock.before = async (operation) => {
+    await Promise.resolve();
+    if (operation === 'update') lateMs = times.renewDeadlineMs - times.retryPeriodMs - 1;
+  };
+  const clock: Clock = {
+    now: () => timers.now() + lateMs,
+    schedule: (delayMs, callback) => timers.schedule(delayMs, callback),
+  };
+  await using running = managerOf(scene, { leaderElector: new LeaderElector({ lock, clock, ...times }) });
   const words = new Int32Array(new SharedArrayBuffer(8));
   setEnvironmentData('asking', words);
   running.manager
     .controllerFor(deployments, { concurrency: 1, onError: () => undefined })
     .owns(replicaSets)
     .reconcile(MODULE);
-  const run = running.run();
+  const lost = assert.rejects(running.run(), { code: 'ERR_KUBELOOM_LEADER_LOST' });
   while (Atomics.load(words, 0) === 0) await new Promise((resolve) => setImmediate(resolve));
-  // The limit of a failure: the thread ends the wait when it sees its signal.
-  assert.notEqual(Atomics.wait(words, 1, 0, 20_000), 'timed-out');
-  await assert.rejects(run, { code: 'ERR_KUBELOOM_LEADER_LOST' });
+  assert.equal(Atomics.load(words, 1), 0);
+  timers.advance(times.retryPeriodMs);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(lock.calls.at(-1), 'update');
+  // The limit of a failure: the thread ends the wait when it sees its signal, and no time passes for the main thread.
+  assert.notEqual(Atomics.wait(words, 1, 0, 30_000), 'timed-out');
+  timers.advance(times.leaseDurationMs);
+  await lost;
 });
 
 it('C297 a thread that blocks, and is far behind, does not delay the end of a manager after shutdownTimeoutMs', async () => {
