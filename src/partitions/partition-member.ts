@@ -200,7 +200,7 @@ export class PartitionMember {
     const moment = { nowMs: clock.now(), untilMs, wallTime: new Date().toISOString() };
     const { state, effects } = (this.#parts.step ?? memberStep)(before, event, moment, rules);
     this.#state = state;
-    if (state.isLeaving && !before.isLeaving)
+    if (state.isLeaving && !before.isLeaving && !this.#end.signal.aborted)
       this.#cancelLimit = clock.schedule(shutdownTimeoutMs, () => this.#giveUp());
     for (const effect of effects) if (effect.type !== 'renew') this.#perform(effect);
     if (effects.some(({ type }) => type === 'renew')) this.#election?.renew();
