@@ -73,6 +73,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C214: ['this.#memory.close();', ''],
     C215: ['if (opened.load() !== 0)', 'if (false)'],
     C218: ['for (const informer of this.#numbered) informer.checkRunning();', ''],
+    C445: [' || isClosed(port)', ''],
   },
   'src/thread/worker/thread-informer.ts': {
     C210: ['this.#waiters.close();', ''],

@@ -57,8 +57,8 @@ const CHECKS: OptionChecks<OpenCacheOptions> = { onError: callback };
  * deliver; after that, wait for the informers to sync.
  *
  * @typeParam Types types of the objects by the names of the informers: `openCache<{ pods: V1Pod }>(workerData)`
- * @throws ERR_KUBELOOM_OPTION for a value that is no port; ERR_KUBELOOM_STOPPED after the main thread closed the port;
- *   ERR_KUBELOOM_STARTED if the port was opened before
+ * @throws ERR_KUBELOOM_OPTION for a value that is no port; ERR_KUBELOOM_STOPPED after the main thread closed the port,
+ *   or the thread that made the port has ended; ERR_KUBELOOM_STARTED if the port was opened before
  */
 export async function openCache<Types extends Readonly<Record<string, unknown>>>(
   port: CachePort,
@@ -151,11 +151,13 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     drain.addMaintenance(() => this.#afterRound());
     const words = new Int32Array(memory.words);
     const bell = new Bell(words, BELL_LINE);
-    port.once('close', () => void this.#shutDown(undefined));
+    const closedWord = new Word(words, CLOSED_LINE);
+    const portClosed = (): void => void this.#shutDown(closedWord.load() === 0 ? ownerEnded() : undefined);
+    port.once('close', portClosed);
     port.on('message', (message: ToReader) => this.#take(message));
     this.#loop.start({ drain, bell: parts.hasBell ? bell : undefined, inProcess: undefined });
     port.postMessage({ type: 'open' });
-    if (new Word(words, CLOSED_LINE).load() !== 0) void this.#shutDown(undefined);
+    if (closedWord.load() !== 0 || isClosed(port)) portClosed();
   }
 
   /** Returns the informer that the main thread shared under this name. */
@@ -240,7 +242,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   async #end(failure: KubeloomError | undefined): Promise<void> {
     if (!this.#isOpened) {
       const message = 'the main thread closed the shared cache before this thread opened it';
-      this.#open.reject(new KubeloomError('ERR_KUBELOOM_STOPPED', message));
+      this.#open.reject(failure ?? new KubeloomError('ERR_KUBELOOM_STOPPED', message));
     }
     await Promise.all(this.#numbered.map((informer) => informer.stop(failure)));
     this.#isClosed = true;
@@ -249,4 +251,16 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     const [port] = this.#cachePort.transferList;
     port.close();
   }
+}
+
+/** Returns the reason of a port that closed without a message: the thread at the other end was terminated, or exited. */
+function ownerEnded(): KubeloomError {
+  const message =
+    'the thread that made this cache port has ended: send a port of a thread that outlives the threads that read its cache';
+  return new KubeloomError('ERR_KUBELOOM_STOPPED', message);
+}
+
+/** Returns whether a port with a listener is closed. A port that closed before it had a listener emits no event. */
+function isClosed(port: MessagePort & { hasRef?(): boolean }): boolean {
+  return port.hasRef?.() === false;
 }
