@@ -187,10 +187,22 @@ export class InformerLifecycle {
     this.#waiters.close();
     this.#stop.abort();
     changed.changed();
+    const closed = threads.threads?.closed;
+    const unlisten = closed && onAbort(closed, () => this.#dropPending(withCode(closed.reason)));
     await handlers.close(this.#drain && !this.#failure);
+    unlisten?.();
     pipeline.close();
     await threads.release();
     this.#end();
+  }
+
+  /** Ends a drain whose threads were closed. @param error ends the informer if notifications are pending */
+  #dropPending(error: KubeloomError): void {
+    const { handlers, reports } = this.#parts;
+    if (this.#failure || handlers.backlogs.every(({ notifications }) => notifications === 0)) return;
+    this.#failure = error;
+    reports.report(error, 'lifecycle');
+    void handlers.close(false);
   }
 
   /** Resolves the waits for versions that the cache reached. */

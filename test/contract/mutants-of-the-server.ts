@@ -28,6 +28,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/informer/threads/informer-threads.ts': {
     C60: ["this.#running?.backend.toReflector({ type: 'stop', informer });", 'resolve();'],
+    C446: ['this.#closed.abort(closed);', ''],
     C61: ['await this.#running?.backend.close();', 'void 0;', 'threads-1'],
   },
   'src/base/option-checks.ts': {

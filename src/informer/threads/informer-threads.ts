@@ -68,6 +68,7 @@ export class InformerThreads {
   #endMetrics = (): void => undefined;
   readonly #attachments: AttachmentTable;
   #failure: KubeloomError | undefined;
+  readonly #closed: AbortController = new AbortController();
   #closing: Promise<void> | undefined;
 
   constructor(options?: ThreadsOptions);
@@ -115,6 +116,11 @@ export class InformerThreads {
       requestRun: this.#loop.wake,
     });
     this.drain = new Drain(this.#merger, parts.clock ?? realClock, drainBudgetMs, this.#backlogs);
+  }
+
+  /** @internal Aborted with a KubeloomError when the threads are closed: handlers receive no further notification. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
   }
 
   /** Number of shards, also when they run in-process. */
@@ -210,15 +216,15 @@ export class InformerThreads {
   async #close(): Promise<void> {
     this.#running?.supervisor.close();
     await this.#running?.backend.close();
-    // Informers that still run lose their threads; end them instead of letting them wait for answers.
-    this.#failed(
-      new KubeloomError(
-        'ERR_KUBELOOM_STOPPED',
-        'the informer threads were closed while this informer ran; stop the informer before you close the threads',
-      ),
+    const closed = new KubeloomError(
+      'ERR_KUBELOOM_STOPPED',
+      'the informer threads were closed while this informer used them; close the threads when shutdown() has resolved',
     );
+    // Informers that still run lose their threads; end them instead of letting them wait for answers.
+    this.#failed(closed);
     this.#bellWatch?.close();
     this.#loop.stop();
+    this.#closed.abort(closed);
     this.#endMetrics();
   }
 

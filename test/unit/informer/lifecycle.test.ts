@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 import type { SharedIndexInformer } from '../../../src/index.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
-import { Scene, busy, isPending, pod, turns } from './scene.ts';
+import { Gate, Lines, Scene, busy, isPending, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 function life(informer: SharedIndexInformer<Pod>): boolean[] {
@@ -28,6 +28,40 @@ describe('the lifecycle of an informer', () => {
       scene.source.requests.map(({ verb }) => verb),
       ['list', 'watch'],
     );
+  });
+
+  test('C446 threads that are closed during a drain end it, and what was not delivered is an error', async () => {
+    await using scene = new Scene();
+    const { informer, lines, gate, run } = await busy(scene);
+    const rejected = assert.rejects(run, {
+      code: 'ERR_KUBELOOM_STOPPED',
+      message: /when shutdown\(\) has resolved/,
+    });
+    const ended = informer.shutdown({ drain: true });
+    await turns();
+    await scene.threads.close();
+    gate.open();
+    await ended;
+    await rejected;
+    assert.deepEqual(lines.lines, ['add! a']);
+    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_STOPPED']);
+  });
+
+  test('C446 threads that are closed during the last call of a drain change nothing', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer();
+    using gate = new Gate();
+    const lines = new Lines(() => gate.opened);
+    informer.addEventHandler(lines);
+    scene.source.add(pod('a'));
+    const run = informer.run();
+    await lines.until('add! a');
+    const ended = informer.shutdown({ drain: true });
+    await turns();
+    await scene.threads.close();
+    gate.open();
+    await Promise.all([ended, run]);
+    assert.deepEqual([lines.lines, scene.codes], [['add! a'], []]);
   });
 });
 
