@@ -27,7 +27,7 @@ import {
 } from './scripted-lister-watcher.ts';
 
 test('A handler that deletes each delivered object receives every deletion', async () => {
-  const scene = new InformerScene();
+  await using scene = new InformerScene();
   scene.source.listAnswers.push(podList(1, []));
   scene.handler.onCall = (call): void => {
     const [verb, name = ''] = call.split(/[ @]/);
@@ -39,11 +39,10 @@ test('A handler that deletes each delivered object receives every deletion', asy
   const deletions = scene.handler.calls.filter((call) => call.startsWith('delete'));
   assert.deepEqual(deletions, ['delete a-hello@9', 'delete b-controller@9', 'delete c-framework@9']);
   assert.deepEqual(scene.informer.store.listKeys(), []);
-  await scene.stop();
 });
 
 test('A controller has synced when the first list has been processed, not before, and stays synced after a disconnect', async () => {
-  const scene = new InformerScene();
+  await using scene = new InformerScene();
   const { controller } = scene.informer;
   const seen: boolean[] = [];
   scene.handler.onCall = (): unknown => seen.push(controller.hasSynced());
@@ -58,7 +57,6 @@ test('A controller has synced when the first list has been processed, not before
   scene.source.watching.send(errorEvent(410, 'Expired'));
   await settle();
   assert.equal(controller.hasSynced(), true);
-  await scene.stop();
 });
 
 test('After lost events and a new list, atomic or not, no object is in the initial list', async () => {
@@ -102,7 +100,7 @@ test('After lost events and a new list, atomic or not, no object is in the initi
 });
 
 test('The store has the version of an event when the handler is called, and follows bookmarks', async () => {
-  const scene = new InformerScene();
+  await using scene = new InformerScene();
   const { store } = scene.informer;
   const versions: string[] = [];
   scene.handler.onCall = (): unknown => versions.push(store.lastStoreSyncResourceVersion());
@@ -116,7 +114,6 @@ test('The store has the version of an event when the handler is called, and foll
   scene.source.watching.send(bookmark(9));
   await settle();
   assert.equal(store.lastStoreSyncResourceVersion(), '9');
-  await scene.stop();
 });
 
 test('When the transform removes the version, the store keeps its version until the next list', async () => {
@@ -198,7 +195,7 @@ test('C128 A transform that fails is reported, and the object is stored as recei
 });
 
 test("C125 A handler's error is reported, the informer syncs and continues", async () => {
-  const scene = new InformerScene();
+  await using scene = new InformerScene();
   scene.handler.onCall = (call): void => {
     if (call.includes('bad')) throw new Error('no');
   };
@@ -214,11 +211,10 @@ test("C125 A handler's error is reported, the informer syncs and continues", asy
     'update good@2 good@4',
   ]);
   assert.deepEqual(scene.errors, ['process ERR_KUBELOOM_PROCESS', 'process ERR_KUBELOOM_PROCESS']);
-  await scene.stop();
 });
 
 test('Events that came together are processed as a batch, each change delivered in the order of the watch', async () => {
-  const scene = new InformerScene();
+  await using scene = new InformerScene();
   const sizes: number[] = [];
   scene.handler.onCall = (): unknown => sizes.push(scene.informer.store.size);
   scene.source.listAnswers.push(podList(1, []));
@@ -234,7 +230,6 @@ test('Events that came together are processed as a batch, each change delivered 
   await settle();
   assert.deepEqual(scene.handler.take(), ['add first@2', 'add a@3', 'add b@4', 'update a@3 a@5']);
   assert.deepEqual(sizes, [1, 3, 3, 3]);
-  await scene.stop();
 });
 
 test('A resync delivers the whole store again, unless shouldResync returns false', async () => {

@@ -20,7 +20,7 @@ async function iterationAt(scene: ReflectorScene, version: string): Promise<void
 }
 
 test('With a page size every list comes in pages of it, also at a version', async () => {
-  const scene = new ReflectorScene({ watchListPageSize: 4 });
+  await using scene = new ReflectorScene({ watchListPageSize: 4 });
   await iterationAt(scene, '10');
   scene.source.take();
   const all = podsOf(10);
@@ -33,7 +33,6 @@ test('With a page size every list comes in pages of it, also at a version', asyn
     'LIST {"limit":4,"continue":"C2"}',
   ]);
   assert.equal(scene.store.pods.size, 10);
-  await scene.stop();
 });
 
 test('Without a page size a list at a version comes in one piece', async () => {
@@ -102,7 +101,7 @@ test('A watch lasts a random time between five and ten minutes; a longer minimum
 });
 
 test('A watch that the server ends in time is resumed at once, where it ended', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   scene.source.listAnswers.push(podList(1, []));
   await scene.run();
   scene.source.take();
@@ -114,11 +113,10 @@ test('A watch that the server ends in time is resumed at once, where it ended', 
   await settle();
   assert.equal(scene.source.take().length, 1);
   assert.deepEqual(scene.errors, []);
-  await scene.stop();
 });
 
 test('A watch that breaks is reported and resumed where it broke', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   scene.source.listAnswers.push(podList(1, []));
   await scene.run();
   scene.source.take();
@@ -126,11 +124,10 @@ test('A watch that breaks is reported and resumed where it broke', async () => {
   await settle();
   assert.deepEqual(scene.source.take(), ['WATCH {"allowWatchBookmarks":true,"resourceVersion":"7"}']);
   assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_LISTER_WATCHER']);
-  await scene.stop();
 });
 
 test('An event that cannot be parsed is requested again; a second time at the same place leads to a list', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   const malformed = (): Error => new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', 'not an event');
   scene.source.listAnswers.push(podList(1, []));
   await scene.run();
@@ -142,7 +139,6 @@ test('An event that cannot be parsed is requested again; a second time at the sa
   assert.equal(scene.reflector.phase, 'backing-off');
   const code = 'decode ERR_KUBELOOM_MALFORMED_EVENT';
   assert.deepEqual(scene.errors, [code, code]);
-  await scene.stop();
 });
 
 test('Refused connections of a watch are retried without a list, after delays that double up to the limit', async () => {
@@ -168,7 +164,7 @@ test('Refused connections of a watch are retried without a list, after delays th
 });
 
 test('The backoff and its jitter can be configured', async () => {
-  const scene = new ReflectorScene({
+  await using scene = new ReflectorScene({
     backoff: { initialMs: 10, maxMs: 100, jitter: 0 },
     random: () => 0.99,
   });
@@ -181,11 +177,10 @@ test('The backoff and its jitter can be configured', async () => {
   }
   assert.deepEqual(delays, [10, 20, 40, 80, 100]);
   assert.equal(scene.errors.length, 5);
-  await scene.stop();
 });
 
 test('By default delays are 0.8 s doubled up to 30 s, on the given clock', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   scene.source.listAnswers.push(...Array.from({ length: 8 }, refused));
   await scene.run();
   const delays: (number | undefined)[] = [];
@@ -194,11 +189,10 @@ test('By default delays are 0.8 s doubled up to 30 s, on the given clock', async
     await scene.advance(scene.clock.nextDelayMs ?? 0);
   }
   assert.deepEqual(delays, [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
-  await scene.stop();
 });
 
 test('Too many requests, as a response or as an event, lead to a delay without a list, at least Retry-After', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   scene.source.listAnswers.push(podList(1, []));
   scene.source.watchAnswers.push(statusThrown(429, 'TooManyRequests', { retryAfterSeconds: 7 }));
   await scene.run();
@@ -210,11 +204,10 @@ test('Too many requests, as a response or as an event, lead to a delay without a
   await scene.advance(scene.clock.nextDelayMs ?? 0);
   assert.equal(scene.reflector.phase, 'watching');
   assert.equal(lists(scene).length, 1);
-  await scene.stop();
 });
 
 test('Internal errors are retried at once for the configured time', async () => {
-  const scene = new ReflectorScene({ maxInternalErrorRetryDurationMs: 10_000 });
+  await using scene = new ReflectorScene({ maxInternalErrorRetryDurationMs: 10_000 });
   scene.source.listAnswers.push(podList(1, []));
   await scene.run();
   scene.source.watching.send(errorEvent(500, 'InternalError'));
@@ -225,7 +218,6 @@ test('Internal errors are retried at once for the configured time', async () => 
   await settle();
   assert.equal(scene.reflector.phase, 'backing-off');
   assert.equal(lists(scene).length, 1);
-  await scene.stop();
 });
 
 test('Without a handler errors are warnings, one a second for each code', async () => {
@@ -301,7 +293,7 @@ test('A resync that fails ends the watch: after two resyncs listAndWatch returns
 });
 
 test('A resync that fails while there is no watch is only reported', async () => {
-  const scene = new ReflectorScene({ resyncPeriodMs: 100 });
+  await using scene = new ReflectorScene({ resyncPeriodMs: 100 });
   scene.source.listAnswers.push(podList(1, []));
   scene.store.onWrite = (write): void => {
     if (write === 'resync') throw new Error('no resync');
@@ -313,11 +305,10 @@ test('A resync that fails while there is no watch is only reported', async () =>
   await scene.advance(100);
   assert.deepEqual(scene.errors, ['resync ERR_KUBELOOM_STORE_WRITE']);
   assert.equal(scene.reflector.phase, 'backing-off');
-  await scene.stop();
 });
 
 test('A watch that is silent beyond its timeout is closed and requested again', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   scene.source.listAnswers.push(podList(1, []));
   await scene.run();
   await scene.advance(329_000);
@@ -326,5 +317,4 @@ test('A watch that is silent beyond its timeout is closed and requested again', 
   assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_STALLED']);
   assert.equal(scene.source.watches[0]?.stops, 1);
   assert.equal(scene.source.watches.length, 2);
-  await scene.stop();
 });

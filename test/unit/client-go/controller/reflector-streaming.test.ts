@@ -23,7 +23,7 @@ const streaming = (options: ConstructorParameters<typeof ReflectorScene>[0] = {}
   new ReflectorScene({ isStreaming: true, ...options });
 
 test('A streaming list is one watch and no list; at its end bookmark its objects are stored at once', async () => {
-  const scene = await streaming().run();
+  await using scene = await streaming().run();
   assert.deepEqual(scene.source.calls, [STREAM]);
   scene.source.watching.send(added('foo', 1), bookmark(1, 'true'), modified('foo', 2), added('bar', 3));
   scene.source.watching.send(added('baz', 4), added('qux', 5), added('zoo', 6));
@@ -33,11 +33,10 @@ test('A streaming list is one watch and no list; at its end bookmark its objects
   assert.deepEqual(scene.source.calls, [STREAM]);
   assert.equal(scene.reflector.lastSyncResourceVersion(), '6');
   assert.equal(scene.reflector.phase, 'watching');
-  await scene.stop();
 });
 
 test('C122 Before the end bookmark of a streaming list, the store has neither objects nor a version', async () => {
-  const scene = await streaming().run();
+  await using scene = await streaming().run();
   assert.equal(scene.reflector.lastSyncResourceVersion(), '');
   scene.source.watching.send(added('foo', 1), added('bar', 2), bookmark(7), bookmark(8, 'false'));
   await settle();
@@ -47,11 +46,10 @@ test('C122 Before the end bookmark of a streaming list, the store has neither ob
   await settle();
   assert.equal(scene.reflector.lastSyncResourceVersion(), '9');
   assert.deepEqual(scene.store.log, ['replace [foo@3] at 9']);
-  await scene.stop();
 });
 
 test('C122 A streaming list is stored in the order in which the server sent it', async () => {
-  const scene = await streaming().run();
+  await using scene = await streaming().run();
   scene.source.watching.send(
     added('c', 3),
     added('a', 1),
@@ -61,7 +59,6 @@ test('C122 A streaming list is stored in the order in which the server sent it',
   );
   await settle();
   assert.deepEqual(scene.store.log, ['replace [c@4 a@1 b@2] at 4']);
-  await scene.stop();
 });
 
 test('C122 The store transforms every object of a streaming list once', async () => {
@@ -92,7 +89,7 @@ test('Streaming lists are not tried where the ListerWatcher does not support the
 });
 
 test('When a server rejects the streaming list, this iteration lists; the next tries to stream again', async () => {
-  const scene = streaming();
+  await using scene = streaming();
   scene.source.watchAnswers.push(statusThrown(422, 'Invalid'));
   scene.source.listAnswers.push(podList(5, [pod('foo', 5)]));
   await scene.run();
@@ -106,18 +103,16 @@ test('When a server rejects the streaming list, this iteration lists; the next t
   await settle();
   await scene.advance(800);
   assert.match(scene.source.take()[0] ?? '', /sendInitialEvents/);
-  await scene.stop();
 });
 
 test('A stream that is closed before its end starts again; no object of the first is stored', async () => {
-  const scene = await streaming().run();
+  await using scene = await streaming().run();
   scene.source.watching.send(added('old', 1)).end();
   await settle();
   assert.deepEqual(scene.source.calls, [STREAM, STREAM]);
   scene.source.watching.send(added('new', 2), bookmark(2, 'true'));
   await settle();
   assert.deepEqual(scene.store.log, ['replace [new@2] at 2']);
-  await scene.stop();
 });
 
 test('A stream that is rejected temporarily is retried within the iteration, and a stop ends the delay', async () => {
@@ -134,7 +129,7 @@ test('A stream that is rejected temporarily is retried within the iteration, and
 });
 
 test('After half a minute of silence before its end a stream is replaced by a list; delays do not count as silence', async () => {
-  const scene = await streaming().run();
+  await using scene = await streaming().run();
   scene.source.listAnswers.push(podList(5, []));
   await scene.advance(29_000);
   scene.source.watching.send(added('foo', 1));
@@ -145,7 +140,6 @@ test('After half a minute of silence before its end a stream is replaced by a li
   assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_NO_END_BOOKMARK']);
   assert.match(scene.source.calls[1] ?? '', /^LIST/);
   assert.equal(scene.source.watches[0]?.stops, 1);
-  await scene.stop();
 });
 
 test('After the end bookmark, and where none was requested, silence does not lead to a list', async () => {
@@ -173,11 +167,10 @@ test('A stop during a streaming list leaves the store unchanged', async () => {
 });
 
 test('An object without a name in a streaming list is reported and left out', async () => {
-  const scene = await streaming().run();
+  await using scene = await streaming().run();
   const nameless: Pod = JSON.parse('{"kind":"Pod","metadata":{"resourceVersion":"3"}}');
   scene.source.watching.send({ type: 'ADDED', object: nameless }, added('foo', 1), bookmark(3, 'true'));
   await settle();
   assert.deepEqual(scene.errors, ['store ERR_KUBELOOM_KEY']);
   assert.deepEqual(scene.store.log, ['replace [foo@1] at 3']);
-  await scene.stop();
 });

@@ -102,7 +102,7 @@ test('C127 A watch that opens only after the stop is stopped, and its events are
 });
 
 test('Events of another type are skipped and reported: not stored, not counted, and their version is ignored', async () => {
-  const scene = listing({ expectedType: { kind: 'Pod', apiVersion: 'v1' } });
+  await using scene = listing({ expectedType: { kind: 'Pod', apiVersion: 'v1' } });
   await scene.run();
   const service = { ...pod('svc', 99), kind: 'Service' };
   const other = { ...pod('other', 98), apiVersion: 'v2' };
@@ -119,11 +119,10 @@ test('Events of another type are skipped and reported: not stored, not counted, 
     'decode ERR_KUBELOOM_UNEXPECTED_OBJECT',
     'decode ERR_KUBELOOM_UNEXPECTED_OBJECT',
   ]);
-  await scene.stop();
 });
 
 test('An object of a wrong type is not an event: a watch with nothing else within a second is very short', async () => {
-  const scene = listing({ expectedType: { kind: 'Pod' } });
+  await using scene = listing({ expectedType: { kind: 'Pod' } });
   await scene.run();
   scene.source.watching.send({ type: 'ADDED', object: { ...pod('svc', 9), kind: 'Service' } }).end();
   await settle();
@@ -132,11 +131,10 @@ test('An object of a wrong type is not an event: a watch with nothing else withi
     'watch ERR_KUBELOOM_VERY_SHORT_WATCH',
   ]);
   assert.equal(scene.reflector.phase, 'backing-off');
-  await scene.stop();
 });
 
 test('An event of an unknown type is reported and not stored; it counts and moves the version, as in client-go', async () => {
-  const scene = listing();
+  await using scene = listing();
   await scene.run();
   const stranger = { type: 'PATCHED', object: pod('a', 9) } as unknown as WatchEvent<Pod>;
   scene.source.watching.send(stranger).end();
@@ -144,12 +142,11 @@ test('An event of an unknown type is reported and not stored; it counts and move
   assert.deepEqual(scene.errors, ['decode ERR_KUBELOOM_MALFORMED_EVENT'], 'no very short watch');
   assert.equal(scene.reflector.lastSyncResourceVersion(), '9');
   assert.ok(!scene.store.contents().includes('a@9'));
-  await scene.stop();
 });
 
 test('C188 An event that is not an object, or without a kind, is reported without its content', async () => {
   const messages: string[] = [];
-  const scene = listing({ watchErrorHandler: ({ message }) => messages.push(message) });
+  await using scene = listing({ watchErrorHandler: ({ message }) => messages.push(message) });
   await scene.run();
   for (const object of ['hunter2', { kind: { password: 'hunter2' } }] as unknown[])
     scene.source.watching.send({ type: 'ADDED', object: object as Pod });
@@ -158,18 +155,16 @@ test('C188 An event that is not an object, or without a kind, is reported withou
     messages.join('\n'),
     /skipped it: string\n.* skipped it: an object without a kind and a name$/,
   );
-  await scene.stop();
 });
 
 test('A list error whose body is not JSON is an ordinary failure: the reflector continues', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   const body: Record<string, unknown> = {};
   body['self'] = body;
   scene.source.listAnswers.push(Object.assign(new Error('no disk'), { httpStatus: 500, body }));
   await scene.run();
   assert.deepEqual(scene.errors, ['list ERR_KUBELOOM_INTERNAL']);
   assert.equal(scene.ending, undefined);
-  await scene.stop();
 });
 
 test('Tables are rejected: a list that is one is an error, in a watch they are skipped', async () => {
@@ -179,7 +174,7 @@ test('Tables are rejected: a list that is one is an error, in a watch they are s
     metadata: { resourceVersion: '9' },
     items: [],
   };
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   scene.source.listAnswers.push(table, podList(1, []));
   await scene.listAndWatch();
   assert.equal(scene.ending, 'ERR_KUBELOOM_UNEXPECTED_OBJECT');
@@ -192,11 +187,10 @@ test('Tables are rejected: a list that is one is an error, in a watch they are s
   }
   await settle();
   assert.deepEqual(scene.store.contents(), ['custom.group/v1@7']);
-  await scene.stop();
 });
 
 test('Iterations on one store: each lists at the last version, and the store follows', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   const { source } = scene;
   source.listAnswers.push(podList(1, []));
   await scene.listAndWatch();
@@ -228,11 +222,10 @@ test('Iterations on one store: each lists at the last version, and the store fol
     .filter((call) => call.startsWith('LIST'))
     .map((call) => /"(\d+)"/.exec(call)?.[1]);
   assert.deepEqual(versions, ['0', '3', '5', '5', '5']);
-  await scene.stop();
 });
 
 test('C123 When replace of the store fails, the reflector lists again after a delay, and the version stays', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   scene.source.listAnswers.push(podList(10, [pod('foo')]), podList(11, [pod('foo')]));
   scene.store.onWrite = (write): void => {
     if (write.endsWith('at 10')) throw new Error('no room');
@@ -243,7 +236,6 @@ test('C123 When replace of the store fails, the reflector lists again after a de
   assert.deepEqual(scene.source.take(), [LIST_FIRST]);
   await scene.advance(800);
   assert.equal(scene.reflector.lastSyncResourceVersion(), '11');
-  await scene.stop();
 });
 
 test('listAndWatch throws when the store rejects the list', async () => {
@@ -272,7 +264,7 @@ test('One signal may stop many reflectors: Node warns of no leak, and no listene
 });
 
 test('An event that the store rejects is reported, and the watch continues', async () => {
-  const scene = await listing().run();
+  await using scene = await listing().run();
   scene.store.onWrite = (write): void => {
     if (write.startsWith('add foo') || write.startsWith('bookmark')) throw new Error('refused');
   };
@@ -281,7 +273,6 @@ test('An event that the store rejects is reported, and the watch continues', asy
   assert.deepEqual(scene.errors, ['store ERR_KUBELOOM_STORE_WRITE', 'store ERR_KUBELOOM_STORE_WRITE']);
   assert.deepEqual(scene.store.contents(), ['bar@3']);
   assert.equal(scene.reflector.lastSyncResourceVersion(), '4');
-  await scene.stop();
 });
 
 test('Items of a list that are not objects are reported and skipped, and a value without items is not a list', async () => {
@@ -299,11 +290,10 @@ test('Items of a list that are not objects are reported and skipped, and a value
 });
 
 test('A list whose items are null is empty', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   scene.source.listAnswers.push(JSON.parse('{"metadata":{"resourceVersion":"5"},"items":null}'));
   await scene.run();
   assert.deepEqual(scene.store.log, ['replace [] at 5']);
-  await scene.stop();
 });
 
 test('Running twice at once is a coded error; one run after the other is not', async () => {
@@ -331,7 +321,7 @@ test('Name and type description appear in messages', () => {
 });
 
 test('The store receives the position of the watch', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   const seen: string[] = [];
   Object.assign(scene.store, { updateResourceVersion: (rv: string) => seen.push(rv) });
   scene.source.listAnswers.push(podList(10, []));
@@ -339,11 +329,10 @@ test('The store receives the position of the watch', async () => {
   scene.source.watching.send(added('foo', 10), modified('foo', 20), bookmark(30), deleted('foo', 40));
   await settle();
   assert.deepEqual(seen, ['10', '20', '30', '40']);
-  await scene.stop();
 });
 
 test('C124 While a watch without a start version may send synthetic events, the version is held back', async () => {
-  const scene = new ReflectorScene();
+  await using scene = new ReflectorScene();
   scene.source.listAnswers.push(podList('', []));
   await scene.run();
   assert.equal(scene.source.calls[1], 'WATCH {"allowWatchBookmarks":true}');
@@ -354,7 +343,6 @@ test('C124 While a watch without a start version may send synthetic events, the 
   scene.source.watching.send(modified('bar', 31), added('baz', 32));
   await settle();
   assert.equal(scene.reflector.lastSyncResourceVersion(), '32');
-  await scene.stop();
 });
 
 function listing(options: ConstructorParameters<typeof ReflectorScene>[0] = {}): ReflectorScene {

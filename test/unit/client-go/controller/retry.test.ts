@@ -35,12 +35,11 @@ for (const queue of [new FIFO<Pod>(), new DeltaFIFO<Pod>()] as Queue<Pod, unknow
 }
 
 test('Without retryOnError a failed change is dropped and reported', async () => {
-  const scene = new ControllerScene({ queue: new FIFO<Pod>(), process: fail });
+  await using scene = new ControllerScene({ queue: new FIFO<Pod>(), process: fail });
   scene.source.listAnswers.push(podList(1, [pod('foo'), pod('bar')]));
   await scene.run();
   assert.deepEqual(scene.errors, ['process ERR_KUBELOOM_PROCESS', 'process ERR_KUBELOOM_PROCESS']);
   assert.equal(scene.controller.hasSynced(), true);
-  await scene.stop();
 });
 
 test('retryOnError with a queue that keeps the order of all changes is a coded error', () => {
@@ -52,7 +51,7 @@ test('retryOnError with a queue that keeps the order of all changes is a coded e
 test('After a success the delay begins with its first value again', async () => {
   let isBad = true;
   const process = (): void => void (isBad && fail());
-  const scene = new ControllerScene({ queue: new FIFO<Pod>(), retryOnError: true, process });
+  await using scene = new ControllerScene({ queue: new FIFO<Pod>(), retryOnError: true, process });
   scene.source.listAnswers.push(podList(1, [pod('foo')]));
   await scene.run();
   await scene.advance(5);
@@ -63,12 +62,11 @@ test('After a success the delay begins with its first value again', async () => 
   scene.source.watching.send(added('bar', 2));
   await scene.advance(0);
   assert.equal(scene.clock.nextDelayMs, 5);
-  await scene.stop();
 });
 
 test('A long queue lets timers and sockets have their turn', async () => {
   let now = 0;
-  const scene = new ControllerScene({
+  await using scene = new ControllerScene({
     queue: new FIFO<Pod>(),
     clock: { now: () => now, schedule: () => () => undefined },
     process: () => void now++,
@@ -81,5 +79,4 @@ test('A long queue lets timers and sockets have their turn', async () => {
   while (!scene.controller.hasSynced()) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(now, 100);
   await running;
-  await scene.stop();
 });

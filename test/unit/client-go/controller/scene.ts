@@ -118,7 +118,7 @@ export class RecordingHandler implements ObjectEventHandler<Pod> {
   }
 }
 
-abstract class Scene {
+abstract class Scene implements AsyncDisposable {
   readonly clock: FakeClock = new FakeClock();
   readonly source: ScriptedListerWatcher = new ScriptedListerWatcher();
   readonly errors: string[] = [];
@@ -136,6 +136,10 @@ abstract class Scene {
     this.#stopping.abort();
     await this.#ended;
     await settle();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   async advance(byMs: number): Promise<void> {
