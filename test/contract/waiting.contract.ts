@@ -66,7 +66,7 @@ test('C146 an informer whose server is gone reports once that it is stale and on
   const clock = new FakeClock();
   const informer = scene.informer({ watch: { staleAfterMs: 1000 }, clock });
   const changes: HealthChange[] = [];
-  informer.onHealth((change) => void changes.push(change));
+  const stopListening = informer.onHealth((change) => void changes.push(change));
   await scene.put(pod('a'));
   await scene.synced(informer);
   await scene.until(() => informer.health.state === 'connected');
@@ -89,6 +89,9 @@ test('C146 an informer whose server is gone reports once that it is stale and on
     ['stale', 'recovered'],
   );
   assert.equal(informer.health.isStale, false);
+  stopListening();
+  clock.advance(5000);
+  assert.deepEqual([informer.health.isStale, changes.length], [true, 2]);
 });
 
 test('C148 a write to a shared object throws at once and is reported with key and stack', async (scene) => {

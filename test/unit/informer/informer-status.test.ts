@@ -1,7 +1,7 @@
 /** Status of an informer: health, versions, progress, and writes to shared objects. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { HealthChange, KubeloomError } from '../../../src/index.ts';
+import type { KubeloomError } from '../../../src/index.ts';
 import type { MutationError } from '../../../src/client-go/index.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { HeldHandler, Lines, Scene, pod } from './scene.ts';
@@ -58,50 +58,6 @@ describe('the health of an informer', () => {
     );
     assert.equal(unmerged, 0);
     held.gate.open();
-  });
-
-  test('C146 notifies when the server is unreachable for too long, and when it is back', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer({ watch: { staleAfterMs: 1000 } });
-    const changes: HealthChange[] = [];
-    const stopListening = informer.onHealth((change) => changes.push(change));
-    await scene.started(informer);
-    await until(() => informer.health.state === 'connected');
-    scene.clock.advance(999);
-    scene.source.sendBookmarks();
-    await until(() => informer.health.lagMs === 0);
-    scene.source.listError = scene.source.watchError = new Error('gone');
-    scene.source.resetWatch();
-    await until(() => informer.health.state === 'disconnected');
-    scene.clock.advance(999);
-    assert.equal(changes.length, 0);
-    scene.clock.advance(1);
-    assert.deepEqual(
-      changes.map(({ type, health: { state, lagMs, isStale } }) => [type, state, lagMs, isStale]),
-      [['stale', 'disconnected', 1000, true]],
-    );
-    scene.source.listError = scene.source.watchError = undefined;
-    await until(() => informer.health.state === 'connected');
-    assert.equal(changes[1]?.type, 'recovered');
-    assert.equal(informer.health.isStale, false);
-    stopListening();
-    scene.clock.advance(5000);
-    assert.equal(informer.health.isStale, true);
-    assert.equal(changes.length, 2);
-  });
-
-  test('becomes stale when an open watch is silent, and recovers with one bookmark', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    const types: string[] = [];
-    informer.onHealth(({ type, health }) => types.push(`${type} ${health.state}`));
-    await scene.started(informer);
-    await until(() => informer.health.state === 'connected');
-    scene.clock.advance(120_000);
-    assert.deepEqual(types, ['stale connected']);
-    scene.source.sendBookmarks();
-    await until(() => types.length > 1);
-    assert.deepEqual(types, ['stale connected', 'recovered connected']);
   });
 });
 
