@@ -253,6 +253,13 @@ describe('waits in their place', () => {
     assert.equal(count('const signal = AbortSignal.timeout(5000);'), 1);
   });
 
+  test('are lines of JSON, and items of a queue one after the other', () => {
+    assert.equal(count('printLine(JSON.stringify(report));'), 1);
+    assert.equal(count('printJson(JSON.stringify(report));'), 0);
+    assert.equal(count('queue.addWithOptions({ priority: of(change) }, ...keys);'), 1);
+    assert.equal(count('queue.addWithOptions({ priority }, key);'), 0);
+  });
+
   test('are listeners that cannot come too late', () => {
     assert.equal(count("signal.addEventListener('abort', stop);"), 1);
     assert.equal(count("signal.addEventListener('abort', stop);", 'src/base/on-abort.ts'), 0);

@@ -132,6 +132,12 @@ const ONE_PLACE: readonly (readonly [RegExp, string, string])[] = [
     'src/tools/cli/terminal/screen.ts',
     'its text may control a terminal: use screenOn',
   ],
+  [/\bprintLine\(\s*JSON\.stringify\(/g, '', 'the escape of a control character is no JSON: use printJson'],
+  [
+    /\.addWithOptions\([^;]*\.\.\./g,
+    '',
+    'a call has at most 100,000 arguments: add one item after the other',
+  ],
   [/'node:stream\/consumers'/g, 'src/base/parse-json.ts', `${QUOTING}, and limit the bytes`],
 ];
 

@@ -12,10 +12,10 @@ export function kubeConfigOf({ kubeconfig, context }: ClusterFlags): LoadedKubeC
   });
 }
 
-/** Returns the namespace of the flags, or else of the context. */
+/** Returns the namespace of the flags, or else of the context. As for kubectl an empty flag is no flag: it must not choose all. */
 export function namespaceOf(kubeConfig: LoadedKubeConfig, { namespace }: NamespaceFlags): string {
   const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
-  return namespace ?? (context?.namespace || 'default');
+  return namespace || context?.namespace || 'default';
 }
 
 /** Returns the options of an informer for the chosen objects of a resource. */

@@ -1,5 +1,7 @@
 /** A report about a group of partitions, from the Leases at a point in time. */
 import { parseJson } from '../../base/parse-json.ts';
+import { isRecord } from '../../kube/meta-shape.ts';
+import type { Fields } from '../../kube/meta-shape.ts';
 import type { WireOf } from '../../index.ts';
 
 export type Lease = WireOf<'coordination', 'v1', 'Lease'>;
@@ -30,10 +32,36 @@ export interface PartitionsReport {
 }
 
 interface HeartbeatNote {
-  readonly division?: string;
-  readonly isLeaving?: boolean;
-  readonly holds?: Readonly<Record<string, readonly [epoch: number, isActive: boolean]>>;
-  readonly cannotTake?: Readonly<Record<string, string>>;
+  /** The number of partitions of the member's group; undefined if the note names none. */
+  readonly count: number | undefined;
+  readonly isLeaving: boolean;
+  readonly holds: Readonly<Record<string, readonly unknown[]>>;
+  readonly cannotTake: readonly number[];
+}
+
+/** A group has no more partitions. */
+const PARTITIONS_MAX = 256;
+
+/** Reads the note of a heartbeat, which any program with a right to write Leases may have written. */
+function noteOf(text: string | undefined): HeartbeatNote {
+  const { division, isLeaving, holds, cannotTake } = recordOf(parseJson(text ?? ''));
+  const [, digits = ''] = typeof division === 'string' ? (/[^-]-(\d+)$/.exec(division) ?? []) : [];
+  const count = Number(digits);
+  const held = Object.entries(recordOf(holds)).filter((entry): entry is [string, unknown[]] =>
+    Array.isArray(entry[1]),
+  );
+  return {
+    count: count >= 1 && count <= PARTITIONS_MAX ? count : undefined,
+    isLeaving: isLeaving === true,
+    holds: Object.fromEntries(held),
+    cannotTake: Object.keys(recordOf(cannotTake))
+      .filter((key) => /^\d+$/.test(key))
+      .map(Number),
+  };
+}
+
+function recordOf(value: unknown): Fields {
+  return isRecord(value) && !Array.isArray(value) ? value : {};
 }
 
 /** @param nowMs wall time: a heartbeat older than its duration counts as gone, as far as the clocks agree */
@@ -45,7 +73,7 @@ export function reportOf(group: string, leases: readonly Lease[], nowMs: number)
   for (const [name, { spec, metadata }] of byName) {
     if (!name.startsWith(prefix) || !spec?.holderIdentity) continue;
     const member = name.slice(prefix.length);
-    const note = (parseJson(metadata?.annotations?.['kubeloom.dev/note'] ?? '') ?? {}) as HeartbeatNote;
+    const note = noteOf(metadata?.annotations?.['kubeloom.dev/note']);
     const agoMs = nowMs - Date.parse(spec.renewTime ?? '');
     const isAlive = agoMs < (spec.leaseDurationSeconds ?? 0) * 1000;
     if (isAlive) notes.set(member, note);
@@ -53,14 +81,14 @@ export function reportOf(group: string, leases: readonly Lease[], nowMs: number)
       member,
       renewedSecondsAgo: Math.round(agoMs / 1000),
       isAlive,
-      isLeaving: note.isLeaving === true,
-      holds: Object.keys(note.holds ?? {}).length,
-      cannotTake: Object.keys(note.cannotTake ?? {}).map(Number),
+      isLeaving: note.isLeaving,
+      holds: Object.keys(note.holds).length,
+      cannotTake: note.cannotTake,
     });
   }
-  const counts = Array.from(notes.values(), ({ division = '' }) => Number(division.split('-').at(-1)));
+  const counts = Array.from(notes.values(), ({ count }) => count).filter((count) => count !== undefined);
   const leased = [...byName.keys()].filter((name) => name.startsWith(`${group}-partition-`));
-  const count = Math.max(0, ...(counts.length > 0 ? counts : [leased.length]));
+  const count = counts.length > 0 ? Math.max(...counts) : leased.length;
   const partitions = Array.from({ length: count }, (_, partition) => {
     const name = `${group}-partition-${String(partition).padStart(2, '0')}`;
     return rowOf(partition, byName.get(name), notes, nowMs);
@@ -76,7 +104,7 @@ function rowOf(
 ): PartitionRow {
   const { holderIdentity, leaseTransitions, acquireTime } = lease?.spec ?? {};
   const owner = holderIdentity ?? '';
-  const [epoch, isActive] = notes.get(owner)?.holds?.[partition] ?? [];
+  const [epoch, isActive] = notes.get(owner)?.holds[partition] ?? [];
   const ageMs = acquireTime === undefined ? undefined : nowMs - Date.parse(acquireTime);
   const state = epoch === undefined ? 'not served' : isActive === true ? 'active' : 'starting';
   const ageSeconds = ageMs === undefined ? undefined : Math.round(ageMs / 1000);

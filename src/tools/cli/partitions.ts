@@ -7,7 +7,7 @@ import type { PartitionsFlags } from './commands/partitions.ts';
 import { reportOf } from './partitions-report.ts';
 import type { Lease, MemberRow, PartitionRow } from './partitions-report.ts';
 import { Table } from './terminal/table.ts';
-import { printLine } from './terminal/output.ts';
+import { printJson, printLine } from './terminal/output.ts';
 
 /** Prints the report. @returns the exit code: 1 when a partition is not served, or when there are no partitions */
 export async function partitions(
@@ -23,7 +23,7 @@ export async function partitions(
     readonly items?: readonly Lease[];
   };
   const report = reportOf(group, list.items ?? [], Date.now());
-  if (flags.json === true) printLine(JSON.stringify(report));
+  if (flags.json === true) printJson(JSON.stringify(report));
   else printTables(report.partitions, report.members);
   const isServed = report.partitions.length > 0 && report.partitions.every(({ state }) => state === 'active');
   return isServed ? 0 : 1;

@@ -58,3 +58,20 @@ test('tells which partitions are active, which move, and which no member serves'
 test('has no partitions for a group without Leases', () => {
   assert.deepEqual(reportOf('g', [], NOW_MS), { partitions: [], members: [] });
 });
+
+test('reads a note that another program wrote as far as it is one', () => {
+  const notes: readonly object[] = [
+    { division: 'uid-1000000000', holds: { 0: [3, true] } },
+    { division: 7, holds: null, cannotTake: 'x', isLeaving: 'yes' },
+    { division: 'uid-Infinity', holds: { 0: 5 }, cannotTake: { x: 't' } },
+    { division: 'uid--4', holds: 'text' },
+    [],
+  ];
+  for (const note of notes) {
+    const leases = [lease('g-member-a', 'a', 58, note), lease('g-partition-00', 'a', 10)];
+    const { partitions, members } = reportOf('g', leases, NOW_MS);
+    assert.equal(partitions.length, 1, 'the Leases of partitions count');
+    assert.deepEqual(members[0]?.cannotTake, []);
+    assert.equal(members[0]?.isLeaving, false);
+  }
+});
