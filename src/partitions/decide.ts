@@ -19,6 +19,7 @@ const OVERDUE_RETRY_PERIODS = 2;
 
 /** @internal */
 export function decide(turn: Turn): void {
+  turn.decidedMs = turn.nowMs;
   if (turn.life.kind === 'ended') return;
   for (const [id, peer] of turn.peers) ofPeer(turn, id, peer);
   for (const [index, { phase, cannotTake }] of turn.partitions.entries())
@@ -48,11 +49,13 @@ export function decide(turn: Turn): void {
   turn.effects.push({ type: 'end' });
 }
 
-/** Returns the time of the next tick; undefined if no tick is needed. */
+/**
+ * Returns the time of the next tick, which has passed if an event without a decision came before a late timer; undefined
+ * if no tick is needed.
+ */
 export function dueMs(
-  { life, peers, partitions, owners }: MemberState,
+  { life, peers, partitions, owners, decidedMs }: MemberState,
   rules: MemberRules,
-  nowMs: number,
 ): number | undefined {
   const times: number[] = [];
   if (life.kind === 'alive' && life.seen) times.push(life.seen.settledMs);
@@ -69,7 +72,7 @@ export function dueMs(
     if (phase.kind === 'releasing' && phase.retryMs !== undefined) times.push(phase.retryMs);
     if (epochOf(phase) !== undefined && lease && !lease.stored) times.push(lease.atMs + rules.retryPeriodMs);
   }
-  const next = Math.min(...times.filter((timeMs) => timeMs > nowMs));
+  const next = Math.min(...times.filter((timeMs) => timeMs > decidedMs));
   return next < Infinity ? next : undefined;
 }
 

@@ -122,6 +122,8 @@ export interface MemberState {
   readonly partitions: readonly Partition[];
   /** Preferred owners: lives. Undefined after a change, until a decision computes them. */
   readonly owners: readonly (string | undefined)[] | undefined;
+  /** Time of the last decision: what came due until then is done. */
+  readonly decidedMs: number;
 }
 
 export type MemberEvent =
@@ -218,6 +220,7 @@ export function newMember({ partitionCount }: MemberRules, nowMs: number): Membe
     peers: new Map(),
     partitions: Array.from({ length: partitionCount }, () => partition),
     owners: undefined,
+    decidedMs: nowMs,
   };
 }
 

@@ -31,6 +31,7 @@ export class Turn {
   life: Life;
   isLeaving: boolean;
   owners: readonly (string | undefined)[] | undefined;
+  decidedMs: number;
   #peers: Map<string, Peer> | undefined;
   #partitions: Partition[] | undefined;
 
@@ -41,11 +42,12 @@ export class Turn {
     this.life = before.life;
     this.isLeaving = before.isLeaving;
     this.owners = before.owners;
+    this.decidedMs = before.decidedMs;
   }
 
   get step(): MemberStep {
-    const { life, isLeaving, owners, peers, partitions, effects } = this;
-    return { state: { life, isLeaving, owners, peers, partitions }, effects };
+    const { life, isLeaving, owners, decidedMs, peers, partitions, effects } = this;
+    return { state: { life, isLeaving, owners, decidedMs, peers, partitions }, effects };
   }
 
   get nowMs(): number {

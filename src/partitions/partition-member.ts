@@ -236,10 +236,10 @@ export class PartitionMember {
   #schedule(): void {
     const { clock, rules } = this.#parts;
     this.#cancelTimer();
-    const nowMs = clock.now();
-    const due = dueMs(this.#state, rules, nowMs);
+    const due = dueMs(this.#state, rules);
     if (due === undefined || this.#end.signal.aborted) return;
-    this.#cancelTimer = clock.schedule(Math.ceil(due - nowMs), () => this.#happened({ type: 'tick' }));
+    const delayMs = Math.max(0, Math.ceil(due - clock.now()));
+    this.#cancelTimer = clock.schedule(delayMs, () => this.#happened({ type: 'tick' }));
   }
 
   #perform(effect: Exclude<MemberEffect, { readonly type: 'renew' }>): void {

@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 
 export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/partitions/member-turn.ts': {
+    C442: ['this.decidedMs = before.decidedMs;', 'this.decidedMs = moment.nowMs;'],
     C228: ["this.effects.push({ type: 'end-work', partition: index, why: 'lost' });", ''],
     C301: ['this.cannotTake(index, this.nowMs + Math.min(', 'this.cannotTake(index, 0 * Math.min('],
   },

@@ -11,6 +11,8 @@ export interface ProcessOptions {
   readonly identity: string;
   /** Rate of its clock: 1.1 gains 10 %. */
   readonly rate: number;
+  /** Longest time by which a timer is late, because the process is busy. Default: 0. */
+  readonly lateMaxMs?: number;
 }
 
 const WALL_MS = 1e12;
@@ -31,7 +33,7 @@ export class SimulatedProcess {
   #isFrozen = false;
   #deferred: (() => void)[] = [];
 
-  constructor({ truth, random, identity, rate }: ProcessOptions) {
+  constructor({ truth, random, identity, rate, lateMaxMs = 0 }: ProcessOptions) {
     this.identity = identity;
     this.#truth = truth;
     this.#random = random;
@@ -40,7 +42,10 @@ export class SimulatedProcess {
       now: () => truth.now() * rate,
       schedule: (delayMs, callback) => {
         let isCancelled = false;
-        const cancel = truth.schedule(delayMs / rate, () => this.run(() => isCancelled || callback()));
+        const lateMs = lateMaxMs > 0 ? random() * lateMaxMs : 0;
+        const cancel = truth.schedule(delayMs / rate + lateMs, () =>
+          this.run(() => isCancelled || callback()),
+        );
         return () => {
           isCancelled = true;
           cancel();

@@ -1,5 +1,5 @@
 /**
- * A join from a seed, in calm weather: a member is killed, the others take over, and while the heartbeat of the killed member is still
+ * Groups in calm weather, from a seed. A member alone begins on a busy machine. A join: a member is killed, the others take over, and while the heartbeat of the killed member is still
  * there, a new member joins. Judged: how long a partition is without work while it moves to the new member.
  */
 import { PARTITIONS, World } from './life.ts';
@@ -16,29 +16,25 @@ const BEFORE_JOIN_MAX_MS = 200_000;
 const TAKEOVER_LIMIT_MS = 60_000;
 const AFTER_JOIN_MS = 60_000;
 
+/** Later than the first renewals. */
+const LATE_MAX_MS = 3000;
+
 const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
 export async function joinAfterKill(seed: number, mutant?: Mutant): Promise<Join> {
-  const world = new World(seed, mutant, 'calm');
+  const world = new World(seed, mutant, { weather: 'calm' });
   const { truth, random, violations } = world;
-  const pass = async (forMs: number, isOver: () => boolean = () => false): Promise<boolean> => {
-    const endMs = truth.now() + forMs;
-    while (truth.now() < endMs && violations.length === 0) {
-      if (isOver()) return true;
-      await world.advance();
-    }
-    return false;
-  };
   const areServed = (): boolean => ALL.every((partition) => world.isServed(partition));
-  if (!(await pass(TAKEOVER_LIMIT_MS, areServed))) violations.push('the group does not begin');
+  if (!(await pass(world, TAKEOVER_LIMIT_MS, areServed))) violations.push('the group does not begin');
   world.present[Math.floor(random() * world.present.length)]?.process.kill();
-  await pass(1);
-  if (!(await pass(TAKEOVER_LIMIT_MS, areServed))) violations.push('the partitions are not taken over');
-  await pass(random() * BEFORE_JOIN_MAX_MS);
+  await pass(world, 1);
+  if (!(await pass(world, TAKEOVER_LIMIT_MS, areServed)))
+    violations.push('the partitions are not taken over');
+  await pass(world, random() * BEFORE_JOIN_MAX_MS);
   world.join();
   const idleSinceMs = new Map<number, number>();
   let idleMs = 0;
-  await pass(AFTER_JOIN_MS, () => {
+  await pass(world, AFTER_JOIN_MS, () => {
     for (const partition of ALL) {
       const isIdle = !world.members.some((member) => member.isWorking(partition));
       const sinceMs = idleSinceMs.get(partition) ?? truth.now();
@@ -49,4 +45,22 @@ export async function joinAfterKill(seed: number, mutant?: Mutant): Promise<Join
     return false;
   });
   return { violations, idleMs };
+}
+
+/** A group of one, whose timers are late, as on a busy machine. @returns what went wrong */
+export async function beginAlone(seed: number, mutant?: Mutant): Promise<readonly string[]> {
+  const world = new World(seed, mutant, { weather: 'calm', members: 1, lateMaxMs: LATE_MAX_MS });
+  const areServed = (): boolean => ALL.every((partition) => world.isServed(partition));
+  if (!(await pass(world, TAKEOVER_LIMIT_MS, areServed))) world.violations.push('the member does not begin');
+  return world.violations;
+}
+
+/** @returns whether the condition came within the time */
+async function pass(world: World, forMs: number, isOver: () => boolean = () => false): Promise<boolean> {
+  const endMs = world.truth.now() + forMs;
+  while (world.truth.now() < endMs && world.violations.length === 0) {
+    if (isOver()) return true;
+    await world.advance();
+  }
+  return false;
 }

@@ -38,6 +38,7 @@ const STORM_MS = 150_000;
 const CALM_MS = 60_000;
 const OUTAGE_MAX_MS = 30_000;
 const PROMISE_HOPS = 12;
+const LATE_MAX_MS = 2000;
 
 class Member {
   readonly process: SimulatedProcess;
@@ -51,7 +52,7 @@ class Member {
   constructor(world: World, identity: string, mutant: Mutant | undefined) {
     const { truth, random, store } = world;
     const rate = 1 + DEVIATION * (2 * random() - 1);
-    this.process = new SimulatedProcess({ truth, random, identity, rate });
+    this.process = new SimulatedProcess({ truth, random, identity, rate, lateMaxMs: world.lateMaxMs });
     this.member = new PartitionMember({
       group: 'g',
       identity,
@@ -105,6 +106,12 @@ class Member {
   }
 }
 
+export interface WorldOptions {
+  readonly weather?: 'storm' | 'calm';
+  readonly members?: number;
+  readonly lateMaxMs?: number;
+}
+
 /** A group on one server, with faults unless the weather is calm. */
 export class World {
   readonly truth = new FakeClock(0);
@@ -119,11 +126,14 @@ export class World {
   #names = 0;
   /** Share of works that do not end within the time for draining. */
   readonly slowShare: number;
+  /** Longest time by which timers of the members are late. */
+  readonly lateMaxMs: number;
   begun = 0;
   lost = 0;
   handedOver = 0;
 
-  constructor(seed: number, mutant: Mutant | undefined, weather: 'storm' | 'calm' = 'storm') {
+  constructor(seed: number, mutant: Mutant | undefined, options: WorldOptions = {}) {
+    const { weather = 'storm', members = MEMBERS } = options;
     this.random = seededRandom(seed);
     this.#mutant = mutant;
     this.store = new LeaseStore(this.truth, this.random);
@@ -132,7 +142,9 @@ export class World {
     this.slowShare = isStormy ? 0.1 : 0;
     if (isStormy) this.store.badShare = this.random() < 0.4 ? 0 : this.random() * 0.4;
     const isChurning = this.random() < 0.2;
-    for (let count = 0; count < MEMBERS; count++) this.join();
+    const isBusy = isStormy && this.random() < 0.3;
+    this.lateMaxMs = options.lateMaxMs ?? (isBusy ? LATE_MAX_MS : 0);
+    for (let count = 0; count < members; count++) this.join();
     if (isStormy) this.#meetFault(isChurning ? 1000 : undefined);
   }
 

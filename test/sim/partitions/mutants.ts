@@ -40,6 +40,15 @@ export const WITHOUT_OVERDUE: Mutant = {
   step: withPeers((peer) => ({ ...peer, renewal: 'seen' })),
 };
 
+/** Breaks no promise while other members have ticks due: a member alone shows it. */
+export const LATE_IS_LOST: Mutant = {
+  title: 'what is due when an event comes is taken for done',
+  step: (before, event, moment, rules) => {
+    const { state, effects } = memberStep(before, event, moment, rules);
+    return { state: { ...state, decidedMs: moment.nowMs }, effects };
+  },
+};
+
 export const MUTANTS: readonly Mutant[] = [
   {
     title: 'the deadline counts from the answer, and from the next attempt',

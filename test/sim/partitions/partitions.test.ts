@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { joinAfterKill } from './join.ts';
+import { beginAlone, joinAfterKill } from './join.ts';
 import { live } from './life.ts';
-import { MUTANTS, WITHOUT_OVERDUE } from './mutants.ts';
+import { LATE_IS_LOST, MUTANTS, WITHOUT_OVERDUE } from './mutants.ts';
 import type { Lives } from './run.ts';
 
 /** `SEEDS=5000` makes the run longer. */
@@ -40,6 +40,17 @@ test('C440 a partition that moves to a joining member does not wait for a lease,
     assert.deepEqual(violations, [], `seed ${seed}`);
     assert.ok(idleMs < IDLE_MAX_MS, `seed ${seed}: ${idleMs} ms`);
   }
+});
+
+test('C442 a member alone begins although its timers are late', async () => {
+  for (let seed = 1; seed <= JOINS; seed++) assert.deepEqual(await beginAlone(seed), [], `seed ${seed}`);
+});
+
+test(`the simulator of late timers finds it when ${LATE_IS_LOST.title}`, async () => {
+  let violations: readonly string[] = [];
+  for (let seed = 1; seed <= JOINS && violations.length === 0; seed++)
+    violations = await beginAlone(seed, LATE_IS_LOST);
+  assert.deepEqual(violations, ['the member does not begin']);
 });
 
 test(`the simulator of joins finds it when ${WITHOUT_OVERDUE.title}`, async () => {

@@ -108,6 +108,17 @@ describe('a member', () => {
     assert.equal(subject.kind, 'syncing');
   });
 
+  test('C442 still has a tick due when an event that decides nothing comes before the late timer', () => {
+    const subject = new Subject();
+    assert.equal(dueMs(subject.state, RULES), 250);
+    // The member's own renewal.
+    assert.deepEqual(subject.sees(251, 'me.x.1', 2), []);
+    assert.equal(dueMs(subject.state, RULES), 250);
+    assert.deepEqual(subject.tick(252), ['claim 0']);
+    subject.claims(260, stored(2, 'me.x.1'));
+    assert.equal(dueMs(subject.state, RULES), undefined);
+  });
+
   test('C228 takes a partition when one version of the heartbeat was seen for a whole lease, and the server still has it', () => {
     const subject = beside();
     assert.deepEqual(subject.tick(15_099), []);
@@ -309,11 +320,11 @@ describe('a member', () => {
     const subject = new Subject('me-0.x.1');
     subject.sees(10, 'peer-0.x.1', 1, { division: 'uid-1' });
     assert.deepEqual(subject.tick(1000), []);
-    assert.equal(dueMs(subject.state, RULES, 1000), 4010);
+    assert.equal(dueMs(subject.state, RULES), 4010);
     assert.deepEqual(subject.tick(4009), []);
     assert.deepEqual(subject.tick(4010), ['claim 0']);
     subject.claims(4020, stored(2, 'me-0.x.1'));
-    assert.equal(dueMs(subject.state, RULES, 4020), 15_010);
+    assert.equal(dueMs(subject.state, RULES), 15_010);
     subject.sees(5000, 'peer-0.x.1', 3, { division: 'uid-1' });
     assert.deepEqual(subject.state.owners, ['peer-0.x.1']);
     subject.tick(9500);
