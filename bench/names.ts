@@ -2,6 +2,7 @@
 
 export const SUITES = [
   'watch',
+  'sizes',
   'sync',
   'latency',
   'memory',

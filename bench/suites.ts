@@ -7,6 +7,7 @@ import { METRICS_CASES } from './suites/metrics.ts';
 import { READERS_CASES } from './suites/readers.ts';
 import { REST_CASES } from './suites/rest.ts';
 import { SMALL_CASES } from './suites/small.ts';
+import { SIZES_CASES } from './suites/sizes.ts';
 import { START_CASES } from './suites/start.ts';
 import { SYNC_CASES } from './suites/sync.ts';
 import { THREADS_CASES } from './suites/threads.ts';
@@ -26,6 +27,7 @@ const MICRO_CASES: readonly BenchCase[] = [
 
 export const SUITE_CASES: Readonly<Record<SuiteName, readonly BenchCase[]>> = {
   watch: WATCH_CASES,
+  sizes: SIZES_CASES,
   sync: SYNC_CASES,
   latency: LATENCY_CASES,
   memory: MEMORY_CASES,

@@ -1,9 +1,10 @@
-/** The figures of sharded watches and of streaming lists: what is read, and the tables. */
+/** The figures of sharded watches, streaming lists and slow watchers: what is read, and the tables. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gapsOf, serverFiguresOf, tablesOf } from './sharding-figures.ts';
 import type { MemberFigures, Phase, ServerFigures, Tenure } from './sharding-figures.ts';
 import { streamingTable } from './streaming-figures.ts';
+import { watchersTable } from './watchers-figures.ts';
 
 function tenure(member: string, partition: number, epoch: number, firstMs: number, lastMs: number): Tenure {
   return { member, partition, epoch, firstMs, lastMs };
@@ -88,4 +89,15 @@ test('the table of lists has what the server and the client took', () => {
     },
   ]);
   assert.match(text, /^\| 4 \|  \|  \|  \| 110 \| 80 \| 1\.5 \|  \|  \|  \|$/m);
+});
+
+test('the table of watchers has the delays, the changes that did not arrive, and what the server ended', () => {
+  const row = { changesPerSecond: 100, seconds: 10, changes: 1000, serverCpuSeconds: 2.5 };
+  const delaysMs = Array.from({ length: 998 }, (_, index) => 1 + index / 100);
+  const text = watchersTable([
+    { ...row, neighbours: 'stalled', delaysMs, terminated: 1 },
+    { ...row, neighbours: 'alone', delaysMs: [], terminated: 0 },
+  ]);
+  assert.match(text, /^\| 100 \| stalled \| 100 \| 6\.0 \| 10\.9 \| 11\.0 \| 2 \| 250 \| 1 \|$/m);
+  assert.match(text, /^\| 100 \| alone \| 100 \| none \| none \| none \| 1000 \| 250 \| 0 \|$/m);
 });

@@ -1,6 +1,6 @@
 /**
- * Figures at a real kube-apiserver, as tables in Markdown: `npm run figures -- sharding` (docs/sharding.md) and
- * `npm run figures -- streaming` (docs/benchmarks.md).
+ * Figures at a real kube-apiserver, as tables in Markdown: `npm run figures -- sharding` (docs/sharding.md),
+ * `npm run figures -- streaming` and `npm run figures -- watchers` (docs/benchmarks.md).
  */
 import { cpus, loadavg } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
@@ -8,6 +8,8 @@ import { measureSharding } from './sharding.ts';
 import { tablesOf } from './sharding-figures.ts';
 import { measureStreaming } from './streaming.ts';
 import { streamingTable } from './streaming-figures.ts';
+import { measureWatchers } from './watchers.ts';
+import { watchersTable } from './watchers-figures.ts';
 
 function number(text: string): number {
   const value = Number(text);
@@ -63,6 +65,19 @@ program
     const figures = await measureStreaming(size, print);
     console.log(
       `${size.objects} objects of ${size.bytes} bytes; ${conditions()}\n\n${streamingTable(figures)}`,
+    );
+  });
+program
+  .command('watchers')
+  .description('delay of a healthy watcher beside slow watchers')
+  .option('--rates <changes>', 'changes a second', numbers, [100, 1000])
+  .option('--seconds <count>', 'for each row', number, 10)
+  .option('--slow <count>', 'slow watchers', number, 1)
+  .option('--bytes <count>', 'bytes of each object', number, 10_000)
+  .action(async (size) => {
+    const figures = await measureWatchers(size, print);
+    console.log(
+      `${size.slow} slow watchers, objects of ${size.bytes} bytes; ${conditions()}\n\n${watchersTable(figures)}`,
     );
   });
 await program.parseAsync();

@@ -1,4 +1,6 @@
 /** The figures of sharded watches: what members and the server report, and the table of it. Pure. */
+import { markdownTable } from './markdown-table.ts';
+import { sumOfMetric } from './server-metrics.ts';
 
 /** A period in which a member works on a partition, as its reconciliations show it. */
 export interface Tenure {
@@ -108,11 +110,11 @@ const SERVER_COLUMNS: Readonly<Record<string, (phase: Phase) => string>> = {
 };
 
 function memberTable(phases: readonly Phase[]): string {
-  return `A member, the mean of the group:\n\n${table(MEMBER_COLUMNS, phases)}`;
+  return `A member, the mean of the group:\n\n${markdownTable(MEMBER_COLUMNS, phases)}`;
 }
 
 function serverTable(phases: readonly Phase[]): string {
-  return `The server:\n\n${table(SERVER_COLUMNS, phases)}`;
+  return `The server:\n\n${markdownTable(SERVER_COLUMNS, phases)}`;
 }
 
 function gapTable(gaps: readonly Gaps[]): string {
@@ -122,14 +124,7 @@ function gapTable(gaps: readonly Gaps[]): string {
     'at a leave, s': ({ leave }) => spread(leave),
     'at a join, s': ({ join }) => spread(join),
   };
-  return `A partition without an owner, median and longest:\n\n${table(columns, gaps)}`;
-}
-
-function table<Row>(columns: Readonly<Record<string, (row: Row) => string>>, rows: readonly Row[]): string {
-  const names = Object.keys(columns);
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const body = rows.map((row) => line(Object.values(columns).map((cell) => cell(row))));
-  return [line(names), `|${names.map(() => '---:|').join('')}`, ...body].join('\n');
+  return `A partition without an owner, median and longest:\n\n${markdownTable(columns, gaps)}`;
 }
 
 /** Returns what each member added in a second; a member that was not there before began at 0. */
@@ -165,14 +160,7 @@ function spread(ascending: readonly number[]): string {
 
 /** Reads the server's metrics from the text of `/metrics`. */
 export function serverFiguresOf(text: string): ServerFigures {
-  const sum = (metric: string, ...labels: readonly string[]): number => {
-    let total = 0;
-    for (const line of text.split('\n')) {
-      const isOf = line.startsWith(`${metric}{`) || line.startsWith(`${metric} `);
-      if (isOf && labels.every((label) => line.includes(label))) total += Number(line.split(' ').at(-1));
-    }
-    return total;
-  };
+  const sum = (metric: string, ...labels: readonly string[]): number => sumOfMetric(text, metric, ...labels);
   return {
     cpuSeconds: sum('process_cpu_seconds_total'),
     rssBytes: sum('process_resident_memory_bytes'),

@@ -10,6 +10,12 @@ export interface FaultKind {
   readonly codes: readonly string[];
 }
 
+/**
+ * A machine that lets a timer wait this long can delay an answer by more than a member's limit for a renewal, a second: what a
+ * member without answers reports is explained as well.
+ */
+export const LATE_MS = 200;
+
 const CONNECTION = [
   'CONNECTION_RESET',
   'UNREACHABLE',
@@ -45,6 +51,8 @@ const OUTAGE = [
   'VERY_SHORT_WATCH',
 ];
 const THREAD = ['THREAD_RESTARTED', 'THREAD'];
+/** Codes that a machine without time explains. */
+export const LATE_CODES: readonly string[] = ['STALLED', 'TIMEOUT', ...LOSS];
 
 export const FAULTS = [
   { name: 'shard thread exits', strikes: 'program', codes: THREAD },

@@ -88,6 +88,7 @@ const GOOD: WindowRecord = {
     { atMs: 1, statuses: { healthz: 200, readyz: 200, metrics: 200 }, counters: new Map([['x_total', 2]]) },
   ],
   settledMs: { pool: 5 },
+  lateMs: 3,
   behind: {},
   atHours: 0,
   gauges: { rssBytes: 1, heapBytes: 1, descriptors: 1, threads: 1, listeners: 1, leases: 1 },
@@ -226,6 +227,17 @@ describe('the judge of a soak', () => {
       isRelisted: true,
     }));
     assert.deepEqual(judgeWindow({ ...GOOD, handlers }), []);
+  });
+
+  test('accepts a renewal without an answer where the machine was late, and nothing else', () => {
+    const reported = (code: string): WindowRecord => ({
+      ...GOOD,
+      faults: [],
+      reports: [{ from: 'b', code, message: '' }],
+    });
+    assert.deepEqual(judgeWindow({ ...reported('ERR_KUBELOOM_STALLED'), lateMs: 250 }), []);
+    assert.match(judgeWindow(reported('ERR_KUBELOOM_STALLED')).join(), /^report without/);
+    assert.match(judgeWindow({ ...reported('ERR_KUBELOOM_THREAD'), lateMs: 250 }).join(), /^report without/);
   });
 
   for (const [title, window, violation] of BAD)

@@ -8,7 +8,7 @@ import { expectationOf, judge } from '../../src/tools/loadtest/verdict/verdict.t
 import type { JournalEntry } from '../../src/tools/apiserver/store/journal.ts';
 import type { Line } from '../e2e/members/history.ts';
 import { judge as judgeWorks } from '../e2e/members/judge.ts';
-import { kindOf } from './faults.ts';
+import { LATE_CODES, LATE_MS, kindOf } from './faults.ts';
 import { KIND_NAMES } from './window-record.ts';
 import type {
   HandlerRecord,
@@ -148,10 +148,9 @@ function judgePool({ pool, writes }: WindowRecord): string[] {
   return violations.slice(0, FINDINGS_MAX).map((violation) => `pool: ${violation}`);
 }
 
-function judgeReports({ reports, faults }: WindowRecord): string[] {
-  const explained = new Set(
-    faults.flatMap((fault) => kindOf(fault).codes.map((code) => `ERR_KUBELOOM_${code}`)),
-  );
+function judgeReports({ reports, faults, lateMs }: WindowRecord): string[] {
+  const codes = [...faults.flatMap((fault) => kindOf(fault).codes), ...(lateMs < LATE_MS ? [] : LATE_CODES)];
+  const explained = new Set(codes.map((code) => `ERR_KUBELOOM_${code}`));
   const unexplained = reports.filter(({ code }) => !explained.has(code));
   return unexplained
     .slice(0, FINDINGS_MAX)

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { Command } from 'commander';
 import { goAvailable } from '../e2e/go-program.ts';
-import { kindOf, windowsOf } from './faults.ts';
+import { LATE_MS, kindOf, windowsOf } from './faults.ts';
 import { WINDOWS_MIN, gatesOf } from './gates.ts';
 import type { WindowResult } from './gates.ts';
 import { Soak } from './soak.ts';
@@ -92,15 +92,18 @@ if (flags.json !== undefined)
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 function print(
-  { index, faults, writes, settledMs, gauges }: WindowRecord,
+  { index, faults, writes, settledMs, lateMs, gauges }: WindowRecord,
   violations: readonly string[],
 ): void {
   const parts = Object.entries(settledMs).map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)} s`);
   const settled = `behind after the last fault: ${parts.join(', ') || 'none'}`;
   const memory = `RSS ${(gauges.rssBytes / 2 ** 20).toFixed(0)} MiB, heap ${(gauges.heapBytes / 2 ** 20).toFixed(1)} MiB`;
+  const late = lateMs < LATE_MS ? '' : `, the machine was late by ${lateMs.toFixed(0)} ms`;
   const counts = `${gauges.descriptors} descriptors, ${gauges.threads} threads, ${gauges.listeners} listeners, ${gauges.leases} Leases`;
   const struck = faults.map((fault) => `${kindOf(fault).strikes}: ${fault}`).join('; ') || 'no fault';
-  console.log(`window ${index}: ${writes.length} changes, ${settled}, ${memory}, ${counts}\n  ${struck}`);
+  console.log(
+    `window ${index}: ${writes.length} changes, ${settled}, ${memory}, ${counts}${late}\n  ${struck}`,
+  );
   for (const violation of violations) console.log(`  WRONG ${violation}`);
 }
 

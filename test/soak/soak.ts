@@ -1,4 +1,5 @@
 /** The conductor: it starts everything, and runs one window after the other into its record. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { loadKubeConfig } from '../../src/index.ts';
 import { FaultyProxy } from '../e2e/members/faulty-proxy.ts';
@@ -31,6 +32,7 @@ export class Soak implements AsyncDisposable {
   readonly #scraper: Scraper;
   readonly #poolTail: LogTail;
   readonly #startedMs: number = performance.now();
+  readonly #delay = monitorEventLoopDelay();
   #before: Readonly<Record<KindName, State>>;
   /** Lines of members of earlier windows that the judge still needs. */
   #carried: readonly Line[] = [];
@@ -72,6 +74,8 @@ export class Soak implements AsyncDisposable {
   async run(planned: PlannedWindow): Promise<WindowRecord> {
     const { program, load } = this.#struck;
     const beganMs = nowMs();
+    this.#delay.reset();
+    this.#delay.enable();
     await program.call({ type: 'begin' });
     const stop = new AbortController();
     const loading = load.run(stop.signal);
@@ -104,6 +108,7 @@ export class Soak implements AsyncDisposable {
       scrapes: this.#scraper.take(),
       settledMs,
       behind,
+      lateMs: this.#delay.max / 1e6,
       atHours: (performance.now() - this.#startedMs) / 3_600_000,
       gauges: { ...gauges, leases },
     };

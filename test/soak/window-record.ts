@@ -76,6 +76,8 @@ export interface WindowRecord {
   readonly settledMs: Readonly<Record<string, number>>;
   /** Parts that were behind when the time was over, each with an example. */
   readonly behind: Readonly<Record<string, string>>;
+  /** The longest time for which a timer of the conductor waited for the processor. */
+  readonly lateMs: number;
   /** Hours since the soak began. */
   readonly atHours: number;
   readonly gauges: Readonly<Record<GaugeName, number>>;
