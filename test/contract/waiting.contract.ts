@@ -4,6 +4,7 @@ import { Lister, waitFor } from '../../src/index.ts';
 import type { Borrowed, CachedObject, HealthChange } from '../../src/index.ts';
 import { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
 import type { V1Pod } from '@kubernetes/client-node';
+import { labelSelectorAsSelector } from '../../src/kube/label-selector.ts';
 import { bookmark, event, status } from '../kit/scripted-server.ts';
 import { PODS, RecordingHandler, configurationWasUsed, pod, put, test } from './scene.ts';
 
@@ -126,8 +127,15 @@ test('C155 listers answer by selector, namespace and name without parsing, and t
     entries.map(({ key }) => key).toSorted();
   assert.deepEqual(keys(lister.list()), ['one/db', 'one/web', 'two/web']);
   assert.deepEqual(keys(lister.list('app in (web,db),!tier')), ['one/db', 'two/web']);
+  assert.deepEqual(keys(lister.list(labelSelectorAsSelector({ matchLabels: { tier: 'front' } }))), [
+    'one/web',
+  ]);
+  assert.deepEqual(keys(lister.list(labelSelectorAsSelector(undefined))), []);
+  assert.throws(() => lister.list('app in web'), { code: 'ERR_KUBELOOM_SELECTOR' });
   assert.deepEqual(keys(lister.namespace('one').list('app=web')), ['one/web']);
   assert.equal(lister.namespace('two').get('db'), undefined);
+  assert.deepEqual(lister.namespace('three').list(), []);
+  assert.equal(lister.get('web'), undefined, 'a namespaced object has no name without its namespace');
   assert.equal(lister.namespace('two').require('web'), informer.getStore().getByKey('two/web'));
   const missing = { code: 'ERR_KUBELOOM_NOT_FOUND', httpStatus: 404, message: 'pods "db" not found' };
   assert.throws(() => lister.namespace('two').require('db'), missing);

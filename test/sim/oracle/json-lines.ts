@@ -1,5 +1,5 @@
 /** Histories as JSON lines, one record each, so that a failed run can be read, searched and judged again. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { emptyHistories } from './histories.ts';
 import type { Histories } from './histories.ts';
@@ -34,8 +34,4 @@ export function fromJsonLines(text: string): Histories {
 export function writeHistories(path: string, histories: Histories): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, toJsonLines(histories));
-}
-
-export function readHistories(path: string): Histories {
-  return fromJsonLines(readFileSync(path, 'utf8'));
 }

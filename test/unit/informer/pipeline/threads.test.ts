@@ -5,7 +5,6 @@ import { transformModule } from '../../../../src/index.ts';
 import type { KubeloomError } from '../../../../src/index.ts';
 import { pod } from '../../../kit/objects.ts';
 import { Scene } from '../../../kit/scene.ts';
-import { HeldHandler } from '../scene.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
@@ -46,21 +45,4 @@ test('an informer that runs after the others have ended starts the shared thread
   await scene.put(pod('a'));
   await scene.synced(later);
   assert.deepEqual(told, ['a']);
-});
-
-test('C8 stopping waits for the call in progress of a handler that was removed before', async () => {
-  await using scene = await Scene.start({ threads: { indexerThreads: 0 } });
-  const informer = scene.informer();
-  using held = new HeldHandler();
-  const registration = informer.addEventHandler(held);
-  await scene.put(pod('a'));
-  await scene.synced(informer);
-  await held.begun;
-  informer.removeEventHandler(registration);
-  let isStopped = false;
-  const stopping = informer[Symbol.asyncDispose]().then(() => (isStopped = true));
-  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
-  assert.equal(isStopped, false);
-  held.gate.open();
-  await stopping;
 });
