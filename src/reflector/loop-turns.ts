@@ -1,7 +1,8 @@
 /**
  * The turns of an event loop that runs the reflector alone. In one turn the loop reads every socket that is ready, over TLS
  * in pieces of one event. The records of a turn become visible together at its end, so that they wake each thread once.
- * Then the thread sleeps through the window.
+ * Then the thread sleeps through the window. Records that come seldom become visible at once: a call at the end of the turn
+ * would collect nothing.
  */
 import type { Clock } from '../base/clock.ts';
 import { ReadWindow } from './read-window.ts';
@@ -34,6 +35,8 @@ export class LoopTurns {
   readonly #window: ReadWindow;
   /** Records of this turn so far. */
   #records = 0;
+  /** Whether the end of a turn is worth its call. */
+  #isCollecting = false;
 
   constructor(loop: ReflectorLoop, work: TurnWork) {
     this.#loop = loop;
@@ -43,6 +46,10 @@ export class LoopTurns {
 
   /** Counts records that were just written. @returns whether the end of the turn commits them */
   defer(records: number): boolean {
+    if (!this.#isCollecting) {
+      this.#count(records);
+      return false;
+    }
     if (this.#records === 0) this.#loop.atEndOfTurn(() => this.#end());
     this.#records += records;
     return this.#records <= RECORDS_DEFERRED_MAX;
@@ -50,8 +57,15 @@ export class LoopTurns {
 
   #end(): void {
     this.#work.commit();
-    const windowMs = this.#window.after(this.#records, this.#work.clock.now());
+    const windowMs = this.#count(this.#records);
     this.#records = 0;
     if (windowMs > 0 && this.#work.maySleep) this.#loop.sleep(windowMs);
+  }
+
+  /** @returns the window in ms that follows these records */
+  #count(records: number): number {
+    const windowMs = this.#window.after(records, this.#work.clock.now());
+    this.#isCollecting = windowMs > 0 || !this.#window.isSlow;
+    return windowMs;
   }
 }

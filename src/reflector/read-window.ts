@@ -14,6 +14,8 @@ const WINDOW_RATE_SQUARED = 100;
 const EVENTS_MIN = 2;
 /** Length of the periods in which the rate is measured. */
 const PERIOD_MS = 10;
+/** Events a millisecond below which reads seldom meet in one turn of the event loop: fewer than two in the default window. */
+const RATE_SLOW_PER_MS = 0.4;
 /** The shortest sleep that pays: the kernel's timers are exact to about 0.1 ms. */
 const WINDOW_MIN_MS = 0.25;
 
@@ -41,6 +43,11 @@ export class ReadWindow {
     const windowMs = Math.min(this.#maxMs, WINDOW_RATE_SQUARED / this.#ratePerMs ** 2);
     const isWorthwhile = windowMs >= WINDOW_MIN_MS && windowMs * this.#ratePerMs >= EVENTS_MIN;
     return isWorthwhile ? windowMs : 0;
+  }
+
+  /** Whether events come so seldom, also in the present period, that they share neither windows nor turns. */
+  get isSlow(): boolean {
+    return Math.max(this.#ratePerMs, this.#events / PERIOD_MS) < RATE_SLOW_PER_MS;
   }
 
   #begin(nowMs: number, ratePerMs: number): void {

@@ -51,34 +51,70 @@ function watching(readWindowMs?: number): {
   return { loop, harness, watches: harness.exchanges.filter(({ isWatch }) => isWatch) };
 }
 
+/** Reads an event a millisecond for some periods of the measured rate. */
+function stream({ loop, harness, watches }: ReturnType<typeof watching>): void {
+  for (let version = 10; version < 50; version++) {
+    harness.clock.advance(1);
+    watches[0]?.sendEvents(event('MODIFIED', 'a', String(version)));
+    loop.endTurn();
+  }
+}
+
 describe('a turn of the event loop', () => {
   it('C324 makes the records of all connections visible at its end', () => {
-    const { loop, harness, watches } = watching();
-    for (const [index, watch] of watches.entries()) watch.sendEvents(event('MODIFIED', 'a', `1${index}`));
-    watches[0]?.sendEvents(event('MODIFIED', 'a', '12'));
+    const all = watching();
+    stream(all);
+    const { loop, harness, watches } = all;
+    harness.take();
+    for (const [index, watch] of watches.entries()) watch.sendEvents(event('MODIFIED', 'a', `6${index}`));
+    watches[0]?.sendEvents(event('MODIFIED', 'a', '62'));
     assert.deepEqual(harness.take(), []);
     assert.equal(loop.endTurn(), 1, 'one end for all of them');
-    assert.deepEqual(harness.take(), ['Modified a@10', 'Modified a@11', 'Modified a@12']);
+    assert.deepEqual(harness.take(), ['Modified a@60', 'Modified a@61', 'Modified a@62']);
+  });
+
+  it('C324 has no end to wait for while events come seldom', () => {
+    const { loop, harness, watches } = watching();
+    // The turn behind the list's records, which came together.
+    harness.clock.advance(1000);
+    watches[0]?.sendEvents(event('MODIFIED', 'a', '9'));
+    loop.endTurn();
+    assert.deepEqual(harness.take(), ['Modified a@9']);
+    for (let version = 10; version < 20; version++) {
+      harness.clock.advance(10);
+      watches[version % 2]?.sendEvents(event('MODIFIED', 'a', String(version)));
+      assert.deepEqual(harness.take(), [`Modified a@${version}`]);
+    }
+    assert.equal(loop.endTurn(), 0);
+  });
+
+  it('C324 collects the rest of a burst after silence', () => {
+    const { loop, harness, watches } = watching();
+    harness.clock.advance(1000);
+    watches[0]?.sendEvents(event('MODIFIED', 'a', '9'));
+    loop.endTurn();
+    harness.take();
+    harness.clock.advance(1000);
+    for (let version = 10; version < 30; version++)
+      watches[version % 2]?.sendEvents(event('MODIFIED', 'a', String(version)));
+    const first = harness.take();
+    assert.ok(first.length > 0 && first.length < 10, `${first.length} records before the end of the turn`);
+    assert.equal(loop.endTurn(), 1);
+    assert.equal(first.length + harness.take().length, 20);
   });
 
   it('C324 makes more than 32 records visible at once', () => {
-    const { harness, watches } = watching();
-    const events = Array.from({ length: 33 }, (_, index) => event('MODIFIED', 'a', String(10 + index)));
+    const all = watching();
+    stream(all);
+    const { harness, watches } = all;
+    harness.take();
+    const events = Array.from({ length: 33 }, (_, index) => event('MODIFIED', 'a', String(60 + index)));
     watches[0]?.sendEvents(...events);
     assert.equal(harness.take().length, 33);
   });
 });
 
 describe('the window after a turn', () => {
-  /** Reads an event a millisecond for some periods of the measured rate. */
-  function stream({ loop, harness, watches }: ReturnType<typeof watching>): void {
-    for (let version = 10; version < 50; version++) {
-      harness.clock.advance(1);
-      watches[0]?.sendEvents(event('MODIFIED', 'a', String(version)));
-      loop.endTurn();
-    }
-  }
-
   it('C320 follows the events of all connections', () => {
     const all = watching();
     stream(all);
