@@ -157,19 +157,22 @@ test('C92 a silent connection is found, and time in which the client did not rea
 });
 
 test('C92 the limit of silence applies before the head of an answer, and no silent connection is reused', async (scene) => {
-  // The first watch becomes silent in the stream, the second before the response's head.
+  // The first watch becomes silent in the stream, the next one before the response's head. On a busy machine a watch may also be
+  // silent before its answer arrives, and is repeated.
+  let watchesFrom10 = 0;
   const { server, handler } = await scene.followed(
-    (request, number) => {
+    (request) => {
+      const { resourceVersion } = request.query;
       if (!request.isWatch) request.answer(200, list('9', [wirePod('a', '5')]));
-      else if (number === 1) request.send(event('MODIFIED', 'a', '10'));
-      else if (number === 3) request.send(event('ADDED', 'b', '11'));
+      else if (resourceVersion === '9') request.send(event('MODIFIED', 'a', '10'));
+      else if (resourceVersion === '10' && ++watchesFrom10 > 1) request.send(event('ADDED', 'b', '11'));
     },
     { list: { watchList: 'off' }, watch: { idleTimeoutMs: 500 }, backoff: { initialMs: 1, maxMs: 1 } },
   );
   await handler.until(() => handler.lines.includes('add default/b@11'));
-  assert.deepEqual(server.asked.slice(0, 4), ['list 0', 'watch 9', 'watch 10', 'watch 10']);
-  const ports = server.requests.slice(1, 4).map(({ clientPort }) => clientPort);
-  assert.equal(new Set(ports).size, 3, `a connection served twice: ${ports.join()}`);
+  assert.match(server.asked.join(), /^list 0(,watch 9)+(,watch 10){2,}/);
+  const ports = server.requests.slice(1).map(({ clientPort }) => clientPort);
+  assert.equal(new Set(ports).size, ports.length, `a connection served twice: ${ports.join()}`);
 });
 
 configurationWasUsed();

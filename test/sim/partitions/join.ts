@@ -11,6 +11,11 @@ export interface Join {
   readonly idleMs: number;
 }
 
+/** Seeds of joins; a few of them show a member that waits for the killed member. */
+export const JOINS = 25;
+/** Two retry periods of the slowest clock, and the requests of a hand-over. The times are simulated. */
+export const MOVE_MAX_MS = 5500;
+
 /** Less than the 20 leases for which the heartbeat of a killed member remains. */
 const BEFORE_JOIN_MAX_MS = 200_000;
 const TAKEOVER_LIMIT_MS = 60_000;

@@ -1,6 +1,6 @@
 /**
  * Lives of groups: `node dist/test/sim/partitions/run.js SEEDS [MUTANT] [FIRST]`. Prints what happened in them, and stops at the
- * first violation. A program of its own, because promises are several times as slow under the test runner.
+ * first violation.
  */
 import { live } from './life.ts';
 import { MUTANTS } from './mutants.ts';
