@@ -1,7 +1,7 @@
 /** Figures of a healthy watcher beside slow watchers, and their table. Pure. */
 import { markdownTable } from './markdown-table.ts';
 
-/** What the watchers beside the healthy watcher do; `alone`: there are none. */
+/** Activity of the watchers beside the healthy watcher; `alone`: there are none. */
 export const NEIGHBOURS = ['alone', 'reconnecting', 'stalled', 'stalled and reconnecting'] as const;
 export type Neighbours = (typeof NEIGHBOURS)[number];
 /** A reconnecting watcher ends its watch, and starts another, this often. */
