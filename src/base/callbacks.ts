@@ -4,6 +4,7 @@
  */
 import { KubeloomError, firstLineOf } from './errors.ts';
 import { escapeControls } from './printable.ts';
+import { isThenable } from './thenable.ts';
 
 /** Receives what a function of the program threw, with ERR_KUBELOOM_ERROR_LISTENER. */
 export type Report = (error: KubeloomError) => void;
@@ -14,8 +15,14 @@ export function callGuarded(what: string, call: () => unknown, report: Report = 
     const message = `${what} threw: ${firstLineOf(cause)}`;
     report(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }));
   };
+  attempt(call, failed);
+}
+
+/** Calls a function of the program. @param failed called with the error that it throws, or rejects with */
+export function attempt(call: () => unknown, failed: (cause: unknown) => void): void {
   try {
-    Promise.resolve(call()).catch(failed);
+    const result = call();
+    if (isThenable(result)) Promise.resolve(result).catch(failed);
   } catch (cause) {
     failed(cause);
   }

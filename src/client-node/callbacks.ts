@@ -1,4 +1,5 @@
-/** The callbacks of a ListWatch by their verbs. A callback that throws is reported, and the others are called. */
+/** The callbacks of a ListWatch by their verbs. A callback that throws or rejects is reported, and the others are called. */
+import { attempt } from '../base/callbacks.ts';
 import { messageOf } from '../base/errors.ts';
 import { ADD, CHANGE, CONNECT, DELETE, ERROR, UPDATE } from '@kubernetes/client-node';
 import { callback as checkCallback } from '../base/option-checks.ts';
@@ -6,7 +7,7 @@ import { KubeloomError } from '../index.ts';
 
 type ObjectVerb = ADD | UPDATE | DELETE;
 type Verb = ObjectVerb | ERROR | CONNECT;
-type Callback = (argument: never) => void;
+type Callback = (argument: never) => unknown;
 
 const OBJECT_VERBS: readonly ObjectVerb[] = [ADD, UPDATE, DELETE];
 
@@ -46,24 +47,15 @@ export class Callbacks<T> {
   error(error: unknown): void {
     const callbacks = this.#byVerb[ERROR].slice();
     if (callbacks.length === 0) warn(error);
-    for (const callback of callbacks) {
-      try {
-        callback(error as never);
-      } catch (thrown) {
-        warn(thrown);
-      }
-    }
+    for (const callback of callbacks) attempt(() => callback(error as never), warn);
   }
 
   #call(verb: ObjectVerb | CONNECT, argument: T | undefined): void {
-    for (const callback of this.#byVerb[verb].slice()) {
-      try {
-        callback(argument as never);
-      } catch (cause) {
-        const what = `a callback for '${verb}' threw: ${messageOf(cause)}`;
-        this.error(new KubeloomError('ERR_KUBELOOM_HANDLER', what, { cause }));
-      }
-    }
+    const failed = (cause: unknown): void => {
+      const what = `a callback for '${verb}' threw: ${messageOf(cause)}`;
+      this.error(new KubeloomError('ERR_KUBELOOM_HANDLER', what, { cause }));
+    };
+    for (const callback of this.#byVerb[verb].slice()) attempt(() => callback(argument as never), failed);
   }
 
   #listsOf(verb: Verb | CHANGE): readonly Callback[][] {

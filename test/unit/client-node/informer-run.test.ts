@@ -66,3 +66,18 @@ describe('an error of the informer', () => {
     assert.deepEqual(seen, ['shutdown', 'ERR_KUBELOOM_HANDLER_OVERFLOW true']);
   });
 });
+
+test('a callback that rejects is reported as one that throws, and a callback for errors that rejects is a warning', async () => {
+  const callbacks = new Callbacks<object>();
+  const seen: unknown[] = [];
+  callbacks.on('add', () => Promise.reject(new Error('of the callback')));
+  callbacks.on('error', (error: KubeloomError) => {
+    seen.push([error.code, error.message]);
+    return Promise.reject(new Error('of the listener'));
+  });
+  const warning = once(process, 'warning');
+  callbacks.deliver('add', { object: {} });
+  const [{ message }] = (await warning) as [Error];
+  assert.deepEqual(seen, [['ERR_KUBELOOM_HANDLER', "a callback for 'add' threw: of the callback"]]);
+  assert.equal(message, 'of the listener');
+});

@@ -7,6 +7,7 @@ import { KubeloomError } from '../../../base/errors.ts';
 import { isLoopbackHost } from '../../../base/loopback.ts';
 import { flag, integer, number, oneOf, text, checkOptions } from '../../../base/option-checks.ts';
 import type { OptionChecks } from '../../../base/option-checks.ts';
+import { isToken } from '../../../kube/confirm-usable.ts';
 import { RESOURCE_DEFINITIONS } from './argument-shapes.ts';
 import type { ResourceDefinition } from './resources.ts';
 
@@ -65,7 +66,7 @@ export const API_SERVER_CHECKS: OptionChecks<ApiServerOptions> = {
   port: integer(0, 65_535),
   allowRemote: flag,
   tls: flag,
-  token: text,
+  token: aToken,
   firstRevision: integer(1),
   historyEventsMax: integer(0),
   historyBytesMax: integer(0),
@@ -78,6 +79,13 @@ export const API_SERVER_CHECKS: OptionChecks<ApiServerOptions> = {
   sharding: oneOf('ignores', 'filters', 'echoes'),
   resources: RESOURCE_DEFINITIONS,
 };
+
+/** Refuses a token that no header can carry, which no request could present. The message does not quote it. */
+function aToken(name: string, value: unknown): void {
+  text(name, value);
+  if (value === '' || (isToken(value) && value.trim() === value)) return;
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} must be empty, or a text that a header can carry`);
+}
 
 /** @throws ERR_KUBELOOM_OPTION */
 export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
