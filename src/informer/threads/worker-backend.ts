@@ -234,6 +234,8 @@ function startShardThread(
     end: async () => {
       await pool.destroy();
       await exited;
+      // If the thread threw and exits after the first call, Piscina has replaced it.
+      await pool.destroy();
       port.close();
     },
   };
