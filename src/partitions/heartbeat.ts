@@ -3,6 +3,7 @@
  * lease -o yaml` shows it as the annotation `kubeloom.dev/note`, a line of JSON.
  */
 import { parseJson } from '../base/parse-json.ts';
+import { isRecord } from '../kube/meta-shape.ts';
 import type { StoredRecord } from '../controller/leader-election/resource-lock.ts';
 
 export interface Note {
@@ -58,8 +59,19 @@ function leaseOf(source: unknown): {
   return typeof source === 'object' && source !== null ? source : {};
 }
 
-/** A note that another program changed counts as an empty note: the Leases of the partitions decide. */
+/** What another program wrote in place of a member counts as absent: the Leases of the partitions decide. */
 function parsed(text: string | undefined): Note {
   const note = text === undefined ? undefined : parseJson(text);
-  return typeof note === 'object' && note !== null ? { ...EMPTY, ...note } : EMPTY;
+  if (!isRecord(note)) return EMPTY;
+  const { division, isLeaving, holds, cannotTake } = note;
+  return {
+    division: typeof division === 'string' ? division : '',
+    isLeaving: isLeaving === true,
+    holds: isRecord(holds) && Object.values(holds).every(isHolding) ? (holds as Note['holds']) : {},
+    cannotTake: isRecord(cannotTake) ? (cannotTake as Note['cannotTake']) : {},
+  };
+}
+
+function isHolding(value: unknown): boolean {
+  return Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'boolean';
 }

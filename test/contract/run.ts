@@ -72,6 +72,11 @@ async function main(args: readonly string[]): Promise<number> {
     const wanted = args.filter((arg) => /^C\d+$/.test(arg));
     return killMutants(clauses, wanted, print);
   }
+  const unknown = args.find((argument) => !/^(--quick|--json|--mutants|C\d+)$/.test(argument));
+  if (unknown !== undefined) {
+    console.error(`${unknown} is no argument: npm run contract -- [--quick | --json | --mutants [C12 ...]]`);
+    return 1;
+  }
   if (args.includes('--quick')) {
     const { tests, complaints } = await runQuick();
     for (const complaint of complaints) print(complaint);

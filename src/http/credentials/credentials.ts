@@ -119,7 +119,7 @@ function requirePrivacy(
   { headers, cert }: Presented,
   proxy: string | undefined,
 ): void {
-  if (cluster.server.startsWith('https:')) return;
+  if (isTls(cluster.server)) return;
   const hops = [cluster.server, ...(proxy === undefined ? [] : [proxy])];
   const isPrivate = hops.every((hop) => isLoopbackHost(new URL(hop).hostname));
   const refuse = (why: string): never => {
@@ -270,7 +270,7 @@ function clientNodes(source: AnyKubeConfig): KubeConfig {
 function viewOf(kubeConfig: KubeConfig, { name, server }: Cluster, user: User): KubeConfig {
   const seen: User = { name: user.name, ...(user.authProvider ? { authProvider: user.authProvider } : {}) };
   // client-node refuses plain HTTP unless verification is off, and plain HTTP verifies no server.
-  const cluster = { name, server, skipTLSVerify: server.startsWith('http:') };
+  const cluster = { name, server, skipTLSVerify: !isTls(server) };
   const view: KubeConfig = Object.create(kubeConfig, {
     getCurrentCluster: { value: () => cluster },
     getCurrentUser: { value: () => seen },
@@ -278,11 +278,15 @@ function viewOf(kubeConfig: KubeConfig, { name, server }: Cluster, user: User): 
   return view;
 }
 
+function isTls(server: string): boolean {
+  return new URL(server).protocol === 'https:';
+}
+
 function tlsOptions(
   cluster: Cluster,
   { cert, key }: Presented,
 ): Omit<ConnectionOptions, 'server' | 'headers'> {
-  if (cluster.server.startsWith('http:')) return {};
+  if (!isTls(cluster.server)) return {};
   if (cluster.skipTLSVerify === true) warnOfNoVerification(cluster);
   const ca = contentOf(cluster.caData, cluster.caFile);
   return {

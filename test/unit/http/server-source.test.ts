@@ -57,6 +57,12 @@ test('the token of a connection does not go to another machine in plain text', a
   });
 });
 
+test('a scheme in capital letters is TLS as well', async () => {
+  const given = await connectionFor({ server: 'HTTPS://10.0.0.1', token: 't' });
+  const usual = await connectionFor({ server: 'https://10.0.0.1', token: 't' });
+  assert.deepEqual({ ...given, server: usual.server }, usual);
+});
+
 test('a source that is neither a KubeConfig nor a connection is refused when an informer, a factory or a cache is made', () => {
   const cases: [unknown, RegExp][] = [
     [{}, /must be a KubeConfig \(loadKubeConfig gives one\) or a connection .* object with no members/],

@@ -108,6 +108,18 @@ describe('a member', () => {
     assert.equal(subject.kind, 'syncing');
   });
 
+  for (const note of [
+    { division: 7, isLeaving: 'yes', holds: null, cannotTake: 1 },
+    { holds: { 0: null } },
+    { holds: { 0: ['a', true] } },
+  ])
+    test(`reads ${JSON.stringify(note)} of another program as an empty note`, () => {
+      const subject = new Subject();
+      subject.at(100, { type: 'saw-heartbeat', id: 'other.y.1', stored: stored(2, 'other.y.1', 0, note) });
+      const { heartbeat } = subject.state.peers.get('other.y.1') ?? {};
+      assert.deepEqual(heartbeat?.note, { division: '', isLeaving: false, holds: {}, cannotTake: {} });
+    });
+
   test('C442 still has a tick due when an event that decides nothing comes before the late timer', () => {
     const subject = new Subject();
     assert.equal(dueMs(subject.state, RULES), 250);
