@@ -59,7 +59,7 @@ function leaseOf(source: unknown): {
   return typeof source === 'object' && source !== null ? source : {};
 }
 
-/** What another program wrote in place of a member counts as absent: the Leases of the partitions decide. */
+/** A member of a wrong shape, which another program wrote, counts as absent: the Leases of the partitions decide. */
 function parsed(text: string | undefined): Note {
   const note = text === undefined ? undefined : parseJson(text);
   if (!isRecord(note)) return EMPTY;
