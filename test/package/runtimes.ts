@@ -33,7 +33,14 @@ export const NODES: readonly Runtime[] = [20, 22, 24, 26].map((major) => ({
 }));
 
 export const OTHERS: readonly Runtime[] = [
-  { name: 'Bun', spec: `${bunPackage}@1`, program: `${bunPackage}/bin/bun`, run: [], test: ['test'] },
+  {
+    name: 'Bun',
+    spec: `${bunPackage}@1`,
+    program: `${bunPackage}/bin/bun`,
+    run: [],
+    // Bun ends a test after five seconds, Node and Deno never.
+    test: ['test', '--timeout', '180000'],
+  },
   {
     name: 'Deno',
     spec: `${denoPackage}@2`,
