@@ -20,7 +20,7 @@ interface Suite {
 const QUICK: Suite = { suffix: '.test.js', processes: 3, timeoutMs: 300_000 };
 const SUITES: ReadonlyMap<string, Suite> = new Map([
   ['slow', { suffix: '.slow.js', processes: 1, timeoutMs: 1_200_000 }],
-  ['e2e', { suffix: '.e2e.js', processes: 1, timeoutMs: 600_000 }],
+  ['e2e', { suffix: '.e2e.js', processes: 1, timeoutMs: 900_000 }],
   ['kubectl', { suffix: '.kubectl.js', processes: 1, timeoutMs: 600_000 }],
   ['browser', { suffix: '.browser.js', processes: 1, timeoutMs: 600_000 }],
 ]);
