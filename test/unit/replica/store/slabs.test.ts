@@ -7,11 +7,9 @@ import { SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/store-memo
 import { EntryTable } from '../../../../src/replica/store/entry-table.ts';
 import { Slabs, chunkBytesFor } from '../../../../src/replica/store/slabs.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
-import { at, factsOf, identityOf } from './objects.ts';
+import { SlabTwin, newRow } from './slab-twin.ts';
 
 const LARGE_MAX = SLAB_BYTES + 300_000;
-const PUTS_PER_DRAIN = 256;
-const COMPACTIONS_PER_DRAIN = 2;
 
 /** Returns a size: sometimes 0, mostly small and similar, sometimes above a quarter of a slab or above a whole slab. */
 function anySize(random: Random): number {
@@ -21,79 +19,6 @@ function anySize(random: Random): number {
   if (chance < 0.95) return wholeNumber(random, 0, 40_000);
   if (chance < 0.99) return wholeNumber(random, SLAB_BYTES / 4 - 2, SLAB_BYTES / 4 + 2);
   return wholeNumber(random, SLAB_BYTES - 2, LARGE_MAX);
-}
-
-const FACTS = factsOf(identityOf(at('a', 1)), '');
-
-/** Returns a row without bytes. */
-function newRow(table: EntryTable): number {
-  return table.add(FACTS, 1, 0);
-}
-
-interface TestAllocation {
-  readonly row: number;
-  readonly expected: Buffer;
-}
-
-/** Overwrites released memory: no code may still read it. */
-class ScribblingMemory extends SlabMemory {
-  override give(memory: Buffer): boolean {
-    memory.fill(0x58);
-    return super.give(memory);
-  }
-}
-
-/** Slabs compared with a model of private copies: every step changes both. */
-class SlabTwin {
-  readonly #table: EntryTable = new EntryTable();
-  readonly slabs: Slabs = new Slabs({ table: this.#table, memory: new ScribblingMemory() });
-  readonly #allocations: TestAllocation[] = [];
-  readonly #random: Random;
-  readonly #source: Buffer;
-  liveBytes = 0;
-
-  /** @param sizeMax the largest size that `put` is called with */
-  constructor(random: Random, sizeMax: number) {
-    this.#random = random;
-    this.#source = Buffer.allocUnsafe(sizeMax * 2);
-    for (let at = 0; at < this.#source.length; at++) this.#source[at] = Math.floor(random() * 256);
-  }
-
-  get size(): number {
-    return this.#allocations.length;
-  }
-
-  put(length: number): void {
-    const start = wholeNumber(this.#random, 0, this.#source.length - length);
-    const expected = Buffer.from(this.#source.subarray(start, start + length));
-    const row = newRow(this.#table);
-    this.slabs.put(row, this.#source, start, length);
-    this.#allocations.push({ row, expected });
-    this.liveBytes += length;
-  }
-
-  /** Returns the length of what was released. */
-  releaseAny(): number {
-    const at = wholeNumber(this.#random, 0, this.#allocations.length - 1);
-    const allocation = this.#allocations[at];
-    const last = this.#allocations.pop();
-    assert.ok(allocation && last);
-    if (allocation !== last) this.#allocations[at] = last;
-    this.slabs.release(allocation.row);
-    this.liveBytes -= allocation.expected.length;
-    return allocation.expected.length;
-  }
-
-  check(): void {
-    assert.equal(this.slabs.liveBytes, this.liveBytes);
-    assert.ok(this.slabs.heldBytes >= this.liveBytes);
-    for (const { row, expected } of this.#allocations) {
-      const [offset, storedBytes] = [this.#table.offsetOf(row), this.#table.storedBytesOf(row)];
-      assert.equal(storedBytes, expected.length);
-      const bytes = this.slabs.slabOf(row).bytes.subarray(offset, offset + storedBytes);
-      assert.ok(bytes.equals(expected), `${storedBytes} bytes at ${offset} are not what was put there`);
-    }
-  }
 }
 
 describe('slabs against a model', () => {
@@ -118,45 +43,6 @@ describe('slabs against a model', () => {
       while (twin.slabs.hasCompaction) twin.slabs.compact();
       assert.equal(twin.slabs.liveBytes, 0);
       assert.equal(twin.slabs.heldBytes, 0);
-    });
-  }
-});
-
-interface Churn {
-  readonly name: string;
-  readonly population: number;
-  readonly sizeMin: number;
-  readonly sizeMax: number;
-}
-
-/** Replaces random allocations until 20x the allocated bytes went through; returns the highest held / allocated. */
-function peakShareOf({ population, sizeMin, sizeMax }: Churn): number {
-  const random = seededRandom(42);
-  const twin = new SlabTwin(random, sizeMax);
-  const { slabs } = twin;
-  let peakShare = 0;
-  for (let puts = 0; puts < population * 21; puts++) {
-    twin.put(wholeNumber(random, sizeMin, sizeMax));
-    if (twin.size > population) twin.releaseAny();
-    if (puts % PUTS_PER_DRAIN !== 0) continue;
-    for (let turn = 0; turn < COMPACTIONS_PER_DRAIN && slabs.hasCompaction; turn++) slabs.compact();
-    if (twin.size === population) peakShare = Math.max(peakShare, slabs.heldBytes / slabs.liveBytes);
-  }
-  twin.check();
-  return peakShare;
-}
-
-describe('random churn of 20x the allocated bytes', () => {
-  const cases: readonly Churn[] = [
-    { name: 'objects of 1 to 9 KB', population: 12_000, sizeMin: 1000, sizeMax: 9000 },
-    { name: 'tiny objects', population: 40_000, sizeMin: 100, sizeMax: 500 },
-    { name: 'objects of 20 to 60 KB', population: 1500, sizeMin: 20_000, sizeMax: 60_000 },
-    { name: 'objects around a quarter of a slab', population: 120, sizeMin: 400_000, sizeMax: 650_000 },
-  ];
-  for (const each of cases) {
-    test(`holds at most 1.3x the allocated bytes: ${each.name}`, () => {
-      const peakShare = peakShareOf(each);
-      assert.ok(peakShare <= 1.3, `${peakShare.toFixed(2)}x`);
     });
   }
 });
