@@ -129,20 +129,27 @@ function runIn(program: string): void {
   });
 }
 
-/** Types a word into the search, and returns the links of the results when there are any. */
+/**
+ * Types a word into the search, and returns the links of the results when there are any. The page is loaded before its scripts
+ * listen, so an act that had no effect is repeated.
+ */
 const SEARCH = `(async () => {
-  const until = async (find) => {
-    for (;;) {
+  const until = async (find, act) => {
+    for (let looks = 0; ; looks++) {
       const found = find();
       if (found) return found;
+      if (looks % 40 === 0) act();
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
-  (await until(() => document.querySelector('.VPNavBarSearch button'))).click();
-  const input = await until(() => document.querySelector('.search-input'));
-  input.value = 'leaderSignal';
-  input.dispatchEvent(new Event('input', { bubbles: true }));
-  await until(() => document.querySelector('.result'));
+  const input = await until(
+    () => document.querySelector('.search-input'),
+    () => document.querySelector('.VPNavBarSearch button')?.click(),
+  );
+  await until(() => document.querySelector('.result'), () => {
+    input.value = 'leaderSignal';
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+  });
   return [...document.querySelectorAll('.result')].map(({ href }) => href).join(' ');
 })()`;
 
