@@ -1,11 +1,11 @@
-/** Bar charts as SVG, drawn by echarts without a browser. Axes are logarithmic: clients are orders of magnitude apart. */
-import { init, setPlatformAPI } from 'echarts';
+/** Bar charts of the clients. Axes are logarithmic: clients are orders of magnitude apart. */
 import { FIGURE, ratioToBest } from '../row.ts';
 import type { Row } from '../row.ts';
 import { SAME_NODE } from '../names.ts';
 import type { ClientName, SuiteName, Unit } from '../names.ts';
 import { POD_BYTES } from '../suites/common.ts';
 import { numberText, ratioText, sizeText } from '../table-text.ts';
+import { COLOUR, svgOf } from './svg.ts';
 
 export interface Chart {
   readonly file: string;
@@ -25,21 +25,12 @@ const WIDTH = 960;
 const HEIGHT = 470;
 /** Longer numbers overlap those of the neighbours. */
 const THOUSANDS_FROM = 10_000;
-const FONT = 'DejaVu Sans, Verdana, sans-serif';
-/** Mean width of a character, relative to the height of the font. */
-const CHARACTER_WIDTH = 0.57;
-// Without a browser echarts takes another font's widths, and parts of the legend overlap.
-setPlatformAPI({
-  measureText: (text, font = '') => ({
-    width: text.length * CHARACTER_WIDTH * (Number.parseFloat(/[\d.]+px/.exec(font)?.[0] ?? '') || 12),
-  }),
-});
-/** The same colours in every chart, distinguishable for readers with red-green colour blindness (Okabe and Ito). */
+/** The same colours in every chart. */
 const COLOURS: Readonly<Record<ClientName, string>> = {
-  kubeloom: '#0072b2',
+  kubeloom: COLOUR.blue,
   'kubeloom-lts': '#003f66',
   limit: '#bbbbbb',
-  'client-node': '#d55e00',
+  'client-node': COLOUR.vermilion,
   'client-node-2': '#e69f00',
   'kubernetes-fluent-client': '#cc79a7',
   'client-go': '#56b4e9',
@@ -127,11 +118,7 @@ export function drawChart(chart: Chart, results: readonly Row[]): string | undef
   const clients = [...new Set(rows.map(({ client }) => client))];
   const values = rows.map((row) => (row.value ?? 0) * (chart.factor ?? 1));
   const lowest = 10 ** Math.floor(Math.log10(Math.min(...values)));
-  const drawing = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
-  drawing.setOption({
-    animation: false,
-    backgroundColor: '#ffffff',
-    textStyle: { fontFamily: FONT },
+  return svgOf(WIDTH, HEIGHT, {
     title: { text: chart.title, left: 'center', top: 8, textStyle: { fontSize: 15 } },
     legend: { bottom: 8, itemGap: 14, itemWidth: 18, textStyle: { fontSize: 11 } },
     grid: { left: 90, right: 20, top: 70, bottom: 180 },
@@ -163,9 +150,6 @@ export function drawChart(chart: Chart, results: readonly Row[]): string | undef
       data: groups.map((group) => valueOf(rows, chart, client, group)),
     })),
   });
-  const svg = drawing.renderToSVGString();
-  drawing.dispose();
-  return svg;
 }
 
 /** Captions: kubeloom's ratios to the best client on the same Node and to the limit, and the clients that failed. */

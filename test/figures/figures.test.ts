@@ -1,8 +1,9 @@
 /** The figures of sharded watches, streaming lists and slow watchers: what is read, and the tables. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gapsOf, serverFiguresOf, tablesOf } from './sharding-figures.ts';
+import { gapsOf, meansOf, serverFiguresOf, tablesOf } from './sharding-figures.ts';
 import type { MemberFigures, Phase, ServerFigures, Tenure } from './sharding-figures.ts';
+import { shardingPlot } from './sharding-plot.ts';
 import { streamingTable } from './streaming-figures.ts';
 import { watchersTable } from './watchers-figures.ts';
 
@@ -56,22 +57,37 @@ function member(name: string, scale: number): MemberFigures {
   return { member: name, owned: 8, objects: 500, rssBytes: 2 ** 27, listMs: 120, tenures: [], ...grown };
 }
 
+const SERVER: ServerFigures = serverFiguresOf(METRICS);
+const LATER: ServerFigures = { ...SERVER, cpuSeconds: 13, sentEvents: 500, leaseRequests: 47 };
+const PHASE: Phase = {
+  isFiltering: true,
+  members: 2,
+  seconds: 10,
+  changes: 1000,
+  filledMs: 2500,
+  before: { members: [member('a', 1), member('b', 1)], server: SERVER },
+  after: { members: [member('a', 11), member('b', 21)], server: LATER },
+};
+
 test('the tables have rates, means and the longest list', () => {
-  const server: ServerFigures = { ...serverFiguresOf(METRICS) };
-  const later = { ...server, cpuSeconds: 13, sentEvents: 500, leaseRequests: 47 };
-  const phase: Phase = {
-    isFiltering: true,
-    members: 2,
-    seconds: 10,
-    changes: 1000,
-    filledMs: 2500,
-    before: { members: [member('a', 1), member('b', 1)], server },
-    after: { members: [member('a', 11), member('b', 21)], server: later },
-  };
-  const text = tablesOf([phase], [{ isFiltering: true, kill: [15_000, 18_000], join: [500], leave: [] }]);
+  const text = tablesOf([PHASE], [{ isFiltering: true, kill: [15_000, 18_000], join: [500], leave: [] }]);
   assert.match(text, /\| on \| 2 \| 500 \| 120 \| 2\.5 \| 150 \| 150 \| 75 \| 128 \|/);
   assert.match(text, /\| on \| 2 \| 100 \| 20 \| 0 \| 16 \| 0\.5 \| 50 \| 334 \|/);
   assert.match(text, /\| on \| 18\.0; 18\.0 \| none \| 0\.5; 0\.5 \|/);
+});
+
+test('the plot has a panel for each figure, and a line for each state of the gate', () => {
+  const svg = shardingPlot([meansOf(PHASE), { ...meansOf(PHASE), members: 4, isFiltering: false }]);
+  for (const text of [
+    'objects in the cache',
+    'KiB/s received',
+    'CPU, ms/s',
+    'RSS, MiB',
+    'gate on',
+    'gate off',
+  ])
+    assert.ok(svg.includes(`>${text}</text>`), text);
+  assert.doesNotMatch(svg, /NaN/);
 });
 
 test('the table of lists has what the server and the client took', () => {

@@ -2,10 +2,12 @@
  * Figures at a real kube-apiserver, as tables in Markdown: `npm run figures -- sharding` (docs/sharding.md),
  * `npm run figures -- streaming` and `npm run figures -- watchers` (docs/benchmarks.md).
  */
+import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
 import { measureSharding } from './sharding.ts';
-import { tablesOf } from './sharding-figures.ts';
+import { meansOf, tablesOf } from './sharding-figures.ts';
+import { shardingPlot } from './sharding-plot.ts';
 import { measureStreaming } from './streaming.ts';
 import { streamingTable } from './streaming-figures.ts';
 import { measureWatchers } from './watchers.ts';
@@ -50,9 +52,11 @@ program
   .option('--changes <rate>', 'changes a second', number, 200)
   .option('--seconds <count>', 'for each number of members', number, 20)
   .option('--gates <states>', 'on, off', gates, [true, false])
-  .action(async ({ objects, members, changes, seconds, gates: states }) => {
+  .option('--plot <file>', 'write an SVG of what a member takes')
+  .action(async ({ objects, members, changes, seconds, gates: states, plot }) => {
     const size = { objects, members, changesPerSecond: changes, seconds };
     const { phases, gaps } = await measureSharding(size, states, print);
+    if (plot !== undefined) writeFileSync(plot, shardingPlot(phases.map(meansOf)));
     console.log(`${objects} objects, ${changes} changes/s due; ${conditions()}\n\n${tablesOf(phases, gaps)}`);
   });
 program

@@ -48,6 +48,18 @@ export interface Phase {
   readonly after: { readonly members: readonly MemberFigures[]; readonly server: ServerFigures };
 }
 
+/** The figures of a member, the mean of the group. */
+export interface MemberMeans {
+  readonly isFiltering: boolean;
+  readonly members: number;
+  /** Objects in its caches. */
+  readonly objects: number;
+  readonly eventsPerSecond: number;
+  readonly kibPerSecond: number;
+  readonly cpuMsPerSecond: number;
+  readonly rssMib: number;
+}
+
 /** Times without an owner, by what happened. */
 export interface Gaps {
   readonly isFiltering: boolean;
@@ -88,25 +100,26 @@ export function tablesOf(phases: readonly Phase[], gaps: readonly Gaps[]): strin
 const MEMBER_COLUMNS: Readonly<Record<string, (phase: Phase) => string>> = {
   gate: ({ isFiltering }) => (isFiltering ? 'on' : 'off'),
   members: ({ members }) => String(members),
-  'objects in the cache': (phase) => meanText(phase.after.members.map(({ objects }) => objects)),
-  'first list of a partition, ms': ({ before }) => maxText(before.members.map(({ listMs }) => listMs)),
+  'objects in the cache': (phase) => wholeText(meansOf(phase).objects),
+  'first list of a partition, ms': ({ before }) =>
+    wholeText(Math.max(...before.members.map(({ listMs }) => listMs))),
   'group has all objects, s': ({ filledMs }) => (filledMs / 1000).toFixed(1),
-  'events/s': (phase) => meanText(ratesOf(phase, ({ events }) => events)),
-  'KiB/s': (phase) => meanText(ratesOf(phase, ({ bytes }) => bytes / 1024)),
-  'CPU, ms/s': (phase) => meanText(ratesOf(phase, ({ cpuMs }) => cpuMs)),
-  'RSS, MiB': ({ after }) => meanText(after.members.map(({ rssBytes }) => rssBytes / MIB)),
+  'events/s': (phase) => wholeText(meansOf(phase).eventsPerSecond),
+  'KiB/s': (phase) => wholeText(meansOf(phase).kibPerSecond),
+  'CPU, ms/s': (phase) => wholeText(meansOf(phase).cpuMsPerSecond),
+  'RSS, MiB': (phase) => wholeText(meansOf(phase).rssMib),
 };
 
 const SERVER_COLUMNS: Readonly<Record<string, (phase: Phase) => string>> = {
   gate: ({ isFiltering }) => (isFiltering ? 'on' : 'off'),
   members: ({ members }) => String(members),
-  'changes/s': ({ changes, seconds }) => meanText([changes / seconds]),
+  'changes/s': ({ changes, seconds }) => wholeText(changes / seconds),
   'events sent/s': (phase) => serverRate(phase, ({ sentEvents }) => sentEvents),
   'events filtered/s': (phase) => serverRate(phase, ({ filteredEvents }) => filteredEvents),
   'sharded watches': ({ after }) => String(after.server.shards),
   'Lease requests/s': (phase) => serverRate(phase, ({ leaseRequests }) => leaseRequests, 1),
   'CPU, ms/s': (phase) => serverRate(phase, ({ cpuSeconds }) => cpuSeconds * 1000),
-  'RSS, MiB': ({ after }) => meanText([after.server.rssBytes / MIB]),
+  'RSS, MiB': ({ after }) => wholeText(after.server.rssBytes / MIB),
 };
 
 function memberTable(phases: readonly Phase[]): string {
@@ -127,6 +140,19 @@ function gapTable(gaps: readonly Gaps[]): string {
   return `A partition without an owner, median and longest:\n\n${markdownTable(columns, gaps)}`;
 }
 
+export function meansOf(phase: Phase): MemberMeans {
+  const { members } = phase.after;
+  return {
+    isFiltering: phase.isFiltering,
+    members: phase.members,
+    objects: mean(members.map(({ objects }) => objects)),
+    eventsPerSecond: mean(ratesOf(phase, ({ events }) => events)),
+    kibPerSecond: mean(ratesOf(phase, ({ bytes }) => bytes / 1024)),
+    cpuMsPerSecond: mean(ratesOf(phase, ({ cpuMs }) => cpuMs)),
+    rssMib: mean(members.map(({ rssBytes }) => rssBytes / MIB)),
+  };
+}
+
 /** Returns what each member added in a second; a member that was not there before began at 0. */
 function ratesOf({ before, after, seconds }: Phase, of: (figures: MemberFigures) => number): number[] {
   return after.members.map((figures) => {
@@ -143,12 +169,12 @@ function serverRate(
   return ((of(after.server) - of(before.server)) / seconds).toFixed(digits);
 }
 
-function meanText(values: readonly number[]): string {
-  return String(Math.round(values.reduce((sum, value) => sum + value, 0) / values.length));
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function maxText(values: readonly number[]): string {
-  return String(Math.round(Math.max(...values)));
+function wholeText(value: number): string {
+  return String(Math.round(value));
 }
 
 /** @param ascending in milliseconds */

@@ -60,9 +60,7 @@ function commitOf(): string {
   }
 }
 
-const chosen = isTurn
-  ? [turnOf(NODES, process.version, commitOf())]
-  : chosenRuntimes([...NODES, ...OTHERS], args);
+const chosen = isTurn ? [turnOf(NODES, commitOf())] : chosenRuntimes([...NODES, ...OTHERS], args);
 console.log(`on ${chosen.map(({ name }) => name).join(', ')}`);
 const folder = mkdtempSync(join(tmpdir(), 'kubeloom-runtimes-'));
 const installed = chosen.filter((runtime) => OTHERS.includes(runtime));

@@ -1,17 +1,14 @@
-/** The runtimes of a run, and the Node that a run of CI takes beside its own: every maintained line has its turn. Pure. */
+/** The runtimes of a run, and the line of Node that a run of CI tests: every maintained line has its turn. Pure. */
 import type { Runtime } from '../package/runtimes.ts';
 
 /**
- * Returns one of the lines other than the line of this process, by the commit: a commit that is tested again gets the same one.
+ * Returns one of the lines of Node, by the commit: a commit that is tested again gets the same one.
  *
- * @param version of this process, such as `v20.20.2`
  * @param commit hexadecimal digits
  */
-export function turnOf(nodes: readonly Runtime[], version: string, commit: string): Runtime {
-  const own = `Node ${/^v(\d+)/.exec(version)?.[1]}`;
-  const others = nodes.filter(({ name }) => name !== own);
-  const runtime = others[Number.parseInt(commit.slice(0, 8), 16) % others.length];
-  if (!runtime) throw new Error(`no Node beside ${own} for the commit ${JSON.stringify(commit)}`);
+export function turnOf(nodes: readonly Runtime[], commit: string): Runtime {
+  const runtime = nodes[Number.parseInt(commit.slice(0, 8), 16) % nodes.length];
+  if (!runtime) throw new Error(`no Node for the commit ${JSON.stringify(commit)}`);
   return runtime;
 }
 

@@ -40,18 +40,20 @@ function titleViolations({ path, text, code }: SourceFile): Violation[] {
   return Array.from(code.matchAll(TITLE), (match) => {
     const start = match.index + match[0].length;
     const title = text.slice(start, text.indexOf(match[1] ?? "'", start));
-    const line = lineAt(text, match.index);
-    return proseViolations(path, title).map((violation) => ({ ...violation, line }));
+    return proseViolations(path, title).map((violation) => ({
+      ...violation,
+      line: lineAt(text, match.index),
+    }));
   }).flat();
 }
 
-const COMMENT_START = /\/\*\*\s*(?:\*\s*)?|(?<=^\s*)\/\/ (?!.*\n\s*\/\/)/gm;
+const DOCSTRING_START = /\/\*\*\s*(?:\*\s*)?/g;
 
 function beginnings({ path, text, comments }: SourceFile): Violation[] {
-  return Array.from(comments.matchAll(COMMENT_START), (match) => {
+  return Array.from(comments.matchAll(DOCSTRING_START), (match) => {
     const start = match.index + match[0].length;
     const word = BEGINNING.exec(comments.slice(start, start + 10))?.[0];
-    if (word === undefined || !match[0].startsWith('/**')) return [];
+    if (word === undefined) return [];
     const message = `a docstring begins with a noun or a verb in the third person, not with '${word}'`;
     return [{ path, line: lineAt(text, start), message }];
   }).flat();

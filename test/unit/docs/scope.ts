@@ -1,6 +1,6 @@
 /**
  * The names that code within the sentences of the documentation uses without declaring them. Only their types matter:
- * `types.test.ts` compiles that code with these names in scope, beside everything that kubeloom exports. A call of
+ * `types.slow.ts` compiles that code with these names in scope, beside everything that kubeloom exports. A call of
  * neither a function of these nor a member is a call of one of the `methods`.
  */
 import type { Informer, KubeConfig, ListPromise, ObjectCache, V1Pod, Watch } from '@kubernetes/client-node';
