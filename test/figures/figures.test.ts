@@ -1,7 +1,7 @@
 /** The figures of sharded watches, streaming lists and slow watchers: what is read, and the tables. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gapsOf, meansOf, serverFiguresOf, tablesOf } from './sharding-figures.ts';
+import { areServed, gapsOf, meansOf, serverFiguresOf, tablesOf } from './sharding-figures.ts';
 import type { MemberFigures, Phase, ServerFigures, Tenure } from './sharding-figures.ts';
 import { shardingPlot } from './sharding-plot.ts';
 import { streamingTable } from './streaming-figures.ts';
@@ -54,7 +54,7 @@ test('the metrics of a server are read, and those that a version does not have a
 
 function member(name: string, scale: number): MemberFigures {
   const grown = { events: 100 * scale, bytes: 102_400 * scale, cpuMs: 50 * scale };
-  return { member: name, owned: 8, objects: 500, rssBytes: 2 ** 27, listMs: 120, tenures: [], ...grown };
+  return { member: name, owned: [0, 1], objects: 500, rssBytes: 2 ** 27, listMs: 120, tenures: [], ...grown };
 }
 
 const SERVER: ServerFigures = serverFiguresOf(METRICS);
@@ -74,6 +74,15 @@ test('the tables have rates, means and the longest list', () => {
   assert.match(text, /\| on \| 2 \| 500 \| 120 \| 2\.5 \| 150 \| 150 \| 75 \| 128 \|/);
   assert.match(text, /\| on \| 2 \| 100 \| 20 \| 0 \| 16 \| 0\.5 \| 50 \| 334 \|/);
   assert.match(text, /\| on \| 18\.0; 18\.0 \| none \| 0\.5; 0\.5 \|/);
+});
+
+test('a partition that has moved is served when its new owner has worked', () => {
+  const members = [member('a', 1), { ...member('b', 1), owned: [2] }];
+  const others = [tenure('a', 0, 1, 10, 90), tenure('a', 1, 1, 10, 90)];
+  const moved = [...others, tenure('a', 2, 1, 10, 80)];
+  assert.equal(areServed(members, moved, 50), false);
+  assert.equal(areServed(members, [...moved, tenure('b', 2, 2, 85, 86)], 50), true);
+  assert.equal(areServed(members, [...moved, tenure('b', 2, 2, 85, 86)], 88), false);
 });
 
 test('the plot has a panel for each figure, and a line for each state of the gate', () => {

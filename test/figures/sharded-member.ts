@@ -59,7 +59,7 @@ function write(): void {
   const { user, system } = process.cpuUsage();
   const figures: MemberFigures = {
     member: identity,
-    owned: manager.owned.length,
+    owned: manager.owned,
     objects: sum('kubeloom_informer_objects'),
     events: sum('kubeloom_watch_events_total'),
     bytes: sum('kubeloom_received_bytes_total'),

@@ -14,8 +14,8 @@ export interface Tenure {
 /** A line of a member. Counters grow from its start. */
 export interface MemberFigures {
   readonly member: string;
-  /** Number of its partitions. */
-  readonly owned: number;
+  /** Its partitions. */
+  readonly owned: readonly number[];
   readonly objects: number;
   readonly events: number;
   readonly bytes: number;
@@ -90,6 +90,25 @@ export function gapsOf(tenures: readonly Tenure[], sinceMs: number, killed?: str
     }
   }
   return gaps.toSorted((one, other) => one - other);
+}
+
+/**
+ * Returns whether every partition of these members has been worked on since a time by its present owner, not only by the owner
+ * before.
+ */
+export function areServed(
+  members: readonly MemberFigures[],
+  tenures: readonly Tenure[],
+  sinceMs: number,
+): boolean {
+  return members.every(({ member, owned }) =>
+    owned.every((partition) => {
+      const newest = tenures
+        .filter((tenure) => tenure.partition === partition)
+        .toSorted((one, other) => other.epoch - one.epoch)[0];
+      return newest?.member === member && newest.lastMs > sinceMs;
+    }),
+  );
 }
 
 /** Returns the tables as Markdown. */

@@ -10,7 +10,7 @@ import { startControlPlane } from '../e2e/control-plane.ts';
 import { getText } from '../e2e/get-text.ts';
 import { nowMs } from '../e2e/members/history.ts';
 import { GroupOfMembers } from './group-of-members.ts';
-import { gapsOf, serverFiguresOf } from './sharding-figures.ts';
+import { areServed, gapsOf, serverFiguresOf } from './sharding-figures.ts';
 import type { Gaps, Phase } from './sharding-figures.ts';
 
 export interface ShardingSize {
@@ -124,7 +124,7 @@ class Scene {
     try {
       const killMs = nowMs();
       const killed = await group.end('SIGKILL');
-      await this.#served(group, killMs, killed);
+      await this.#served(group, killMs);
       const kill = gapsOf(group.tenures, killMs, killed);
       const joinMs = nowMs();
       group.start();
@@ -140,12 +140,9 @@ class Scene {
     }
   }
 
-  /** Waits until every partition has had a work since this time, by an owner that runs, and the division is even. */
-  async #served(group: GroupOfMembers, sinceMs: number, gone = ''): Promise<void> {
-    await until(() => {
-      const working = group.tenures.filter(({ member, lastMs }) => member !== gone && lastMs > sinceMs);
-      return isDivided(group) && new Set(working.map(({ partition }) => partition)).size === PARTITIONS;
-    });
+  /** Waits until the division is even, and the owner of every partition has worked since this time. */
+  async #served(group: GroupOfMembers, sinceMs: number): Promise<void> {
+    await until(() => isDivided(group) && areServed(group.figures, group.tenures, sinceMs));
     await setTimeout(REPORTED_MS);
   }
 
@@ -186,7 +183,7 @@ class Scene {
 
 /** Members have equally many partitions, or one more. */
 function isDivided({ figures, count }: GroupOfMembers): boolean {
-  const owned = figures.map((member) => member.owned);
+  const owned = figures.map((member) => member.owned.length);
   const sum = owned.reduce((before, number) => before + number, 0);
   return figures.length === count && sum === PARTITIONS && Math.max(...owned) - Math.min(...owned) <= 1;
 }
