@@ -52,7 +52,9 @@ test('README.md has no block that the tests below leave out', () => {
 });
 
 test('the commands of a checkout in README.md are those of CI', () => {
-  const script = readFileSync(join(ROOT, '.ci/run'), 'utf8').split('\n');
+  const script = readFileSync(join(ROOT, '.ci/run'), 'utf8')
+    .split('\n')
+    .map((line) => line.trim());
   for (const command of commandsOf('npm ci').flatMap((line) => line.split('&&'))) {
     assert.ok(
       script.some((line) => line === command.trim() || line.startsWith(`${command.trim()} `)),

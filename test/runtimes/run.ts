@@ -4,9 +4,8 @@
  *
  * - npm run runtimes                runs all, one after the other
  * - npm run runtimes -- 22 24 bun   runs these
- * - npm run runtimes -- --turn      runs the line of Node whose turn it is, by the commit: CI
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,10 +16,8 @@ import { NODES, OTHERS, programOf } from '../package/runtimes.ts';
 import type { Runtime } from '../package/runtimes.ts';
 import { carryOut, reasonsOf, tableOf } from '../package/steps.ts';
 import type { Step } from '../package/steps.ts';
-import { chosenRuntimes, countsOf, turnOf } from './turn.ts';
+import { chosenRuntimes, countsOf } from './turn.ts';
 
-const args = process.argv.slice(2);
-const isTurn = args.includes('--turn');
 /** A run of CI tests every configuration of the contract on its own Node. */
 const COMMANDS: readonly string[] = [
   'npm test',
@@ -51,16 +48,7 @@ function stepsOnNode(runtime: Runtime): Step[] {
   }));
 }
 
-/** Returns the commit that is tested; without a repository, a number for the day. */
-function commitOf(): string {
-  try {
-    return execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
-  } catch {
-    return Math.floor(Date.now() / 86_400_000).toString(16);
-  }
-}
-
-const chosen = isTurn ? [turnOf(NODES, commitOf())] : chosenRuntimes([...NODES, ...OTHERS], args);
+const chosen = chosenRuntimes([...NODES, ...OTHERS], process.argv.slice(2));
 console.log(`on ${chosen.map(({ name }) => name).join(', ')}`);
 const folder = mkdtempSync(join(tmpdir(), 'kubeloom-runtimes-'));
 const installed = chosen.filter((runtime) => OTHERS.includes(runtime));
