@@ -6,18 +6,22 @@
  * - npm run contract -- --quick           runs the tests with three threads and msgpack only: another Node
  * - npm run contract -- --json            prints a line for machines
  * - npm run contract -- --mutants [C12]   requires that the tests of each clause kill the clause's mutant
+ * - npm run contract -- --then-mutants --minutes 20    both, mutants for so long: each commit begins with another one
  */
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { commitOf, turnAmong } from '../runtimes/commit.ts';
 import { runTests } from './child-run.ts';
 import { readClauses } from './clauses.ts';
 import { contractFiles, layerFiles } from './layers.ts';
 import { killMutants } from './mutation.ts';
+import { MUTANTS } from './mutants.ts';
 import { CODECS, CONFIGURATIONS, ONCE, judge, table } from './verdict.ts';
 import type { Result } from './verdict.ts';
 
 /** Limit for a whole file: on a machine with other load the longest needs two minutes. */
-const TEST_TIMEOUT_MS = 300_000;
-const RUN_TIMEOUT_MS = 480_000;
+const TEST_TIMEOUT_MS = 600_000;
+const RUN_TIMEOUT_MS = 1_200_000;
 
 const DIST = join(import.meta.dirname, '../..');
 const FILES = contractFiles(DIST);
@@ -65,19 +69,30 @@ async function runQuick(): Promise<{ readonly tests: number; readonly complaints
   return { tests: lines.length, complaints };
 }
 
-async function main(args: readonly string[]): Promise<number> {
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean' },
+      json: { type: 'boolean' },
+      mutants: { type: 'boolean' },
+      'then-mutants': { type: 'boolean' },
+      minutes: { type: 'string' },
+    },
+  });
   const clauses = readClauses();
   const print = (text: string): boolean => process.stdout.write(`${text}\n`);
-  if (args.includes('--mutants')) {
-    const wanted = args.filter((arg) => /^C\d+$/.test(arg));
-    return killMutants(clauses, wanted, print);
-  }
-  const unknown = args.find((argument) => !/^(--quick|--json|--mutants|C\d+)$/.test(argument));
-  if (unknown !== undefined) {
-    console.error(`${unknown} is no argument: npm run contract -- [--quick | --json | --mutants [C12 ...]]`);
+  const unknown = positionals.find((text) => !clauses.some(({ number }) => number === text));
+  const minutes = Number(values.minutes ?? Infinity);
+  if (unknown !== undefined || Number.isNaN(minutes)) {
+    console.error(
+      `${unknown ?? `--minutes ${values.minutes}`}: pass a clause such as C12, or a number of minutes`,
+    );
     return 1;
   }
-  if (args.includes('--quick')) {
+  const mutation = { wanted: positionals, isHealthy: false, lastsMs: minutes * 60_000, first: 0 };
+  if (values.mutants) return killMutants(clauses, mutation, print);
+  if (values.quick) {
     const { tests, complaints } = await runQuick();
     for (const complaint of complaints) print(complaint);
     print(`# tests ${tests}`);
@@ -85,14 +100,17 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const results = await runAll();
   const { summary, isGreen, complaints } = judge(clauses, results, FILES.length);
-  if (args.includes('--json')) {
+  if (values.json) {
     print(JSON.stringify(summary));
   } else {
     print(table(clauses, results));
     for (const complaint of complaints) print(complaint);
     print(`${summary.clauses} clauses, ${summary.passed} passed, ${summary.failed} failed`);
   }
-  return isGreen ? 0 : 1;
+  if (!isGreen) return 1;
+  if (!values['then-mutants']) return 0;
+  const first = turnAmong(MUTANTS.length, commitOf());
+  return killMutants(clauses, { ...mutation, isHealthy: true, first }, print);
 }
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main();

@@ -63,9 +63,11 @@ export function configurationWasUsed(): void {
     const sum = shards.reduce((before, { deltas }) => before + deltas, 0);
     const controls = shards.length > 1 ? (sum - total) / (shards.length - 1) : 0;
     assert.ok(total > controls, 'the reflector has read objects');
+    // A shard that was replaced, as on a machine that stalls, has counted records twice.
+    const isOnce = stats.every(({ restarts }) => restarts === 0);
     for (const { role, deltas } of shards) {
-      if (Scene.keys.size >= KEYS_FOR_ALL_SHARDS)
-        assert.ok(deltas > controls, `${role} has worked on objects`);
+      if (isOnce && Scene.keys.size >= KEYS_FOR_ALL_SHARDS)
+        assert.ok(deltas > controls, `${role} has worked on objects: ${JSON.stringify(stats)}`);
     }
     assert.equal(stats.at(-1)?.deltas, total, 'the main thread has merged everything');
   });

@@ -1,5 +1,6 @@
 /** The runtimes of a run, and the line of Node that a run of CI tests: every maintained line has its turn. Pure. */
 import type { Runtime } from '../package/runtimes.ts';
+import { turnAmong } from './commit.ts';
 
 /**
  * Returns one of the lines of Node, by the commit: a commit that is tested again gets the same one.
@@ -7,7 +8,7 @@ import type { Runtime } from '../package/runtimes.ts';
  * @param commit hexadecimal digits
  */
 export function turnOf(nodes: readonly Runtime[], commit: string): Runtime {
-  const runtime = nodes[Number.parseInt(commit.slice(0, 8), 16) % nodes.length];
+  const runtime = nodes[turnAmong(nodes.length, commit)];
   if (!runtime) throw new Error(`no Node for the commit ${JSON.stringify(commit)}`);
   return runtime;
 }
