@@ -16,7 +16,7 @@ import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';
 import { PlainWatch } from './plain-watch.ts';
 
-const OBJECTS = 2000;
+const OBJECTS = 800;
 /** Requests of the writer in flight at once. */
 const CONCURRENCY = 16;
 const NAMESPACE = 'default';

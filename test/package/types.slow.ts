@@ -16,7 +16,6 @@ import { LINTERS, publint, typesWrong } from './linters.ts';
 /** Versions of TypeScript, by the names of their folders. */
 const COMPILERS: Readonly<Record<string, string>> = {
   '5.0': '~5.0',
-  '5.4': '~5.4',
   '5.9': '~5.9',
   '6': '6',
   '7': '7',
@@ -40,10 +39,7 @@ const PROJECTS: readonly Project[] = [
   { typescript: '5.0', options: NODENEXT, programs: ['consumer.mts', CUSTOM_RESOURCES] },
   { typescript: '5.0', options: BUNDLER, programs: ['consumer.ts'] },
   { typescript: '5.0', options: NODE10, programs: ['consumer.ts'] },
-  { typescript: '5.4', options: NODENEXT, programs: ['consumer.mts', CUSTOM_RESOURCES] },
   { typescript: '5.9', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES] },
-  { typescript: '5.9', options: BUNDLER, programs: ['consumer.ts'] },
-  { typescript: '5.9', options: NODE10, programs: ['consumer.ts'] },
   { typescript: '6', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES] },
   { typescript: '6', options: `${NODE10} --ignoreDeprecations 6.0`, programs: ['consumer.ts'] },
   { typescript: '7', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES] },

@@ -17,7 +17,7 @@ import type { Fault } from './members.ts';
 
 const MEMBERS = 4;
 const PARTITIONS = 16;
-const RATE_PER_SECOND = 500;
+const RATE_PER_SECOND = 150;
 const LOOK_MS = 250;
 /** Time in which the events of four members are counted. */
 const COUNT_MS = 2500;
@@ -25,12 +25,12 @@ const PHASE_MS = 1000;
 const PAUSE_MAX_MS = 1000;
 /** Every second fault is a kill. */
 const OTHERS: readonly Fault[] = ['terminate', 'freeze', 'freeze', 'slow', 'silent', 'cut'];
-const SETTLE_MAX_MS = 60_000;
+const SETTLE_MAX_MS = 120_000;
 /**
  * A partition is free when its lease has ended. If its next owner was struck as well, that one's heartbeat ends first, and
  * another member waits for as long before it takes the partition. The rest is for lists, and for machines that are slow.
  */
-const WAIT_MAX_MS = 60_000;
+const WAIT_MAX_MS = 90_000;
 
 /** The server of a scenario. */
 export interface Target {
