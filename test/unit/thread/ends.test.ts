@@ -49,7 +49,10 @@ test('C214 a port that the main thread closed cannot be opened', async () => {
   const port = cache.port();
   await cache.close();
   assert.throws(() => cache.port(), { code: 'ERR_KUBELOOM_STOPPED' });
-  await assert.rejects(openCache(port), { code: 'ERR_KUBELOOM_STOPPED' });
+  await assert.rejects(openCache(port), {
+    code: 'ERR_KUBELOOM_STOPPED',
+    message: /the main thread closed the shared cache/,
+  });
 });
 
 test('C214 a port is refused that closed before the thread could listen: a thread opens it after its own imports', async () => {
@@ -62,7 +65,10 @@ test('C214 a port is refused that closed before the thread could listen: a threa
   const closed = once(end, 'close');
   await cache.close();
   await closed;
-  await assert.rejects(openCache(port), { code: 'ERR_KUBELOOM_STOPPED' });
+  await assert.rejects(openCache(port), {
+    code: 'ERR_KUBELOOM_STOPPED',
+    message: /the main thread closed the shared cache/,
+  });
 });
 
 test('C214 the close of the main thread ends waits and reads in the thread, after the pending calls', async () => {
