@@ -20,10 +20,10 @@ export const CASES_OF_THREADS: readonly FaultCase[] = [
   },
   {
     id: '84',
-    what: 'a worker thread with the cache blocks for ever, and the budget of backlogs is 256 KiB',
+    what: 'a worker thread with the cache blocks for ever, and the budget of backlogs is 1 MiB',
     expected: 'only its changes wait, until it is removed with a code; its termination releases everything',
     objects: 1000,
-    threads: { backlogBytesMax: 2 ** 18, backlogTimeoutMs: 1000 },
+    threads: { backlogBytesMax: 2 ** 20, backlogTimeoutMs: 1000 },
     codes: ['ERR_KUBELOOM_HANDLER_OVERFLOW'],
     mayReport: ['ERR_KUBELOOM_BACKLOG_COALESCED', 'ERR_KUBELOOM_BACKLOG_PAUSED', 'ERR_KUBELOOM_SLOW_HANDLER'],
     // The recorded handler waits during the pause, and may be coalesced too.
