@@ -6,7 +6,7 @@
  * - npm run contract -- --quick           runs the tests with three threads and msgpack only: another Node
  * - npm run contract -- --json            prints a line for machines
  * - npm run contract -- --mutants [C12]   requires that the tests of each clause kill the clause's mutant
- * - npm run contract -- --then-mutants --minutes 20    both, mutants for so long: each commit begins with another one
+ * - npm run contract -- --then-mutants --minutes 20    both, mutants for so long: each commit begins with another mutant
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
