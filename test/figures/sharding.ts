@@ -105,10 +105,10 @@ class Scene {
     await until(() => has() >= wanted && isDivided(group));
     const filledMs = nowMs() - startMs;
     // The first lists and reconciliations end before the measurement begins.
-    await this.#load(group, 2, () => Promise.resolve());
+    await this.#load(2, () => Promise.resolve());
     let before: Phase['before'] | undefined;
     const changesBefore = this.#changes;
-    await this.#load(group, seconds, async () => {
+    await this.#load(seconds, async () => {
       before = { members: group.figures, server: await this.#server() };
     });
     const after = { members: group.figures, server: await this.#server() };
@@ -147,7 +147,7 @@ class Scene {
   }
 
   /** Changes objects for a time. @param begun called when the members have reported, and the time begins */
-  async #load(_group: GroupOfMembers, seconds: number, begun: () => Promise<void>): Promise<void> {
+  async #load(seconds: number, begun: () => Promise<void>): Promise<void> {
     await setTimeout(REPORTED_MS);
     await begun();
     const stop = new AbortController();

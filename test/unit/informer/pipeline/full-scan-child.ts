@@ -1,6 +1,6 @@
 /**
  * Reads `object` of every cached pod: `node --max-old-space-size=512 full-scan-child.js
- * KUBECONFIG`. Prints how many it read and what their names' lengths add up to.
+ * KUBECONFIG`. Prints how many it read and whether each has a container.
  */
 import { KubeConfig } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
