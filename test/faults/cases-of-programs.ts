@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { SharedIndexInformer } from '../../src/index.ts';
 import type { TemporaryFolder } from '../kit/temporary-folder.ts';
-import { EXPIRED, GONE, onlyWatches, strike } from './cases-of-watches.ts';
+import { EXPIRED, GONE, onlyWatches, relistedFrom, strike } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 
@@ -224,7 +224,10 @@ async function clockJumps(scene: Scene): Promise<string> {
     for (const jumpMs of [-HOUR_MS, HOUR_MS, 87_660 * HOUR_MS]) {
       RealDate.now = () => realNow() + jumpMs;
       scene.own.push('clock');
+      await scene.mark();
       await strike(scene, EXPIRED, { verb: 'watch' });
+      // The list needs credentials.
+      await relistedFrom(scene, /list|stream/);
       lagMin = Math.min(lagMin, scene.informer.health.lagMs ?? 0);
       ran.push(runs());
     }
@@ -289,6 +292,7 @@ async function bigRelist(scene: Scene): Promise<string> {
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   await strike(scene, EXPIRED, { verb: 'watch' });
+  await relistedFrom(scene, /list|stream/);
   await scene.until(() => scene.informer.health.state === 'connected', 'it watches again');
   delay.disable();
   const p99Ms = delay.percentile(99) / 1e6;
