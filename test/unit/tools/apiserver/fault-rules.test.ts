@@ -20,6 +20,9 @@ describe('rules of faults', () => {
   let ends = 0;
   const set = (rule: Omit<ScenarioRule, 'faultId'>): Promise<void> =>
     server.setFaults({ seed: 1, rules: [{ faultId: 'f', ...rule }] });
+  const untilLanded = async (action: string): Promise<void> => {
+    while ((await server.landedFaults()).at(-1)?.action !== action);
+  };
 
   before(async () => {
     server = await startEmbeddedApiServer({ tls: false, token: '' });
@@ -83,7 +86,7 @@ describe('rules of faults', () => {
     await set({ action: { type: 'hang' } });
     const aborted = new AbortController();
     const pending = fetch(url(''), { signal: aborted.signal });
-    while ((await server.landedFaults()).at(-1)?.action !== 'hang');
+    await untilLanded('hang');
     assert.equal((await call(url(''))).status, 200, 'other requests are answered meanwhile');
     aborted.abort();
     await assert.rejects(pending, { name: 'AbortError' });
@@ -92,6 +95,8 @@ describe('rules of faults', () => {
   it('hold a request until they are healed', async () => {
     await set({ action: { type: 'hold' } });
     const held = call(url(''));
+    // The next request can be faster on a connection that is open.
+    await untilLanded('hold');
     assert.equal((await call(url(''))).status, 200, 'only one');
     await server.healFaults('f');
     assert.equal((await held).status, 200);
