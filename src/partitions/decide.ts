@@ -6,7 +6,8 @@ import type { Heartbeat } from './heartbeat.ts';
 import { epochOf } from './member-state.ts';
 import type { MemberRules, MemberState, Partition, Peer } from './member-state.ts';
 import type { Turn } from './member-turn.ts';
-import { identityOf, preferredOwners } from './ownership.ts';
+import { noteOf } from './member-turn.ts';
+import { identityOf, ownersUntilFilled, preferredOwners } from './ownership.ts';
 
 /** Lease durations after which the heartbeat of a gone life is deleted. */
 const FORGET_AFTER_LEASES = 20;
@@ -42,6 +43,8 @@ export function decide(turn: Turn): void {
       drain(turn, index);
     }
   }
+  // An answer to a claim needs them: a partition that drains may have changed them.
+  turn.owners ??= ownersOf(turn);
   for (const index of turn.partitions.keys()) notice(turn, index);
   const isOver = turn.partitions.every(({ phase: { kind } }) => kind === 'other' || kind === 'aborted');
   if (!turn.isLeaving || !isOver) return;
@@ -141,11 +144,18 @@ function ownersOf(turn: Turn): (string | undefined)[] {
     if (isMember && !note.isLeaving && peer.renewal !== 'overdue') add(id, createdAt);
   }
   const members = Array.from(newest.values(), ({ id }) => id);
-  return preferredOwners(rules.partitionCount, members, (member, index) =>
-    member === own
-      ? turn.partition(index).cannotTake?.since
-      : peers.get(member)?.heartbeat.note.cannotTake[index],
+  const notes = new Map(
+    members.map((id) => [
+      id,
+      id === own ? noteOf(turn, rules) : (peers.get(id)?.heartbeat.note ?? NO_HEARTBEAT.note),
+    ]),
   );
+  const preferred = preferredOwners(
+    rules.partitionCount,
+    members,
+    (member, index) => notes.get(member)?.cannotTake[index],
+  );
+  return ownersUntilFilled(preferred, new Map(Array.from(notes, ([id, { holds }]) => [id, holds])));
 }
 
 function isOnTheMove(phase: Partition['phase']): boolean {

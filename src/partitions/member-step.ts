@@ -191,9 +191,7 @@ function ofPartition(turn: Turn, event: OfPartition): boolean {
     }
     case 'synced':
       if (phase.kind !== 'syncing') return false;
-      turn.setPhase(index, { ...phase, kind: 'active' });
-      turn.set(index, { failures: 0 });
-      turn.canTake(index);
+      turn.activate(index);
       return true;
     default:
       return worked(turn, event);

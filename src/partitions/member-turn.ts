@@ -93,7 +93,22 @@ export class Turn {
   }
 
   setPhase(index: number, phase: Phase): void {
+    // A member without an active partition is preferred for a single one.
+    if ((this.partition(index).phase.kind === 'active') !== (phase.kind === 'active'))
+      this.owners = undefined;
     this.set(index, { phase });
+  }
+
+  /** The caches of the partition are filled. */
+  activate(index: number): void {
+    const { phase } = this.partition(index);
+    if (phase.kind !== 'syncing') return;
+    // The others hand over the rest when the heartbeat says so.
+    if (!this.partitions.some(({ phase: { kind } }) => kind === 'active'))
+      this.effects.push({ type: 'renew' });
+    this.setPhase(index, { ...phase, kind: 'active' });
+    this.set(index, { failures: 0 });
+    this.canTake(index);
   }
 
   /** Aborts the work of a partition that another member owns or may own. */
@@ -163,7 +178,10 @@ export class Turn {
 }
 
 /** Returns the note of this member's heartbeat. */
-export function noteOf({ partitions, isLeaving }: MemberState, { division }: MemberRules): Note {
+export function noteOf(
+  { partitions, isLeaving }: Pick<MemberState, 'partitions' | 'isLeaving'>,
+  { division }: MemberRules,
+): Note {
   const holds: Record<number, readonly [number, boolean]> = {};
   const cannotTake: Record<number, string> = {};
   for (const [index, partition] of partitions.entries()) {

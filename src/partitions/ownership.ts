@@ -3,6 +3,7 @@
  * group's heartbeats; members with the same view come to the same result.
  */
 import { createHash } from 'node:crypto';
+import type { Note } from './heartbeat.ts';
 
 /** Returns since when a member cannot take a partition, as text that sorts by time; undefined if it can. */
 export type CannotTake = (member: string, partition: number) => string | undefined;
@@ -38,6 +39,41 @@ export function preferredOwners(
     owner.count++;
     return owner.member;
   });
+}
+
+/**
+ * Leaves a partition with the member whose work on it is active, as long as the preferred owner has no active partition:
+ * its caches may not be filled yet. A single partition moves to such a member first.
+ *
+ * @param holds partitions of the members that can be preferred, as their heartbeats say
+ */
+export function ownersUntilFilled(
+  preferred: readonly (string | undefined)[],
+  holds: ReadonlyMap<string, Note['holds']>,
+): (string | undefined)[] {
+  const servers = preferred.map((_, partition) => serverOf(partition, holds));
+  const first = new Map<string, number>();
+  for (const [member, held] of holds) {
+    if (servers.includes(member)) continue;
+    const own = preferred.flatMap((owner, partition) => (owner === member ? [partition] : []));
+    first.set(member, own.find((partition) => held[partition]) ?? own[0] ?? -1);
+  }
+  return preferred.map((owner, partition) => {
+    const isWaiting = owner !== undefined && (first.get(owner) ?? partition) !== partition;
+    return (isWaiting ? servers[partition] : undefined) ?? owner;
+  });
+}
+
+/** Returns the member whose work on the partition is active; the newest one, where a heartbeat is old. */
+function serverOf(partition: number, holds: ReadonlyMap<string, Note['holds']>): string | undefined {
+  let server: string | undefined;
+  let newest = -1;
+  for (const [member, { [partition]: [epoch = -1, isActive = false] = [] }] of holds) {
+    if (!isActive || epoch <= newest) continue;
+    server = member;
+    newest = epoch;
+  }
+  return server;
 }
 
 interface Scored {

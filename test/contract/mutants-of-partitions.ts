@@ -28,6 +28,9 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     ],
     C440: ["&& peer.renewal !== 'overdue') add(", ') add('],
   },
+  'src/partitions/ownership.ts': {
+    C447: ['if (servers.includes(member)) continue;', 'continue;'],
+  },
   'src/partitions/partition-group.ts': {
     C233: ['backoff: { initialMs: retryPeriodMs, maxMs: retryPeriodMs },', ''],
   },

@@ -21,6 +21,9 @@ const BEFORE_JOIN_MAX_MS = 200_000;
 const TAKEOVER_LIMIT_MS = 60_000;
 const AFTER_JOIN_MS = 60_000;
 
+/** Longer than a move, and shorter than the time after a join. */
+export const FILL_MS = 20_000;
+
 /** Later than the first renewals. */
 const LATE_MAX_MS = 3000;
 
@@ -28,7 +31,7 @@ const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
 export async function joinAfterKill(seed: number, mutant?: Mutant): Promise<Join> {
   const world = new World(seed, mutant, { weather: 'calm' });
-  const { truth, random, violations } = world;
+  const { random, violations } = world;
   const areServed = (): boolean => ALL.every((partition) => world.isServed(partition));
   if (!(await pass(world, TAKEOVER_LIMIT_MS, areServed))) violations.push('the group does not begin');
   world.present[Math.floor(random() * world.present.length)]?.process.kill();
@@ -36,20 +39,48 @@ export async function joinAfterKill(seed: number, mutant?: Mutant): Promise<Join
   if (!(await pass(world, TAKEOVER_LIMIT_MS, areServed)))
     violations.push('the partitions are not taken over');
   await pass(world, random() * BEFORE_JOIN_MAX_MS);
+  const idleMs = await joined(
+    world,
+    (partition) => !world.members.some((member) => member.isWorking(partition)),
+  );
+  return { violations, idleMs: Math.max(...idleMs) };
+}
+
+/**
+ * A member joins a group of one, and takes long for its first list.
+ *
+ * @returns what went wrong, and how long each partition was not served, ascending
+ */
+export async function joinSlowly(
+  seed: number,
+  mutant?: Mutant,
+): Promise<{ violations: string[]; idleMs: number[] }> {
+  const world = new World(seed, mutant, { weather: 'calm', members: 1, fillMs: FILL_MS });
+  const { violations } = world;
+  const areServed = (): boolean => ALL.every((partition) => world.isServed(partition));
+  if (!(await pass(world, TAKEOVER_LIMIT_MS, areServed))) violations.push('the group does not begin');
+  const idleMs = await joined(world, (partition) => !world.isServed(partition));
+  const owned = world.members.map(({ works }) => works.size);
+  if (owned.join() !== '2,2') violations.push(`the members own ${owned.join()} partitions`);
+  return { violations, idleMs: idleMs.sort((a, b) => a - b) };
+}
+
+/** @returns the longest time of each partition for which it was idle after the join of a member */
+async function joined(world: World, isIdle: (partition: number) => boolean): Promise<number[]> {
+  const { truth } = world;
   world.join();
   const idleSinceMs = new Map<number, number>();
-  let idleMs = 0;
+  const longestMs = ALL.map(() => 0);
   await pass(world, AFTER_JOIN_MS, () => {
     for (const partition of ALL) {
-      const isIdle = !world.members.some((member) => member.isWorking(partition));
       const sinceMs = idleSinceMs.get(partition) ?? truth.now();
-      idleMs = Math.max(idleMs, truth.now() - sinceMs);
-      if (isIdle) idleSinceMs.set(partition, sinceMs);
+      longestMs[partition] = Math.max(longestMs[partition] ?? 0, truth.now() - sinceMs);
+      if (isIdle(partition)) idleSinceMs.set(partition, sinceMs);
       else idleSinceMs.delete(partition);
     }
     return false;
   });
-  return { violations, idleMs };
+  return longestMs;
 }
 
 /** A group of one, whose timers are late, as on a busy machine. @returns what went wrong */

@@ -46,6 +46,7 @@ class Member {
   readonly works: Map<number, Tenure> = new Map();
   readonly stop: AbortController = new AbortController();
   readonly breakWatch: (forMs: number) => void;
+  #filledMs: number | undefined;
   isFrozen = false;
   hasEnded = false;
 
@@ -93,7 +94,10 @@ class Member {
     world.begin(partition, tenure.epoch);
     if (this.works.has(partition)) world.violations.push(`two works of one member on partition ${partition}`);
     this.works.set(partition, tenure);
-    this.process.clock.schedule(random() * 1000, tenure.synced);
+    // The first work fills the caches, which the others have in common.
+    this.#filledMs ??= this.process.clock.now() + world.fillMs;
+    const fillMs = Math.max(this.#filledMs - this.process.clock.now(), 0);
+    this.process.clock.schedule(fillMs + random() * 1000, tenure.synced);
     await new Promise<void>((resolve) =>
       drainSignal.addEventListener('abort', () => resolve(), { once: true }),
     );
@@ -110,6 +114,7 @@ export interface WorldOptions {
   readonly weather?: 'storm' | 'calm';
   readonly members?: number;
   readonly lateMaxMs?: number;
+  readonly fillMs?: number;
 }
 
 /** A group on one server, with faults unless the weather is calm. */
@@ -128,6 +133,8 @@ export class World {
   readonly slowShare: number;
   /** Longest time by which timers of the members are late. */
   readonly lateMaxMs: number;
+  /** Time of a member for its first list. */
+  readonly fillMs: number;
   begun = 0;
   lost = 0;
   handedOver = 0;
@@ -144,6 +151,7 @@ export class World {
     const isChurning = this.random() < 0.2;
     const isBusy = isStormy && this.random() < 0.3;
     this.lateMaxMs = options.lateMaxMs ?? (isBusy ? LATE_MAX_MS : 0);
+    this.fillMs = options.fillMs ?? 0;
     for (let count = 0; count < members; count++) this.join();
     if (isStormy) this.#meetFault(isChurning ? 1000 : undefined);
   }

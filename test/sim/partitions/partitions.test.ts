@@ -1,7 +1,7 @@
 /** Lives of groups: no two members work on a partition at the same time, epochs grow, and in the end each is worked on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JOINS, MOVE_MAX_MS, beginAlone, joinAfterKill } from './join.ts';
+import { FILL_MS, JOINS, MOVE_MAX_MS, beginAlone, joinAfterKill, joinSlowly } from './join.ts';
 import { live } from './life.ts';
 import { runLives } from './lives.ts';
 
@@ -25,6 +25,16 @@ test('C440 a partition that moves to a joining member does not wait for a lease,
 
 test('C442 a member alone begins although its timers are late', async () => {
   for (let seed = 1; seed <= JOINS; seed++) assert.deepEqual(await beginAlone(seed), [], `seed ${seed}`);
+});
+
+test('C447 a single partition waits for the first list of a joining member', async () => {
+  for (let seed = 1; seed <= JOINS; seed++) {
+    const { violations, idleMs } = await joinSlowly(seed);
+    assert.deepEqual(violations, [], `seed ${seed}`);
+    const [longest = 0, ...others] = idleMs.toReversed();
+    assert.ok(longest >= FILL_MS * 0.8, `seed ${seed}: ${longest} ms`);
+    assert.ok(Math.max(...others) < MOVE_MAX_MS, `seed ${seed}: ${others.join()} ms`);
+  }
 });
 
 test('a seed gives the same life of a group every time', async () => {

@@ -30,15 +30,23 @@ function stored(version: number, holderIdentity: string, leaseTransitions = 0, n
 
 /** A member that is alive from time 0 on, and has seen its own heartbeat. */
 class Subject {
-  state: MemberState = newMember(RULES, 0);
+  state: MemberState;
   untilMs = Infinity;
   /** The time that the last question to the server has. */
   sinceMs = NaN;
   readonly #id: string;
+  readonly #rules: MemberRules;
 
   /** @param holds what another member holds that was there before */
-  constructor(id = 'me.x.1', order: 'answer first' | 'watch first' = 'answer first', holds?: object) {
+  constructor(
+    id = 'me.x.1',
+    order: 'answer first' | 'watch first' = 'answer first',
+    holds?: object,
+    rules = RULES,
+  ) {
     this.#id = id;
+    this.#rules = rules;
+    this.state = newMember(rules, 0);
     if (holds) this.sees(0, 'other.y.1', 2, { division: 'uid-1', holds });
     const lived = { type: 'lived', id } as const;
     const seen = { type: 'saw-heartbeat', id, stored: stored(1, id) } as const;
@@ -51,7 +59,7 @@ class Subject {
       this.state,
       event,
       { nowMs, untilMs: this.untilMs, wallTime: 't' },
-      RULES,
+      this.#rules,
     );
     this.state = state;
     return effects.map((effect) => {
@@ -350,6 +358,16 @@ describe('a member', () => {
     for (const nowMs of [4010, 15_009]) assert.deepEqual(subject.tick(nowMs), []);
     assert.deepEqual(subject.state.owners, ['me-0.x.1']);
     assert.deepEqual(subject.tick(15_010), ['confirm peer-0.x.1']);
+  });
+
+  test('C447 begins a work whose claim is answered while another partition drains', () => {
+    const subject = new Subject('me.x.1', 'answer first', undefined, { ...RULES, partitionCount: 2 });
+    assert.deepEqual(subject.tick(250), ['claim 0', 'claim 0']);
+    subject.at(260, { type: 'claimed', partition: 1, id: 'me.x.1', stored: stored(2, 'me.x.1') });
+    assert.deepEqual(subject.at(270, { type: 'synced', partition: 1 }), ['renew']);
+    // The peer is preferred for partition 1.
+    assert.deepEqual(subject.sees(280, 'other.y.1', 3, { division: 'uid-1' }), ['end-work: drain']);
+    assert.deepEqual(subject.claims(290, stored(4, 'me.x.1')), ['start-work']);
   });
 
   test('counts a peer again whose heartbeat was absent', () => {

@@ -1,7 +1,7 @@
 /** The distribution of partitions over members. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { preferredOwners } from '../../../src/partitions/ownership.ts';
+import { ownersUntilFilled, preferredOwners } from '../../../src/partitions/ownership.ts';
 
 function members(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `member-${index}`);
@@ -35,5 +35,37 @@ describe('preferredOwners', () => {
     ).length;
     t.diagnostic(`${moved} of 16 partitions move; 4 must`);
     assert.ok(moved >= 4 && moved < 8, String(moved));
+  });
+});
+
+describe('ownersUntilFilled', () => {
+  type Holds = Parameters<typeof ownersUntilFilled>[1];
+  const owners = (
+    preferred: string,
+    holds: Record<string, Record<number, readonly [number, boolean]>>,
+  ): string =>
+    ownersUntilFilled(preferred.split(''), new Map(Object.entries(holds)) satisfies Holds).join('');
+  const all = { 0: [1, true], 1: [1, true], 2: [1, true], 3: [1, true] } as const;
+
+  test('C447 moves one partition to a member without an active partition, and leaves the others where they are served', () => {
+    assert.equal(owners('abab', { a: all, b: {} }), 'abaa');
+  });
+
+  test('C447 moves the rest when the member has an active partition', () => {
+    assert.equal(owners('abab', { a: { ...all, 1: [1, false] }, b: { 1: [2, true] } }), 'abab');
+  });
+
+  test('moves no second partition while the first is filled, whichever the member holds', () => {
+    assert.equal(owners('abab', { a: all, b: { 3: [2, false] } }), 'aaab');
+  });
+
+  test('gives a partition that no member serves to its preferred owner', () => {
+    const { 1: _gone, ...others } = all;
+    assert.equal(owners('bbbb', { a: others, b: {} }), 'bbaa');
+    assert.equal(owners('abab', { a: {}, b: {} }), 'abab');
+  });
+
+  test('believes the heartbeat with the greater epoch', () => {
+    assert.equal(owners('cc', { a: { 1: [7, true] }, b: { 1: [9, true] }, c: {} }), 'cb');
   });
 });
