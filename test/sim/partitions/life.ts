@@ -5,6 +5,7 @@
  */
 import { FakeClock, seededRandom } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Random } from '../../../src/base/clock.ts';
+import { onAbort } from '../../../src/base/on-abort.ts';
 import type { step } from '../../../src/controller/leader-election/election-step.ts';
 import type { memberStep } from '../../../src/partitions/member-step.ts';
 import { PartitionMember } from '../../../src/partitions/partition-member.ts';
@@ -98,9 +99,7 @@ class Member {
     this.#filledMs ??= this.process.clock.now() + world.fillMs;
     const fillMs = Math.max(this.#filledMs - this.process.clock.now(), 0);
     this.process.clock.schedule(fillMs + random() * 1000, tenure.synced);
-    await new Promise<void>((resolve) =>
-      drainSignal.addEventListener('abort', () => resolve(), { once: true }),
-    );
+    await new Promise<void>((resolve) => onAbort(drainSignal, resolve));
     const endMs = random() * (random() < world.slowShare ? 40_000 : 3000);
     if (!tenure.signal.aborted)
       await new Promise<void>((resolve) => this.process.clock.schedule(endMs, resolve));
@@ -192,6 +191,16 @@ export class World {
     return true;
   }
 
+  /** Whether the numbers of active partitions of any two members differ by at most 1. Processes of one name are one member. */
+  get isBalanced(): boolean {
+    const counts = new Map<string, number>();
+    for (const { process, member } of this.present) {
+      const active = member.states.filter(({ kind }) => kind === 'active').length;
+      counts.set(process.identity, (counts.get(process.identity) ?? 0) + active);
+    }
+    return Math.max(...counts.values()) - Math.min(...counts.values()) <= 1;
+  }
+
   isServed(partition: number): boolean {
     return this.members.some(
       (member) => member.isWorking(partition) && member.member.states[partition]?.kind === 'active',
@@ -261,7 +270,7 @@ export async function live(seed: number, mutant?: Mutant): Promise<Life> {
       world.store.badShare = 0;
       if (world.present.length === 0) world.join();
       for (const partition of missing) if (world.isServed(partition)) missing.delete(partition);
-      if (missing.size === 0) break;
+      if (missing.size === 0 && world.isBalanced) break;
     }
     if (!(await world.advance())) break;
   }
@@ -269,6 +278,8 @@ export async function live(seed: number, mutant?: Mutant): Promise<Life> {
     violations.push(
       `partitions ${[...missing].join(', ')} are not worked on ${2 * CALM_MS} ms after the storm`,
     );
+  if (violations.length === 0 && !world.isBalanced)
+    violations.push(`the members do not own equally many partitions ${2 * CALM_MS} ms after the storm`);
   const { begun, lost, handedOver } = world;
   return { violations, begun, lost, handedOver };
 }
