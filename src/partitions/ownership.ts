@@ -55,7 +55,11 @@ export function ownersUntilFilled(
   const first = new Map<string, number>();
   for (const [member, held] of holds) {
     if (servers.includes(member)) continue;
-    const own = preferred.flatMap((owner, partition) => (owner === member ? [partition] : []));
+    const scores = scoresOf(member, preferred.length);
+    // By score: by number, the same partition would always be the first, whichever member joins.
+    const own = preferred
+      .flatMap((owner, partition) => (owner === member ? [partition] : []))
+      .sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0));
     first.set(member, own.find((partition) => held[partition]) ?? own[0] ?? -1);
   }
   return preferred.map((owner, partition) => {

@@ -51,6 +51,12 @@ describe('ownersUntilFilled', () => {
     assert.equal(owners('abab', { a: all, b: {} }), 'abaa');
   });
 
+  test('moves another partition first to each member', () => {
+    const first = (member: string): number =>
+      owners(member.repeat(4), { a: all, [member]: {} }).indexOf(member);
+    assert.deepEqual(Array.from('bcdefgh', first), [2, 1, 2, 2, 1, 3, 0]);
+  });
+
   test('C447 moves the rest when the member has an active partition', () => {
     assert.equal(owners('abab', { a: { ...all, 1: [1, false] }, b: { 1: [2, true] } }), 'abab');
   });
@@ -61,11 +67,11 @@ describe('ownersUntilFilled', () => {
 
   test('gives a partition that no member serves to its preferred owner', () => {
     const { 1: _gone, ...others } = all;
-    assert.equal(owners('bbbb', { a: others, b: {} }), 'bbaa');
+    assert.equal(owners('bbbb', { a: others, b: {} }), 'abba');
     assert.equal(owners('abab', { a: {}, b: {} }), 'abab');
   });
 
   test('believes the heartbeat with the greater epoch', () => {
-    assert.equal(owners('cc', { a: { 1: [7, true] }, b: { 1: [9, true] }, c: {} }), 'cb');
+    assert.equal(owners('cccc', { a: { 2: [7, true] }, b: { 2: [9, true] }, c: {} }), 'ccbc');
   });
 });
