@@ -60,7 +60,8 @@ export function ownersUntilFilled(
     const own = preferred
       .flatMap((owner, partition) => (owner === member ? [partition] : []))
       .sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0));
-    first.set(member, own.find((partition) => held[partition]) ?? own[0] ?? -1);
+    const next = own.find((partition) => held[partition]) ?? own[0];
+    if (next !== undefined) first.set(member, next);
   }
   return preferred.map((owner, partition) => {
     const isWaiting = owner !== undefined && (first.get(owner) ?? partition) !== partition;

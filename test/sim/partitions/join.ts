@@ -51,11 +51,8 @@ export async function joinAfterKill(seed: number, mutant?: Mutant): Promise<Join
  *
  * @returns what went wrong, and how long each partition was not served, ascending
  */
-export async function joinSlowly(
-  seed: number,
-  mutant?: Mutant,
-): Promise<{ violations: string[]; idleMs: number[] }> {
-  const world = new World(seed, mutant, { weather: 'calm', members: 1, fillMs: FILL_MS });
+export async function joinSlowly(seed: number): Promise<{ violations: string[]; idleMs: number[] }> {
+  const world = new World(seed, undefined, { weather: 'calm', members: 1, fillMs: FILL_MS });
   const { violations } = world;
   const areServed = (): boolean => ALL.every((partition) => world.isServed(partition));
   if (!(await pass(world, TAKEOVER_LIMIT_MS, areServed))) violations.push('the group does not begin');
