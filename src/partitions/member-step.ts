@@ -190,9 +190,7 @@ function ofPartition(turn: Turn, event: OfPartition): boolean {
       return true;
     }
     case 'synced':
-      if (phase.kind !== 'syncing') return false;
-      turn.activate(index);
-      return true;
+      return turn.activate(index);
     default:
       return worked(turn, event);
   }

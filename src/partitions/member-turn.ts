@@ -99,16 +99,17 @@ export class Turn {
     this.set(index, { phase });
   }
 
-  /** The caches of the partition are filled. */
-  activate(index: number): void {
+  /** Goes on when the caches of the partition are filled. @returns false if the partition was not waiting for them */
+  activate(index: number): boolean {
     const { phase } = this.partition(index);
-    if (phase.kind !== 'syncing') return;
+    if (phase.kind !== 'syncing') return false;
     // The others hand over the rest when the heartbeat says so.
     if (!this.partitions.some(({ phase: { kind } }) => kind === 'active'))
       this.effects.push({ type: 'renew' });
     this.setPhase(index, { ...phase, kind: 'active' });
     this.set(index, { failures: 0 });
     this.canTake(index);
+    return true;
   }
 
   /** Aborts the work of a partition that another member owns or may own. */

@@ -27,6 +27,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
       'void isYounger;',
     ],
     C440: ["&& peer.renewal !== 'overdue') add(", ') add('],
+    C447: ['turn.owners ??= ownersOf(turn);', ''],
   },
   'src/partitions/ownership.ts': {
     C447: ['if (servers.includes(member)) continue;', 'continue;'],
