@@ -78,8 +78,7 @@ export function kubeConfigOf({ kubeConfigYaml }: EmbeddedApiServer, url: string 
 }
 
 export class Scene implements AsyncDisposable {
-  /** Keys of the objects that the scenes of this process have written. */
-  static readonly keys: Set<string> = new Set();
+  static readonly #keys: WeakMap<InformerThreads, Set<string>> = new WeakMap();
   readonly server: EmbeddedApiServer;
   readonly threads: InformerThreads;
   readonly errors: Reported[] = [];
@@ -103,6 +102,13 @@ export class Scene implements AsyncDisposable {
     const scene = new Scene(apiServer, own, codec);
     scene.ends(own);
     return scene;
+  }
+
+  /** Returns the keys of the objects that scenes on these threads have written. */
+  static keysOf(threads: InformerThreads): Set<string> {
+    const keys = Scene.#keys.get(threads) ?? new Set();
+    Scene.#keys.set(threads, keys);
+    return keys;
   }
 
   /** Ends something together with the scene, after the informers. */
@@ -207,7 +213,8 @@ export class Scene implements AsyncDisposable {
 
   /** Creates or replaces objects; resolves with their resourceVersions. */
   async put(...objects: readonly V1Pod[]): Promise<readonly string[]> {
-    for (const { metadata } of objects) Scene.keys.add(`${metadata?.namespace}/${metadata?.name}`);
+    const keys = Scene.keysOf(this.threads);
+    for (const { metadata } of objects) keys.add(`${metadata?.namespace}/${metadata?.name}`);
     return (await this.server.apply(objects.map(put))).resourceVersions;
   }
 
@@ -217,7 +224,8 @@ export class Scene implements AsyncDisposable {
   }
 
   async populate(count: number): Promise<void> {
-    for (let number = 0; number < count; number++) Scene.keys.add(`populated ${number}`);
+    const keys = Scene.keysOf(this.threads);
+    for (let number = 0; number < count; number++) keys.add(`populated ${number}`);
     await this.server.populate({ count, objectBytes: 600 });
   }
 
