@@ -184,7 +184,7 @@ export class InformerMerge {
   ): ObjectFacts {
     if (record.hasSameFields) {
       assert(previous !== undefined, 'a shard named the fields of an unknown object', record.id);
-      if (!previous.isShared) previous.isShared = true;
+      previous.share();
       return previous;
     }
     const start =

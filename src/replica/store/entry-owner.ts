@@ -203,9 +203,8 @@ export class EntryOwner implements EntryStorage {
 
   /** Shares the metadata with other states, except under a guard, which must see every tree. */
   #share(facts: ObjectFacts, metadata: unknown, costBytes: number): void {
-    if (this.#options.guard || !facts.isShared || typeof metadata !== 'object' || metadata === null) return;
-    facts.metadata = metadata;
-    this.decodedCache.rememberShared(facts, costBytes);
+    if (this.#options.guard || typeof metadata !== 'object' || metadata === null) return;
+    if (facts.keepMetadata(metadata)) this.decodedCache.rememberShared(facts, costBytes);
   }
 
   #remember(entry: Entry, costBytes: number): void {
@@ -323,7 +322,7 @@ function checkOneIdentity(entry: Entry, metadata: unknown): void {
   const isOne =
     isSameText(name, entry.name) &&
     isSameText(namespace, entry.namespace) &&
-    isSameText(uid, entry.uid) &&
+    (typeof uid !== 'string' || entry.facts.hasUid(uid)) &&
     isSameText(resourceVersion, entry.resourceVersion) &&
     (!isRecord(labels) || hasLabels(labels, entry.labels));
   if (isOne) return;

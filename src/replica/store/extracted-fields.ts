@@ -10,6 +10,7 @@ import { parseJson } from '../../base/parse-json.ts';
 import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
 import type { MemberWalk } from './member-walk.ts';
+import { UUID_TOKEN_LENGTH, Uuid, uuidText } from './uuid.ts';
 
 /** The facts that are equal in all states of an object. */
 export interface Identity {
@@ -22,7 +23,6 @@ export interface Identity {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 const GENERATION = 0;
 const DELETION_TIMESTAMP = 1;
@@ -147,29 +147,76 @@ export class SharedFields {
   }
 }
 
+/** Uids that are no UUIDs: of test servers, and of objects that lack a uid. */
+const otherUids: WeakMap<ObjectFacts, string> = new WeakMap();
+const readUuid: Uuid = new Uuid();
+
+/** In place of metadata, while a single state has the facts. */
+const UNSHARED: object = Object.freeze({});
+
 /** @internal */
 export class ObjectFacts implements Identity {
   readonly key: string;
   readonly namespace: string;
-  /** '' if the object lacks a uid. */
-  readonly uid: string;
   readonly fields: FieldValues;
-  /** Whether several states share the facts. */
-  isShared = false;
-  /** Parsed metadata without managedFields, of any of the states that share the facts; the version may differ. */
-  metadata: object | undefined = undefined;
+  // The uid as a `Uuid`; all are 0 for another uid.
+  readonly #a: number;
+  readonly #b: number;
+  readonly #c: number;
+  readonly #d: number;
+  #metadata: object | undefined = UNSHARED;
   /** Members of the newest state with a member that a handler read. */
   walk: MemberWalk | undefined = undefined;
 
-  constructor({ key, namespace }: Pick<Identity, 'key' | 'namespace'>, uid: string, fields: FieldValues) {
+  constructor(
+    { key, namespace }: Pick<Identity, 'key' | 'namespace'>,
+    uuid: Readonly<Uuid>,
+    fields: FieldValues,
+  ) {
     this.key = key;
     this.namespace = namespace;
-    this.uid = uid;
+    this.#a = uuid.a;
+    this.#b = uuid.b;
+    this.#c = uuid.c;
+    this.#d = uuid.d;
     this.fields = fields;
+  }
+
+  /** '' if the object lacks a uid. */
+  get uid(): string {
+    return this.#hasUuid
+      ? uuidText({ a: this.#a, b: this.#b, c: this.#c, d: this.#d })
+      : (otherUids.get(this) ?? '');
+  }
+
+  get #hasUuid(): boolean {
+    return (this.#a | this.#b | this.#c | this.#d) !== 0;
   }
 
   get name(): string {
     return this.namespace === '' ? this.key : this.key.slice(this.namespace.length + 1);
+  }
+
+  /** Whether several states have the facts. */
+  get isShared(): boolean {
+    return this.#metadata !== UNSHARED;
+  }
+
+  /** Parsed metadata without managedFields, of any of the states that share the facts; the version may differ. */
+  get metadata(): object | undefined {
+    return this.#metadata === UNSHARED ? undefined : this.#metadata;
+  }
+
+  /** Called for each further state with the facts. */
+  share(): void {
+    if (this.#metadata === UNSHARED) this.#metadata = undefined;
+  }
+
+  /** Keeps the metadata for the other states with the facts, if there are any. @returns whether it is kept */
+  keepMetadata(metadata: object): boolean {
+    if (!this.isShared) return false;
+    this.#metadata = metadata;
+    return true;
   }
 
   /** Reads the array at [start, end), which may be empty. Parts equal to those of the `previous` state are reused. */
@@ -181,33 +228,37 @@ export class ObjectFacts implements Identity {
     previous: ObjectFacts | undefined,
   ): ObjectFacts {
     const uidStart = start + 1;
-    const isUidSame = previous !== undefined && hasUid(bytes, uidStart, end, previous.uid);
-    const uidEnd = isUidSame ? uidStart + previous.uid.length + 2 : skipValue(bytes, uidStart, end);
-    if (uidEnd < 0) return new ObjectFacts(identity, '', NO_FIELDS);
-    const uid = isUidSame ? previous.uid : uidAt(bytes, uidStart, uidEnd);
+    const isUuid = readUuid.read(bytes, uidStart, end);
+    const uidEnd = isUuid ? uidStart + UUID_TOKEN_LENGTH : skipValue(bytes, uidStart, end);
+    if (uidEnd < 0) return new ObjectFacts(identity, readUuid, NO_FIELDS);
     const text = bytes.toString('latin1', uidEnd, end);
-    return new ObjectFacts(identity, uid, previous?.fields.text === text ? previous.fields : shared.of(text));
+    const fields = previous?.fields.text === text ? previous.fields : shared.of(text);
+    const facts = new ObjectFacts(identity, readUuid, fields);
+    if (!isUuid) otherUids.set(facts, uidAt(bytes, uidStart, uidEnd));
+    return facts;
+  }
+
+  hasUid(uid: string): boolean {
+    if (!readUuid.readText(uid)) return !this.#hasUuid && uid === this.uid;
+    const { a, b, c, d } = readUuid;
+    return this.#a === a && this.#b === b && this.#c === c && this.#d === d;
   }
 
   equals(other: ObjectFacts): boolean {
-    return this === other || (this.uid === other.uid && this.fields.text === other.fields.text);
+    if (this === other) return true;
+    const isSame =
+      this.#a === other.#a &&
+      this.#b === other.#b &&
+      this.#c === other.#c &&
+      this.#d === other.#d &&
+      this.fields.text === other.fields.text;
+    return isSame && (this.#hasUuid || this.uid === other.uid);
   }
 
   forgetDecoded(): void {
-    this.metadata = undefined;
+    if (this.isShared) this.#metadata = undefined;
     this.walk?.forgetValues();
   }
-}
-
-/** Returns whether the token at `at` is `uid`, written without escapes. */
-function hasUid(bytes: Buffer, at: number, end: number, uid: string): boolean {
-  const closingQuote = at + 1 + uid.length;
-  if (closingQuote >= end || bytes[at] !== QUOTE || bytes[closingQuote] !== QUOTE) return false;
-  for (let index = 0; index < uid.length; index++) {
-    const byte = bytes[at + 1 + index];
-    if (byte === QUOTE || byte === BACKSLASH || byte !== uid.charCodeAt(index)) return false;
-  }
-  return true;
 }
 
 function uidAt(bytes: Buffer, start: number, end: number): string {
