@@ -36,6 +36,9 @@ export const SAME_NODE: Readonly<Partial<Record<ClientName, readonly ClientName[
   'kubeloom-lts': ['client-node-2', 'kubernetes-fluent-client'],
 };
 
+/** The clients in other languages. */
+export const COMPILED: readonly ClientName[] = ['client-go', 'client-go-protobuf', 'kube-rs'];
+
 /** `ratio`: of a figure to the same figure in the variant beside it. */
 export type Unit = 'events/s' | 'cpu-us/event' | 'cpu-ms/s' | 'wake-ups/s' | 'ms' | 'bytes' | 'ratio';
 

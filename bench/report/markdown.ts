@@ -1,7 +1,7 @@
 /**
  * The figures of `docs/benchmarks.md`: machines, charts and losses. All rows are in the JSON files beside the charts.
  */
-import { isMoreBetter } from '../names.ts';
+import { COMPILED, SAME_NODE, isMoreBetter } from '../names.ts';
 import type { Row } from '../row.ts';
 import type { Report } from '../document.ts';
 import { machineText } from '../document.ts';
@@ -36,22 +36,25 @@ export function figuresText(runs: readonly PublishedRun[], charts: readonly stri
 }
 
 /**
- * Returns the rows in which a peer's median is better than kubeloom's, in the same case and unit of one run.
- * The limit is no peer.
+ * Returns a line for each case in which the medians of peers are better than kubeloom's, in any unit, within one run.
+ * Peers in JavaScript are those on the same Node; the limit is no peer.
  */
 export function lossLines(rows: readonly Row[]): string[] {
-  const own = rows.filter(({ client, value }) => client === 'kubeloom' && value !== null);
-  const lines = own.flatMap((row) =>
-    rows
-      .filter(
-        (peer) => isSame(row, peer) && !['kubeloom', 'limit'].includes(peer.client) && isBetter(peer, row),
-      )
-      .map((peer) => {
-        const figures = `${numberText(peer.value)} against ${numberText(row.value)} ${row.unit}`;
-        return `- ${row.suite}: ${row.case}, ${sizeText(row.objectBytes)}, ${row.handler}: ${peer.client} ${figures}`;
-      }),
-  );
+  const lossesOfCases = new Map<string, string[]>();
+  for (const row of rows) {
+    const peers = rows.filter((peer) => isPeer(row, peer) && isSame(row, peer) && isBetter(peer, row));
+    if (peers.length === 0) continue;
+    const name = `${row.suite}: ${row.case}, ${sizeText(row.objectBytes)}, ${row.handler}`;
+    const figures = [row, ...peers].map(({ client, value }) => `${client} ${numberText(value)}`).join(', ');
+    lossesOfCases.set(name, [...(lossesOfCases.get(name) ?? []), `${row.unit}: ${figures}`]);
+  }
+  const lines = [...lossesOfCases].map(([name, losses]) => `- ${name}, ${losses.join('; ')}`);
   return lines.length === 0 ? ['Nothing in these runs.'] : lines;
+}
+
+function isPeer({ client }: Row, peer: Row): boolean {
+  if (SAME_NODE[client]?.includes(peer.client)) return true;
+  return client === 'kubeloom' && COMPILED.includes(peer.client);
 }
 
 function isSame(row: Row, peer: Row): boolean {

@@ -48,11 +48,14 @@ export function decisionsAreShort(documents: readonly Document[]): Violation[] {
 /** Written by `npm run errors` and `npm run metrics`. */
 const GENERATED: ReadonlySet<string> = new Set(['docs/errors.md', 'docs/metrics-table.md']);
 
-/** Bytes of the documents in docs, without the pages and the tests of clauses that scripts write. */
+/** Parts of pages that scripts write: the tests of clauses, and the machines and losses of benchmarks. */
+const WRITTEN = /^Tests: .*\n|^<!-- figures: written by [\s\S]*^<!-- end of figures -->\n/gm;
+
+/** Bytes of the documents in docs, without what scripts write. */
 export function bytesOf(documents: readonly Document[]): number {
   return documents
     .filter(({ path }) => path.startsWith('docs/') && !GENERATED.has(path))
-    .reduce((sum, { text }) => sum + Buffer.byteLength(text.replaceAll(/^Tests: .*\n/gm, '')), 0);
+    .reduce((sum, { text }) => sum + Buffer.byteLength(text.replaceAll(WRITTEN, '')), 0);
 }
 
 /** Lines of the document at `path`, which must exist. */

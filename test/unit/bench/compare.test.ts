@@ -117,12 +117,22 @@ describe('the page', () => {
     const slower: Row = { ...ROW, client: 'kube-rs', value: 500 };
     const limit: Row = { ...ROW, client: 'limit', value: 9000 };
     assert.deepEqual(lossLines([ROW, peer, slower, limit]), [
-      '- watch: pods, 5 KB, key: client-go 2,000 against 1,000 events/s',
+      '- watch: pods, 5 KB, key, events/s: kubeloom 1,000, client-go 2,000',
     ]);
     const time: Row = { ...ROW, unit: 'ms' };
     const quicker: Row = { ...time, client: 'client-go', value: 10 };
-    assert.equal(lossLines([time, quicker]).length, 1);
+    assert.deepEqual(lossLines([ROW, time, peer, quicker]), [
+      '- watch: pods, 5 KB, key, events/s: kubeloom 1,000, client-go 2,000; ms: kubeloom 1,000, client-go 10.0',
+    ]);
     assert.deepEqual(lossLines([ROW]), ['Nothing in these runs.']);
+  });
+
+  it('compares clients in JavaScript on the same Node only', () => {
+    const lts: Row = { ...ROW, client: 'kubeloom-lts', value: 1500 };
+    const clientNode2: Row = { ...ROW, client: 'client-node-2', value: 2000 };
+    assert.deepEqual(lossLines([ROW, lts, clientNode2]), [
+      '- watch: pods, 5 KB, key, events/s: kubeloom-lts 1,500, client-node-2 2,000',
+    ]);
   });
 
   it('compares within a run, and lists the losses of judged rows of every run', () => {
@@ -147,7 +157,7 @@ describe('the page', () => {
       '### Losses in run-1.json',
       '### Losses in run-2.json',
       '### Losses in run-3.json',
-      '- watch: pods, 5 KB, key: client-go 2,000 against 1,000 events/s',
+      '- watch: pods, 5 KB, key, events/s: kubeloom 1,000, client-go 2,000',
     ]);
   });
 });

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
+import { Uuid, uuidText } from '../../../../src/replica/store/extracted-fields.ts';
 import type { ObjectFacts } from '../../../../src/replica/store/extracted-fields.ts';
-import { Uuid, uuidText } from '../../../../src/replica/store/uuid.ts';
 import { factsOf } from './objects.ts';
 
 const UUID = '0a1b2c3d-4e5f-6789-abcd-ef0123456789';
@@ -68,6 +68,7 @@ describe('a uid', () => {
       assert.ok(!facts.hasUid(`${uid}x`) && !facts.equals(factsWith(`${uid}x`)), uid);
       assert.ok(!facts.hasUid(UUID) && !facts.equals(factsWith(UUID)), uid);
       assert.ok(!factsWith(UUID).hasUid(uid), uid);
+      assert.ok(factsWith(UUID).hasUid(UUID), `after ${uid}`);
     }
   });
 });
