@@ -66,7 +66,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
     C321: ['return deepValueEnd(bytes, start, end)', 'return -1'],
   },
   'src/replica/store/entry-owner.ts': {
-    C322: ['isSameText(uid, entry.uid)', 'true'],
+    C322: ['entry.facts.hasUid(uid)', 'true'],
   },
   'src/kube/json/key-spans.ts': {
     C323: ['out.hasOtherType = true', 'out.hasOtherType = false'],
