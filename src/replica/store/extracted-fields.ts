@@ -233,7 +233,7 @@ function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Uids that are no UUIDs: of test servers, and of objects that lack a uid. */
+/** Uids that are no UUIDs, as of test servers. */
 const otherUids: WeakMap<ObjectFacts, string> = new WeakMap();
 const readUuid: Uuid = new Uuid();
 
@@ -320,7 +320,8 @@ export class ObjectFacts implements Identity {
     const text = bytes.toString('latin1', uidEnd, end);
     const fields = previous?.fields.text === text ? previous.fields : shared.of(text);
     const facts = new ObjectFacts(identity, readUuid, fields);
-    if (!isUuid) otherUids.set(facts, uidAt(bytes, uidStart, uidEnd));
+    const otherUid = isUuid ? '' : uidAt(bytes, uidStart, uidEnd);
+    if (otherUid !== '') otherUids.set(facts, otherUid);
     return facts;
   }
 
