@@ -15,8 +15,13 @@ import type { Target } from './members/scenario.ts';
 const KILLS = Number(process.env['KILLS'] ?? 6);
 const SEED = Number(process.env['SEED'] ?? 1);
 const MEMBERS = 4;
-/** Part of all changes that one of four members may receive from a server that filters. Even shares are 0.25. */
-const SHARE_MAX = 0.35;
+/**
+ * Part of all changes that one of four members may receive from a server that filters. Even shares are 0.25; while a
+ * member is down, and on a busy machine for seconds after, the others have its part.
+ */
+const SHARE_MAX = 0.5;
+/** Events that the server may send for each change: 4 without a filter. */
+const SENT_MAX = 1.4;
 const TITLE = 'each key has one owner at a time, and every change reaches one, while members are struck';
 const SENT = /^apiserver_watch_events_total\{[^}]*resource="configmaps"[^}]*\} (?<count>\S+)$/gm;
 
@@ -30,7 +35,7 @@ async function judged(context: TestContext, target: Target, isFiltering: boolean
   for (const share of outcome.shares)
     assert.ok(share > 0 && share <= SHARE_MAX, `a member received ${share}`);
   const { sentPerChange = 1 } = outcome;
-  assert.ok(sentPerChange <= SHARE_MAX * MEMBERS, `the server sent ${sentPerChange} events for each change`);
+  assert.ok(sentPerChange <= SENT_MAX, `the server sent ${sentPerChange} events for each change`);
 }
 
 describe('members of a group at the embedded apiserver', () => {
