@@ -338,10 +338,11 @@ class TextWriter {
     version: number | string,
     previous: ObjectFacts | undefined,
   ): Buffer {
-    const { namespace, name, uid, fields } = facts;
     const isText = typeof version === 'string';
     record.hasSameFields = previous !== undefined && facts.equals(previous);
     if (record.hasSameFields && !isText) return NO_TEXT;
+    // Read only here: name and uid are made when they are read.
+    const { namespace, name, uid, fields } = facts;
     const versionText = isText ? version : '';
     const units =
       namespace.length + name.length + versionText.length + 6 * uid.length + fields.text.length + 8;
