@@ -1,27 +1,28 @@
 /**
- * The quick suites, one configuration of the contract and the demo on the maintained lines of Node, and the installed package on
- * Bun and Deno: `npm run runtimes`.
+ * The quick suites, the contract and the demo on the maintained lines of Node, and the installed package with the programs of
+ * docs/examples on Bun and Deno: `npm run suite -- runtimes`.
  *
- * - npm run runtimes                runs all, one after the other
- * - npm run runtimes -- 22 24 bun   runs these
+ * - npm run suite -- runtimes                  runs all, one after the other
+ * - npm run suite -- runtimes 22 24 bun        runs these
+ * - npm run suite -- runtimes --installed 22   runs the installed package on Node as well, in place of the suites
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ROOT, pack, userEnvironment } from '../package/installation.ts';
 import { runtimeSteps } from '../package/release-steps.ts';
 import { NODES, OTHERS, programOf } from '../package/runtimes.ts';
 import type { Runtime } from '../package/runtimes.ts';
 import { carryOut, reasonsOf, tableOf } from '../package/steps.ts';
 import type { Step } from '../package/steps.ts';
-import { chosenRuntimes, countsOf } from './turn.ts';
+import { chosenRuntimes, countsOf } from './choice.ts';
 
-/** A run of CI tests every configuration of the contract on its own Node. */
 const COMMANDS: readonly string[] = [
   'npm test',
-  'npm run contract -- --quick',
+  'npm run --silent suite -- contract --quick',
   'npm start --silent -- --json --duration 5',
 ];
 
@@ -48,14 +49,18 @@ function stepsOnNode(runtime: Runtime): Step[] {
   }));
 }
 
-const chosen = chosenRuntimes([...NODES, ...OTHERS], process.argv.slice(2));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { installed: { type: 'boolean', default: false } },
+});
+const chosen = chosenRuntimes([...NODES, ...OTHERS], positionals);
 console.log(`on ${chosen.map(({ name }) => name).join(', ')}`);
 const folder = mkdtempSync(join(tmpdir(), 'kubeloom-runtimes-'));
-const installed = chosen.filter((runtime) => OTHERS.includes(runtime));
+const installed = chosen.filter((runtime) => values.installed || OTHERS.includes(runtime));
 const tarball = installed.length > 0 ? await pack(folder) : '';
 const outcomes = await carryOut(
   [
-    ...chosen.filter((runtime) => NODES.includes(runtime)).flatMap(stepsOnNode),
+    ...chosen.filter((runtime) => !installed.includes(runtime)).flatMap(stepsOnNode),
     ...installed.flatMap((runtime) => runtimeSteps(runtime, tarball, folder)),
   ],
   (outcome) => console.log(tableOf([outcome])),

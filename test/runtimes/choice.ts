@@ -1,17 +1,5 @@
-/** The runtimes of a run, and the line of Node that a run of CI tests: every maintained line has its turn. Pure. */
+/** The runtimes of a run, and its results in a few words. Pure. */
 import type { Runtime } from '../package/runtimes.ts';
-import { turnAmong } from './commit.ts';
-
-/**
- * Returns one of the lines of Node, by the commit: a commit that is tested again gets the same one.
- *
- * @param commit hexadecimal digits
- */
-export function turnOf(nodes: readonly Runtime[], commit: string): Runtime {
-  const runtime = nodes[turnAmong(nodes.length, commit)];
-  if (!runtime) throw new Error(`no Node for the commit ${JSON.stringify(commit)}`);
-  return runtime;
-}
 
 /**
  * Returns the runtimes that the arguments name, such as `24` or `bun`; all when there is no argument.

@@ -1,26 +1,11 @@
-/** Tests of the choice of runtimes, and of the turns of Node's lines in CI. */
+/** Tests of the choice of runtimes. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { NODES, OTHERS } from '../package/runtimes.ts';
 import { ROOT } from '../package/installation.ts';
-import { chosenRuntimes, countsOf, turnOf } from './turn.ts';
-
-const commits = Array.from({ length: 12 }, (_, n) => n.toString(16).padStart(8, '0').padEnd(40, 'f'));
-
-test('every line of Node has its turn', () => {
-  const turns = new Set(commits.map((commit) => turnOf(NODES, commit).name));
-  assert.deepEqual([...turns].toSorted(), ['Node 20', 'Node 22', 'Node 24', 'Node 26']);
-});
-
-test('a commit that is tested again gets the same line of Node', () => {
-  for (const commit of commits) assert.equal(turnOf(NODES, commit), turnOf(NODES, `${commit.slice(0, 8)}0`));
-});
-
-test('a commit that is not a hexadecimal number is refused', () => {
-  assert.throws(() => turnOf(NODES, ''), /no Node for the commit ""/);
-});
+import { chosenRuntimes, countsOf } from './choice.ts';
 
 test('all runtimes are run unless some are named, and an unknown name is refused', () => {
   const all = [...NODES, ...OTHERS];
