@@ -63,11 +63,6 @@ export const ROOMS: readonly Room[] = [
 /** Rooms that a file in `workers` may import: it is the entry of one thread, and wires the thread to its code. */
 export const WORKER_IMPORTS: readonly string[] = [...STAGES, 'thread'];
 
-/** Rooms at the top of `src`, the index not counted. */
-export const ROOMS_MAX = 20;
-/** Pairs of rooms of which one imports the other, `index.ts` and `workers` included. */
-export const EDGES_MAX = 90;
-
 /** The entry points: package exports, the command line. All of `workers/` are entries as well. */
 export const ENTRY_POINTS: readonly string[] = [
   'src/index.ts',
@@ -102,6 +97,8 @@ export const COMPARED_MEMBERS: readonly string[] = ['nullable', 'insecure-skip-t
 export const FILES_OF_AN_EVENT_MAX = 33;
 /** Files that run for a batch of events, and not for each event in it. */
 export const FILES_OF_A_BATCH_MAX = 11;
-export const FILE_LINES_MAX = 400;
+export const FILE_LINES_MAX = 500;
+/** Lines from which the test of files names a file, without an error: the weight of its room counts. */
+export const FILE_LINES_WARNING = 300;
 export const FUNCTION_LINES_MAX = 70;
 export const BANNED_NAMES: readonly string[] = ['util', 'utils', 'helper', 'helpers'];

@@ -11,6 +11,7 @@ import {
   everythingIsReachable,
   filesAreShort,
   filesHaveAHeader,
+  filesLongerThan,
   functionsAreShort,
   importDirections,
   membersDecideNothing,
@@ -23,6 +24,7 @@ import {
 import type { Rule } from './rules.ts';
 import { decisionsAreShort } from './documents.ts';
 import { proseViolations, roomOf, roomsMeetGoal, sentencesOf, withoutCode } from './prose.ts';
+import { clocksOutside } from './real-time.ts';
 import { parseSource } from './source-file.ts';
 
 /** `path:line` of every violation in these files. */
@@ -142,9 +144,58 @@ test('a member decides nothing, unless it is listed', () => {
   assert.deepEqual(violations(membersDecideNothing, files), ['src/a.ts:2', 'src/a.ts:3']);
 });
 
-test('a file may have 400 lines and not one more', () => {
-  assert.deepEqual(violations(filesAreShort, { 'src/a.ts': 'x;\n'.repeat(400) }), []);
-  assert.deepEqual(violations(filesAreShort, { 'src/a.ts': 'x;\n'.repeat(401) }), ['src/a.ts:401']);
+test('a file may have 500 lines and not one more', () => {
+  assert.deepEqual(violations(filesAreShort, { 'src/a.ts': 'x;\n'.repeat(500) }), []);
+  assert.deepEqual(violations(filesAreShort, { 'src/a.ts': 'x;\n'.repeat(501) }), ['src/a.ts:501']);
+});
+
+test('the longest file is named first', () => {
+  const files = [3, 1, 2].map((lines) => parseSource(`src/${lines}.ts`, 'x;\n'.repeat(lines)));
+  const long = filesLongerThan(1, files).map(({ path, message }) => `${path} ${message}`);
+  assert.deepEqual(long, ['src/3.ts 3 lines, at most 1: split it', 'src/2.ts 2 lines, at most 1: split it']);
+});
+
+describe('clocks and timers in tests', () => {
+  const found = (code: string, path = 'test/a.ts'): number =>
+    violations(clocksOutside({}), { [path]: code }).length;
+
+  test('are found in code, and nowhere else', () => {
+    for (const code of [
+      'setTimeout(go, 5);',
+      'setInterval(look, 5);',
+      "import { setTimeout as delay } from 'node:timers/promises';",
+      'const startMs = performance.now();',
+      'const clock = { now: Date.now };',
+      'process.cpuUsage();',
+      'process.hrtime.bigint();',
+      'monitorEventLoopDelay();',
+      'AbortSignal.timeout(60_000);',
+      "test('a', { timeout: 60_000 }, f);",
+      'f({ clock: realClock });',
+      "import { sleep } from '../../src/base/sleep.ts';",
+      'new TimeLimit(50, signal);',
+    ]) {
+      assert.equal(found(code), 1, code);
+      assert.equal(found(code, 'src/a.ts'), 0, code);
+      assert.equal(found(`// ${code}`), 0, code);
+    }
+  });
+
+  test('may be fakes, and limits of HANG_MS', () => {
+    for (const code of [
+      'AbortSignal.timeout(HANG_MS);',
+      "test('a', { timeout: HANG_MS }, f);",
+      'setImmediate(go);',
+    ])
+      assert.equal(found(code), 0, code);
+    assert.equal(found('new TimeLimit(50, signal, clock); clock.advance(50); clock.schedule(5, go);'), 0);
+  });
+
+  test('stay in the files of the list, which has no other file', () => {
+    const rule = clocksOutside({ 'test/a.ts': 'a reason', 'test/b.ts': 'a reason', 'test/c.ts': 'a reason' });
+    const files = { 'test/a.ts': 'setTimeout(go, 5);', 'test/b.ts': '', 'test/d.ts': '\nDate.now();' };
+    assert.deepEqual(violations(rule, files), ['test/d.ts:2', 'test/b.ts:1', 'test/c.ts:1']);
+  });
 });
 
 test('a function may have 70 lines and not one more', () => {

@@ -28,7 +28,7 @@ export type Rule = (files: readonly SourceFile[]) => Violation[];
 const isProduct = (path: string): boolean => path.startsWith('src/') || path.startsWith('workers/');
 
 /** The room that a file of the product belongs to: a folder of `src` or of `src/tools`, a file of `src`, or `workers`. */
-function roomOf(path: string): string {
+export function roomOf(path: string): string {
   const [top, room, tool] = path.split('/');
   if (top !== 'src') return top ?? '';
   return room === 'tools' ? `tools/${tool ?? ''}` : (room ?? '');
@@ -173,14 +173,20 @@ export const membersDecideNothing: Rule = (files) => {
   return violations;
 };
 
-export const filesAreShort: Rule = (files) =>
-  files.flatMap(({ path, text }) => {
-    const lines = text.replace(/\n$/, '').split('\n').length;
-    if (lines <= FILE_LINES_MAX) return [];
-    return [
-      { path, line: FILE_LINES_MAX + 1, message: `${lines} lines, at most ${FILE_LINES_MAX}: split it` },
-    ];
-  });
+/** Files of more lines than a limit, the longest first. */
+export function filesLongerThan(limit: number, files: readonly SourceFile[]): Violation[] {
+  return files
+    .map(({ path, text }) => ({ path, lines: text.replace(/\n$/, '').split('\n').length }))
+    .filter(({ lines }) => lines > limit)
+    .toSorted((a, b) => b.lines - a.lines)
+    .map(({ path, lines }) => ({
+      path,
+      line: limit + 1,
+      message: `${lines} lines, at most ${limit}: split it`,
+    }));
+}
+
+export const filesAreShort: Rule = (files) => filesLongerThan(FILE_LINES_MAX, files);
 
 export const functionsAreShort: Rule = (files) =>
   files.flatMap((file) =>

@@ -1,0 +1,183 @@
+/**
+ * Tests that read a real clock or wait for a real timer, each with the reason. Every other test injects its time, or waits
+ * for an event. `AbortSignal.timeout(HANG_MS)` is free: it ends a hang, and decides nothing.
+ */
+import { lineAt } from './source-file.ts';
+import type { Rule } from './rules.ts';
+
+const CLOCKS = new RegExp(
+  [
+    /\bset(?:Timeout|Interval)(?:\(| as )/,
+    /\b(?:performance|Date)\.now\b|\bprocess\.(?:cpuUsage|hrtime)\b|\bmonitorEventLoopDelay\b/,
+    /\bAbortSignal\.timeout\((?!HANG_MS\))|\btimeout: \d[\d_]{2,}/,
+    /\brealClock\b|\bbackgroundClock\b|\bimport \{ sleep \}|\bnew TimeLimit\([^,()]*,[^,()]*\)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
+
+/** Finds clocks and timers in tests outside the files of `reasons`, and files of `reasons` that use none. */
+export function clocksOutside(reasons: Readonly<Record<string, string>>): Rule {
+  return (files) => {
+    const uses = files
+      .filter(({ path }) => path.startsWith('test/'))
+      .flatMap(({ path, text, code }) =>
+        Array.from(code.matchAll(CLOCKS), ({ 0: use, index }) => {
+          const message = `'${use.trim()}': inject the time, wait for an event, or take HANG_MS for a limit (test/tidy/real-time.ts)`;
+          return { path, line: lineAt(text, index), message };
+        }),
+      );
+    const using = new Set(uses.map(({ path }) => path));
+    return [
+      ...uses.filter(({ path }) => !Object.hasOwn(reasons, path)),
+      ...Object.keys(reasons)
+        .filter((path) => !using.has(path))
+        .map((path) => ({
+          path,
+          line: 1,
+          message: 'no clock left: delete its line in test/tidy/real-time.ts',
+        })),
+    ];
+  };
+}
+
+const ASKS_AGAIN = 'asks again until a condition holds of which no event tells';
+const BUDGET = 'runs for the time that its command line gives';
+const DATE = 'reads the date, as the code under test or a server does';
+const ENDS_A_HANG = 'ends a hang, measures nothing';
+const FAULT = 'a real socket, thread or process stalls for a real time';
+const IS_THE_CASE = 'the real timer is the case, or nothing waits for it';
+const KEEPS_ALIVE = 'keeps its process alive, or shows that something else does';
+const LOAD = 'a real process under a real load';
+const LOOKS = 'looks at the cache in every turn of the event loop';
+const PRINTS = 'prints how long a step took';
+const PUBLISHED = 'measures what a document publishes';
+const SPEED = 'takes the speed of the machine for granted: to be replaced';
+const STAMPS = 'stamps records for a report';
+
+/** Every file with its reason. */
+export const REAL_TIME: Readonly<Record<string, string>> = {
+  'test/contract/cache.contract.ts': LOOKS,
+  'test/contract/child-run.ts': ENDS_A_HANG,
+  'test/contract/errors.contract.ts': LOOKS,
+  'test/contract/life.contract.ts': ENDS_A_HANG,
+  'test/contract/memory.contract.ts': FAULT,
+  'test/contract/mutation.ts': BUDGET,
+  'test/contract/process-child.ts': KEEPS_ALIVE,
+  'test/contract/threads.contract.ts': LOOKS,
+  'test/e2e/contract-requests.ts': IS_THE_CASE,
+  'test/e2e/contract-scene.ts': ASKS_AGAIN,
+  'test/e2e/informer.e2e.ts': ASKS_AGAIN,
+  'test/e2e/leader-election-child.ts': LOAD,
+  'test/e2e/leader-election.e2e.ts': FAULT,
+  'test/e2e/loadtest.e2e.ts': DATE,
+  'test/e2e/members/election.ts': LOAD,
+  'test/e2e/members/faulty-proxy.ts': FAULT,
+  'test/e2e/members/history.ts': STAMPS,
+  'test/e2e/members/load.ts': LOAD,
+  'test/e2e/members/member.ts': LOAD,
+  'test/e2e/members/members.ts': LOAD,
+  'test/e2e/members/scenario.ts': FAULT,
+  'test/e2e/partitions-command.e2e.ts': SPEED,
+  'test/e2e/resources.e2e.ts': ENDS_A_HANG,
+  'test/e2e/sample-controller.e2e.ts': ASKS_AGAIN,
+  'test/e2e/sharding.e2e.ts': ASKS_AGAIN,
+  'test/examples/program.ts': ENDS_A_HANG,
+  'test/examples/scenarios.ts': ASKS_AGAIN,
+  'test/faults/cases-of-machines.ts': STAMPS,
+  'test/faults/cases-of-programs.ts': SPEED,
+  'test/faults/cases-of-refusals.ts': STAMPS,
+  'test/faults/cases-of-sockets.ts': SPEED,
+  'test/faults/cases-of-trust.ts': STAMPS,
+  'test/faults/chaos-proxy-process.ts': FAULT,
+  'test/faults/chaos-proxy.ts': STAMPS,
+  'test/faults/recovery/deaths.slow.ts': ASKS_AGAIN,
+  'test/faults/recovery/inside-threads.ts': ASKS_AGAIN,
+  'test/faults/recovery/outage.slow.ts': SPEED,
+  'test/faults/recovery/processes.slow.ts': SPEED,
+  'test/faults/run-case.ts': SPEED,
+  'test/faults/scene.ts': SPEED,
+  'test/figures/sharded-member.ts': PUBLISHED,
+  'test/figures/sharding.ts': PUBLISHED,
+  'test/figures/streaming-client.ts': PUBLISHED,
+  'test/figures/streaming.ts': PUBLISHED,
+  'test/figures/watcher-process.ts': PUBLISHED,
+  'test/figures/watchers.ts': PUBLISHED,
+  'test/fuzz/fuzz.test.ts': IS_THE_CASE,
+  'test/fuzz/probe.ts': ASKS_AGAIN,
+  'test/fuzz/run.ts': BUDGET,
+  'test/fuzz/targets-of-answers.ts': ASKS_AGAIN,
+  'test/fuzz/targets-of-programs.ts': ASKS_AGAIN,
+  'test/kit/file-deadline.ts': ENDS_A_HANG,
+  'test/kit/informer-process.ts': ASKS_AGAIN,
+  'test/kit/scene.ts': ASKS_AGAIN,
+  'test/kit/scripted-server.ts': STAMPS,
+  'test/package/steps.ts': PRINTS,
+  'test/runtimes/commit.ts': DATE,
+  'test/security/bare-server.ts': ASKS_AGAIN,
+  'test/security/canary.test.ts': ENDS_A_HANG,
+  'test/security/hostile-keys.test.ts': ENDS_A_HANG,
+  'test/security/hostile-objects.test.ts': ENDS_A_HANG,
+  'test/security/no-codegen-child.ts': ENDS_A_HANG,
+  'test/security/no-codegen.test.ts': ENDS_A_HANG,
+  'test/security/requests.test.ts': ASKS_AGAIN,
+  'test/security/selectors.test.ts': SPEED,
+  'test/semantics/definitions.ts': ASKS_AGAIN,
+  'test/semantics/schema-fields.ts': ASKS_AGAIN,
+  'test/sim/oracle/recorder.ts': STAMPS,
+  'test/sim/tally.ts': PRINTS,
+  'test/soak/load.ts': LOAD,
+  'test/soak/program.ts': LOAD,
+  'test/soak/reconcile.ts': LOAD,
+  'test/soak/run.ts': BUDGET,
+  'test/soak/scraper.ts': LOAD,
+  'test/soak/soak.ts': LOAD,
+  'test/soak/striker.ts': FAULT,
+  'test/unit/base/clock-thread.ts': IS_THE_CASE,
+  'test/unit/base/clock.test.ts': IS_THE_CASE,
+  'test/unit/base/on-abort.test.ts': IS_THE_CASE,
+  'test/unit/client-go/controller/list-watch.test.ts': ENDS_A_HANG,
+  'test/unit/client-go/equivalence/lane.ts': ENDS_A_HANG,
+  'test/unit/client-node/consumer.ts': IS_THE_CASE,
+  'test/unit/client-node/stage.ts': ASKS_AGAIN,
+  'test/unit/controller/drain.test.ts': SPEED,
+  'test/unit/http/credentials-renewal.test.ts': DATE,
+  'test/unit/http/plugins.test.ts': ASKS_AGAIN,
+  'test/unit/http/proxy.test.ts': ENDS_A_HANG,
+  'test/unit/http/renewed-credentials.test.ts': ENDS_A_HANG,
+  'test/unit/informer/activity.test.ts': DATE,
+  'test/unit/informer/factory/life.test.ts': IS_THE_CASE,
+  'test/unit/informer/factory/scene.ts': ENDS_A_HANG,
+  'test/unit/informer/pipeline/full-scan-child.ts': ENDS_A_HANG,
+  'test/unit/informer/pipeline/memory-child.ts': LOAD,
+  'test/unit/informer/pipeline/memory.slow.ts': SPEED,
+  'test/unit/informer/pipeline/stats.test.ts': ENDS_A_HANG,
+  'test/unit/informer/scene.ts': KEEPS_ALIVE,
+  'test/unit/informer/threads/throwing-module.ts': FAULT,
+  'test/unit/partitions/partition-group.test.ts': SPEED,
+  'test/unit/partitions/scene.ts': ENDS_A_HANG,
+  'test/unit/reflector/embedded.test.ts': IS_THE_CASE,
+  'test/unit/shared/fence.test.ts': DATE,
+  'test/unit/shared/ring/stress.ts': LOAD,
+  'test/unit/thread/held-thread.ts': IS_THE_CASE,
+  'test/unit/thread/order.test.ts': ENDS_A_HANG,
+  'test/unit/thread/pool/reconciling.ts': IS_THE_CASE,
+  'test/unit/tools/apiserver/isolation.slow.ts': ENDS_A_HANG,
+  'test/unit/tools/apiserver/load.test.ts': DATE,
+  'test/unit/tools/apiserver/testing/alive-child.ts': KEEPS_ALIVE,
+  'test/unit/tools/apiserver/testing/alive.test.ts': ENDS_A_HANG,
+  'test/unit/tools/apiserver/testing/lister-watcher.slow.ts': ENDS_A_HANG,
+  'test/unit/tools/apiserver/testing/settled.slow.ts': ENDS_A_HANG,
+  'test/unit/tools/cli/closed-output.slow.ts': ENDS_A_HANG,
+  'test/unit/tools/cli/command.ts': ENDS_A_HANG,
+  'test/unit/tools/cli/interruption.slow.ts': ENDS_A_HANG,
+  'test/unit/tools/cli/loadtest.slow.ts': DATE,
+  'test/unit/tools/cli/top.slow.ts': ENDS_A_HANG,
+  'test/unit/tools/cli/watch.slow.ts': ASKS_AGAIN,
+  'test/unit/tools/loadtest/chromium.ts': ENDS_A_HANG,
+  'test/unit/tools/loadtest/read-workload.test.ts': ENDS_A_HANG,
+  'test/unit/tools/loadtest/server-metrics.test.ts': ENDS_A_HANG,
+  'test/unit/tools/loadtest/threshold.test.ts': ENDS_A_HANG,
+  'test/unit/workqueue/workers.test.ts': IS_THE_CASE,
+};
