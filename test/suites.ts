@@ -73,7 +73,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   },
   figures: {
     what: 'what do sharded watches and large lists cost at a real kube-apiserver? Needs Go.',
-    programs: [['bench/figures/run.js']],
+    programs: [['bench/kube-apiserver/run.js']],
   },
   clauses: {
     what: 'writes the order of the clauses and the tests below each clause into docs/contract.md',

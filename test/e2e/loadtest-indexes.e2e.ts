@@ -8,7 +8,8 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import type { LoadTestResult } from '../../src/tools/loadtest/result.ts';
 import { EditingProxy, droppingOne } from '../kit/editing-proxy.ts';
-import { CommandRun, TemporaryFolder, runCommand } from '../unit/tools/cli/command.ts';
+import { TemporaryFolder } from '../kit/temporary-folder.ts';
+import { CommandRun, runCommand } from '../unit/tools/cli/command.ts';
 import { ROOT } from '../unit/docs/documents.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -32,9 +33,9 @@ describe('a load test of three indexes on a real apiserver', () => {
   let runs = 0;
   before(async () => {
     server = await startControlPlane();
-    folder = await TemporaryFolder.create();
-    await folder.write('limited', await limitedKubeConfig(server));
-    await folder.write('workload.yaml', WORKLOAD);
+    folder = new TemporaryFolder();
+    folder.write('limited', await limitedKubeConfig(server));
+    folder.write('workload.yaml', WORKLOAD);
   });
   after(async () => {
     await folder[Symbol.asyncDispose]();
@@ -134,7 +135,7 @@ describe('a load test of three indexes on a real apiserver', () => {
     await using proxy = await EditingProxy.start(server);
     // The first watch is the run status's.
     proxy.editOf = (watch) => (watch === 1 ? droppingOne() : undefined);
-    await folder.write('proxied', proxy.kubeConfig);
+    folder.write('proxied', proxy.kubeConfig);
     const { exitCode, result } = await collected(1);
     assert.equal(exitCode, 1);
     assert.equal(result.conclusion.kind, 'FAIL');

@@ -13,7 +13,8 @@ import { seededRandom } from '../../src/tools/apiserver/testing/index.ts';
 import { EditingProxy, doublingOne, droppingOne, reorderingTwo } from '../kit/editing-proxy.ts';
 import type { Edit } from '../kit/editing-proxy.ts';
 import { ROOT } from '../unit/docs/documents.ts';
-import { CommandRun, TemporaryFolder, runCommand } from '../unit/tools/cli/command.ts';
+import { TemporaryFolder } from '../kit/temporary-folder.ts';
+import { CommandRun, runCommand } from '../unit/tools/cli/command.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { limitedKubeConfig } from './loadtest-account.ts';
@@ -89,7 +90,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
   let files = 0;
   before(async () => {
     server = await startControlPlane();
-    folder = await TemporaryFolder.create();
+    folder = new TemporaryFolder();
     kubeConfig = new KubeConfig();
     kubeConfig.loadFromFile(server.kubeconfigPath);
     api = kubeConfig.makeApiClient(CoreV1Api);
@@ -100,7 +101,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
   });
 
   async function argumentsOf(workload: string, kubeconfig = server.kubeconfigPath): Promise<string[]> {
-    const file = await folder.write(`workload-${files++}.yaml`, workload);
+    const file = folder.write(`workload-${files++}.yaml`, workload);
     return ['loadtest', file, '--kubeconfig', kubeconfig];
   }
 
@@ -155,7 +156,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
   }
 
   async function proxied(proxy: EditingProxy, workload: string): Promise<string[]> {
-    return argumentsOf(workload, await folder.write(`proxied-${files++}`, proxy.kubeConfig));
+    return argumentsOf(workload, folder.write(`proxied-${files++}`, proxy.kubeConfig));
   }
 
   describe('beside other runs', AT_ONCE, () => {
@@ -170,7 +171,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
     }
 
     it('needs no other right than those of docs/loadtest/rbac.yaml', async () => {
-      const kubeconfig = await folder.write('limited', await limitedKubeConfig(server));
+      const kubeconfig = folder.write('limited', await limitedKubeConfig(server));
       const run = await runCommand([...(await argumentsOf(WIDGETS, kubeconfig)), '--yes', '--json']);
       assert.ok(run.exitCode === 0 || run.exitCode === 2, run.stderr);
       const result = JSON.parse(run.stdout) as LoadTestResult;

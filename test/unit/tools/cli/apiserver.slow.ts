@@ -4,7 +4,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { loadKubeConfig } from '../../../../src/index.ts';
 import { ApiClient } from '../../../../src/http/api-client.ts';
-import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { CommandRun, runCommand } from './command.ts';
 
 async function podCount(kubeconfig: string): Promise<number> {
   const client = new ApiClient(loadKubeConfig({ path: kubeconfig }));
@@ -27,7 +28,7 @@ describe('kubeloom apiserver', () => {
     { title: 'in plain HTTP with a given token', flags: ['--no-tls', '--token', 'sesame'], scheme: 'http' },
   ]) {
     it(`serves ${title} and ends cleanly on SIGTERM`, async () => {
-      await using folder = await TemporaryFolder.create();
+      await using folder = new TemporaryFolder();
       const kubeconfig = folder.file('kubeconfig');
       const args = ['apiserver', '--port', '0', '--kubeconfig-out', kubeconfig, '--pods', '7', ...flags];
       await using run = new CommandRun(args);
@@ -43,7 +44,7 @@ describe('kubeloom apiserver', () => {
   }
 
   it('ends on SIGINT while it changes pods as fast as it can', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--pods', '3', '--rate', '500'];
     await using run = new CommandRun(['apiserver', ...args]);
     await run.until('stdout', /listening on/);
@@ -52,13 +53,10 @@ describe('kubeloom apiserver', () => {
   });
 
   it('serves the CustomResourceDefinitions of all files', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const kubeconfig = folder.file('kubeconfig');
-    const one = await folder.write(
-      'one.yaml',
-      `---\n${definition('apples')}---\n${definition('pears')}---\n`,
-    );
-    const other = await folder.write('other.yaml', definition('figs'));
+    const one = folder.write('one.yaml', `---\n${definition('apples')}---\n${definition('pears')}---\n`);
+    const other = folder.write('other.yaml', definition('figs'));
     const args = ['--kubeconfig-out', kubeconfig, '--crd', one, '--crd', other];
     await using run = new CommandRun(['apiserver', ...args]);
     await run.until('stdout', /listening on/);
@@ -73,7 +71,7 @@ describe('kubeloom apiserver', () => {
   });
 
   it('does not start with a file that has something else, and names the document', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     for (const [text, reason] of [
       [
         `${definition('apples')}---\nkind: Namespace\napiVersion: v1\n`,
@@ -86,7 +84,7 @@ describe('kubeloom apiserver', () => {
       ['a: [', /, document 1: /],
       ['', /: it has no CustomResourceDefinition/],
     ] as const) {
-      const file = await folder.write('bad.yaml', text);
+      const file = folder.write('bad.yaml', text);
       const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--crd', file];
       const { exitCode, stdout, stderr } = await runCommand(['apiserver', ...args]);
       assert.equal(exitCode, 1);
@@ -99,7 +97,7 @@ describe('kubeloom apiserver', () => {
   });
 
   it('listens beyond loopback only with both options', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--host', '0.0.0.0'];
     const { exitCode, stderr } = await runCommand(['apiserver', ...args]);
     assert.equal(exitCode, 1);
@@ -107,8 +105,8 @@ describe('kubeloom apiserver', () => {
   });
 
   it('does not start when its kubeconfig would replace a different kubeconfig', async () => {
-    await using folder = await TemporaryFolder.create();
-    const real = await folder.write('config', 'current-context: production\n');
+    await using folder = new TemporaryFolder();
+    const real = folder.write('config', 'current-context: production\n');
     const { exitCode, stdout, stderr } = await runCommand(['apiserver', '--kubeconfig-out', real]);
     assert.equal(exitCode, 1);
     assert.equal(stdout, '');

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
-import { CommandRun, TemporaryFolder } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { CommandRun, startScene } from './command.ts';
 
 /** A server that accepts connections and never answers, and its kubeconfig. */
 async function silentServer(folder: TemporaryFolder): Promise<
@@ -20,7 +20,7 @@ async function silentServer(folder: TemporaryFolder): Promise<
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const kubeconfig = await folder.write(
+  const kubeconfig = folder.write(
     'kubeconfig',
     JSON.stringify({
       clusters: [{ name: 'silent', cluster: { server: `http://127.0.0.1:${port}` } }],
@@ -36,7 +36,7 @@ async function silentServer(folder: TemporaryFolder): Promise<
   return { kubeconfig, connected, [Symbol.asyncDispose]: close };
 }
 
-describe('Ctrl-C ends', { timeout: 300_000 }, () => {
+describe('Ctrl-C ends', () => {
   const waiting: readonly (readonly [code: number, args: readonly string[]])[] = [
     [0, ['watch', 'gizmos.example.com']],
     [0, ['top', 'gizmos.example.com']],
@@ -45,7 +45,7 @@ describe('Ctrl-C ends', { timeout: 300_000 }, () => {
   ];
   for (const [code, [name = '', ...args]] of waiting) {
     it(`kubeloom ${name} with ${code} while a server does not answer`, async () => {
-      await using folder = await TemporaryFolder.create();
+      await using folder = new TemporaryFolder();
       await using server = await silentServer(folder);
       const { kubeconfig, connected } = server;
       await using run = new CommandRun([name, ...args, '--kubeconfig', kubeconfig]);
@@ -57,12 +57,10 @@ describe('Ctrl-C ends', { timeout: 300_000 }, () => {
   }
 
   it('kubeloom watch and top with 0: they run until they are stopped', async () => {
-    await using server = await startEmbeddedApiServer({ isolation: 'none' });
-    await using folder = await TemporaryFolder.create();
-    const kubeconfig = await folder.write('kubeconfig', server.kubeConfigYaml);
-    await server.populate({ count: 2, objectBytes: 1024 });
+    await using scene = await startScene();
+    await scene.server.populate({ count: 2, objectBytes: 1024 });
     for (const command of ['watch', 'top']) {
-      await using run = new CommandRun([command, 'pods', '-A', '--kubeconfig', kubeconfig]);
+      await using run = new CommandRun([command, 'pods', '-A', '--kubeconfig', scene.kubeconfig]);
       await run.until('stdout', /\n/);
       run.kill('SIGINT');
       assert.equal(await run.exitCode, 0, command);
@@ -71,7 +69,7 @@ describe('Ctrl-C ends', { timeout: 300_000 }, () => {
   });
 
   it('kubeloom apiserver with 0, and kubeloom demo with 130', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     await using serving = new CommandRun(['apiserver', '--kubeconfig-out', folder.file('served')]);
     await serving.until('stdout', /listening/);
     serving.kill('SIGINT');

@@ -1,34 +1,32 @@
 /** `kubeloom watch` as a process against an embedded apiserver. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { V1Pod } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { failRequests } from '../apiserver/fail-requests.ts';
 import type { Wire } from '../../../../src/index.ts';
-import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { CommandRun, runCommand, startScene } from './command.ts';
+import type { CommandScene } from './command.ts';
 
 /** A server, its kubeconfig, and `kubeloom watch` on it. */
 class WatchTest implements AsyncDisposable {
   readonly server: EmbeddedApiServer;
   readonly folder: TemporaryFolder;
-  readonly kubeconfig: string;
+  readonly #scene: CommandScene;
 
-  private constructor(server: EmbeddedApiServer, folder: TemporaryFolder, kubeconfig: string) {
-    this.server = server;
-    this.folder = folder;
-    this.kubeconfig = kubeconfig;
+  private constructor(scene: CommandScene) {
+    this.server = scene.server;
+    this.folder = scene.folder;
+    this.#scene = scene;
   }
 
   static async start(): Promise<WatchTest> {
-    const server = await startEmbeddedApiServer({ isolation: 'none' });
-    const folder = await TemporaryFolder.create();
-    return new WatchTest(server, folder, await folder.write('kubeconfig', server.kubeConfigYaml));
+    return new WatchTest(await startScene());
   }
 
   watch(...args: readonly string[]): CommandRun {
-    return new CommandRun(['watch', '--kubeconfig', this.kubeconfig, ...args]);
+    return new CommandRun(['watch', '--kubeconfig', this.#scene.kubeconfig, ...args]);
   }
 
   async put(namespace: string, name: string, labels: Record<string, string> = {}): Promise<void> {
@@ -41,9 +39,8 @@ class WatchTest implements AsyncDisposable {
     await this.server.apply([{ type: 'delete', resource: 'pods', namespace, name }]);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.server.close();
-    await this.folder[Symbol.asyncDispose]();
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#scene[Symbol.asyncDispose]();
   }
 }
 
@@ -128,11 +125,10 @@ describe('kubeloom watch', () => {
       '-o',
       'json',
     );
-    // A change while the command lists is in its list.
-    for (let change = 1; !run.stdout.includes('\n'); change++) {
-      await test.put('web', 'a', { change: String(change) });
-      await delay(1);
-    }
+    // Each watch begins with the list, so a change after its start is an event.
+    await test.server.waitForWatches(2);
+    await test.put('web', 'a', { changed: 'yes' });
+    await run.until('stdout', /\n/);
     const { type, object } = JSON.parse(run.stdoutLines[0] ?? '') as { type: string; object: Wire<V1Pod> };
     assert.deepEqual([type, object.metadata?.name], ['MODIFIED', 'a']);
   });
@@ -201,8 +197,8 @@ describe('kubeloom watch refuses', () => {
   }
 
   it('a kubeconfig that is missing or broken, and uses no other one', async () => {
-    await using folder = await TemporaryFolder.create();
-    const broken = await folder.write('broken', '{ not: [yaml');
+    await using folder = new TemporaryFolder();
+    const broken = folder.write('broken', '{ not: [yaml');
     for (const path of [folder.file('missing'), broken]) {
       for (const [args, environment] of [
         [['--kubeconfig', path], {}],
@@ -217,7 +213,7 @@ describe('kubeloom watch refuses', () => {
   });
 
   it('to guess a server when there is no kubeconfig at all', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const environment = { HOME: folder.path, KUBECONFIG: '' };
     const { exitCode, stderr } = await runCommand(['watch', 'pods'], environment);
     assert.equal(exitCode, 1);
@@ -228,9 +224,9 @@ describe('kubeloom watch refuses', () => {
     await using test = await WatchTest.start();
     await using other = await WatchTest.start();
     const yaml = test.server.kubeConfigYaml;
-    const wrongToken = await test.folder.write('token', yaml.replace(test.server.token, 'wrong'));
-    const wrongCa = await test.folder.write('ca', yaml.replace(test.server.caData, other.server.caData));
-    const gone = await test.folder.write('gone', other.server.kubeConfigYaml);
+    const wrongToken = test.folder.write('token', yaml.replace(test.server.token, 'wrong'));
+    const wrongCa = test.folder.write('ca', yaml.replace(test.server.caData, other.server.caData));
+    const gone = test.folder.write('gone', other.server.kubeConfigYaml);
     await other.server.close();
     for (const [path, code] of [
       [wrongToken, /401.*\(ERR_KUBELOOM_UNAUTHORIZED\)/],

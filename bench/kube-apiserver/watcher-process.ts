@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { createInterface } from 'node:readline';
-import { nowMs } from '../e2e/members/history.ts';
+import { nowMs } from '../../test/e2e/members/history.ts';
 import { LABEL, RECONNECT_MS } from './watchers-figures.ts';
 import type { Neighbours } from './watchers-figures.ts';
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ObjectClient } from '../../src/controller/index.ts';
 import { loadKubeConfig, resources } from '../../src/index.ts';
-import { startControlPlane } from '../e2e/control-plane.ts';
+import { startControlPlane } from '../../test/e2e/control-plane.ts';
 import { memoryOf } from './memory-of-process.ts';
 import { LABEL, LIST_MODES } from './streaming-figures.ts';
 import type { ClientFigures, StreamingFigures } from './streaming-figures.ts';

@@ -1,5 +1,5 @@
 /** The plot of docs/sharding.md: what a member has and takes, by the number of members, with the feature gate and without. */
-import { COLOUR, svgOf } from '../../bench/report/svg.ts';
+import { COLOUR, svgOf } from '../report/svg.ts';
 import type { MemberMeans } from './sharding-figures.ts';
 
 const PANELS: Readonly<Record<string, (means: MemberMeans) => number>> = {

@@ -1,11 +1,22 @@
 /** The figures of sharded watches, streaming lists and slow watchers: what is read, and the tables. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { areServed, gapsOf, meansOf, serverFiguresOf, tablesOf } from './sharding-figures.ts';
-import type { MemberFigures, Phase, ServerFigures, Tenure } from './sharding-figures.ts';
-import { shardingPlot } from './sharding-plot.ts';
-import { streamingTable } from './streaming-figures.ts';
-import { watchersTable } from './watchers-figures.ts';
+import {
+  areServed,
+  gapsOf,
+  meansOf,
+  serverFiguresOf,
+  tablesOf,
+} from '../../../bench/kube-apiserver/sharding-figures.ts';
+import type {
+  MemberFigures,
+  Phase,
+  ServerFigures,
+  Tenure,
+} from '../../../bench/kube-apiserver/sharding-figures.ts';
+import { shardingPlot } from '../../../bench/kube-apiserver/sharding-plot.ts';
+import { streamingTable } from '../../../bench/kube-apiserver/streaming-figures.ts';
+import { watchersTable } from '../../../bench/kube-apiserver/watchers-figures.ts';
 
 function tenure(member: string, partition: number, epoch: number, firstMs: number, lastMs: number): Tenure {
   return { member, partition, epoch, firstMs, lastMs };

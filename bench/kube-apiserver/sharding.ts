@@ -5,10 +5,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { ObjectClient } from '../../src/controller/index.ts';
 import { loadKubeConfig, resources } from '../../src/index.ts';
-import type { ControlPlane } from '../e2e/control-plane.ts';
-import { startControlPlane } from '../e2e/control-plane.ts';
-import { getText } from '../e2e/get-text.ts';
-import { nowMs } from '../e2e/members/history.ts';
+import type { ControlPlane } from '../../test/e2e/control-plane.ts';
+import { startControlPlane } from '../../test/e2e/control-plane.ts';
+import { getText } from '../../test/e2e/get-text.ts';
+import { nowMs } from '../../test/e2e/members/history.ts';
 import { GroupOfMembers } from './group-of-members.ts';
 import { areServed, gapsOf, serverFiguresOf } from './sharding-figures.ts';
 import type { Gaps, Phase } from './sharding-figures.ts';

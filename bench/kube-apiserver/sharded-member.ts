@@ -9,7 +9,7 @@ import { loadKubeConfig, resources } from '../../src/index.ts';
 import { collectMetrics } from '../../src/metrics/index.ts';
 import type { ListMessage } from '../../src/metrics/index.ts';
 import { PartitionedManager } from '../../src/partitions/index.ts';
-import { nowMs } from '../e2e/members/history.ts';
+import { nowMs } from '../../test/e2e/members/history.ts';
 import type { MemberFigures, Tenure } from './sharding-figures.ts';
 
 const [kubeconfig = '', identity = ''] = process.argv.slice(2);
