@@ -134,8 +134,9 @@ class Reader {
 const readers = Array.from({ length: READERS }, (_, index) => new Reader(`thread ${index}`));
 const health = await serveHealth({ port: 0, host: '127.0.0.1', informers: Object.values(informers) });
 let handlers: WindowHandlers | undefined;
-/** The handlers of each window. */
-const former: WeakRef<WindowHandlers>[] = [];
+/** The handlers of earlier windows, and of the last one. */
+let former: WeakRef<object>[] = [];
+let last: WeakRef<object>[] = [];
 
 async function begin(): Promise<void> {
   listed.clear();
@@ -176,7 +177,8 @@ async function left(versions: Readonly<Record<KindName, number>>): Promise<numbe
 
 async function end(): Promise<ProgramWindow> {
   const here = handlers?.leave() ?? [];
-  if (handlers) former.push(new WeakRef(handlers));
+  former = [...former, ...last].filter((each) => each.deref());
+  last = handlers?.handlers.map((handler) => new WeakRef(handler)) ?? [];
   handlers = undefined;
   const there = await Promise.all(readers.map(({ calls }) => calls.call<ReaderWindow>({ type: 'end' })));
   const all = [...here, ...there.flatMap((window) => window.handlers)];
@@ -202,7 +204,7 @@ async function readRest(): Promise<Rest> {
     threads: threadsAlive,
     listeners: onProcess + onInformers,
     // A promise of this window may still hold its handlers.
-    handlersHeld: former.slice(0, -1).filter((each) => each.deref()).length,
+    handlersHeld: former.filter((each) => each.deref()).length,
   };
 }
 

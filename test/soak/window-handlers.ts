@@ -36,6 +36,10 @@ export class WindowHandlers {
     );
   }
 
+  get handlers(): readonly RecordingHandler[] {
+    return this.#joined.map(({ handler }) => handler);
+  }
+
   /** Makes handlers with this name slow, or as fast as they can. */
   slow(name: string, isSlow: boolean): void {
     for (const { handler } of this.#joined)

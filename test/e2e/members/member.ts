@@ -11,6 +11,7 @@ import { PartitionedManager } from '../../../src/partitions/index.ts';
 import type { ReconcileContext } from '../../../src/controller/index.ts';
 import type { PartitionControllers } from '../../../src/partitions/index.ts';
 import { loadKubeConfig, resources } from '../../../src/index.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 import { leadAgainAndAgain } from './election.ts';
 import { FINALIZER, LEASE, nowMs } from './history.ts';
 import type { MemberLine } from './history.ts';
@@ -70,6 +71,8 @@ const manager = new PartitionedManager(source, {
   namespace: 'default',
   identity: member,
   key: 'uid',
+  // A server that is away delays the end, on a busy machine for long.
+  shutdownTimeoutMs: HANG_MS,
   onError: report,
   cache: { onError: report, backoff: { maxMs: BACKOFF_MAX_MS } },
   declare: (controllers) => {

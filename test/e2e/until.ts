@@ -1,7 +1,7 @@
 /** A wait for a condition that no event announces. */
 import { setTimeout } from 'node:timers/promises';
-import { HANG_MS } from '../../kit/hang.ts';
-import { nowMs } from './history.ts';
+import { HANG_MS } from '../kit/hang.ts';
+import { nowMs } from './members/history.ts';
 
 const LOOK_MS = 25;
 
