@@ -8,7 +8,7 @@ import { LEASE, nowMs } from './history.ts';
 import type { MemberLine } from './history.ts';
 
 /** The number of the leadership among the partitions, of which there are fewer. */
-const LEADERSHIP = 1000;
+export const LEADERSHIP = 1000;
 const ACT_MS = 50;
 const NAMESPACE = 'default';
 const NAME = 'members-leader';

@@ -18,14 +18,6 @@ interface InTenure extends At {
   readonly epoch: number;
 }
 
-/** Events of watches that a member has received so far, and the number of its partitions: a line on its standard output. */
-export interface ReceivedLine extends At {
-  readonly kind: 'received';
-  readonly member: string;
-  readonly events: number;
-  readonly partitions: number;
-}
-
 /** Lines of members. The time of a line is taken before the look at the signal that it depends on. */
 export type MemberLine =
   /** The member has a partition, and fills its caches from now on. */
@@ -36,7 +28,6 @@ export type MemberLine =
   | ({ readonly kind: 'ends'; readonly key: string } & InTenure)
   /** The work has stopped before its end: its signal was found aborted, or it has failed. */
   | ({ readonly kind: 'stops'; readonly key: string } & InTenure)
-  | ReceivedLine
   | ({
       readonly kind: 'reports';
       readonly member: string;
@@ -49,14 +40,7 @@ export type ConductorLine =
   /** The server has confirmed a write. */
   | ({ readonly kind: 'wrote'; readonly key: string; readonly version: number } & At)
   /** The server has confirmed a deletion: of this version if a finalizer holds the object, else it is gone. */
-  | ({ readonly kind: 'deleted'; readonly key: string; readonly version?: number } & At)
-  /** A fault begins. */
-  | ({
-      readonly kind: 'disturbed';
-      readonly member: string;
-      readonly how: string;
-      readonly untilMs: number;
-    } & At);
+  | ({ readonly kind: 'deleted'; readonly key: string; readonly version?: number } & At);
 
 export type Line = MemberLine | ConductorLine;
 
