@@ -3,23 +3,31 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verdictOf } from './mutant-verdict.ts';
 import { lineOf } from './reporter.ts';
+import { STANDSTILL } from './standstill.ts';
 import type { TestLine } from './reporter.ts';
 
 /** Returns the line for a test with this error of node:test; without an error it has passed. */
-function line(error?: { failureType: string; message: string }): TestLine {
+function line(error?: { failureType: string; message: string; exitCode?: number }): TestLine {
   const data = { name: 'C1 one', details: error ? { error } : {} };
   const made = lineOf({ type: error ? 'test:fail' : 'test:pass', data });
-  assert.ok(made);
+  assert.ok(made && 'title' in made);
   return made;
 }
 
 const PASSED = line();
 const FAILED = line({ failureType: 'testCodeFailure', message: 'Expected values to be strictly equal' });
+const STILL = line({ failureType: 'testCodeFailure', message: 'test failed', exitCode: STANDSTILL });
 const SLOW = line({ failureType: 'testTimeoutFailure', message: 'test timed out after 120000ms' });
 
 test('a failed test kills the mutant, also beside tests that pass or time out', () => {
   assert.equal(verdictOf([PASSED], [FAILED]), 'killed');
   assert.equal(verdictOf([PASSED, PASSED, PASSED], [SLOW, FAILED, PASSED]), 'killed');
+});
+
+test('a file that stood still kills the mutant, as a result of its own', () => {
+  assert.equal(verdictOf([PASSED, PASSED], [PASSED, STILL]), 'killed by standstill');
+  assert.equal(verdictOf([PASSED], [STILL, SLOW]), 'killed by standstill');
+  assert.equal(verdictOf([PASSED, PASSED], [STILL, FAILED]), 'killed');
 });
 
 test('tests that pass let the mutant survive', () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { HANG_MS } from '../kit/hang.ts';
 import { turnAmong } from '../runtimes/commit.ts';
 import { runTests } from './child-run.ts';
+import type { RunOptions, TestRun } from './child-run.ts';
 import { ROOT } from './clauses.ts';
 import type { Clause } from './clauses.ts';
 import { copyDist, withFault } from './fault.ts';
@@ -14,11 +15,11 @@ import type { Mutant } from './mutant.ts';
 import { verdictOf } from './mutant-verdict.ts';
 import type { MutantVerdict } from './mutant-verdict.ts';
 import { MUTANTS } from './mutants.ts';
-import type { TestLine } from './reporter.ts';
 
 const PARALLEL = 2;
-/** Times that the tests may take with a mutant, relative to the tests without it. */
+/** Time and turns of the tests with a mutant, relative to the tests without it. */
 const PATIENCE = 10;
+const TURNS_MIN = 5_000;
 /** Folder from which this runs: `dist`, or another output folder of tsc. */
 const DIST = join(import.meta.dirname, '../..');
 
@@ -47,6 +48,7 @@ export async function killMutants(
   const queue = rotated.filter(({ clause }) => isWanted(clause));
   const next = (): Mutant | undefined => (performance.now() < endMs ? queue.shift() : undefined);
   const counts = new Map<string, number>();
+  let survivors = missing.length;
   const work = async (worker: number): Promise<void> => {
     const copy = copyDist(DIST, join(ROOT, '.cache/contract', `mutants-${worker}`));
     for (let mutant = next(); mutant; mutant = next()) {
@@ -54,16 +56,16 @@ export async function killMutants(
       const isOfLayer = clauses.some((each) => each.number === clause && each.isOfLayer);
       const { verdict, reason } = await tryMutant(copy, mutant, isOfLayer);
       counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-      const text = verdict === 'killed' ? 'killed' : `SURVIVED (${reason})`;
+      const isKilled = verdict.startsWith('killed');
+      if (!isKilled) survivors++;
+      const text = isKilled ? verdict : `SURVIVED (${reason})`;
       print(`${clause.padEnd(4)} ${text}  ${file}: ${find} → ${replace}`);
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, (_, worker) => work(worker)));
   if (queue.length > 0) print(`the time was over before ${queue.length} mutants`);
-  const killed = counts.get('killed') ?? 0;
-  const others = [...counts].filter(([verdict]) => verdict !== 'killed');
-  print([`${killed} killed`, ...others.map(([verdict, count]) => `${count} ${verdict}`)].join(', '));
-  return others.length + missing.length > 0 ? 1 : 0;
+  print(Array.from(counts, ([verdict, count]) => `${count} ${verdict}`).join(', '));
+  return survivors > 0 ? 1 : 0;
 }
 
 async function tryMutant(
@@ -71,22 +73,25 @@ async function tryMutant(
   mutant: Mutant,
   isOfLayer: boolean,
 ): Promise<{ readonly verdict: MutantVerdict; readonly reason: string }> {
-  const run = (dist: string, limitMs?: number): Promise<TestLine[]> =>
+  const run = (limits: Pick<RunOptions, 'limitMs' | 'turnsMax'>): Promise<TestRun> =>
     runTests({
-      files: (isOfLayer ? layerFiles : contractFiles)(dist).filter((path) =>
+      files: (isOfLayer ? layerFiles : contractFiles)(copy).filter((path) =>
         numbersIn(path).includes(mutant.clause),
       ),
       run: `${mutant.configuration ?? 'twin'}:json`,
       // Later versions of Node prefix the suite's title.
       pattern: `(^| )(C\\d+ )*${mutant.clause} `,
-      ...(limitMs === undefined ? {} : { limitMs }),
+      ...limits,
     });
   const startMs = performance.now();
-  const healthy = await run(copy);
-  const limitMs = Math.max(HANG_MS, Math.round(PATIENCE * (performance.now() - startMs)));
-  const mutated = await withFault(copy, mutant, () => run(copy, limitMs));
+  const healthy = await run({});
+  const limits = {
+    limitMs: Math.max(HANG_MS, Math.ceil(PATIENCE * (performance.now() - startMs))),
+    turnsMax: Math.max(TURNS_MIN, PATIENCE * healthy.turns),
+  };
+  const mutated = await withFault(copy, mutant, () => run(limits));
   if (typeof mutated === 'string') return { verdict: 'survived', reason: mutated };
-  const verdict = verdictOf(healthy, mutated);
-  const failure = verdict === 'sick' ? healthy.find(({ isPassed }) => !isPassed) : undefined;
+  const verdict = verdictOf(healthy.tests, mutated.tests);
+  const failure = verdict === 'sick' ? healthy.tests.find(({ isPassed }) => !isPassed) : undefined;
   return { verdict, reason: failure ? `sick: ${failure.title}: ${failure.error}` : verdict };
 }

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { commitOf } from '../runtimes/commit.ts';
 import { runTests } from './child-run.ts';
+import type { TestRun } from './child-run.ts';
 import { chosenParts } from './chosen-parts.ts';
 import { readClauses } from './clauses.ts';
 import { contractFiles, layerFiles } from './layers.ts';
@@ -26,7 +27,7 @@ import type { Part } from './verdict.ts';
 const DIST = join(import.meta.dirname, '../..');
 const FILES = contractFiles(DIST);
 
-function runPart(part: Part): Promise<TestLine[]> {
+function runPart(part: Part): Promise<TestRun> {
   if (part !== LAYERS) return runTests({ files: FILES, run: part });
   return runTests({ files: layerFiles(DIST), run: 'twin:json', pattern: '(^| )C\\d+ ' });
 }
@@ -59,7 +60,7 @@ async function main(): Promise<number> {
   if (values.mutants) return killMutants(clauses, mutation, print);
   const results = new Map<Part, readonly TestLine[]>();
   // In sequence, so that each can use the whole machine.
-  for (const part of chosenParts(values, commit)) results.set(part, await runPart(part));
+  for (const part of chosenParts(values, commit)) results.set(part, (await runPart(part)).tests);
   const { summary, isGreen, complaints } = judge(clauses, results, FILES.length);
   if (values.json) {
     print(JSON.stringify(summary));

@@ -13,7 +13,7 @@ const CLAUSES = [
 ];
 
 function line(title: string, isPassed: boolean = true): TestLine {
-  return { title, isPassed, isTimedOut: false, error: '' };
+  return { title, isPassed, isTimedOut: false, isStill: false, error: '' };
 }
 
 /** Returns results in which every run contains a single file with these tests. */

@@ -29,7 +29,8 @@ for (const { what, file, expression } of CASES) {
     await watching.handler.count(501);
     await inside.run(file, expression);
     await scene.assertHistory(watching, from, (await load).toRevision);
-    await scene.reported('ERR_KUBELOOM_THREAD_RESTARTED');
+    // A slow machine may also be the cause of a replacement.
+    assert.deepEqual(new Set(scene.codes()), new Set(['ERR_KUBELOOM_THREAD_RESTARTED']));
   });
 }
 
