@@ -15,8 +15,8 @@ import { Replica } from './replica.ts';
 import { SPEC } from './scripts.ts';
 import { Twin } from './twin.ts';
 import type { Seen, TwinOptions } from './twin.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 
-const TIMEOUT_MS = 30_000;
 /** A list in six pages; few objects fit into rings and log at a time. */
 const PODS = 300;
 const SMALL: TwinOptions = {
@@ -70,7 +70,7 @@ class Live implements AsyncDisposable {
 
   /** Runs shards and main thread until the condition holds. */
   async until(isDone: () => boolean): Promise<void> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.timeout(HANG_MS);
     for (;;) {
       for (const record of this.twin.drain()) {
         this.records.push(record);
@@ -99,7 +99,7 @@ class Live implements AsyncDisposable {
 
   async change(count: number, objectBytes: number): Promise<void> {
     const mix = { update: 6, create: 2, delete: 2 };
-    await this.server.load({ rate: 'max', durationMs: TIMEOUT_MS, eventsMax: count, mix, objectBytes });
+    await this.server.load({ rate: 'max', durationMs: HANG_MS, eventsMax: count, mix, objectBytes });
   }
 
   async assertHistory(): Promise<void> {
