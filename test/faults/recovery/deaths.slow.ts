@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Scene } from '../../kit/scene.ts';
 import { EXIT, InsideThreads, THROW } from './inside-threads.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 
 const DEATHS = 20;
 const RATE = 20_000;
@@ -28,7 +29,7 @@ test('handlers receive every change once although twenty threads die in a row at
   let isLoaded = false;
   const mix = { update: 0.8, create: 0.1, delete: 0.1 };
   const load = scene.server
-    .load({ rate: RATE, durationMs: 60_000, eventsMax: 200_000, mix })
+    .load({ rate: RATE, durationMs: HANG_MS, eventsMax: 200_000, mix })
     .finally(() => (isLoaded = true));
   let underLoad = 0;
   for (let deaths = 1; deaths <= DEATHS; deaths++) {

@@ -7,6 +7,7 @@ import type { EmbeddedApiServer } from '../../../src/tools/apiserver/testing/ind
 import { InformerProcess } from '../../kit/informer-process.ts';
 import { pod, put } from '../../kit/objects.ts';
 import { MODULE, asking } from './asking.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 
 function serving(): Promise<EmbeddedApiServer> {
   return startEmbeddedApiServer({ isolation: 'thread' });
@@ -17,11 +18,16 @@ test("a process that was stopped for longer than the server's history recovers t
   await server.populate({ count: 500 });
   await using program = await InformerProcess.start(server);
   program.child.kill('SIGSTOP');
-  await server.load({ rate: 2000, durationMs: 2000, mix: { update: 0.6, create: 0.2, delete: 0.2 } });
+  await server.load({
+    rate: 2000,
+    durationMs: HANG_MS,
+    eventsMax: 4000,
+    mix: { update: 0.6, create: 0.2, delete: 0.2 },
+  });
   await server.compact();
   await server.expireWatches();
   program.child.kill('SIGCONT');
-  await server.load({ rate: 500, durationMs: 500 });
+  await server.load({ rate: 500, durationMs: HANG_MS, eventsMax: 250 });
   const { regressions, restarts } = await program.converged(server);
   assert.deepEqual([regressions, restarts], [0, 0]);
 });

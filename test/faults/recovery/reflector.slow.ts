@@ -7,6 +7,7 @@ import { pod } from '../../kit/objects.ts';
 import { RecordingHandler } from '../../kit/recording-handler.ts';
 import { Scene } from '../../kit/scene.ts';
 import { EXIT, InsideThreads, STOP, THROW, THROW_SOON } from './inside-threads.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 
 const EVENTS = 3000;
 
@@ -25,7 +26,7 @@ for (const { what, file, expression } of CASES) {
     const watching = await scene.watching();
     await using inside = await InsideThreads.open();
     const mix = { update: 0.8, create: 0.1, delete: 0.1 };
-    const load = scene.server.load({ rate: 2000, durationMs: 10_000, eventsMax: EVENTS, mix });
+    const load = scene.server.load({ rate: 2000, durationMs: HANG_MS, eventsMax: EVENTS, mix });
     await watching.handler.count(501);
     await inside.run(file, expression);
     await scene.assertHistory(watching, from, (await load).toRevision);
