@@ -1,12 +1,14 @@
-/** Repeated deaths of a shard under a load of 20,000 events a second. */
+/** Repeated deaths of shards and the reflector, which throw, exit or stop answering, under a load of 20,000 events a second. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Scene } from '../../kit/scene.ts';
-import { EXIT, InsideThreads, THROW } from './inside-threads.ts';
+import { EXIT, InsideThreads, STOP, THROW, THROW_SOON } from './inside-threads.ts';
 import { HANG_MS } from '../../kit/hang.ts';
 
 const DEATHS = 20;
 const RATE = 20_000;
+/** Ends of the reflector, by the number of the death; all others are of shards. */
+const REFLECTOR_DEEDS: Readonly<Record<number, string>> = { 5: EXIT, 10: THROW_SOON, 15: STOP };
 
 test('handlers receive every change once although twenty threads die in a row at 20,000 events a second', async (context) => {
   await using scene = await Scene.start({
@@ -35,8 +37,9 @@ test('handlers receive every change once although twenty threads die in a row at
   for (let deaths = 1; deaths <= DEATHS; deaths++) {
     const seen = handler.calls.length;
     // One of the shards, or now and then the reflector.
-    if (deaths % 5 === 0) await inside.run('reflector.js', EXIT);
-    else await inside.run('piscina/dist/worker.js', THROW);
+    const deed = REFLECTOR_DEEDS[deaths];
+    if (deed === undefined) await inside.run('piscina/dist/worker.js', THROW);
+    else await inside.run('reflector.js', deed);
     await scene.untilReported(() => codes().length >= deaths);
     // Wait for records after it.
     if (!isLoaded) underLoad++;

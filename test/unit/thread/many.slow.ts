@@ -1,7 +1,6 @@
 /** Many real threads: more of them than processors, threads that end at any point, and threads of the informer that are replaced. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { seededRandom, settled, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { InsideThreads, THROW, THROW_SOON } from '../../faults/recovery/inside-threads.ts';
@@ -186,7 +185,7 @@ test('a thread whose heap is too small for the cache ends during its first list,
 const ATTACHES = 1000;
 const ATTACHING_THREADS = 4;
 
-test(`${ATTACHES} attaches and detaches of threads leave no handler, no state and no port`, async (t) => {
+test(`${ATTACHES} attaches and detaches of threads leave no handler, no state and no port`, async () => {
   await using scene = new Scene();
   for (let number = 0; number < 20; number++) scene.source.add(pod(`pod-${number}`));
   const informer = scene.informer();
@@ -204,7 +203,6 @@ test(`${ATTACHES} attaches and detaches of threads leave no handler, no state an
         sizes,
         Array.from(sizes, () => 20),
       );
-      if (round % (rounds / 5) === 0) reportMemory(t, round);
     }
     while (cache.threads > ATTACHING_THREADS) await turns(1);
     assert.equal(informer.stats().handlers.length, ATTACHING_THREADS);
@@ -215,10 +213,3 @@ test(`${ATTACHES} attaches and detaches of threads leave no handler, no state an
   assert.equal(cache.exportedStates, 0);
   await assertNothingLeft(scene, informer);
 });
-
-/** Memory is only a trend: V8 frees it when it pleases. */
-function reportMemory(t: TestContext, round: number): void {
-  const { heapUsed, rss } = process.memoryUsage();
-  const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
-  t.diagnostic(`round ${round}: heap ${mib(heapUsed)} MiB, resident ${mib(rss)} MiB`);
-}
