@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { transformModule } from '../../src/index.ts';
 import type { KubeloomError } from '../../src/index.ts';
 import { RecordingHandler, WIDGETS, configurationWasUsed, pod, start, test } from './scene.ts';
+import { HANG_MS } from '../kit/hang.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
@@ -60,7 +61,7 @@ test('C52 the two versions that an informer reports are always equal', async (sc
   };
   const looking = setInterval(look, 0);
   await scene.watched(informer, new RecordingHandler(look));
-  const { toRevision } = await scene.server.load({ rate: 4000, durationMs: 100 });
+  const { toRevision } = await scene.server.load({ rate: 4000, durationMs: HANG_MS, eventsMax: 400 });
   await scene.until(() => Number(informer.lastSyncResourceVersion()) >= toRevision);
   clearInterval(looking);
   assert.deepEqual(different, []);

@@ -63,14 +63,6 @@ export class Replica {
     return objects.map((json) => describeObject(json)).sort();
   }
 
-  size(informer = 1): number {
-    return this.#informer(informer).objects.size;
-  }
-
-  resourceVersion(informer = 1): string {
-    return this.#informer(informer).resourceVersion;
-  }
-
   #informer(number: number): Informer {
     let informer = this.#informers.get(number);
     if (!informer) {

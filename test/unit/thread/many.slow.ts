@@ -1,7 +1,6 @@
 /** Many real threads: more of them than processors, threads that end at any point, and threads of the informer that are replaced. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { seededRandom, settled, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { InsideThreads, THROW, THROW_SOON } from '../../faults/recovery/inside-threads.ts';
@@ -14,6 +13,7 @@ import { stateOf } from './reader-state.ts';
 import type { ReaderState } from './reader-state.ts';
 import { Reading, ended } from './reading.ts';
 import { SharedCache } from '../../../src/thread/index.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 
 /** Threads that end with their scope. */
 class Readings implements AsyncDisposable {
@@ -72,7 +72,7 @@ test(`${THREADS} threads have the server's objects after shards and reflectors o
   const restarts = (): number => threads.stats().reduce((sum, { restarts: count }) => sum + count, 0);
   const mix = { update: 80, create: 10, delete: 10 };
   for (let round = 0; round < REPLACEMENTS; round++) {
-    const load = server.load({ rate: 500, durationMs: 60_000, eventsMax: 1000, mix, seed: round });
+    const load = server.load({ rate: 500, durationMs: HANG_MS, eventsMax: 1000, mix, seed: round });
     for (const [file, expression] of [
       ['piscina/dist/worker.js', THROW],
       ['reflector.js', THROW_SOON],
@@ -185,7 +185,7 @@ test('a thread whose heap is too small for the cache ends during its first list,
 const ATTACHES = 1000;
 const ATTACHING_THREADS = 4;
 
-test(`${ATTACHES} attaches and detaches of threads leave no handler, no state and no port`, async (t) => {
+test(`${ATTACHES} attaches and detaches of threads leave no handler, no state and no port`, async () => {
   await using scene = new Scene();
   for (let number = 0; number < 20; number++) scene.source.add(pod(`pod-${number}`));
   const informer = scene.informer();
@@ -203,7 +203,6 @@ test(`${ATTACHES} attaches and detaches of threads leave no handler, no state an
         sizes,
         Array.from(sizes, () => 20),
       );
-      if (round % (rounds / 5) === 0) reportMemory(t, round);
     }
     while (cache.threads > ATTACHING_THREADS) await turns(1);
     assert.equal(informer.stats().handlers.length, ATTACHING_THREADS);
@@ -214,10 +213,3 @@ test(`${ATTACHES} attaches and detaches of threads leave no handler, no state an
   assert.equal(cache.exportedStates, 0);
   await assertNothingLeft(scene, informer);
 });
-
-/** Memory is only a trend: V8 frees it when it pleases. */
-function reportMemory(t: TestContext, round: number): void {
-  const { heapUsed, rss } = process.memoryUsage();
-  const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
-  t.diagnostic(`round ${round}: heap ${mib(heapUsed)} MiB, resident ${mib(rss)} MiB`);
-}

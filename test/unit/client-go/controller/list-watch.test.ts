@@ -26,7 +26,7 @@ const podsOf = (server: AnsweringServer): ListWatch<Pod> =>
   newListWatchFromClient<Pod>(server.kubeConfig, PODS);
 const bare = ({ metadata }: Pod): object => ({ metadata });
 
-describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
+describe('a ListWatch over HTTP', () => {
   test('A list is requested with its options, and its items get the kind and version that the server omits', async () => {
     await using server = await AnsweringServer.listen((_request, response) => {
       const list = podList(7, [], 'next');

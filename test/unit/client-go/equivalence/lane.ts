@@ -12,9 +12,6 @@ import type { SteppedSource } from './stepped-source.ts';
 /** Period of the `resync` steps: the least that a shared informer accepts. */
 export const RESYNC_PERIOD_MS = 1000;
 
-/** Far longer than any run: a test that hangs ends with its title. */
-export const PATIENT = { timeout: 60_000 } as const;
-
 export interface Lane {
   readonly source: SteppedSource;
   readonly clock: FakeClock;
