@@ -50,10 +50,9 @@ very short: shorter than a second and without an event (same)
   step: that ends within a second after an event, or after a second without one, is resumed
 refused connection and 429 when it is opened, 429 as an event: backoff, no list (better: also after every attempt without an answer, and for 5xx with Retry-After)
   step: waits and resumes, without a list, after
-  reflector: resumes without a list after a restart of the server
   refusals: delays the watch by that time, which resumes without a list
 Retry-After in seconds or as a date (better: client-go reads seconds only)
-  reflector: waits as long as Retry-After says, in an answer and in an event
+  refusals: delays the watch by that time, which resumes without a list
   ../http/error-body: a date is compared with the date of the answer, not with our clock
 internal errors as events: at once within the retry duration (same)
   step-failures: is retried at once with the same watch, up to the end of the retry duration
@@ -65,7 +64,6 @@ an object that the server could not read: list (same)
   refusals: about an object that could not be read leads to a list
 expired, as an answer or an event: backoff, list at the last version (better: it is reported; in client-go an event’s error reaches no handler)
   step: leads to a list at the last version when that version has expired, in both forms
-  reflector: lists again at its last version when that has expired, reported in
 any other error: report, backoff, list (same)
   step: retries without end whatever the server answers, more and more slowly
 events of another type: skipped, not counted, no version taken from them (same)
@@ -76,11 +74,11 @@ unknown types: reported, counted, and their version taken (same)
   bad-input: an event of an unknown type is reported, counts, and moves the position
 an object without a name, a malformed line (better: skipped without taking its version; read again from the last good position)
   bad-input: an object without a name is reported and skipped, and the position does not move
-  bad-input: a malformed line is reported, and reading resumes from the last good version
+  step: is resumed at once after a malformed event
 the version of synthetic ADDED events is held back (same)
   reflector: holds the resourceVersion back during the synthetic events of a watch without a version
 bookmarks move the version (same)
-  reflector: resumes from the last bookmark or event, whichever came last
+  disorder: ignores an older bookmark, which is reported and does not reach the cache
 tried first with every new list; never at "0"; opt-out (same)
   step: comes first, without a version, and its stream continues as the watch
   step: asks for the last seen version when it is repeated
@@ -119,7 +117,7 @@ everything ends with a stop (better: no request, timer or connection is left)
 dead connections are detected (better: by our own watchdog; client-go leaves it to the transport)
   life: closes a connection without an answer: its handshake hangs
   life: closes a watch that has gone silent in the middle, and loses nothing
-  life: finds a half-open watch also after its connection brought bookmarks for hours
+  disorder: of a server that has sent a bookmark is detected when the next bookmarks are missing
   ../http/http1-connections: a TLS handshake that hangs fails at the connect timeout
   ../http/http: a server that does not answer in time is a timeout
 token files and certificates are read again (better: for every request; client-go reads token files once a minute)
