@@ -42,6 +42,7 @@ test('C19 an informer is created, runs and stops, each once and in that order', 
   await never[Symbol.asyncDispose]();
   assert.equal(never.isStopped(), true);
   await assert.rejects(never.waitForSync(), { code: 'ERR_KUBELOOM_STOPPED' });
+  await assert.rejects(never.run(), { code: 'ERR_KUBELOOM_STARTED' });
 });
 
 test('C58 a transform and a watch error handler can be set until the informer runs, and the last one applies', async (scene) => {

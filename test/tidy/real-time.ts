@@ -157,7 +157,6 @@ export const REAL_TIME: Readonly<Record<string, string>> = {
   'test/unit/informer/threads/throwing-module.ts': FAULT,
   'test/unit/partitions/partition-group.test.ts': SPEED,
   'test/unit/partitions/scene.ts': ENDS_A_HANG,
-  'test/unit/reflector/embedded.test.ts': IS_THE_CASE,
   'test/unit/shared/fence.test.ts': DATE,
   'test/unit/shared/ring/stress.ts': LOAD,
   'test/unit/thread/held-thread.ts': IS_THE_CASE,

@@ -2,34 +2,9 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import type { SharedIndexInformer } from '../../../src/index.ts';
-import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Lines, Scene, busy, isPending, pod, turns } from './scene.ts';
-import type { Pod } from './scene.ts';
-
-function life(informer: SharedIndexInformer<Pod>): boolean[] {
-  return [informer.hasStarted(), informer.isStopped()];
-}
 
 describe('the lifecycle of an informer', () => {
-  test('C19 happens once: a second run is refused, at the same time, after the stop, and after a stop before start', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    const runs = [informer.run(), informer.run()];
-    await assert.rejects(runs[1] as Promise<void>, { code: 'ERR_KUBELOOM_STARTED' });
-    await settled(informer);
-    await informer.shutdown();
-    await runs[0];
-    await assert.rejects(informer.run(), { code: 'ERR_KUBELOOM_STARTED' });
-    const never = scene.informer();
-    await Promise.all([never.shutdown(), assert.rejects(never.run(), { code: 'ERR_KUBELOOM_STARTED' })]);
-    assert.deepEqual(life(never), [false, true]);
-    assert.deepEqual(
-      scene.source.requests.map(({ verb }) => verb),
-      ['list', 'watch'],
-    );
-  });
-
   test('C446 threads that are closed during a drain end it, and what was not delivered is an error', async () => {
     await using scene = new Scene();
     const { informer, lines, gate, run } = await busy(scene);

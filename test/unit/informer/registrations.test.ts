@@ -53,31 +53,6 @@ describe('a registration', () => {
     assert.match(informer.hasSyncedChecker.reason ?? '', /Access Denied/);
   });
 
-  test('C21 shows its pending notifications, their bytes, and the age of the oldest', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    using gate = new Gate();
-    const slow = new Lines((line) => (line === 'add a' ? gate.opened : undefined));
-    const registration = informer.addEventHandler(slow);
-    const others = new Lines();
-    informer.addEventHandler(others);
-    await scene.started(informer);
-    scene.source.add(pod('a'));
-    await slow.until('add a');
-    scene.source.add(pod('b'));
-    await others.until('add b');
-    scene.clock.advance(5000);
-    scene.source.add(pod('c'));
-    await others.until('add c');
-    scene.clock.advance(1000);
-    const { notifications, bytes, ageMs } = registration.backlog;
-    assert.deepEqual([notifications, ageMs], [2, 6000]);
-    assert.ok(bytes > 0);
-    gate.open();
-    await settled(informer);
-    assert.deepEqual(registration.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
-  });
-
   test('C21 C141 that is far behind and slow is reported, once a minute', async () => {
     await using scene = new Scene();
     const informer = scene.informer({ slowHandler: { ageMs: 0 } });

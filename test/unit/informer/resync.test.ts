@@ -49,21 +49,6 @@ describe('resync', () => {
     assert.deepEqual(lines.take(), ['sync a', 'sync b']);
   });
 
-  test('C13 comes at its time however often the informer lists', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer({ resyncPeriodMs: 10_000 });
-    const lines = new Lines();
-    informer.addEventHandler(lines);
-    scene.source.add(pod('a'));
-    await scene.started(informer);
-    for (let relists = 0; relists < 4; relists++) {
-      scene.clock.advance(4000);
-      await scene.relisted(informer);
-    }
-    // In 16 s one resync, before the third relist, and four relists that found it unchanged.
-    assert.equal(lines.take().filter((line) => line === 'sync a').length, 5);
-  });
-
   test('periods that are raised are reported: below a second, or below the rhythm once it goes', async () => {
     await using scene = new Scene();
     const informer = scene.informer({ resyncPeriodMs: 10_000 });

@@ -6,7 +6,6 @@ export class FakeExchange implements HttpExchange {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  pauses = 0;
   isPaused = false;
   isClosed = false;
   isOver = false;
@@ -33,7 +32,6 @@ export class FakeExchange implements HttpExchange {
 
   pause(): void {
     this.isPaused = true;
-    this.pauses++;
   }
 
   resume(): void {
@@ -102,16 +100,10 @@ export class FakeTransport implements HttpTransport {
   isDisposed = false;
   /** The number of times that idle connections were closed. */
   idleClosures = 0;
-  readonly #onRequest: (exchange: FakeExchange) => void;
-
-  constructor(onRequest: (exchange: FakeExchange) => void = () => undefined) {
-    this.#onRequest = onRequest;
-  }
 
   request(request: HttpRequest, sink: ResponseSink): HttpExchange {
     const exchange = new FakeExchange(request, sink);
     this.exchanges.push(exchange);
-    this.#onRequest(exchange);
     return exchange;
   }
 

@@ -21,11 +21,9 @@ import type { Seen, TwinOptions } from './twin.ts';
 export interface HarnessOptions extends TwinOptions {
   /** An event loop of the reflector alone. */
   readonly loop?: ReflectorLoop;
-  readonly onRequest?: (exchange: FakeExchange) => void;
   /** Uniform in [0, 1); 0 by default: no jitter, and the shortest watches. */
   readonly random?: () => number;
   readonly onMessage?: (message: FromReflector) => void;
-  readonly onRecord?: (record: Seen) => void;
   /** Replaces the answer to `prepare`. */
   readonly prepare?: (message: Prepare) => ToReflector | undefined;
 }
@@ -50,11 +48,8 @@ export class Harness {
   readonly #counters: Map<number, SharedArrayBuffer> = new Map();
   #listener: (message: ToReflector) => void = () => undefined;
 
-  readonly #onRecord: (record: Seen) => void;
-
   constructor(options: HarnessOptions = {}) {
     this.twin = new Twin({ clock: this.clock, ...options });
-    this.#onRecord = options.onRecord ?? ((): undefined => undefined);
     const port: ControlPort<ToReflector, FromReflector> = {
       post: (message) => {
         this.messages.push(message);
@@ -74,7 +69,7 @@ export class Harness {
       random: options.random ?? ((): number => 0),
       transportFor: ({ server }) => {
         assert.ok(URL.canParse(server), 'invalid URL');
-        const transport = new FakeTransport(options.onRequest);
+        const transport = new FakeTransport();
         this.transports.push(transport);
         return transport;
       },
@@ -134,7 +129,6 @@ export class Harness {
     for (const record of this.twin.read(recordsMax)) {
       this.records.push(record);
       this.replica.apply(record);
-      this.#onRecord(record);
     }
   }
 

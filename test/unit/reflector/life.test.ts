@@ -3,22 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import type { FromReflector } from '../../../src/shared/protocol.ts';
-import { Harness, bookmark, event } from './harness.ts';
+import { Harness, event } from './harness.ts';
 
 describe('silence', () => {
-  it('closes a watch whose server has not answered, and resumes it', () => {
-    const harness = new Harness().start().sync('10', 'a');
-    harness.exchange.sendEvents(event('ADDED', 'b', '11'));
-    harness.exchange.end();
-    const silent = harness.exchange;
-    harness.clock.advance(304_999);
-    assert.equal(silent.isClosed, false);
-    harness.clock.advance(1);
-    assert.equal(silent.isClosed, true);
-    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_STALLED']);
-    assert.equal(harness.exchange.query['resourceVersion'], '11');
-  });
-
   it('closes a watch that has gone silent in the middle, and loses nothing', () => {
     const harness = new Harness().start().sync('10', 'a');
     const silent = harness.exchange;
@@ -52,18 +39,6 @@ describe('silence', () => {
     }
     assert.equal(stream.isClosed, true);
     assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_NO_END_BOOKMARK']);
-  });
-
-  it('finds a half-open watch also after its connection brought bookmarks for hours', () => {
-    const harness = new Harness().start().sync('10');
-    const watch = harness.exchange;
-    for (let minute = 1; minute <= 120; minute++) {
-      harness.clock.advance(60_000);
-      watch.sendEvents(bookmark(String(10 + minute)));
-    }
-    harness.clock.advance(305_000);
-    assert.equal(watch.isClosed, true);
-    assert.equal(harness.exchange.query['resourceVersion'], '130');
   });
 
   it('C121 of the main thread when it is asked for credentials is a failure, and they are requested again', () => {

@@ -1,7 +1,7 @@
 /** One reflector at work, request by request: the test plays the server, the shards and the main thread. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Harness, bookmark, errorEvent, event, list, pod } from './harness.ts';
+import { Harness, bookmark, event, list, pod } from './harness.ts';
 
 describe('a list and a watch', () => {
   it('become records in the order of the response, and the watch follows the list', () => {
@@ -55,33 +55,6 @@ describe('a list and a watch', () => {
     }
   });
 
-  it('resumes from the last bookmark or event, whichever came last', () => {
-    const harness = new Harness().start().sync('10');
-    harness.exchange.sendEvents(event('ADDED', 'a', '11'), bookmark('20'));
-    harness.exchange.end();
-    assert.equal(harness.exchange.query['resourceVersion'], '20');
-    harness.exchange
-      .head()
-      .sendEvents(bookmark('21'), event('ADDED', 'b', '33'))
-      .end();
-    assert.equal(harness.exchange.query['resourceVersion'], '33');
-    assert.equal(harness.exchanges.filter(({ isWatch }) => !isWatch).length, 1);
-  });
-
-  it('never delivers a torn line, and receives it whole after the reconnect', () => {
-    const harness = new Harness().start().sync('10', 'a');
-    const line = JSON.stringify(event('MODIFIED', 'a', '12'));
-    harness.exchange
-      .sendEvents(event('ADDED', 'b', '11'))
-      .send(line)
-      .reset();
-    assert.deepEqual(harness.take().slice(-1), ['Added b@11']);
-    assert.equal(harness.exchange.query['resourceVersion'], '11');
-    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_CONNECTION_RESET']);
-    harness.exchange.head().send(`${line}\n`);
-    assert.deepEqual(harness.take(), ['Modified a@12']);
-  });
-
   it('holds the resourceVersion back during the synthetic events of a watch without a version', () => {
     const harness = new Harness().start();
     // A server without resourceVersions in its lists leaves no other version to watch from.
@@ -97,62 +70,6 @@ describe('a list and a watch', () => {
       .sendEvents(event('ADDED', 'a', '90'), event('MODIFIED', 'b', '95'), event('ADDED', 'c', '96'));
     harness.exchange.end();
     assert.equal(harness.exchange.query['resourceVersion'], '96');
-  });
-
-  for (const [form, expire] of [
-    ['an answer', (harness: Harness) => harness.exchange.end()],
-    ['an event', (harness: Harness) => harness.exchange.sendEvents(errorEvent(410, 'Expired'))],
-  ] as const) {
-    it(`lists again at its last version when that has expired, reported in ${form}`, () => {
-      const harness = new Harness().start().sync('10', 'a', 'b');
-      harness.exchange.sendEvents(event('ADDED', 'c', '11'));
-      expire(harness);
-      if (form === 'an answer') harness.exchange.fail(410, 'Expired');
-      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_GONE']);
-      assert.equal(harness.clock.nextDelayMs, 800);
-      harness.clock.advance(800);
-      assert.deepEqual(harness.exchange.query, { resourceVersion: '11' });
-      harness.list('50', pod('a', '40'));
-      harness.drain();
-      assert.deepEqual(harness.replica.objects(), ['a@40']);
-      assert.equal(harness.exchange.query['resourceVersion'], '50');
-    });
-  }
-
-  it('resumes without a list after a restart of the server', () => {
-    const harness = new Harness().start().sync('10', 'a');
-    harness.exchange.reset();
-    // The server is gone within a second, without an event: that alone would be a failure.
-    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_VERY_SHORT_WATCH']);
-    harness.clock.advance(800);
-    harness.list('10', pod('a', '10'));
-    harness.exchange
-      .head()
-      .sendEvents(event('ADDED', 'b', '11'))
-      .reset();
-    for (const delayMs of [1600, 3200, 6400]) {
-      harness.exchange.refuse();
-      assert.equal(harness.clock.nextDelayMs, delayMs);
-      harness.clock.advance(delayMs);
-      assert.equal(harness.exchange.query['resourceVersion'], '11');
-      assert.ok(harness.exchange.isWatch);
-    }
-    harness.exchange.head().sendEvents(event('MODIFIED', 'a', '12'));
-    harness.drain();
-    assert.deepEqual(harness.replica.objects(), ['a@12', 'b@11']);
-  });
-
-  it('waits as long as Retry-After says, in an answer and in an event', () => {
-    const harness = new Harness().start();
-    harness.exchange.fail(429, 'TooManyRequests', { 'retry-after': '7' });
-    assert.equal(harness.clock.nextDelayMs, 7000);
-    harness.clock.advance(7000);
-    harness.sync('10');
-    harness.exchange.sendEvents(errorEvent(429, 'TooManyRequests', { retryAfterSeconds: 9 }));
-    assert.equal(harness.clock.nextDelayMs, 9000);
-    harness.clock.advance(9000);
-    assert.equal(harness.exchange.isWatch, true);
-    assert.equal(harness.exchange.query['resourceVersion'], '10');
   });
 
   it('aborts the epoch of an interrupted list and begins a new one', () => {

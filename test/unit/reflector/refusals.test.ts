@@ -24,16 +24,6 @@ describe('401', () => {
     assert.deepEqual(harness.errors(), []);
     assert.deepEqual(harness.replica.objects(), ['a@10', 'b@11', 'c@12']);
   });
-
-  it('C113 is reported and retried after a delay when the fresh credentials are also refused', () => {
-    const harness = new Harness().start();
-    harness.exchange.fail(401, 'Unauthorized');
-    harness.exchange.fail(401, 'Unauthorized');
-    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_UNAUTHORIZED']);
-    assert.equal(harness.clock.nextDelayMs, 800);
-    harness.clock.advance(800);
-    assert.deepEqual(refusedFlags(harness), [false, true, false]);
-  });
 });
 
 describe('410 to everything', () => {

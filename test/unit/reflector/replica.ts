@@ -7,7 +7,6 @@ interface Informer {
   objects: Map<string, string>;
   shadow: Map<string, string> | undefined;
   epoch: number;
-  resourceVersion: string;
 }
 
 export class Replica {
@@ -41,7 +40,6 @@ export class Replica {
         assert.ok(informer.shadow && record.epoch === informer.epoch, 'End belongs to a Begin');
         informer.objects = informer.shadow;
         informer.shadow = undefined;
-        informer.resourceVersion = record.resourceVersion;
         break;
       case 'ReplaceAbort':
         assert.ok(informer.shadow && record.epoch === informer.epoch, 'Abort belongs to a Begin');
@@ -49,7 +47,6 @@ export class Replica {
         break;
       case 'Bookmark':
         assert.equal(informer.shadow, undefined, 'no bookmarks inside of an epoch');
-        informer.resourceVersion = record.resourceVersion;
         break;
       default:
         assert.equal(record.kind, 'Detach');
@@ -66,7 +63,7 @@ export class Replica {
   #informer(number: number): Informer {
     let informer = this.#informers.get(number);
     if (!informer) {
-      informer = { objects: new Map(), shadow: undefined, epoch: 0, resourceVersion: '' };
+      informer = { objects: new Map(), shadow: undefined, epoch: 0 };
       this.#informers.set(number, informer);
     }
     return informer;

@@ -59,18 +59,6 @@ describe('a streaming list', () => {
     assert.deepEqual(harness.take(), ['ReplaceBegin 1']);
   });
 
-  it('is repeated when it is cut off before its end', () => {
-    const harness = new Harness().start(AUTO);
-    harness.exchange
-      .head()
-      .sendEvents(event('ADDED', 'a', '9'))
-      .reset();
-    assert.deepEqual(harness.take(), ['ReplaceBegin 1', 'Replaced a@9', 'ReplaceAbort 1']);
-    assert.equal(harness.exchange.query['sendInitialEvents'], 'true');
-    harness.exchange.head().sendEvents(event('ADDED', 'b', '15'), bookmark('20', END));
-    assert.deepEqual(harness.take(), ['ReplaceBegin 2', 'Replaced b@15', 'ReplaceEnd 2@20']);
-  });
-
   for (const status of [400, 405, 415, 422, 500]) {
     it(`falls back to a list without a report when the server answers ${status}`, () => {
       const harness = new Harness().start(AUTO);

@@ -249,16 +249,6 @@ describe('a plain transform', () => {
   let runs = 0;
   beforeEach(() => (runs = 0));
 
-  test('C16 runs before storage and extraction, once for every received object, deletions included', () => {
-    const scene = new Scene({ transform: trim });
-    scene.put({ ...at('a', 1), labels: { app: 'web' }, spec: { big: 'x' } }, { extracted: '' });
-    assert.deepEqual(scene.entry('a').labels, { trimmed: 'jä' });
-    assert.equal(scene.entry('a').uid, 'uid-of-a');
-    assert.equal('spec' in scene.object('a'), false);
-    scene.put(at('a', 2), { kind: DeltaKind.Deleted, extracted: '' });
-    assert.equal(runs, 2);
-  });
-
   test('C16 may return labels of any size', () => {
     const labels = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`label-${n}`, 'x'.repeat(20)]));
     const scene = new Scene({ transform: (object) => changed(object, { labels }) });

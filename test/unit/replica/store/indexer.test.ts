@@ -69,20 +69,6 @@ describe('the store', () => {
     indexer.listKeys().length = 0;
     assert.equal(indexer.list().length, 4);
   });
-
-  test('C17 has the version of the last event, deletions included', () => {
-    const replica = filled();
-    const versions = [replica.indexer.lastStoreSyncResourceVersion()];
-    for (const event of [
-      () => replica.put({ ...WEB_0, version: 1001 }),
-      () => replica.remove({ ...WEB_0, version: 1002 }),
-      () => replica.put({ name: 'text', version: 'not-a-number' }),
-    ]) {
-      event();
-      versions.push(replica.indexer.lastStoreSyncResourceVersion());
-    }
-    assert.deepEqual(versions, ['1000', '1001', '1002', 'not-a-number']);
-  });
 });
 
 describe('the indexer', () => {
@@ -144,30 +130,6 @@ describe('the indexer', () => {
     ]);
   });
 
-  test('indexKeys() is sorted; an unknown value finds nothing, an unknown index is an error', () => {
-    const { indexer } = filled({ indexers: { app: label('app') } });
-    assert.deepEqual(indexer.indexKeys('app', 'web'), ['default/web-0', 'kube-system/web-1']);
-    assert.deepEqual(indexer.indexKeys('app', 'none'), []);
-    assert.deepEqual(indexer.byIndex('app', 'none'), []);
-    assert.deepEqual(indexer.listIndexFuncValues('nope'), []);
-    for (const query of [
-      () => indexer.byIndex('nope', 'x'),
-      () => indexer.indexKeys('nope', 'x'),
-      () => indexer.index('nope', indexer.list()[0] as CachedObject<unknown>),
-    ])
-      assert.throws(query, { code: 'ERR_KUBELOOM_NO_INDEX', message: /nope/ });
-  });
-
-  test('several indexers added with data present each index the present objects', () => {
-    const replica = filled();
-    replica.indexer.addIndexers({ app: label('app'), owner: ownerUid(), name: (entry) => [entry.name] });
-    assert.deepEqual(replica.indexer.indexKeys('app', 'web'), ['default/web-0', 'kube-system/web-1']);
-    assert.deepEqual(replica.indexer.indexKeys('owner', 'rs'), ['default/api-0']);
-    assert.deepEqual(replica.indexer.indexKeys('name', 'node'), ['node']);
-    replica.remove({ ...WEB_1, version: 8 });
-    assert.deepEqual(replica.indexer.indexKeys('app', 'web'), ['default/web-0']);
-  });
-
   test('indexers added during a relist index both present and later objects', () => {
     const replica = filled();
     replica.begin();
@@ -178,39 +140,9 @@ describe('the indexer', () => {
     replica.end();
     assert.deepEqual(replica.indexer.listIndexFuncValues('app').sort(), ['api', 'db']);
   });
-
-  test('one existing name rejects the whole addition', () => {
-    const { indexer } = filled({ indexers: { app: label('app') } });
-    assert.throws(() => indexer.addIndexers({ fresh: ownerUid(), app: label('other') }), {
-      code: 'ERR_KUBELOOM_INDEXER_CONFLICT',
-      message: /app/,
-    });
-    assert.deepEqual(Object.keys(indexer.getIndexers()), ['namespace', 'app']);
-    assert.deepEqual(indexer.listIndexFuncValues('fresh'), []);
-  });
 });
 
 describe('a plain index function', () => {
-  test('that throws is reported with the key, and the object is cached without values in that index', () => {
-    const replica = new ScriptedReplica({
-      indexers: {
-        broken: (entry) => {
-          if (entry.name === 'web-0') throw new Error('no');
-          return ['ok'];
-        },
-        app: label('app'),
-      },
-    });
-    replica.put(WEB_0, WEB_1);
-    assert.deepEqual(
-      replica.errors.map(({ error, key }) => [error.code, key]),
-      [['ERR_KUBELOOM_INDEX_FUNCTION', 'default/web-0']],
-    );
-    assert.deepEqual(replica.takeLog(), ['add default/web-0@1', 'add kube-system/web-1@2']);
-    assert.deepEqual(replica.indexer.indexKeys('broken', 'ok'), ['kube-system/web-1']);
-    assert.equal(replica.indexer.indexKeys('app', 'web').length, 2);
-  });
-
   test('that returns no array of strings is reported like one that throws', async () => {
     const promise = (): unknown => Promise.reject(new Error('it rejects'));
     for (const returned of [() => 5, () => 'text', () => [5], promise]) {

@@ -54,14 +54,6 @@ describe('the notifications of a relist', () => {
     assert.deepEqual(replica.takeLog(), ['add! a@1', 'add! b@2']);
   });
 
-  test('C1 of an object deleted and created again while no watch was open are one update', () => {
-    const replica = started({ ...at('a', 1), uid: 'first' });
-    const old = replica.get('a');
-    replica.relist({ ...at('a', 9), uid: 'second' });
-    assert.deepEqual(replica.takeLog(), ['update a@1>9']);
-    assert.deepEqual([old?.uid, replica.get('a')?.uid], ['first', 'second']);
-  });
-
   const histories: readonly (readonly [string, (replica: ScriptedReplica) => void, string[]])[] = [
     [
       'C3 C7 of a change during it is one, with the state before the relist as the old one',
@@ -113,33 +105,6 @@ describe('the notifications of a relist', () => {
 });
 
 describe('queries during a relist', () => {
-  test('C5 C17 find nothing of it until its end, and then all of it', () => {
-    const replica = started(at('a', 1), at('b', 2));
-    const before = replica.indexer.list();
-    replica.begin();
-    replica.list(at('c', 5));
-    replica.put(at('a', 6));
-    replica.remove(at('b', 7));
-    assert.deepEqual(replica.indexer.list(), before);
-    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), '1000');
-    replica.end('2000');
-    assert.deepEqual(replica.indexer.listKeys(), ['c', 'a']);
-    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), '2000');
-  });
-
-  test('C5 find no trace of an aborted one, in the cache or in the slabs', () => {
-    const replica = started(at('a', 1), at('b', 2));
-    replica.begin();
-    replica.list(at('a', 1), at('c', 5));
-    replica.remove(at('b', 7));
-    replica.abort();
-    assert.deepEqual(replica.indexer.listKeys(), ['a', 'b']);
-    assert.deepEqual(replica.takeLog(), []);
-    assert.ok(replica.dispose());
-    replica.relist(at('b', 2));
-    assert.deepEqual(replica.takeLog(), ['lost a@1', 'update b@2>2']);
-  });
-
   test('C17 do not take the version of a bookmark for the version of the old state', () => {
     const replica = started(at('a', 1));
     replica.begin();
