@@ -1,21 +1,21 @@
 /** Cases about servers that reject requests, are unreachable, are behind, or were replaced by others. */
 import assert from 'node:assert/strict';
-import type { Change } from '../../src/tools/apiserver/testing/index.ts';
-import { deletion, pod as podOf, put } from '../kit/objects.ts';
+import type { Change } from '../../../src/tools/apiserver/testing/index.ts';
+import { deletion, pod as podOf, put } from '../../kit/objects.ts';
 import {
   EXPIRED,
   GONE,
   LIST_ONLY,
   PLAIN_WATCH,
+  RESET,
+  UNREACHABLE,
   onlyWatches,
   relistedFrom,
   strike,
-} from './cases-of-watches.ts';
+} from './strikes.ts';
 import type { FaultCase } from './fault-case.ts';
-import type { Scene } from './scene.ts';
+import type { SimulatedScene as Scene } from './simulated-scene.ts';
 
-const UNREACHABLE = 'ERR_KUBELOOM_UNREACHABLE';
-const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
 const TOO_MANY = 'ERR_KUBELOOM_TOO_MANY_REQUESTS';
 /** A real apiserver has taken this long to fill its caches. */
 const BEGINNING_MS = 34_000;
@@ -35,7 +35,7 @@ function pod(key: string, labels: Record<string, string> = {}): Change {
 /** Applies a thousand changes besides the load, and leaves time for some attempts. */
 async function changed(scene: Scene, step: string): Promise<void> {
   await scene.apply(...Array.from({ length: 1000 }, (_, index) => pod(`default/changed-${index}`, { step })));
-  await scene.sleep(500);
+  await scene.pass(500);
 }
 
 /** Cuts the watch and answers every request with an error during `meanwhile`. */
@@ -47,7 +47,7 @@ async function away(scene: Scene, meanwhile: () => Promise<unknown>, status = 50
   await scene.heal();
 }
 
-export const CASES_OF_REFUSALS: readonly FaultCase[] = [
+export const CASES_OF_REFUSALS: readonly FaultCase<Scene>[] = [
   {
     id: '11',
     what: 'lists come from a replica that is 500 versions behind',
@@ -69,15 +69,17 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
     isStartedLater: true,
     run: async (scene) => {
       const id = await scene.fault({ type: 'answer', status: 429, retryAfterSeconds: 1 }, {}, 'always');
-      void scene.startInformer().catch(() => undefined);
+      scene.runInformer();
       await scene.untilLanded(id, 2);
-      await scene.sleep(BEGINNING_MS);
+      scene.stopLoad();
+      await scene.pass(BEGINNING_MS);
       const landed = await scene.untilLanded(id, 2);
       assert.equal(scene.informer.hasSynced(), false);
       // Every retry waits at least a second, and the first answer does not end the informer.
       assert.ok(landed.length <= BEGINNING_MS / 1000 + 2, `${landed.length} requests`);
       await scene.heal();
       await scene.until(() => scene.informer.hasSynced(), 'it has synced');
+      scene.startLoad();
       return `synced after ${landed.length} refusals`;
     },
   },
@@ -87,17 +89,16 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
     expected: 'backs off; without a server: no list',
     codes: ['ERR_KUBELOOM_INTERNAL', 'ERR_KUBELOOM_HTTP_STATUS', UNREACHABLE],
     mayReport: [RESET],
-    hasProxy: true,
     run: async (scene) => {
       await away(scene, () => changed(scene, 'a'), 500);
       await scene.untilReceived(20);
       await away(scene, () => changed(scene, 'b'), 503);
       await scene.untilReceived(20);
       await scene.mark();
-      await scene.proxy.refuse();
+      scene.world.network.refuse();
       await scene.untilReported(UNREACHABLE);
       await changed(scene, 'c');
-      await scene.proxy.accept();
+      scene.world.network.accept();
       await scene.untilReceived(20);
       return onlyWatches(scene);
     },
@@ -154,7 +155,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
     mayReport: [GONE],
     run: async (scene) => {
       const keys = (await scene.keys()).slice(0, 100);
-      await scene.stopLoad();
+      scene.stopLoad();
       await away(scene, async () => {
         await scene.apply(...deletions(keys));
         await scene.server.compact();
@@ -177,7 +178,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
     run: async (scene) => {
       const [key = ''] = await scene.keys();
       const before = scene.informer.getStore().getByKey(key)?.uid;
-      await scene.stopLoad();
+      scene.stopLoad();
       await away(scene, async () => {
         await scene.apply(...deletions([key]), pod(key));
         await scene.server.compact();
@@ -232,12 +233,8 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
     expected: 'they return over at least half of the backoff, and no more than twice the mean at a time',
     codes: [UNREACHABLE],
     mayReport: [RESET, 'ERR_KUBELOOM_VERY_SHORT_WATCH'],
-    hasProxy: true,
-    isAlone: true,
-    rate: 120,
     // All have the same name, and each lists for the first time.
     excused: ['I15'],
-    convergeMs: 10_000,
     run: herd,
   },
 ];
@@ -269,11 +266,11 @@ async function herd(scene: Scene): Promise<string> {
   const informers = Array.from({ length: HERD }, () => scene.newInformer({ backoff, ...LIST_ONLY }));
   for (const informer of informers) void informer.run().catch(() => undefined);
   await scene.until(() => informers.every((informer) => informer.hasSynced()), 'all have synced');
-  await scene.proxy.refuse();
-  await scene.sleep(500);
-  const openedMs = performance.timeOrigin + performance.now();
-  await scene.proxy.accept();
-  const back = (): number[] => scene.proxy.accepted.filter((atMs) => atMs >= openedMs - 50);
+  scene.world.network.refuse();
+  await scene.pass(500);
+  const openedMs = scene.now;
+  scene.world.network.accept();
+  const back = (): number[] => scene.world.network.accepted.filter((atMs) => atMs >= openedMs);
   await scene.until(() => back().length >= HERD, 'all are back');
   // Without the first and the last: one straggler does not show a herd.
   const times = back()
@@ -290,6 +287,5 @@ async function herd(scene: Scene): Promise<string> {
   }
   assert.ok(spreadMs >= HERD_BACKOFF_MS / 2, `back within ${spreadMs.toFixed(0)} ms`);
   assert.ok(Math.max(...counts) <= (2 * times.length) / BUCKETS, `${counts.join(', ')} at a time`);
-  scene.healedAtMs = performance.now();
   return `back over ${spreadMs.toFixed(0)} ms: ${counts.join(', ')}`;
 }

@@ -1,9 +1,9 @@
 /** Cases about objects and versions, allowed or not, that are hard to parse. */
 import assert from 'node:assert/strict';
-import { annotated, pod, put } from '../kit/objects.ts';
-import { onlyWatches } from './cases-of-watches.ts';
+import { annotated, pod, put } from '../../kit/objects.ts';
+import { onlyWatches } from './strikes.ts';
 import type { FaultCase } from './fault-case.ts';
-import type { Scene } from './scene.ts';
+import type { SimulatedScene as Scene } from './simulated-scene.ts';
 
 /** Adds a member to the next event; checks that its bytes in the cache are unchanged. */
 async function grafted(scene: Scene, name: string, value: Buffer | string): Promise<string> {
@@ -28,7 +28,7 @@ async function grafted(scene: Scene, name: string, value: Buffer | string): Prom
 
 async function all(scene: Scene, values: Readonly<Record<string, Buffer | string>>): Promise<string> {
   // Slow enough to check an object before its next change.
-  await scene.stopLoad();
+  scene.stopLoad();
   scene.startLoad(20);
   const done: string[] = [];
   for (const [name, value] of Object.entries(values)) done.push(await grafted(scene, name, value));
@@ -38,7 +38,7 @@ async function all(scene: Scene, values: Readonly<Record<string, Buffer | string
   return done.join(', ');
 }
 
-const versions = (id: string, what: string, prefix: string, digits: number): FaultCase => ({
+const versions = (id: string, what: string, prefix: string, digits: number): FaultCase<Scene> => ({
   id,
   what,
   expected: 'passed on unchanged; ordered where an order exists, compared for equality elsewhere',
@@ -52,7 +52,7 @@ const versions = (id: string, what: string, prefix: string, digits: number): Fau
     // Not healed before the end: a server does not change its numbering.
     await scene.untilLanded(await scene.fault({ type: 'end' }));
     await scene.untilReceived(100);
-    await scene.stopLoad();
+    scene.stopLoad();
     const revision = String(await scene.server.revision());
     const wanted = `${prefix}${revision.padStart(digits, '0')}`;
     await scene.until(() => scene.informer.lastSyncResourceVersion() === wanted, `the cache is at ${wanted}`);
@@ -65,7 +65,7 @@ const versions = (id: string, what: string, prefix: string, digits: number): Fau
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-export const CASES_OF_DATA: readonly FaultCase[] = [
+export const CASES_OF_DATA: readonly FaultCase<Scene>[] = [
   {
     id: '51',
     what: 'events larger than the rings between the threads',
@@ -99,7 +99,6 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
     hasBodies: false,
     // The keys alone are 12 MB.
     threads: { indexerThreads: 2, logBytes: 128 * 2 ** 20 },
-    convergeMs: 15_000,
     run: (scene) =>
       all(scene, {
         nested: nested(10_000),

@@ -1,74 +1,23 @@
 /** Cases about watches that end, break or expire. */
 import assert from 'node:assert/strict';
-import type { FaultAction, ScenarioMatch } from '../../src/tools/apiserver/testing/index.ts';
+import type { FaultAction, ScenarioMatch } from '../../../src/tools/apiserver/testing/index.ts';
 import type { FaultCase } from './fault-case.ts';
-import type { Scene } from './scene.ts';
+import type { SimulatedScene as Scene } from './simulated-scene.ts';
+import {
+  EXPIRED,
+  FAILURE,
+  GONE,
+  LIST_ONLY,
+  PLAIN_WATCH,
+  RESET,
+  onlyWatches,
+  relistedFrom,
+  relists,
+  resumes,
+  strike,
+} from './strikes.ts';
 
-export const GONE = 'ERR_KUBELOOM_GONE';
-const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
 const TRUNCATED = 'ERR_KUBELOOM_TRUNCATED';
-/** Match of a watch that is no streaming list. */
-export const PLAIN_WATCH: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: '' } };
-export const STREAMING: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: 'true' } };
-const FAILURE = { kind: 'Status', apiVersion: 'v1', status: 'Failure' } as const;
-export const EXPIRED: FaultAction = {
-  type: 'error-event',
-  status: { ...FAILURE, reason: 'Expired', code: 410, message: 'too old' },
-};
-export const LIST_ONLY = { list: { watchList: 'off' } } as const;
-
-/** Applies the fault once, and waits for some events. They may be events that were on their way before the fault. */
-export async function strike(scene: Scene, action: FaultAction, match: ScenarioMatch = {}): Promise<void> {
-  const id = await scene.fault(action, match);
-  await scene.untilLanded(id);
-  await scene.untilAllLanded();
-  await scene.untilReceived(50);
-  await scene.heal();
-}
-
-export async function onlyWatches(scene: Scene): Promise<string> {
-  const asked = await askedFor(scene, /./);
-  const lists = asked.filter((one) => !one.startsWith('watch '));
-  assert.deepEqual(lists, [], 'no list');
-  return asked.join(', ');
-}
-
-export async function relistedFrom(scene: Scene, verbs: RegExp): Promise<string> {
-  return (await askedFor(scene, verbs)).join(', ');
-}
-
-async function askedFor(scene: Scene, verbs: RegExp): Promise<string[]> {
-  let asked: string[] = [];
-  const isAsked = async (): Promise<boolean> => verbs.test((asked = await scene.asked()).join(', '));
-  await scene.until(isAsked, `${verbs.source} was asked`, 5000).catch(() => undefined);
-  assert.match(asked.join(', '), verbs);
-  return asked;
-}
-
-type Run = (scene: Scene) => Promise<string>;
-
-/** Returns the run of a fault after which the informer only watches. */
-export function resumes(action: FaultAction, match: ScenarioMatch = {}): Run {
-  return async (scene) => {
-    await strike(scene, action, match);
-    return onlyWatches(scene);
-  };
-}
-
-/** Returns the run of a fault after which the informer makes these requests, while other faults wait for them. */
-export function relists(
-  verbs: RegExp,
-  action: FaultAction,
-  match: ScenarioMatch = {},
-  ...others: readonly (readonly [FaultAction, ScenarioMatch])[]
-): Run {
-  return async (scene) => {
-    for (const other of others) await scene.fault(...other);
-    await strike(scene, action, match);
-    return relistedFrom(scene, verbs);
-  };
-}
-
 const ANSWER_410: FaultAction = { type: 'answer', status: 410 };
 const ANSWER_429: FaultAction = { type: 'answer', status: 429, retryAfterSeconds: 1 };
 const LIST: ScenarioMatch = { verb: 'list' };
@@ -79,7 +28,7 @@ const cutAt = (how: 'end' | 'reset') => async (scene: Scene) => {
   return onlyWatches(scene);
 };
 
-export const CASES_OF_WATCHES: readonly FaultCase[] = [
+export const CASES_OF_WATCHES: readonly FaultCase<Scene>[] = [
   {
     id: '1',
     what: 'a watch ends properly',
@@ -95,17 +44,10 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   },
   {
     id: '3',
-    what: 'TCP reset in the middle of an event, by server and proxy',
+    what: 'TCP reset in the middle of an event, at random bytes',
     expected: 'as case 2, reported as a reset',
     codes: [RESET],
-    hasProxy: true,
-    run: async (scene) => {
-      await cutAt('reset')(scene);
-      await scene.proxy.mode({ kind: 'reset-mid-event' });
-      await scene.until(() => scene.proxy.landed.length > 0, 'the proxy has cut');
-      await scene.untilReceived(50);
-      return onlyWatches(scene);
-    },
+    run: cutAt('reset'),
   },
   {
     id: '4',
@@ -138,7 +80,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
       await scene.fault(ANSWER_410, PLAIN_WATCH, 'always');
       await scene.untilLanded(await scene.fault(EXPIRED));
       await scene.mark();
-      await scene.sleep(3000);
+      await scene.pass(3000);
       const count = (await scene.requests()).length;
       await scene.heal();
       assert.ok(count <= 10, `${count} requests`);
@@ -253,7 +195,7 @@ async function patient(
 }
 
 /** Servers report it in three ways. */
-function tooLarge(): FaultCase[] {
+function tooLarge(): FaultCase<Scene>[] {
   const message = 'Timeout: Too large resource version: 9, current: 8';
   const status = { ...FAILURE, reason: 'Timeout', code: 504 };
   const cause = { message: 'Too large resource version' };

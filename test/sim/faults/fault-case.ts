@@ -1,8 +1,23 @@
 /** One case of the table: the fault, the expected behaviour, and the code that causes it. */
-import type { Scene } from './scene.ts';
-import type { SceneOptions } from './scene-options.ts';
+import type { InformerOptions, ThreadsOptions } from '../../../src/index.ts';
+import type { EmbeddedApiServerOptions } from '../../../src/tools/apiserver/testing/index.ts';
 
-export interface FaultCase extends SceneOptions {
+export interface SceneOptions {
+  /** Number in the table of cases, with a letter for a variant. */
+  readonly id: string;
+  readonly server?: EmbeddedApiServerOptions;
+  readonly informer?: InformerOptions<unknown>;
+  /** Whether the oracle compares the objects' bodies. Default true. */
+  readonly hasBodies?: boolean;
+  /** Options of the informer's threads, when the case depends on them. */
+  readonly threads?: ThreadsOptions;
+  /** Number of objects before the start. Default 200. */
+  readonly objects?: number;
+  /** Whether the case itself starts the informer. */
+  readonly isStartedLater?: boolean;
+}
+
+export interface FaultCase<S> extends SceneOptions {
   readonly what: string;
   readonly expected: string;
   /** Codes that must be reported to `onError` after the fault. */
@@ -11,12 +26,8 @@ export interface FaultCase extends SceneOptions {
   readonly mayReport?: readonly string[];
   /** Invariants that the fault itself breaks on the wire; the oracle does not judge them. */
   readonly excused?: readonly string[];
-  /** Whether the case needs the machine or the process alone; no other case runs meanwhile. */
-  readonly isAlone?: boolean;
-  /** Limit from the last heal to equality with the server. Default 5,000. */
-  readonly convergeMs?: number;
   /** Causes and heals the fault; returns what was observed. Throws when that is not the expected behaviour. */
-  readonly run: (scene: Scene) => Promise<string>;
+  readonly run: (scene: S) => Promise<string>;
 }
 
 /** Result of a case. */
@@ -26,11 +37,7 @@ export interface Outcome {
   readonly expected: string;
   /** Faults that struck, from the fault log. */
   readonly landed: string;
-  /** Events per second before the fault. */
-  readonly load: number;
   readonly seen: string;
-  /** Undefined when equality with the server was not reached. */
-  readonly convergedMs: number | undefined;
   readonly verdict: 'passed' | 'failed' | 'INVALID';
   readonly complaints: readonly string[];
 }
