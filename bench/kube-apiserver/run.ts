@@ -1,6 +1,6 @@
 /**
- * Figures at a real kube-apiserver, as tables in Markdown: `npm run figures -- sharding` (docs/sharding.md),
- * `npm run figures -- streaming` and `npm run figures -- watchers` (docs/benchmarks.md).
+ * Figures at a real kube-apiserver, as tables in Markdown: `npm run suite -- figures sharding` (docs/sharding.md),
+ * `npm run suite -- figures streaming` and `npm run suite -- figures watchers` (docs/benchmarks.md).
  */
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -41,7 +41,7 @@ function conditions(): string {
   return `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}, load ${load.join(' ')}`;
 }
 
-const program = new Command('npm run figures --').description(
+const program = new Command('npm run suite -- figures').description(
   'figures at a real kube-apiserver, which needs Go',
 );
 program

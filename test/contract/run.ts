@@ -1,15 +1,15 @@
 /**
- * Runs the contract's tests: `npm run contract`. The tests run in every configuration and with both codecs, tests of
+ * Runs the contract's tests: `npm run suite -- contract`. The tests run in every configuration and with both codecs, tests of
  * the layers once. It prints the result of each clause in each configuration. It fails if a test fails, a clause lacks
  * a test, a test cites an unknown clause, or the statistics of the threads do not show the configuration. It judges
  * only the parts that it runs.
  *
- * - npm run contract -- --configurations twin:json,threads-3:msgpack    only these; layers: the layers' tests
- * - npm run contract -- --quick           these two, as `npm test` also runs the layers' tests; --turn: and one of the
+ * - npm run suite -- contract --configurations twin:json,threads-3:msgpack    only these; layers: the layers' tests
+ * - npm run suite -- contract --quick           these two, as `npm test` also runs the layers' tests; --turn: and one of the
  *                                         other four, by the commit
- * - npm run contract -- --json            prints a line for machines
- * - npm run contract -- --mutants [C12]   requires that the tests of each clause kill the clause's mutant
- * - npm run contract -- --then-mutants --minutes 20    both, mutants for so long: each commit begins with another mutant
+ * - npm run suite -- contract --json            prints a line for machines
+ * - npm run suite -- contract --mutants [C12]   requires that the tests of each clause kill the clause's mutant
+ * - npm run suite -- contract --then-mutants --minutes 20    both, mutants for so long: each commit begins with another mutant
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

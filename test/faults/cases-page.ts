@@ -4,7 +4,7 @@ import { CASES as REAL } from './cases.ts';
 
 const HEAD = `# Cases of faults
 
-What the simulator and \`npm run faults\` run ([reliability](/reliability.md)). Codes are without \`ERR_KUBELOOM_\`; where there is no code, nothing may be reported.
+What the simulator and \`npm run suite -- faults\` run ([reliability](/reliability.md)). Codes are without \`ERR_KUBELOOM_\`; where there is no code, nothing may be reported.
 
 | case | what | expected | codes | proven in |
 |---|---|---|---|---|

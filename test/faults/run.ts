@@ -1,8 +1,8 @@
 /**
- * Runs the cases that need sockets, threads or a process, one after the other: `npm run faults`. The simulator runs the
+ * Runs the cases that need sockets, threads or a process, one after the other: `npm run suite -- faults`. The simulator runs the
  * others (test/sim/faults). A case whose fault did not land is INVALID, which is a failure.
  *
- *   npm run faults -- --case 37 --case 42b   only these
+ *   npm run suite -- faults --case 37 --case 42b   only these
  */
 import { parseArgs } from 'node:util';
 import { reportOf, runCase } from '../sim/faults/judge-case.ts';

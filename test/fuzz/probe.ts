@@ -17,7 +17,7 @@ export interface FuzzTarget {
   readonly timeoutMs?: number;
   /** Number of cases in `npm test`, fewer where a case takes long. */
   readonly quickCases: number;
-  /** Number of cases of `npm run fuzz`: about 13 seconds. */
+  /** Number of cases of `npm run suite -- fuzz`: about 13 seconds. */
   readonly cases: number;
   /** Time within which everything that the cases held must be released. Default: as long. */
   readonly releaseMs?: number;

@@ -1,11 +1,11 @@
 /**
- * Fuzz of everything that comes from outside: `npm run fuzz`. Every case is made by its seed alone.
+ * Fuzz of everything that comes from outside: `npm run suite -- fuzz`. Every case is made by its seed alone.
  *
- *   npm run fuzz                                every target's number of cases, from a random seed
- *   npm run fuzz -- --seed 1                    the cases from this seed on, as CI runs them
- *   npm run fuzz -- --seed 1 --fifths 0,3       those of them whose seed leaves these remainders of five
- *   npm run fuzz -- --seconds 600               all targets in turn, for this time
- *   npm run fuzz -- --target lists --case 7     one case again
+ *   npm run suite -- fuzz                                every target's number of cases, from a random seed
+ *   npm run suite -- fuzz --seed 1                    the cases from this seed on, as CI runs them
+ *   npm run suite -- fuzz --seed 1 --fifths 0,3       those of them whose seed leaves these remainders of five
+ *   npm run suite -- fuzz --seconds 600               all targets in turn, for this time
+ *   npm run suite -- fuzz --target lists --case 7     one case again
  */
 import { parseArgs } from 'node:util';
 import { ofFifths } from './fifths.ts';

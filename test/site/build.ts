@@ -35,7 +35,7 @@ A thousand watchers on a real kube-apiserver:
 
 const run = promisify(execFile);
 
-/** Builds everything anew, and returns the number of pages. It needs the declarations that `npm run build` writes. */
+/** Builds everything anew, and returns the number of pages. It needs the declarations that `npm run prepare` writes. */
 export async function buildSite(): Promise<number> {
   await installTools();
   await rm(PAGES, { recursive: true, force: true });

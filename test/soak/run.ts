@@ -1,5 +1,5 @@
 /**
- * `npm run soak -- --minutes M` or `--hours H`: informers, threads, a pool, a group of members and an election under load and
+ * `npm run suite -- soak --minutes M` or `--hours H`: informers, threads, a pool, a group of members and an election under load and
  * faults, window after window, and one judge. It prints a table of the gates, and ends with 1 when one is not met.
  */
 import { writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000;
 /** A stranger sees the whole record of the first window that is wrong. */
 const RECORD = '.cache/soak-record.json';
 
-const flags = new Command('npm run soak --')
+const flags = new Command('npm run suite -- soak')
   .description('load and faults for hours; fails when a gate is not met')
   .option('--minutes <count>', 'how long', '10')
   .option('--hours <count>', 'how long, in place of minutes')
@@ -86,7 +86,8 @@ console.log(
 for (const { name, isMet, seen } of gates)
   console.log(`${isMet ? 'passed' : 'FAILED'}  ${name.padEnd(44)} ${seen}`);
 console.log(`${gates.length - failed.length} passed, ${failed.length} failed`);
-if (failed.length > 0) console.log(`the last wrong window: ${RECORD}; again: npm run soak -- --seed ${seed}`);
+if (failed.length > 0)
+  console.log(`the last wrong window: ${RECORD}; again: npm run suite -- soak --seed ${seed}`);
 if (flags.json !== undefined)
   writeFileSync(flags.json, JSON.stringify({ machine, seed, gates, windows: results }, undefined, 1));
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-/** `npm run mutants`: checks that the oracle sees every mutant, and sees nothing without one. */
+/** `npm run suite -- mutants`: checks that the oracle sees every mutant, and sees nothing without one. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
 /**
- * `npm run record:top`: records the frame of docs/top.md. A real `kubeloom top --json` watches an embedded apiserver under a
+ * `npm run suite -- record-top`: records the frame of docs/top.md. A real `kubeloom top --json` watches an embedded apiserver under a
  * load that changes; its lines become a frame as on a terminal.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
