@@ -22,6 +22,13 @@ function definition(plural: string): string {
   return `${type}metadata: { name: ${plural}.example.com }\nspec: ${JSON.stringify(spec)}\n`;
 }
 
+/** Starts the command with its kubeconfig in the folder, and waits until it listens. */
+async function serving(folder: TemporaryFolder, ...flags: readonly string[]): Promise<CommandRun> {
+  const run = new CommandRun(['apiserver', '--kubeconfig-out', folder.file('kubeconfig'), ...flags]);
+  await run.until('stdout', /listening on/);
+  return run;
+}
+
 describe('kubeloom apiserver', () => {
   for (const { title, flags, scheme } of [
     { title: 'over TLS with a random token', flags: [], scheme: 'https' },
@@ -30,9 +37,7 @@ describe('kubeloom apiserver', () => {
     it(`serves ${title} and ends cleanly on SIGTERM`, async () => {
       await using folder = new TemporaryFolder();
       const kubeconfig = folder.file('kubeconfig');
-      const args = ['apiserver', '--port', '0', '--kubeconfig-out', kubeconfig, '--pods', '7', ...flags];
-      await using run = new CommandRun(args);
-      await run.until('stdout', /listening on/);
+      await using run = await serving(folder, '--port', '0', '--pods', '7', ...flags);
       assert.match(run.stdout, new RegExp(`listening on ${scheme}://127\\.0\\.0\\.1:\\d+`));
       assert.equal((await stat(kubeconfig)).mode & 0o777, 0o600);
       assert.equal(await podCount(kubeconfig), 7);
@@ -45,22 +50,17 @@ describe('kubeloom apiserver', () => {
 
   it('ends on SIGINT while it changes pods as fast as it can', async () => {
     await using folder = new TemporaryFolder();
-    const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--pods', '3', '--rate', '500'];
-    await using run = new CommandRun(['apiserver', ...args]);
-    await run.until('stdout', /listening on/);
+    await using run = await serving(folder, '--pods', '3', '--rate', '500');
     run.kill('SIGINT');
     assert.equal(await run.exitCode, 0);
   });
 
   it('serves the CustomResourceDefinitions of all files', async () => {
     await using folder = new TemporaryFolder();
-    const kubeconfig = folder.file('kubeconfig');
     const one = folder.write('one.yaml', `---\n${definition('apples')}---\n${definition('pears')}---\n`);
     const other = folder.write('other.yaml', definition('figs'));
-    const args = ['--kubeconfig-out', kubeconfig, '--crd', one, '--crd', other];
-    await using run = new CommandRun(['apiserver', ...args]);
-    await run.until('stdout', /listening on/);
-    const client = new ApiClient(loadKubeConfig({ path: kubeconfig }));
+    await using run = await serving(folder, '--crd', one, '--crd', other);
+    const client = new ApiClient(loadKubeConfig({ path: folder.file('kubeconfig') }));
     const { signal } = new AbortController();
     for (const plural of ['apples', 'pears', 'figs']) {
       const list = await client.getJson(`/apis/example.com/v1/${plural}`, signal);

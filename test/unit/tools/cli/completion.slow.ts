@@ -17,7 +17,6 @@ describe('kubeloom completion', () => {
   it('prints a script that bash reads twice, and that completes without bash-completion', async () => {
     await using folder = new TemporaryFolder();
     const { stdout } = await runCommand(['completion', 'bash']);
-    assert.doesNotMatch(stdout, /readonly/);
     const script = folder.write('script', stdout);
     const command = `kubeloom() { if [ "$1" = complete ]; then printf 'loadtest\\twrite\\n:4\\n'; fi; }`;
     const use =
@@ -30,16 +29,12 @@ describe('kubeloom completion', () => {
     assert.equal(shown, 'loadtest\n');
   });
 
-  it('prints a script for zsh without variables that a second reading could not set', async () => {
-    const { stdout } = await runCommand(['completion', 'zsh']);
-    assert.doesNotMatch(stdout, /readonly|typeset -r|declare -r|local -r/);
-  });
-
   for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
-    it(`prints a script for ${shell}`, async () => {
+    it(`prints a script for ${shell}, without variables that a second reading could not set`, async () => {
       const { exitCode, stdout } = await runCommand(['completion', shell]);
       assert.equal(exitCode, 0);
       assert.match(stdout, /kubeloom/);
+      assert.doesNotMatch(stdout, /readonly|typeset -r|declare -r|local -r/);
     });
   }
 });

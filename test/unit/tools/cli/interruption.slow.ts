@@ -1,11 +1,11 @@
-/** Ctrl-C: a command that runs until it is stopped has done its work, and any other one was interrupted. */
+/** Ctrl-C during a wait for a server: a command that runs until it is stopped has done its work, and any other one was interrupted. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
-import { CommandRun, startScene } from './command.ts';
+import { CommandRun } from './command.ts';
 
 /** A server that accepts connections and never answers, and its kubeconfig. */
 async function silentServer(folder: TemporaryFolder): Promise<
@@ -55,29 +55,4 @@ describe('Ctrl-C ends', () => {
       assert.equal(run.stderr, code === 0 ? '' : 'interrupted\n');
     });
   }
-
-  it('kubeloom watch and top with 0: they run until they are stopped', async () => {
-    await using scene = await startScene();
-    await scene.server.populate({ count: 2, objectBytes: 1024 });
-    for (const command of ['watch', 'top']) {
-      await using run = new CommandRun([command, 'pods', '-A', '--kubeconfig', scene.kubeconfig]);
-      await run.until('stdout', /\n/);
-      run.kill('SIGINT');
-      assert.equal(await run.exitCode, 0, command);
-      assert.equal(run.stderr, '');
-    }
-  });
-
-  it('kubeloom apiserver with 0, and kubeloom demo with 130', async () => {
-    await using folder = new TemporaryFolder();
-    await using serving = new CommandRun(['apiserver', '--kubeconfig-out', folder.file('served')]);
-    await serving.until('stdout', /listening/);
-    serving.kill('SIGINT');
-    assert.equal(await serving.exitCode, 0);
-    await using demo = new CommandRun(['demo', '--pods', '100', '--rate', '100', '--duration', '600']);
-    await demo.until('stderr', /synced/);
-    demo.kill('SIGINT');
-    assert.equal(await demo.exitCode, 130);
-    assert.match(demo.stderr, /interrupted\n$/);
-  });
 });

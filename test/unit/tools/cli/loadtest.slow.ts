@@ -9,10 +9,16 @@ import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
 import { CommandRun, runCommand, startScene } from './command.ts';
 import type { CommandScene } from './command.ts';
 
+type Run = Awaited<ReturnType<typeof runCommand>>;
+
+function loadTest({ kubeconfig }: CommandScene, flags: string): Promise<Run> {
+  return runCommand(['loadtest', '--kubeconfig', kubeconfig, ...flags.split(' ')]);
+}
+
 describe('kubeloom loadtest', () => {
   it('sends nothing to a cluster that is not known to be a throwaway one', async () => {
     await using scene = await startScene('production');
-    const { exitCode, stdout, stderr } = await runCommand(['loadtest', '--kubeconfig', scene.kubeconfig]);
+    const { exitCode, stdout, stderr } = await loadTest(scene, '--objects 5');
     assert.equal(exitCode, 1);
     assert.match(stderr, /^context production: .*127\.0\.0\.1.*\nerror: nothing was sent: /);
     assert.match(stderr, /ERR_KUBELOOM_LOADTEST_REFUSED/);
@@ -22,28 +28,16 @@ describe('kubeloom loadtest', () => {
 
   it('passes on a kind-… context on loopback, and deletes everything it created', async () => {
     await using scene = await startScene('kind-test');
-    const load = '--objects 50 --rate 100 --duration 1 --informers 2 --seed 7 --json'.split(' ');
-    const run = await runCommand(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
-    const result = rightResult(run);
+    const flags = '--objects 50 --rate 100 --duration 1 --informers 2 --seed 7 --json';
+    const result = rightResult(await loadTest(scene, flags));
     assert.equal(result.run.workload.seed, 7);
     assert.equal(result.run.versions.server, 'v1.36.0-kubeloom');
     const { created, updated, deleted } = result.writes;
     assert.equal(created + updated + deleted, 150);
+    const faults = { lost: 0, duplicated: 0, reordered: 0, findings: [] };
     for (const { verdict, cacheEqualsList, syncs } of result.watchers) {
-      assert.deepEqual(
-        { ...verdict, cacheEqualsList, mode: syncs[0]?.mode },
-        {
-          initial: 50,
-          delivered: 100,
-          covered: 0,
-          lost: 0,
-          duplicated: 0,
-          reordered: 0,
-          findings: [],
-          cacheEqualsList: true,
-          mode: 'watchlist',
-        },
-      );
+      assert.deepEqual(verdict, { initial: 50, delivered: 100, covered: 0, ...faults });
+      assert.deepEqual([cacheEqualsList, syncs[0]?.mode], [true, 'watchlist']);
     }
     assert.equal(result.watchers.length, 2);
     await assertNothingLeft(scene.server);
@@ -53,15 +47,13 @@ describe('kubeloom loadtest', () => {
     await using scene = await startScene('kind-test');
     // The load updates objects with PUT, and creates them with POST.
     await failRequests(scene.server, 403, 3, { method: 'PUT' });
-    const load = ['--objects', '20', '--rate', '100', '--duration', '1'];
-    const run = await runCommand(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
+    const run = await loadTest(scene, '--objects 20 --rate 100 --duration 1');
     assert.equal(run.exitCode, 2, run.stderr);
     assert.match(run.stdout, /INVALID:\n.* 3 writes were refused, the first: .*403/);
   });
 
   it('reports INVALID when the server is too slow for the rate, and names the request for the first state', async () => {
     await using scene = await startScene('kind-test');
-    const load = ['--objects', '50', '--rate', '400', '--duration', '0.5', '--informers', '1'];
     const streamed = { verb: 'watch', query: { sendInitialEvents: 'true' } } as const;
     const refusal = { type: 'answer', status: 422 } as const;
     // 64 connections at 500 ms each are 128 writes a second at most.
@@ -72,7 +64,7 @@ describe('kubeloom loadtest', () => {
         { faultId: 'slow', match: { verb: 'other' }, times: 'always', action: hold },
       ],
     });
-    const run = await runCommand(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
+    const run = await loadTest(scene, '--objects 50 --rate 400 --duration 0.5 --informers 1');
     assert.equal(run.exitCode, 2, run.stderr);
     assert.match(run.stdout, /^informer +list /m);
     const reasons =
@@ -118,7 +110,7 @@ describe('kubeloom loadtest', () => {
 });
 
 /** Returns a result against which the speed of the machine may speak, and nothing else. */
-function rightResult({ exitCode, stdout, stderr }: Awaited<ReturnType<typeof runCommand>>): LoadTestResult {
+function rightResult({ exitCode, stdout, stderr }: Run): LoadTestResult {
   assert.notEqual(stdout, '', stderr);
   const result = JSON.parse(stdout) as LoadTestResult;
   const { kind, reasons } = result.conclusion;
@@ -271,22 +263,18 @@ phases: [create: {}, sync: {}, steady: { for: 1s, rate: 30, mix: { update: 5, st
       namespaceOf('production', '00000001', annotationsOf(0)),
       namespaceOf('kubeloom-loadtest-00000004-1', '00000004', annotationsOf(0)),
     ]);
-    const load = ['--objects', '5', '--rate', '20', '--duration', '0.2', '--informers', '1'];
-    const run = (): Promise<{ readonly stderr: string }> =>
-      runCommand(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
-    const { stderr } = await run();
+    const { stderr } = await loadTest(scene, '--objects 5 --rate 20 --duration 0.2 --informers 1');
     assert.match(stderr, /namespace kubeloom-loadtest-00000004-1 of a dead run was removed/);
     assert.match(
       stderr,
       /00000002-1 is another run's; when that has ended: kubectl --context kind-test delete/,
     );
-    const left = async (): Promise<string[]> =>
-      [...(await scene.server.state('namespaces')).keys()]
-        .filter((name) => /loadtest|production/.test(name))
-        .toSorted();
+    const left = [...(await scene.server.state('namespaces')).keys()].filter((name) =>
+      /loadtest|production/.test(name),
+    );
     const living = ['kubeloom-loadtest-00000002-1', 'kubeloom-loadtest-00000003-1'];
     // Run 1 has a namespace whose name is not a run's, so nothing proves what it is.
-    assert.deepEqual(await left(), ['kubeloom-loadtest-00000001-1', ...living, 'production']);
+    assert.deepEqual(left.toSorted(), ['kubeloom-loadtest-00000001-1', ...living, 'production']);
   });
 
   it('that restarts the server is refused without permission', async () => {

@@ -9,9 +9,8 @@ import { junitText } from '../../../../src/tools/loadtest/report/junit.ts';
 import { parseResult } from '../../../../src/tools/loadtest/report/read-result.ts';
 import { reportPage } from '../../../../src/tools/loadtest/report/report-page.ts';
 import type { LoadTestResult } from '../../../../src/tools/loadtest/result.ts';
-import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
-import { runCommand } from '../cli/command.ts';
+import { runCommand, startScene } from '../cli/command.ts';
 import { Chromium, findChromium } from './chromium.ts';
 import { exampleResult } from './example-result.ts';
 
@@ -175,16 +174,10 @@ function otherPages(reader: Reader): void {
 
 /** Runs the preset `smoke` as a command, against the embedded apiserver. */
 async function smokeResult(folder: TemporaryFolder): Promise<LoadTestResult> {
-  const server = await startEmbeddedApiServer({});
-  try {
-    const yaml = server.kubeConfigYaml.replaceAll('kubeloom-embedded', 'kind-test');
-    const kubeconfig = folder.write('kubeconfig', yaml);
-    const files = ['--json', folder.file('smoke-run.json'), '--html', folder.file('smoke-run.html')];
-    const { stderr } = await runCommand(['loadtest', 'smoke', '--kubeconfig', kubeconfig, ...files]);
-    return parseResult(await readFile(folder.file('smoke-run.json'), 'utf8'), stderr);
-  } finally {
-    await server.close();
-  }
+  await using scene = await startScene('kind-test');
+  const files = ['--json', folder.file('smoke-run.json'), '--html', folder.file('smoke-run.html')];
+  const { stderr } = await runCommand(['loadtest', 'smoke', '--kubeconfig', scene.kubeconfig, ...files]);
+  return parseResult(await readFile(folder.file('smoke-run.json'), 'utf8'), stderr);
 }
 
 const program = findChromium();
