@@ -13,7 +13,7 @@ import type { PartitionControllers } from '../../../src/partitions/index.ts';
 import { loadKubeConfig, resources } from '../../../src/index.ts';
 import { HANG_MS } from '../../kit/hang.ts';
 import { leadAgainAndAgain } from './election.ts';
-import { FINALIZER, LEASE, nowMs } from './history.ts';
+import { FINALIZER, nowMs } from './history.ts';
 import type { MemberLine } from './history.ts';
 
 const [kubeconfig = '', member = '', log = ''] = process.argv.slice(2);
@@ -66,7 +66,6 @@ async function work(
 const source = loadKubeConfig({ path: kubeconfig });
 process.on('warning', report);
 const manager = new PartitionedManager(source, {
-  ...LEASE,
   name: 'members',
   namespace: 'default',
   identity: member,
