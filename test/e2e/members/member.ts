@@ -47,6 +47,8 @@ async function work(
   const inTenure = `${partition}/${epoch}/${key}`;
   const uid = object?.uid ?? uids.get(inTenure);
   if (object) uids.set(inTenure, object.uid);
+  // An object that comes and goes under the name after that is another one.
+  else uids.delete(inTenure);
   // It came and went while its key waited: no object to judge.
   if (uid === undefined) return;
   const place = { member, partition, epoch, key: `${key}#${uid}` };
