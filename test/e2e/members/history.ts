@@ -5,8 +5,6 @@
 
 /** The finalizer of objects whose deletion must reach a member. */
 export const FINALIZER = 'example.com/member';
-/** Times of the leases, short so that a kill costs seconds. */
-export const LEASE = { leaseDurationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 500 } as const;
 
 interface At {
   readonly atMs: number;

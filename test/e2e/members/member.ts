@@ -13,7 +13,7 @@ import type { PartitionControllers } from '../../../src/partitions/index.ts';
 import { loadKubeConfig, resources } from '../../../src/index.ts';
 import { HANG_MS } from '../../kit/hang.ts';
 import { leadAgainAndAgain } from './election.ts';
-import { FINALIZER, LEASE, nowMs } from './history.ts';
+import { FINALIZER, nowMs } from './history.ts';
 import type { MemberLine } from './history.ts';
 
 const [kubeconfig = '', member = '', log = ''] = process.argv.slice(2);
@@ -47,6 +47,8 @@ async function work(
   const inTenure = `${partition}/${epoch}/${key}`;
   const uid = object?.uid ?? uids.get(inTenure);
   if (object) uids.set(inTenure, object.uid);
+  // An object that comes and goes under the name after that is another one.
+  else uids.delete(inTenure);
   // It came and went while its key waited: no object to judge.
   if (uid === undefined) return;
   const place = { member, partition, epoch, key: `${key}#${uid}` };
@@ -66,7 +68,6 @@ async function work(
 const source = loadKubeConfig({ path: kubeconfig });
 process.on('warning', report);
 const manager = new PartitionedManager(source, {
-  ...LEASE,
   name: 'members',
   namespace: 'default',
   identity: member,
