@@ -89,24 +89,6 @@ test('C214 the close of the main thread ends waits and reads in the thread, afte
   assert.equal(informer.stats().handlers.length, 0);
 });
 
-test('C210 a cache whose informer has stopped has its last state, and stays readable', async () => {
-  await using scene = new Scene();
-  scene.source.add(pod('a'));
-  const informer = scene.informer();
-  await scene.started(informer);
-  await using cache = new SharedCache({ pods: informer });
-  await using opened = await openCache<Types>(cache.port());
-  const pods = opened.informer('pods');
-  await pods.waitForSync();
-  scene.source.add(pod('b'));
-  await settled(informer);
-  const waiting = assert.rejects(pods.waitForResourceVersion('999999'), { code: 'ERR_KUBELOOM_STOPPED' });
-  await informer.shutdown({ drain: true });
-  await waiting;
-  const names = pods.lister.list().map(({ object }) => object.metadata.name);
-  assert.deepEqual(names, ['a', 'b']);
-});
-
 test('C215 indexes that are data come with the cache, and functions are added in the thread', async () => {
   await using scene = new Scene();
   scene.source.add(pod('a', { app: 'web' }));

@@ -1,7 +1,6 @@
 /** Many real threads: more of them than processors, threads that end at any point, and threads of the informer that are replaced. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { seededRandom, settled, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { InsideThreads, THROW, THROW_SOON } from '../../faults/recovery/inside-threads.ts';
@@ -164,60 +163,3 @@ test('a thread that ends at any point leaves nothing held, and no call of the ma
   await assertNothingLeft(scene, informer);
   t.diagnostic(`${LIVES} threads ended, errors ${scene.codes.join(' ')}`);
 });
-
-test('a thread whose heap is too small for the cache ends during its first list, and leaves nothing', async () => {
-  await using scene = new Scene();
-  for (let number = 0; number < 40_000; number++) scene.source.add(pod(`pod-${number}`));
-  const informer = scene.informer();
-  await scene.started(informer);
-  const cache = new SharedCache({ pods: informer });
-  await using reading = Reading.begin(cache.port(), 10);
-  await reading.exited;
-  assert.deepEqual(
-    reading.failures.map(({ code }) => code),
-    ['ERR_WORKER_OUT_OF_MEMORY'],
-  );
-  await ended(cache);
-  await cache.close();
-  await assertNothingLeft(scene, informer);
-});
-
-const ATTACHES = 1000;
-const ATTACHING_THREADS = 4;
-
-test(`${ATTACHES} attaches and detaches of threads leave no handler, no state and no port`, async (t) => {
-  await using scene = new Scene();
-  for (let number = 0; number < 20; number++) scene.source.add(pod(`pod-${number}`));
-  const informer = scene.informer();
-  await scene.started(informer);
-  const cache = new SharedCache({ pods: informer });
-  {
-    await using readings = await Readings.start(cache, ATTACHING_THREADS);
-    const rounds = ATTACHES / ATTACHING_THREADS;
-    for (let round = 0; round < rounds; round++) {
-      scene.source.modify(pod('pod-1', { round: String(round) }));
-      const sizes = await Promise.all(
-        readings.all.map((reading) => reading.ask({ type: 'reopen', port: cache.port() })),
-      );
-      assert.deepEqual(
-        sizes,
-        Array.from(sizes, () => 20),
-      );
-      if (round % (rounds / 5) === 0) reportMemory(t, round);
-    }
-    while (cache.threads > ATTACHING_THREADS) await turns(1);
-    assert.equal(informer.stats().handlers.length, ATTACHING_THREADS);
-    await settled(informer);
-  }
-  await ended(cache);
-  await cache.close();
-  assert.equal(cache.exportedStates, 0);
-  await assertNothingLeft(scene, informer);
-});
-
-/** Memory is only a trend: V8 frees it when it pleases. */
-function reportMemory(t: TestContext, round: number): void {
-  const { heapUsed, rss } = process.memoryUsage();
-  const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
-  t.diagnostic(`round ${round}: heap ${mib(heapUsed)} MiB, resident ${mib(rss)} MiB`);
-}
