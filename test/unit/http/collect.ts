@@ -40,6 +40,11 @@ export class Collector {
     return this.taken.map(({ text }) => text);
   }
 
+  /** The pieces, parsed. */
+  get values(): unknown[] {
+    return this.texts.map((text) => JSON.parse(text) as unknown);
+  }
+
   #take(piece: Piece): boolean {
     this.offers++;
     if (this.#refuses()) return false;

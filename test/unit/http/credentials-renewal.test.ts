@@ -1,41 +1,16 @@
 /** Credentials that change while informers run: rotated files, and plugins that are real processes. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { Credentials, loadKubeConfig } from '../../../src/http/credentials/credentials.ts';
 import { kubeConfigFor } from '../../security/bare-server.ts';
 import { OTHER_NAME_CERTIFICATE, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
-import { failure, file, folder, program } from './credentials-scene.ts';
+import { PLUGIN_VERSION, failure, file, folder, plugin } from './credentials-scene.ts';
 
 function kubeConfig(user: object, cluster: object = {}): KubeConfig {
   return kubeConfigFor('https://host', user, cluster);
-}
-
-const VERSION = { apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' };
-
-interface Plugin {
-  readonly exec: object;
-  /** The number of runs so far. */
-  readonly runs: () => number;
-}
-
-/** Returns a process that counts its runs; `status` is code that reads `n`, the number of this run. */
-function plugin(status: string, options: object = {}): Plugin {
-  const log = file('');
-  const script = program(`
-    const fs = require('node:fs');
-    fs.appendFileSync(${JSON.stringify(log)}, 'x');
-    const n = fs.readFileSync(${JSON.stringify(log)}).length;
-    const status = ${status};
-    if (status) console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }));
-  `);
-  const apiVersion = 'client.authentication.k8s.io/v1';
-  return {
-    exec: { apiVersion, interactiveMode: 'Never', command: process.execPath, args: [script], ...options },
-    runs: () => readFileSync(log).length,
-  };
 }
 
 async function token(credentials: Credentials, isUnauthorized = false): Promise<string | undefined> {
@@ -165,8 +140,11 @@ test('a failing plugin is an error with its reason, is not cached and shows no s
       plugin(`{ token: "topsecret", expirationTimestamp: ${JSON.stringify(expiry)} }`).exec,
       /expirationTimestamp that is no time of RFC 3339/,
     ]),
-    [{ ...VERSION, command: join(folder, 'missing'), installHint: 'install it' }, /not found: install it/],
-    [{ ...VERSION, command: './plugin.sh' }, /relative to the working directory/],
+    [
+      { ...PLUGIN_VERSION, command: join(folder, 'missing'), installHint: 'install it' },
+      /not found: install it/,
+    ],
+    [{ ...PLUGIN_VERSION, command: './plugin.sh' }, /relative to the working directory/],
     [plugin('{ token: "t" }', { interactiveMode: 'Always' }).exec, /ask a person/],
   ];
   for (const [exec, message] of cases) {
@@ -185,11 +163,6 @@ test('a failing plugin is an error with its reason, is not cached and shows no s
 test('a plugin that reads input gets an end of file and does not hang', async () => {
   const { exec } = plugin('{ token: `read ${fs.readFileSync(0).length}` }');
   assert.equal(await token(new Credentials(kubeConfig({ exec }))), 'Bearer read 0');
-});
-
-test('a token in the kubeconfig wins over the plugin’s', async () => {
-  const { exec } = plugin('{ token: `t${n}` }');
-  assert.equal(await token(new Credentials(kubeConfig({ exec, token: 'mine' }))), 'Bearer mine');
 });
 
 test('C115 tokenFile and a plugin of a kubeconfig file are found relative to that file, and the token of tokenFile wins', async () => {

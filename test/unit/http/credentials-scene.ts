@@ -1,6 +1,6 @@
 /** The surroundings of credentials in a test: files in a temporary folder, kubeconfigs, the environment, and errors. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
@@ -19,9 +19,33 @@ export function file(text: string, name = `file-${++files}`, mode = 0o644): stri
   return path;
 }
 
-/** Writes a CommonJS program, also where a package.json above the folder says `module`, and returns its path. */
-export function program(text: string): string {
-  return file(text, `program-${++files}.cjs`);
+export const PLUGIN_VERSION = {
+  apiVersion: 'client.authentication.k8s.io/v1',
+  interactiveMode: 'Never',
+} as const;
+
+/** Returns a process that counts its runs; `status` is code that reads `n`, the number of this run. */
+export function plugin(
+  status: string,
+  options: object = {},
+): { readonly exec: object; readonly runs: () => number } {
+  const log = file('');
+  const { apiVersion } = PLUGIN_VERSION;
+  // CommonJS, also where a package.json above the folder says `module`.
+  const script = file(
+    `
+    const fs = require('node:fs');
+    fs.appendFileSync(${JSON.stringify(log)}, 'x');
+    const n = fs.readFileSync(${JSON.stringify(log)}).length;
+    const status = ${status};
+    if (status) console.log(JSON.stringify({ apiVersion: '${apiVersion}', kind: 'ExecCredential', status }));
+  `,
+    `program-${++files}.cjs`,
+  );
+  return {
+    exec: { ...PLUGIN_VERSION, command: process.execPath, args: [script], ...options },
+    runs: () => readFileSync(log).length,
+  };
 }
 
 /** The variables that each test has set. */

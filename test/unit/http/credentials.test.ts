@@ -88,11 +88,6 @@ test('authenticators that the caller added are called, also over plain HTTP', as
   }
 });
 
-test('user name and password become basic authentication', async () => {
-  const { headers } = await connectionFor(kubeConfigFor('https://h', { username: 'a', password: 'b' }));
-  assert.deepEqual(headers, { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` });
-});
-
 test('missing credentials are an error that names user and cluster', async () => {
   const config = kubeConfigFor('https://h', {
     certFile: join(folder, 'missing.crt'),

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ITEM_BYTES_MAX, ListItems } from '../../../src/http/list-items.ts';
-import { podObject, sortKeys } from '../kube/json/objects.ts';
 import { COMPACT, ODD, type Json, randomJson, writeJson } from '../kube/json/random-json.ts';
 import { Seeded } from '../kube/json/seeded.ts';
 import { Collector, writeInPieces } from './collect.ts';
@@ -33,11 +32,7 @@ test('every pair of chunk boundaries gives the same items', () => {
     for (let second = first; second <= body.length; second++) {
       const sink = new Collector();
       const meta = read(body, [first, second], sink).finish();
-      assert.deepEqual(
-        sink.texts.map((text) => JSON.parse(text) as Json),
-        items,
-        `cut at ${first} and ${second}`,
-      );
+      assert.deepEqual(sink.values, items, `cut at ${first} and ${second}`);
       assert.deepEqual(meta, { kind: 'L', apiVersion: 'v1', resourceVersion: '7' });
     }
   }
@@ -62,11 +57,7 @@ test('random lists, orders, boundaries and refusals agree with JSON.parse', () =
     );
     const sink = new Collector(() => random.chance(0.3));
     const meta = read(body, cuts, sink).finish();
-    assert.deepEqual(
-      sink.texts.map((text) => JSON.parse(text) as Json),
-      items,
-      `seed ${seed}`,
-    );
+    assert.deepEqual(sink.values, items, `seed ${seed}`);
     assert.deepEqual(meta, FOUND, `seed ${seed}`);
   }
 });
@@ -79,27 +70,7 @@ test('runs of backslashes are kept at every boundary, byte by byte', () => {
   const sink = new Collector();
   const cuts = Array.from({ length: body.length - 1 }, (_, index) => index + 1);
   read(body, cuts, sink).finish();
-  assert.deepEqual(
-    sink.texts.map((text) => JSON.parse(text) as Json),
-    items,
-  );
-});
-
-test('pods in field order and in sorted order, in chunks of 1,000 bytes', () => {
-  const items = Array.from({ length: 60 }, (_, index) => podObject(index));
-  for (const list of [podList(items), sortKeys(podList(items))]) {
-    const body = Buffer.from(JSON.stringify(list));
-    const cuts = Array.from(
-      { length: Math.floor((body.length - 1) / 1000) },
-      (_, index) => (index + 1) * 1000,
-    );
-    const sink = new Collector();
-    assert.deepEqual(read(body, cuts, sink).finish(), FOUND);
-    assert.deepEqual(
-      sink.texts.map((text) => JSON.parse(text) as Json),
-      items,
-    );
-  }
+  assert.deepEqual(sink.values, items);
 });
 
 test('C188 a list whose beginning is missing is not quoted', () => {

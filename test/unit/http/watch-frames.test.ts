@@ -36,15 +36,6 @@ test('every chunk boundary gives the same lines; empty lines are skipped, carria
   }
 });
 
-test('byte by byte gives the same lines', () => {
-  const body = Buffer.from('one\r\ntwo\n\nthree\n');
-  const frames = new WatchFrames(NO_LIMIT);
-  const sink = new Collector();
-  const cuts = Array.from({ length: body.length - 1 }, (_, index) => index + 1);
-  writeInPieces(frames, body, cuts, sink);
-  assert.deepEqual(sink.texts, ['one', 'two', 'three']);
-});
-
 test('random lines, boundaries and refusals lose, repeat and reorder no line', () => {
   for (let seed = 1; seed <= 300; seed++) {
     const random = new Seeded(seed);

@@ -1,7 +1,6 @@
 /** Versions as numbers and as text, the order of a key's versions, and fingerprints of the metadata before managedFields. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-
 import { KeyStates, canonicalDecimal } from '../../../src/indexer/key-states.ts';
 import type { HeadSpan } from '../../../src/indexer/key-states.ts';
 

@@ -1,7 +1,6 @@
 /** A million keys: speed and memory of the design. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import { KeyTable, NO_ID } from '../../../src/indexer/key-table.ts';
 import { KeyHash } from '../../../src/shared/record/key-hash.ts';
 

@@ -1,7 +1,6 @@
 /** The key table compared with a Map, through growth, churn, collisions and compaction. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import { KeyArena, KeyTable, NO_ID } from '../../../src/indexer/key-table.ts';
 import { KeyHash } from '../../../src/shared/record/key-hash.ts';
 import { seededRandom, wholeNumber } from '../shared/ring/random.ts';

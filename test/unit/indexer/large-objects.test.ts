@@ -1,7 +1,6 @@
 /** Objects larger than a record, and than the whole ring, that are not in the log. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import { NotificationFlag } from '../../../src/shared/record/notification.ts';
 import { seededRandom, wholeNumber } from '../shared/ring/random.ts';
 import { ShardTwin } from './shard-twin.ts';

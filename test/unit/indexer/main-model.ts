@@ -3,7 +3,6 @@
  * records, and fails on every record that would mislead the real one.
  */
 import assert from 'node:assert/strict';
-
 import { DeltaKind, readControl, sequenceOf } from '../../../src/shared/record/delta.ts';
 import { MsgpackDecoder } from '../../../src/shared/record/msgpack.ts';
 import {

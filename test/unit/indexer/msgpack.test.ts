@@ -1,7 +1,6 @@
 /** Both codecs return exactly what was received, and msgpack's table contains shapes, not data. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import type { Random } from '../../../src/base/clock.ts';
 import { RECORDS_MAX, MsgpackEncoder, encodeStructures } from '../../../src/indexer/msgpack-encoder.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';

@@ -1,7 +1,6 @@
 /** Mark and sweep alone: which ids are swept, which are freed without a record, and which stay. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import { KeyStates, PASS_DONE, PASS_PAUSED } from '../../../src/indexer/key-states.ts';
 
 function twin() {

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import type { Random } from '../../../src/base/clock.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import type { ShardSpec } from '../../../src/shared/protocol.ts';

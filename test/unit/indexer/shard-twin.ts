@@ -4,7 +4,6 @@
  * stores around it.
  */
 import assert from 'node:assert/strict';
-
 import { Shard } from '../../../src/indexer/shard.ts';
 import { KeySpans, scanKey } from '../../../src/kube/json/key-spans.ts';
 import {

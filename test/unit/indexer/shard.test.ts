@@ -1,7 +1,6 @@
 /** The protocol of a shard: its input, its answers and their order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import { DeltaFlag, DeltaKind } from '../../../src/shared/record/delta.ts';
 import { NotificationFlag } from '../../../src/shared/record/notification.ts';
 import { ShardTwin } from './shard-twin.ts';

@@ -1,7 +1,6 @@
 /** Transforms and index modules on the shard: what is stored, what is reported, and how often they run. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import type { ShardSpec } from '../../../src/shared/protocol.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { NotificationFlag } from '../../../src/shared/record/notification.ts';

@@ -1,7 +1,6 @@
 /** States whose fields a shard does not extract again, because the head is unchanged. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import type { Random } from '../../../src/base/clock.ts';
 import { Extractor } from '../../../src/kube/json/extraction.ts';
 import { DeltaFlag, DeltaKind } from '../../../src/shared/record/delta.ts';

@@ -4,7 +4,6 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-
 import { FakeClock, FakeControllerSource } from '../../../src/tools/apiserver/testing/index.ts';
 import type { ChannelMessages, ChannelName } from '../../../src/metrics/channels.ts';
 import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';

@@ -2,7 +2,6 @@
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import assert from 'node:assert/strict';
-
 import type { ErrorCode } from '../../../src/base/error-codes/error-table.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { ErrorReporter } from '../../../src/informer/error-reporter.ts';

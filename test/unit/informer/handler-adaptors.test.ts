@@ -2,7 +2,6 @@
 import { Mark } from '../../../src/kube/meta-shape.ts';
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { DeletedFinalStateUnknown } from '../../../src/index.ts';
 import {
   FilteringResourceEventHandler,

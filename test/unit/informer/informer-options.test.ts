@@ -1,7 +1,6 @@
 /** Options: defaults, bounds and relations; every refusal names the option and says what is right. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import {
   INFORMER_CHECKS,
   reflectorSpec,

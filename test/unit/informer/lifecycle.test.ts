@@ -1,7 +1,6 @@
 /** Created, running, stopped: what is possible when, and in which order an informer ends. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { Gate, Lines, Scene, busy, isPending, pod, turns } from './scene.ts';
 
 describe('the lifecycle of an informer', () => {

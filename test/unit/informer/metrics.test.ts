@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import type { MetricFamily } from '../../../src/metrics/collect.ts';
 import type { HistogramData } from '../../../src/metrics/histogram.ts';

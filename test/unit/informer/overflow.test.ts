@@ -4,15 +4,11 @@ import { test } from 'node:test';
 import { InformerThreads, SharedIndexInformer, waitFor, waitForCacheSync } from '../../../src/index.ts';
 import type { Borrowed } from '../../../src/index.ts';
 import { FakeClock, FakeControllerSource } from '../../../src/tools/apiserver/testing/index.ts';
-import { Gate, PODS, pod } from './scene.ts';
+import { Gate, PODS, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 const OVERFLOW = { code: 'ERR_KUBELOOM_HANDLER_OVERFLOW' };
 const PADDING: string = 'x'.repeat(2000);
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 test('C181 waits for the initial list of a handler that is removed for its backlog reject, and other waits do not', async () => {
   const clock = new FakeClock();
@@ -44,7 +40,7 @@ test('C181 waits for the initial list of a handler that is removed for its backl
   for (const one of pods) source.modify(one);
   while (stuck.failure === undefined) {
     clock.advance(500);
-    await turn();
+    await turns(1);
   }
   await Promise.all([rejected, named]);
   await assert.rejects(informer.waitForSync({ registration: stuck }), OVERFLOW);
@@ -52,7 +48,7 @@ test('C181 waits for the initial list of a handler that is removed for its backl
   await informer.waitForSync({ registration: prompt });
   await waitForCacheSync([informer]);
   assert.deepEqual(codes.at(-1), OVERFLOW.code);
-  while (told.at(-1) !== '200') await turn();
+  while (told.at(-1) !== '200') await turns(1);
   assert.equal(told.length, 100);
   gate.open();
 });

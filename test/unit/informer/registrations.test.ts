@@ -1,7 +1,6 @@
 /** A registration: its name, whether its initial list is delivered, and its backlog. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Lines, Scene, isPending, pod } from './scene.ts';
 

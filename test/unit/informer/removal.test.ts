@@ -1,7 +1,6 @@
 /** Handlers that leave, from outside and from inside their own calls, with and without what is pending. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import type { HandlerRegistration } from '../../../src/index.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Lines, Scene, busy, pod } from './scene.ts';

@@ -1,7 +1,6 @@
 /** Resync and updates without a change: periods of an informer, and the handlers that are called. The test owns the clock. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Gate, Lines, Scene, pod } from './scene.ts';
 

@@ -1,7 +1,6 @@
 /** Figures of an informer, its handlers and its threads: `stats()`, and the metrics that are made from them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-
 import { onObservation } from '../../../src/metrics/histogram.ts';
 import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';

@@ -2,7 +2,6 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-
 import { WaitCondition } from '../../../src/informer/wait-condition.ts';
 import { outcome, turns } from './scene.ts';
 

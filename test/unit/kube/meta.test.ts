@@ -1,7 +1,6 @@
 /** Tests of accessors of objects and lists, and of the items of a list. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { accessor, eachListItem, extractList, isListType, listAccessor } from '../../../src/kube/meta.ts';
 import { tombstone } from '../../../src/kube/tombstone.ts';
 import { FakeEntry } from '../client-go/cache/objects.ts';

@@ -237,8 +237,7 @@ describe('the activity of a reflector', () => {
   it('counts events of a streaming list for the list, and later ones of the same bytes for the watch', () => {
     const harness = new Harness().start({ watchList: 'auto' });
     harness.exchange
-      .head()
-      .sendEvents(event('ADDED', 'a', '5'), bookmark('9', END), event('ADDED', 'b', '10'))
+      .stream(event('ADDED', 'a', '5'), bookmark('9', END), event('ADDED', 'b', '10'))
       .sendEvents(errorEvent(500, 'InternalError'));
     const [listed, started, ended] = harness.activity;
     assert.deepEqual([listed?.kind, started?.kind, ended?.kind], ['list', 'watch-started', 'watch']);

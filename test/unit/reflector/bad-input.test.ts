@@ -11,9 +11,7 @@ describe('bad input', () => {
   it('an object without a name is reported and skipped, and the position does not move', () => {
     const harness = new Harness().start();
     harness.list('10', pod('a', '3'), { metadata: { namespace: 'x' } }, pod('b', '4'));
-    harness.exchange
-      .head()
-      .sendEvents({ type: 'ADDED', object: { kind: 'Pod', metadata: { resourceVersion: '11' } } });
+    harness.exchange.stream({ type: 'ADDED', object: { kind: 'Pod', metadata: { resourceVersion: '11' } } });
     assert.deepEqual(harness.errors(), [
       'ERR_KUBELOOM_OBJECT_WITHOUT_NAME',
       'ERR_KUBELOOM_OBJECT_WITHOUT_NAME',
@@ -21,10 +19,7 @@ describe('bad input', () => {
     harness.clock.advance(2000);
     harness.exchange.end();
     assert.equal(harness.exchange.query['resourceVersion'], '10');
-    harness.exchange
-      .head()
-      .sendEvents({ type: 'ADDED', object: {} }, event('ADDED', 'c', '12'))
-      .end();
+    harness.exchange.stream({ type: 'ADDED', object: {} }, event('ADDED', 'c', '12')).end();
     assert.equal(harness.exchange.query['resourceVersion'], '12');
     harness.drain();
     assert.deepEqual(harness.replica.objects(), ['a@3', 'b@4', 'c@12']);
@@ -128,7 +123,7 @@ describe('bad input', () => {
     harness.exchange.sendEvents({ type: 'PATCHED', object: job('a', '12') }).end();
     assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_MALFORMED_EVENT']);
     assert.equal(harness.exchange.query['resourceVersion'], '12');
-    harness.exchange.head().sendEvents({ type: 'PATCHED', object: {} }).end();
+    harness.exchange.stream({ type: 'PATCHED', object: {} }).end();
     assert.equal(harness.exchange.query['resourceVersion'], '12');
   });
 
@@ -143,19 +138,13 @@ describe('bad input', () => {
     const harness = new Harness().start({ objectBytesMax: 5000 }).sync(`${long}l`);
     harness.exchange.sendEvents(event('ADDED', 'a', `${long}a`)).end();
     assert.equal(harness.exchange.query['resourceVersion'], `${long}a`);
-    harness.exchange
-      .head()
-      .sendEvents(bookmark(`${long}b`))
-      .end();
+    harness.exchange.stream(bookmark(`${long}b`)).end();
     assert.equal(harness.exchange.query['resourceVersion'], `${long}b`);
     const quoted = String.raw`with "\ in it`;
-    harness.exchange
-      .head()
-      .sendEvents(event('ADDED', 'a', quoted))
-      .end();
+    harness.exchange.stream(event('ADDED', 'a', quoted)).end();
     assert.equal(harness.exchange.query['resourceVersion'], quoted);
     assert.deepEqual(harness.errors(), []);
-    harness.exchange.head().sendEvents(bookmark('v'.repeat(5001)));
+    harness.exchange.stream(bookmark('v'.repeat(5001)));
     assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_OBJECT_TOO_LARGE']);
   });
 

@@ -63,6 +63,11 @@ export class FakeExchange implements HttpExchange {
     return this;
   }
 
+  /** Sends the head of a watch and its first events. */
+  stream(...events: readonly object[]): this {
+    return this.head().sendEvents(...events);
+  }
+
   /** Sends objects as lines of a watch. */
   sendEvents(...events: readonly object[]): this {
     return this.send(events.map((event) => `${JSON.stringify(event)}\n`).join(''));

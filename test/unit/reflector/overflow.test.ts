@@ -181,8 +181,8 @@ describe('a full ring', () => {
     harness.drain();
     const [first, second] = harness.exchanges.slice(2);
     assert.ok(first && second);
-    first.head().sendEvents(...events(11, 60));
-    second.head().sendEvents(...events(11, 15));
+    first.stream(...events(11, 60));
+    second.stream(...events(11, 15));
     assert.deepEqual([first.isPaused, second.isPaused], [true, true]);
     harness.start({}, 3);
     harness.drain();

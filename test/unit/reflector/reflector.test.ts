@@ -34,7 +34,7 @@ describe('a list and a watch', () => {
       resourceVersion: '10',
       timeoutSeconds: '300',
     });
-    watch.head().sendEvents(event('ADDED', 'd', '11'), event('MODIFIED', 'a', '12'));
+    watch.stream(event('ADDED', 'd', '11'), event('MODIFIED', 'a', '12'));
     watch.sendEvents(event('DELETED', 'b', '13'), bookmark('20'));
     assert.deepEqual(harness.take(), ['Added d@11', 'Modified a@12', 'Deleted b@13', 'Bookmark 1@20']);
     assert.deepEqual(harness.replica.objects(), ['a@12', 'c@9', 'd@11']);
@@ -60,14 +60,13 @@ describe('a list and a watch', () => {
     // A server without resourceVersions in its lists leaves no other version to watch from.
     harness.list('');
     assert.equal(harness.exchange.query['resourceVersion'], undefined);
-    harness.exchange
-      .head()
-      .sendEvents(event('ADDED', 'a', '90'), event('ADDED', 'b', '30'))
-      .end();
+    harness.exchange.stream(event('ADDED', 'a', '90'), event('ADDED', 'b', '30')).end();
     assert.equal(harness.exchange.query['resourceVersion'], undefined);
-    harness.exchange
-      .head()
-      .sendEvents(event('ADDED', 'a', '90'), event('MODIFIED', 'b', '95'), event('ADDED', 'c', '96'));
+    harness.exchange.stream(
+      event('ADDED', 'a', '90'),
+      event('MODIFIED', 'b', '95'),
+      event('ADDED', 'c', '96'),
+    );
     harness.exchange.end();
     assert.equal(harness.exchange.query['resourceVersion'], '96');
   });

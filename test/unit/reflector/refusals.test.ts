@@ -18,7 +18,7 @@ describe('401', () => {
     harness.exchange.sendEvents(event('ADDED', 'b', '11')).end();
     harness.exchange.fail(401, 'Unauthorized');
     assert.equal(harness.exchange.query['resourceVersion'], '11');
-    harness.exchange.head().sendEvents(event('ADDED', 'c', '12'));
+    harness.exchange.stream(event('ADDED', 'c', '12'));
     harness.drain();
     assert.deepEqual(refusedFlags(harness), [false, true, false, false, true]);
     assert.deepEqual(harness.errors(), []);
@@ -91,7 +91,7 @@ describe('an ERROR event', () => {
     harness.exchange.sendEvents(event('ADDED', 'b', '11'), errorEvent(500, 'InternalError'));
     assert.equal(harness.exchange.isWatch, true);
     assert.equal(harness.exchange.query['resourceVersion'], '11');
-    harness.exchange.head().sendEvents(errorEvent(500, 'SomethingUnheardOf'));
+    harness.exchange.stream(errorEvent(500, 'SomethingUnheardOf'));
     assert.equal(harness.exchange.isWatch, true, 'an unknown reason with code 500 counts as internal');
     assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_INTERNAL', 'ERR_KUBELOOM_INTERNAL']);
   });

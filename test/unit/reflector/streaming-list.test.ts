@@ -16,18 +16,16 @@ describe('a streaming list', () => {
       resourceVersionMatch: 'NotOlderThan',
       timeoutSeconds: '300',
     });
-    harness.exchange
-      .head()
-      .sendEvents(
-        event('ADDED', 'a', '9'),
-        event('ADDED', 'b', '3'),
-        bookmark('10'),
-        event('MODIFIED', 'b', '11'),
-        event('ADDED', 'c', '12'),
-        event('DELETED', 'a', '13'),
-        bookmark('13', END),
-        event('MODIFIED', 'c', '14'),
-      );
+    harness.exchange.stream(
+      event('ADDED', 'a', '9'),
+      event('ADDED', 'b', '3'),
+      bookmark('10'),
+      event('MODIFIED', 'b', '11'),
+      event('ADDED', 'c', '12'),
+      event('DELETED', 'a', '13'),
+      bookmark('13', END),
+      event('MODIFIED', 'c', '14'),
+    );
     assert.deepEqual(harness.take(), [
       'ReplaceBegin 1',
       'Replaced a@9',
@@ -47,7 +45,7 @@ describe('a streaming list', () => {
 
   it('resumes from its own version when nothing happened after it', () => {
     const harness = new Harness().start(AUTO);
-    harness.exchange.head().sendEvents(event('ADDED', 'a', '9'), bookmark('13', END));
+    harness.exchange.stream(event('ADDED', 'a', '9'), bookmark('13', END));
     harness.clock.advance(5000);
     harness.exchange.end();
     assert.equal(harness.exchange.query['resourceVersion'], '13');
@@ -55,7 +53,7 @@ describe('a streaming list', () => {
 
   it('does not end at another value of the annotation', () => {
     const harness = new Harness().start(AUTO);
-    harness.exchange.head().sendEvents(bookmark('13', { 'k8s.io/initial-events-end': 'false' }));
+    harness.exchange.stream(bookmark('13', { 'k8s.io/initial-events-end': 'false' }));
     assert.deepEqual(harness.take(), ['ReplaceBegin 1']);
   });
 
@@ -71,7 +69,7 @@ describe('a streaming list', () => {
 
   it('C117 falls back to a list when a quiet server ignores the request', () => {
     const harness = new Harness().start(AUTO);
-    harness.exchange.head().sendEvents(event('ADDED', 'a', '9'));
+    harness.exchange.stream(event('ADDED', 'a', '9'));
     const stream = harness.exchange;
     harness.clock.advance(29_999);
     assert.equal(stream.isClosed, false);

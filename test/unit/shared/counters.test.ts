@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-
 import { CounterReader, CounterWriter, allocateCounters } from '../../../src/shared/counters.ts';
 
 /** A number at which a copy takes longer than the thread needs between two publications. */

@@ -1,6 +1,5 @@
 /** A thread that stamps and commits sequences as a reflector does, until it is terminated. */
 import { isMainThread, workerData } from 'node:worker_threads';
-
 import { isSampled } from '../../../src/shared/record/delta.ts';
 import { Word, compareU32 } from '../../../src/shared/ring/word.ts';
 import { StampWriter } from '../../../src/shared/stamps.ts';

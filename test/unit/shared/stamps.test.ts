@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-
 import { SAMPLED_EVERY, isSampled } from '../../../src/shared/record/delta.ts';
 import { allocateWords, Word } from '../../../src/shared/ring/word.ts';
 import { StampReader, StampWriter, allocateStamps } from '../../../src/shared/stamps.ts';

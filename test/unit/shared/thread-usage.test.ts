@@ -1,7 +1,6 @@
 /** Figures that a thread publishes, and its successor continues. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import { FakeClock } from '../../../src/tools/apiserver/testing/fake-clock.ts';
 import { UsageCounter, UsageWriter, allocateUsage, readUsage } from '../../../src/shared/thread-usage.ts';
 

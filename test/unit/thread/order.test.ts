@@ -9,7 +9,7 @@ import type { InformerOptions } from '../../../src/index.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { openCache } from '../../../src/thread/index.ts';
 import type { CachePort } from '../../../src/thread/index.ts';
-import { PODS, Scene, pod } from '../informer/scene.ts';
+import { PODS, Scene, pod, turns } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';
 import { HeldThread } from './held-thread.ts';
 import { HANG_MS } from '../../kit/hang.ts';
@@ -17,10 +17,6 @@ import { HANG_MS } from '../../kit/hang.ts';
 interface Types extends Readonly<Record<string, unknown>> {
   readonly pods: Pod;
   readonly others: Pod;
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 async function started(
@@ -38,7 +34,7 @@ async function started(
 async function behind(scene: Scene, informer: SharedIndexInformer<Pod>): Promise<void> {
   for (let version = 0; version < 200; version++)
     scene.source.modify(pod('pod-1', { version: `${version}` }));
-  while (informer.lastSyncResourceVersion() !== scene.source.resourceVersion) await turn();
+  while (informer.lastSyncResourceVersion() !== scene.source.resourceVersion) await turns(1);
   const [backlog] = informer.stats().handlers;
   assert.ok((backlog?.notifications ?? 0) > 50, `${backlog?.notifications} notifications wait`);
 }
@@ -53,7 +49,7 @@ test('C214 C295 close() delivers pending changes on both sides: the handlers in 
   await behind(scene, informer);
   const closed = thread.reader.close();
   scene.source.modify(pod('pod-1', { version: 'later' }));
-  await turn();
+  await turns(1);
   thread.unblock();
   await closed;
   assert.deepEqual(
@@ -77,7 +73,7 @@ test('C295 the end of an informer comes behind the changes of before: a wait for
   await informer.shutdown();
   thread.unblock();
   await waiting;
-  while (!thread.pods.isStopped()) await turn();
+  while (!thread.pods.isStopped()) await turns(1);
   await thread.cache.close();
   assert.deepEqual(updated, ['pod-0', 'pod-1', 'pod-2']);
   await thread.ended;
@@ -120,13 +116,13 @@ test('C211 C212 C218 a thread that was removed for its backlog ends at the state
   for (let number = 0; number < 300; number++) source.modify(pod(`pod-${number}`, { text: 'x'.repeat(500) }));
   while (informer.stats().handlers.length > 0) {
     clock.advance(500);
-    await turn();
+    await turns(1);
   }
   source.modify(pod('pod-1', { version: 'later' }));
   await settled(informer);
   const version = informer.lastSyncResourceVersion();
   thread.unblock();
-  while (!thread.pods.isStopped()) await turn();
+  while (!thread.pods.isStopped()) await turns(1);
   assert.equal(thread.pods.health.lastError?.code, 'ERR_KUBELOOM_HANDLER_OVERFLOW');
   assert.notEqual(thread.pods.lastSyncResourceVersion(), version);
   // Also a version that the cache has is refused: nothing more comes.
@@ -144,10 +140,10 @@ test('C213 a list that was cut by a removal leaves no state behind, although the
   const informer = await started(scene, 300);
   const thread = new HeldThread(informer);
   thread.block();
-  while (thread.reader.exportedStates === 0) await turn();
+  while (thread.reader.exportedStates === 0) await turns(1);
   await informer.shutdown();
   thread.unblock();
-  while (!thread.pods.isStopped() || thread.reader.exportedStates > 0) await turn();
+  while (!thread.pods.isStopped() || thread.reader.exportedStates > 0) await turns(1);
   assert.equal(thread.pods.hasSynced(), false);
   await thread.cache.close();
   await thread.ended;
@@ -163,7 +159,7 @@ test('C298 a cache with a stopped informer opens: that informer has stopped ther
   const opened = await openCache<Types>(cache.port());
   await opened.informer('pods').waitForSync();
   const others = opened.informer('others');
-  while (!others.isStopped()) await turn();
+  while (!others.isStopped()) await turns(1);
   assert.equal(others.health.lastError?.code, 'ERR_KUBELOOM_STOPPED');
   scene.source.add(pod('later'));
   await settled(informer);
@@ -192,7 +188,7 @@ test('C298 an error in the link of a thread ends the caches of that thread with 
   await settled(informer);
   const version = informer.lastSyncResourceVersion();
   await whole.informer('pods').waitForResourceVersion(version);
-  while (cache.threads > 1) await turn();
+  while (cache.threads > 1) await turns(1);
   assert.deepEqual(warned, ['ERR_KUBELOOM_ASSERTION']);
   assert.equal(broken.informer('pods').health.lastError?.code, 'ERR_KUBELOOM_ASSERTION');
   assert.equal(informer.stats().handlers.length, 1);
@@ -231,7 +227,7 @@ test('C213 a port that the program forgets is closed, and one that is open is no
   const readers = (): number => cache.ports;
   assert.equal(readers(), 2);
   while (readers() > 1) {
-    await turn();
+    await turns(1);
     collect();
   }
   assert.equal(ports.deref(), undefined);

@@ -1,7 +1,6 @@
 /** A worker thread of a program that reads a shared cache; it does what its parent asks for, and answers. */
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { HandlerRegistration } from '../../../src/index.ts';
 import { openCache } from '../../../src/thread/index.ts';
 import type { CachePort, OpenCacheOptions } from '../../../src/thread/index.ts';
 import type { Pod } from '../informer/scene.ts';
@@ -12,9 +11,7 @@ export type Command =
   | { readonly type: 'list' | 'calls' | 'throw' | 'exit' | 'fill the heap' | 'block' | 'close' }
   | { readonly type: 'wait'; readonly resourceVersion: string }
   /** Answers with the cache at this version or a newer one, when the handler has received all of it. */
-  | { readonly type: 'state'; readonly resourceVersion: string }
-  /** Closes the cache and opens it with another port; answers with the number of objects. */
-  | { readonly type: 'reopen'; readonly port: CachePort };
+  | { readonly type: 'state'; readonly resourceVersion: string };
 
 const errors: string[] = [];
 const options: OpenCacheOptions = {
@@ -23,38 +20,26 @@ const options: OpenCacheOptions = {
     if (code !== 'ERR_KUBELOOM_SLOW_HANDLER') errors.push(message);
   },
 };
-let cache = await openCache<{ pods: Pod }>(workerData as CachePort, options);
-let pods = cache.informer('pods');
-let registration: HandlerRegistration;
+const cache = await openCache<{ pods: Pod }>(workerData as CachePort, options);
+const pods = cache.informer('pods');
 const calls: string[] = [];
 const received = new Map<string, string>();
 
-function watch(): void {
-  received.clear();
-  registration = pods.addEventHandler({
-    onAdd: (added, isInInitialList) => {
-      calls.push(`add${isInInitialList ? '!' : ''} ${added.object.metadata.name}`);
-      received.set(added.key, added.resourceVersion);
-    },
-    onUpdate: (previous, current) => {
-      calls.push(`update ${current.object.metadata.name}`);
-      assert.equal(received.get(current.key), previous.resourceVersion);
-      received.set(current.key, current.resourceVersion);
-    },
-    onDelete: (deleted) => {
-      calls.push(`delete ${deleted.name}`);
-      assert.ok(received.delete(deleted.key));
-    },
-  });
-}
-
-async function reopen(port: CachePort): Promise<number> {
-  await cache.close();
-  cache = await openCache<{ pods: Pod }>(port, options);
-  pods = cache.informer('pods');
-  await pods.waitForSync();
-  return pods.getIndexer().size;
-}
+const registration = pods.addEventHandler({
+  onAdd: (added, isInInitialList) => {
+    calls.push(`add${isInInitialList ? '!' : ''} ${added.object.metadata.name}`);
+    received.set(added.key, added.resourceVersion);
+  },
+  onUpdate: (previous, current) => {
+    calls.push(`update ${current.object.metadata.name}`);
+    assert.equal(received.get(current.key), previous.resourceVersion);
+    received.set(current.key, current.resourceVersion);
+  },
+  onDelete: (deleted) => {
+    calls.push(`delete ${deleted.name}`);
+    assert.ok(received.delete(deleted.key));
+  },
+});
 
 /** Resolves when the handler has received what is in the cache: the cache has a version before the handler does. */
 async function delivered(): Promise<void> {
@@ -68,7 +53,6 @@ async function stateAt(resourceVersion: string): Promise<ReaderState> {
   return { cached: stateOf(pods.getIndexer()), received: versions.sort(), errors };
 }
 
-watch();
 await pods.waitForSync();
 
 function answer(value: unknown): void {
@@ -90,9 +74,6 @@ async function take(command: Command): Promise<void> {
       break;
     case 'state':
       answer(await stateAt(command.resourceVersion));
-      break;
-    case 'reopen':
-      answer(await reopen(command.port));
       break;
     case 'throw':
       throw new Error('the worker failed');

@@ -10,17 +10,15 @@ const WORKER = new URL('./reading-worker.js', import.meta.url);
 export class Reading implements AsyncDisposable {
   readonly worker: Worker;
   readonly exited: Promise<unknown>;
-  /** Errors that ended the thread. */
-  readonly failures: NodeJS.ErrnoException[] = [];
 
-  private constructor(port: CachePort, maxOldGenerationSizeMb: number = 32) {
+  private constructor(port: CachePort) {
     this.worker = new Worker(WORKER, {
       workerData: port,
       transferList: port.transferList,
-      resourceLimits: { maxOldGenerationSizeMb },
+      resourceLimits: { maxOldGenerationSizeMb: 32 },
     });
     // A failure of the worker is part of the test.
-    this.worker.on('error', (error: NodeJS.ErrnoException) => this.failures.push(error));
+    this.worker.on('error', () => undefined);
     this.exited = new Promise((resolve) => this.worker.once('exit', resolve));
   }
 
@@ -32,14 +30,13 @@ export class Reading implements AsyncDisposable {
   }
 
   /** Starts a thread and does not wait for it. */
-  static begin(port: CachePort, maxOldGenerationSizeMb?: number): Reading {
-    return new Reading(port, maxOldGenerationSizeMb);
+  static begin(port: CachePort): Reading {
+    return new Reading(port);
   }
 
   async ask(command: Command): Promise<unknown> {
     const answer = once(this.worker, 'message');
-    const ports = command.type === 'reopen' ? command.port.transferList : [];
-    this.worker.postMessage(command, ports);
+    this.worker.postMessage(command);
     return ((await answer) as unknown[])[0];
   }
 

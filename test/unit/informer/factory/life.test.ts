@@ -195,8 +195,7 @@ describe('shutdown', () => {
   }
 
   test('C159 names the handlers that still run when its signal is aborted, and may be called again', async () => {
-    await using scene = await Scene.start(0);
-    await scene.create('pods', object('p'));
+    await using scene = await Scene.withPods(object('p'));
     const factory = scene.typed();
     using held = new HeldHandler();
     factory.core.v1.pods.informer.addEventHandler(held, { name: 'stubborn' });
@@ -219,8 +218,7 @@ describe('shutdown', () => {
 
   test('drops pending notifications, or drains them', async () => {
     for (const drain of [false, true]) {
-      await using scene = await Scene.start(0);
-      await scene.create('pods', object('a'), object('b'), object('c'));
+      await using scene = await Scene.withPods(object('a'), object('b'), object('c'));
       const factory = scene.typed();
       using held = new HeldHandler();
       factory.core.v1.pods.informer.addEventHandler(held);

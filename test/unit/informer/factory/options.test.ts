@@ -75,8 +75,7 @@ describe('tweakListOptions', () => {
   }
 
   test('C160 does not change options that list-and-watch sets, and the attempt is reported once', async () => {
-    await using scene = await Scene.start(0);
-    await scene.create('pods', object('a'));
+    await using scene = await Scene.withPods(object('a'));
     const factory = scene.typed({
       tweakListOptions: () => ({
         resourceVersion: '7',
@@ -181,8 +180,7 @@ describe('resync periods', () => {
 
   async function resyncs(options: FactoryOptions, advanceMs: number): Promise<Record<string, number>> {
     const clock = new FakeClock();
-    await using scene = await Scene.start(0);
-    await scene.create('pods', object('p'));
+    await using scene = await Scene.withPods(object('p'));
     await scene.create('deployments.apps', object('d'));
     await scene.create('configmaps', object('c'));
     const factory = scene.typed({ clock, ...options });
@@ -235,8 +233,7 @@ describe('resync periods', () => {
 describe('a factory’s transform', () => {
   for (const kind of ['typed', 'dynamic', 'metadata'] as const) {
     test(`runs for all its informers (${kind})`, async () => {
-      await using scene = await Scene.start(0);
-      await scene.create('pods', object('p'));
+      await using scene = await Scene.withPods(object('p'));
       await scene.create('configmaps', object('c'));
       const factory = scene[kind]({
         transform: (whole) => ({

@@ -47,6 +47,12 @@ export class Scene implements AsyncDisposable {
     return new Scene(await startEmbeddedApiServer({ tls: false, resources: [WIDGETS] }), threads);
   }
 
+  static async withPods(...pods: readonly ObjectLike[]): Promise<Scene> {
+    const scene = await Scene.start();
+    await scene.create('pods', ...pods);
+    return scene;
+  }
+
   options<Options extends FactoryOptions | InformersMapOptions>(options?: Options): Options {
     return {
       threads: this.threads,

@@ -124,8 +124,7 @@ describe('the typed factory', () => {
   });
 
   test('lets the first to ask make the informer, with what all informers of the factory have', async () => {
-    await using scene = await Scene.start(0);
-    await scene.create('pods', object('a', 'web'), object('b', 'other'));
+    await using scene = await Scene.withPods(object('a', 'web'), object('b', 'other'));
     const factory = scene.typed({ namespace: 'web', defaultResyncMs: 77_000 });
     let resyncPeriodMs: number | undefined;
     const informer = factory.informerFor<Wire<V1Pod>>(POD, (source, resource, options) => {

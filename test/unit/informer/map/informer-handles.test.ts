@@ -26,8 +26,7 @@ import {
 
 describe('informerFor', () => {
   test('starts a kind when it is asked for, and resolves when it has synced', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'));
     const cache = scene.cache();
     assert.deepEqual(await scene.requests(), []);
     await using pods = await cache.informerFor<{ readonly spec: object }>(POD);
@@ -85,8 +84,7 @@ describe('informerFor', () => {
   });
 
   test('does not wait with `wait: false`: handlers receive everything from the beginning', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'));
     const cache = scene.cache();
     await using pods = await cache.informerFor(POD, { wait: false });
     assert.equal(pods.hasSynced(), false);
@@ -103,8 +101,7 @@ describe('informerFor', () => {
 
 describe('release', () => {
   test('C165 the last one ends the watch; reading is then NotCached, which is not NotFound', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'));
     const cache = scene.cache();
     const one = await cache.informerFor(POD);
     const two = await cache.informerFor('pods', { view: 'metadata' });
@@ -148,8 +145,7 @@ describe('release', () => {
   });
 
   test('waits for the call in progress; inside a handler that is an error, but the handle is released', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'), pod('y', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'), pod('y', 'a'));
     const cache = scene.cache();
     const one = await cache.informerFor(POD);
     using held = new HeldHandler();
@@ -189,8 +185,7 @@ describe('release', () => {
 
 describe('handlers', () => {
   test('that throw, or reject, are reported, and called for the next change', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'), pod('y', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'), pod('y', 'a'));
     const cache = scene.cache();
     await using pods = await cache.informerFor(POD);
     const seen: string[] = [];
@@ -213,8 +208,7 @@ describe('handlers', () => {
   });
 
   test('have separate resync periods', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'));
     const cache = scene.cache();
     await using pods = await cache.informerFor(POD, { view: 'metadata' });
     const same = await new Promise((resolve) => {
@@ -227,8 +221,7 @@ describe('handlers', () => {
   });
 
   test('have the duration of their calls measured on request', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'));
     await using pods = await scene.cache().informerFor(POD, { view: 'metadata' });
     await new Promise((resolve) => {
       pods.addEventHandler({ onAdd: resolve }, { name: 'measured', measureDuration: true });
@@ -273,8 +266,7 @@ describe('shutdown', () => {
   });
 
   test('names the kinds that still run when its signal is aborted first', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'));
     const cache = scene.cache();
     const pods: InformerHandle<KubeObject> = await cache.informerFor(POD);
     using held = new HeldHandler();

@@ -118,8 +118,7 @@ describe('list', () => {
   }
 
   test('follows changes of the fields', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'), pod('y', 'a', { nodeName: 'n1' }));
+    await using scene = await Scene.withPods(pod('x', 'a'), pod('y', 'a', { nodeName: 'n1' }));
     const cache = scene.cache();
     await cache.indexField('pods', 'spec.nodeName');
     await using _pods = await cache.informerFor(POD);
@@ -194,8 +193,7 @@ describe('list', () => {
 
 describe('indexField', () => {
   test('keeps an object whose function throws, and names index and key', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('bad', 'a'), pod('good', 'a'));
+    await using scene = await Scene.withPods(pod('bad', 'a'), pod('good', 'a'));
     const cache = scene.cache();
     await cache.indexField(POD, 'odd', ({ name }) => {
       if (name === 'bad') throw new Error('no');
@@ -258,8 +256,7 @@ describe('pages', () => {
   });
 
   test('show objects that are created behind the last page, and none before it', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('b', 'a'), pod('d', 'a'), pod('f', 'a'), pod('h', 'a'));
+    await using scene = await Scene.withPods(pod('b', 'a'), pod('d', 'a'), pod('f', 'a'), pod('h', 'a'));
     const cache = scene.cache();
     await using pods = await cache.informerFor(POD);
     const first = pods.list({ limit: 2 });

@@ -65,8 +65,7 @@ describe('a set of namespaces', () => {
   });
 
   test('calls a handler for a single change at a time, over all namespaces', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'), pod('x', 'b'), pod('y', 'a'), pod('y', 'b'));
+    await using scene = await Scene.withPods(pod('x', 'a'), pod('x', 'b'), pod('y', 'a'), pod('y', 'b'));
     const cache = scene.cache({ namespaces: ['a', 'b'] });
     await using pods = await cache.informerFor(POD);
     let inside = 0;
@@ -87,8 +86,7 @@ describe('a set of namespaces', () => {
 });
 
 test('a call that waits for a call of another namespace is dropped when the handle is released', async () => {
-  await using scene = await Scene.start();
-  await scene.create('pods', pod('x', 'a'), pod('x', 'b'));
+  await using scene = await Scene.withPods(pod('x', 'a'), pod('x', 'b'));
   const cache = scene.cache({ namespaces: ['a', 'b'] });
   const pods = await cache.informerFor(POD);
   using held = new HeldHandler();
@@ -103,8 +101,7 @@ test('a call that waits for a call of another namespace is dropped when the hand
 
 describe('addNamespaces', () => {
   test('while running: present objects come as an initial list, and all namespaces are read together', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'), pod('x', 'b'), pod('x', 'c'));
+    await using scene = await Scene.withPods(pod('x', 'a'), pod('x', 'b'), pod('x', 'c'));
     const cache = scene.cache({ byKind: [{ of: POD, namespaces: ['b'] }] });
     await cache.indexField(POD, 'spec.nodeName');
     await using pods = await cache.informerFor(POD);
@@ -128,8 +125,7 @@ describe('addNamespaces', () => {
   });
 
   test('C166 all or none: when one cannot be followed in time, nothing has changed', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'), pod('x', 'b'), pod('x', 'c'));
+    await using scene = await Scene.withPods(pod('x', 'a'), pod('x', 'b'), pod('x', 'c'));
     const cache = scene.cache({ namespaces: ['a'] });
     await using pods = await cache.informerFor(POD);
     const told = new Lines();
@@ -174,8 +170,7 @@ describe('addNamespaces', () => {
   });
 
   test('of a kind with metadata only starts a metadata informer, and whole objects later come for all namespaces', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'), pod('x', 'b'));
+    await using scene = await Scene.withPods(pod('x', 'a'), pod('x', 'b'));
     const cache = scene.cache({ namespaces: ['a'] });
     await using metadata = await cache.informerFor(POD, { view: 'metadata' });
     const told = new Lines();
@@ -191,8 +186,7 @@ describe('addNamespaces', () => {
 
 describe('removeNamespaces', () => {
   test('C166 ends the watch, and handlers receive its objects as deleted with unknown final state', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'), pod('x', 'b'), pod('y', 'b'));
+    await using scene = await Scene.withPods(pod('x', 'a'), pod('x', 'b'), pod('y', 'b'));
     const cache = scene.cache({ namespaces: ['a', 'b'] });
     await using pods = await cache.informerFor(POD);
     await using metadata = await cache.informerFor(POD, { view: 'metadata' });
@@ -216,8 +210,7 @@ describe('removeNamespaces', () => {
   });
 
   test('C166 delivers the pending notifications of a slow handler before the deletions', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('w', 'a'), pod('x', 'b'), pod('y', 'b'));
+    await using scene = await Scene.withPods(pod('w', 'a'), pod('x', 'b'), pod('y', 'b'));
     const cache = scene.cache({ namespaces: ['a', 'b'] });
     await using pods = await cache.informerFor(POD);
     using held = new HeldHandler();

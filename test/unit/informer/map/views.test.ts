@@ -41,8 +41,9 @@ describe('views', () => {
   }
 
   test('C163 of metadata alone, only metadata travel; of all together, no more than whole objects once', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', ...Array.from({ length: 10 }, (_, at) => pod(`p${at}`, 'a', LARGE)));
+    await using scene = await Scene.withPods(
+      ...Array.from({ length: 10 }, (_, at) => pod(`p${at}`, 'a', LARGE)),
+    );
     await using narrow = await CountingProxy.start(scene);
     const metadataOnly = scene.cache({}, narrow.kubeConfig);
     await using metadata = await metadataOnly.informerFor(POD, { view: 'metadata' });
@@ -140,8 +141,12 @@ describe('from metadata to whole objects', () => {
   }
 
   test('C164 changes between the two watches are delivered as a difference', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('gone', 'a'), pod('kept', 'a'), pod('new', 'a'), pod('same', 'a'));
+    await using scene = await Scene.withPods(
+      pod('gone', 'a'),
+      pod('kept', 'a'),
+      pod('new', 'a'),
+      pod('same', 'a'),
+    );
     const cache = scene.cache();
     await using metadata = await cache.informerFor(POD, { view: 'metadata' });
     const told = new Lines();
@@ -171,8 +176,7 @@ describe('from metadata to whole objects', () => {
   });
 
   test('a handler that is behind first receives pending notifications, and delays no other handler', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'), pod('y', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'), pod('y', 'a'));
     const cache = scene.cache();
     await using metadata = await cache.informerFor(POD, { view: 'metadata' });
     using held = new HeldHandler();
@@ -195,8 +199,7 @@ describe('from metadata to whole objects', () => {
   });
 
   test('ends when the last handle of whole objects is released', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'));
     const cache = scene.cache();
     await using metadata = await cache.informerFor(POD, { view: 'metadata' });
     await failRequests(scene.server, 503, 'always', { path: '/pods' });
@@ -218,8 +221,7 @@ describe('from metadata to whole objects', () => {
   });
 
   test('does not happen in reverse when the handle of whole objects is released', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', pod('x', 'a'));
+    await using scene = await Scene.withPods(pod('x', 'a'));
     const cache = scene.cache();
     const structured = await cache.informerFor(POD);
     await using metadata = await cache.informerFor(POD, { view: 'metadata' });

@@ -1,7 +1,6 @@
 /** Latency of sampled events on the main thread, with a clock that moves only between the stages. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-
 import { onObservation } from '../../../../src/metrics/histogram.ts';
 import type { LatencyStage } from '../../../../src/replica/deliver/event-latency.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';

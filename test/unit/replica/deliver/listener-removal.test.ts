@@ -1,7 +1,6 @@
 /** Removal of a handler, at any moment and from any caller: it receives nothing more, and no entry is kept for it. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import type { Slabs } from '../../../../src/replica/store/slabs.ts';

@@ -1,7 +1,6 @@
 /** Pending notifications: their order, compared with an array, and their age, compared with every arrival time. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { BacklogAge, ChunkedQueue } from '../../../../src/replica/deliver/pending.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 

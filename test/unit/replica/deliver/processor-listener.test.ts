@@ -1,7 +1,6 @@
 /** One handler and its pending notifications: order, one call at a time, failures, references, synced. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { ScriptedReplica } from '../store/scripted-replica.ts';

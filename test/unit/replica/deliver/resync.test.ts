@@ -1,7 +1,6 @@
 /** Resync periods, as client-go rounds them, on a clock that the test moves. */
 import { beforeEach, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { EntryTable } from '../../../../src/replica/store/entry-table.ts';
 import { ResyncTimer } from '../../../../src/replica/deliver/resync.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';

@@ -1,7 +1,6 @@
 /** Reports of a slow handler: a long call with a large backlog, or a long wait, once a minute. */
 import { describe, mock, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
 import type { SlowLimits } from '../../../../src/replica/deliver/handler-calls.ts';
 import { FakeClock } from '../../../../src/tools/apiserver/testing/fake-clock.ts';

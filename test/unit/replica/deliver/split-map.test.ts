@@ -1,7 +1,6 @@
 /** A split map is a Map, whatever part a key is in. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { SplitMap } from '../../../../src/replica/deliver/split-map.ts';
 
 test('a split map has the last values set and not deleted, and is empty after clearing', () => {

@@ -1,7 +1,6 @@
 /** The drain: merging, handlers and maintenance share one budget, on a clock that only handlers move. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { BacklogBudget } from '../../../../src/replica/deliver/backlog-budget.ts';
 import { BLOCKED_MS } from '../../../../src/replica/deliver/handler-calls.ts';
 import { Drain } from '../../../../src/replica/merge/drain.ts';

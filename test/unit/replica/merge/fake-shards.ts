@@ -3,7 +3,6 @@
  * records arrive, where, and when they become visible.
  */
 import assert from 'node:assert/strict';
-
 import { SequenceMerger } from '../../../../src/replica/merge/sequence-merger.ts';
 import { BLOCK_BYTES } from '../../../../src/shared/log/log-layout.ts';
 import { DeltaKind, writeControl } from '../../../../src/shared/record/delta.ts';

@@ -1,7 +1,6 @@
 /** From a shard's record to an entry: keys, versions, extracted fields, flags, and the plain transform. */
 import { beforeEach, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { NotificationFlag } from '../../../../src/shared/record/notification.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';

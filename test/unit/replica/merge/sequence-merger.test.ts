@@ -2,7 +2,6 @@
 import { describe, test } from 'node:test';
 import { isSampled } from '../../../../src/shared/record/delta.ts';
 import assert from 'node:assert/strict';
-
 import type { Random } from '../../../../src/base/clock.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { NotificationFlag, PrefixKind } from '../../../../src/shared/record/notification.ts';

@@ -1,7 +1,6 @@
 /** Columns: what was written stays, however the table grows. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { NumberColumns, ObjectColumn } from '../../../../src/replica/store/columns.ts';
 
 test('numbers of a table stay while it grows, first in copies and then in reserved addresses', () => {

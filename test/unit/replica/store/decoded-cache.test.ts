@@ -1,7 +1,6 @@
 /** The cache of parsed objects: bounded at every moment, first in, first out. */
 import { beforeEach, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { DecodedCache } from '../../../../src/replica/store/decoded-cache.ts';
 import type { Forgettable, Rereadable } from '../../../../src/replica/store/decoded-cache.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';

@@ -1,7 +1,6 @@
 /** Cursors of joins, resyncs and differences of relists, read slowly while objects change. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import { Difference, SnapshotCursor, emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import { at, newEntry, newOwner } from './objects.ts';

@@ -1,7 +1,6 @@
 /** Rows and the entries of them: callers that may compare entries receive the same one. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { at, borrowed, jsonOf, newEntry, newOwner } from './objects.ts';

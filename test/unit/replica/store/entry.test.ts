@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
-
 import { DeletedFinalStateUnknown } from '../../../../src/replica/store/deleted-final-state-unknown.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';

@@ -1,7 +1,6 @@
 /** Extracted fields: the array that a shard wrote, parsed lazily, shared by entries and therefore frozen. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { Extractor } from '../../../../src/kube/json/extraction.ts';
 import { SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
 import type { FieldValues, ObjectFacts } from '../../../../src/replica/store/extracted-fields.ts';

@@ -1,7 +1,6 @@
 /** Store and Indexer as users hold them: client-go's methods, and the rules for index functions. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { parseLabelSelector } from '../../../../src/kube/label-selector.ts';
 import { field, label, ownerUid } from '../../../../src/replica/store/index-functions.ts';
 import type { CachedObject } from '../../../../src/replica/store/cached-object.ts';

@@ -9,6 +9,7 @@ import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { ObjectFacts } from '../../../../src/replica/store/extracted-fields.ts';
 import { randomJson, writeJson } from '../../kube/json/random-json.ts';
+import type { Json } from '../../kube/json/random-json.ts';
 import { Seeded } from '../../kube/json/seeded.ts';
 import {
   ShardCodec,
@@ -22,6 +23,7 @@ import {
 } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 
+const PACK_ALL = { totalBytesMin: 0, wastedBytesMin: 0 };
 const NAMES = ['spec', 'status', 'data', 'kind', 'absent'];
 
 /** Returns an entry in the cache with this text. */
@@ -48,9 +50,13 @@ function msgpackEntry(
 
 /** Two states of an object with the same facts, as an update that leaves the metadata alone gives them. */
 class States {
-  readonly owner: EntryOwner = newOwner({ guard: deepFreeze });
+  readonly owner: EntryOwner;
   readonly #facts = factsOf(identityOf(SPEC), extractedText(SPEC));
   #version = 0;
+
+  constructor(options: Parameters<typeof newOwner>[0] = {}) {
+    this.owner = newOwner({ guard: deepFreeze, packing: PACK_ALL, ...options });
+  }
 
   next(object: object): Entry {
     const bytes = Buffer.from(JSON.stringify({ kind: 'Pod', metadata: { name: 'web-0' }, ...object }));
@@ -78,7 +84,7 @@ describe('a member', () => {
         const value = writeJson(randomJson(random, 3), random, { spaces: 0.1, escapes: 0.1 });
         return `"${random.pick(NAMES.slice(0, 4))}":${value}`;
       });
-      const owner = newOwner({ packing: { totalBytesMin: 0, wastedBytesMin: 0 } });
+      const owner = newOwner({ packing: PACK_ALL });
       const text = `{"kind":"Pod",${[...members, '"z":0'].join(',')}}`;
       const packed = random.chance(0.3) ? msgpackEntry(owner, codec, text) : undefined;
       const entry = packed ?? entryOf(owner, text);
@@ -140,6 +146,33 @@ describe('in an update', () => {
         before.dropReference();
         before = after;
       }
+    }
+  });
+
+  test('C330 C331 members are those of the object, and shared while their bytes stay, through random updates', () => {
+    const random = new Seeded(33);
+    for (let object = 0; object < 300; object++) {
+      const states = new States({ cacheBytes: random.pick([0, 1000, 2 ** 20]) });
+      const members: Record<string, Json> = { spec: randomJson(random, 3), status: 0, data: null };
+      let before = states.next(members);
+      for (let update = 0; update < 20; update++) {
+        const changed = random.pick(['spec', 'status', 'data', 'none']);
+        const old = { ...members };
+        if (changed !== 'none') members[changed] = randomJson(random, 3);
+        const after = states.next(members);
+        if (random.chance(0.05)) packRounds(states.owner, 2);
+        states.update(before, after, () => {
+          for (const name of random.shuffle(Object.keys(members))) {
+            const read = new Map(random.shuffle([before, after]).map((state) => [state, state.member(name)]));
+            const [previous, current] = [read.get(before), read.get(after)];
+            assert.deepEqual([previous, current], [old[name], members[name]]);
+            if (name !== changed) assert.equal(previous, current);
+          }
+        });
+        before.dropReference();
+        before = after;
+      }
+      before.dropReference();
     }
   });
 

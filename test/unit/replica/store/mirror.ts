@@ -1,6 +1,5 @@
 /** A handler's view: applies notifications to a map, and fails on one that does not follow from the previous ones. */
 import assert from 'node:assert/strict';
-
 import { emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import type { Delivery, DeliveryCursor } from '../../../../src/replica/store/deliveries.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';

@@ -1,7 +1,6 @@
 /** The table of keys beside a Map that does the same. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { NO_ORDINAL, NumberColumns } from '../../../../src/replica/store/columns.ts';
 import { OrdinalsByKey } from '../../../../src/replica/store/ordinals-by-key.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';

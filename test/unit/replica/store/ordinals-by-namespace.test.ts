@@ -1,7 +1,6 @@
 /** The ordinals of namespaces, in order of arrival. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { NumberColumns } from '../../../../src/replica/store/columns.ts';
 import { OrdinalsByNamespace } from '../../../../src/replica/store/ordinals-by-namespace.ts';
 

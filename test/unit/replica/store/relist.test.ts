@@ -1,7 +1,6 @@
 /** Relists: what handlers receive, what queries return, what memory stays. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { SnapshotCursor, emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import { borrowed, wireObject } from './objects.ts';

@@ -3,7 +3,6 @@
  * numbering into the replica, as the merge does it. Every check compares all queries, and the listener, with the model.
  */
 import assert from 'node:assert/strict';
-
 import type { Random } from '../../../../src/base/clock.ts';
 import type { Dictionary } from '../../../../src/replica/store/pack.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';

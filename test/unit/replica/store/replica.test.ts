@@ -1,7 +1,6 @@
 /** Replica, state and indexes compared with a plain Map, through random histories with relists in all their forms. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import type { Random } from '../../../../src/base/clock.ts';
 import type { Difference } from '../../../../src/replica/store/deliveries.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';

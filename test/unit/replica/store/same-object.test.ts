@@ -1,7 +1,6 @@
 /** The comparison of an entry with a listed object: loose or packed, JSON or msgpack. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-
 import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { EncodedObject, Entry } from '../../../../src/replica/store/entry.ts';

@@ -1,7 +1,6 @@
 /** Slabs: an allocation is never overwritten or lost, and released chunks are reused. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import type { Random } from '../../../../src/base/clock.ts';
 import { SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/store-memory.ts';
 import { EntryTable } from '../../../../src/replica/store/entry-table.ts';

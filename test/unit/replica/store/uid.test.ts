@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { Uuid, uuidText } from '../../../../src/replica/store/extracted-fields.ts';
 import type { ObjectFacts } from '../../../../src/replica/store/extracted-fields.ts';
 import { factsOf } from './objects.ts';

@@ -4,7 +4,6 @@
  * byte is reserved twice.
  */
 import assert from 'node:assert/strict';
-
 import { BLOCK_BYTES } from '../../../../src/shared/log/log-layout.ts';
 import { LOG_FULL, LogWriter, allocateLog } from '../../../../src/shared/log/log.ts';
 import { compareU32 } from '../../../../src/shared/ring/word.ts';

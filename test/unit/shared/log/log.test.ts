@@ -1,7 +1,6 @@
 /** Tests of the log against its model under seeded loads, and of its edge cases. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import type { Random } from '../../../../src/base/clock.ts';
 import { BLOCK_BYTES, LOG_BYTES_MAX } from '../../../../src/shared/log/log-layout.ts';
 import { LOG_FULL, LogWriter, allocateLog } from '../../../../src/shared/log/log.ts';

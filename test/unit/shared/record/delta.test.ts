@@ -1,7 +1,6 @@
 /** Tests that a shard reads what the reflector wrote, for every field at its extremes. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import type { Random } from '../../../../src/base/clock.ts';
 import {
   RECORD_TYPE_CONTROL,

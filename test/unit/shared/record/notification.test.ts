@@ -1,7 +1,6 @@
 /** Tests that the main thread reads what a shard wrote: notifications with all optional parts, and prefix records. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import type { Random } from '../../../../src/base/clock.ts';
 import { sequenceOf } from '../../../../src/shared/record/delta.ts';
 import {

@@ -1,6 +1,5 @@
 /** Both ends of a ring for sending records, and random values for their fields. */
 import assert from 'node:assert/strict';
-
 import type { Random } from '../../../../src/base/clock.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';

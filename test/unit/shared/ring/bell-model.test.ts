@@ -4,7 +4,6 @@
  */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { BELL_PROTOCOL, BROKEN_PROTOCOL, check } from './bell-model.ts';
 import type { ConsumerStep, ProducerStep, Protocol } from './bell-model.ts';
 

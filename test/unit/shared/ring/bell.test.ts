@@ -5,7 +5,6 @@
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
 import { RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { WORD_BYTES, allocateWords } from '../../../../src/shared/ring/word.ts';

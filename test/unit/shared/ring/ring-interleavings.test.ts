@@ -1,7 +1,6 @@
 /** Tests of seeded interleavings of both ends of a ring, checked against a plain array of records after every step. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import { seededRandom } from './random.ts';
 import { RingTwin } from './ring-twin.ts';
 

@@ -1,7 +1,6 @@
 /** Tests of every record size at every alignment, of the full ring, and of errors at the two ends. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-
 import {
   INSUFFICIENT_CAPACITY,
   RingConsumer,

@@ -8,7 +8,6 @@
  * ```
  */
 import assert from 'node:assert/strict';
-
 import type { Random } from '../../../../src/base/clock.ts';
 import {
   INSUFFICIENT_CAPACITY,

@@ -4,7 +4,6 @@
  * bell when the ring is empty.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
 import { RingConsumer, RingMemory, RingProducer } from '../../../../src/shared/ring/ring.ts';
 import { checkStressRecord, mixed, payloadSize, writeStressRecord } from './stress-records.ts';

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
 import { RingConsumer, RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { allocateWords } from '../../../../src/shared/ring/word.ts';

@@ -7,16 +7,12 @@ import { ReconcilerPool, SharedCache } from '../../../../src/thread/index.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { errorOf, failureOf } from '../../../../src/thread/pool/messages.ts';
 import type { ReconcilerThread, ThreadSettings } from '../../../../src/thread/pool/reconciler-thread.ts';
-import { PODS, Scene, pod } from '../../informer/scene.ts';
+import { PODS, Scene, pod, turns } from '../../informer/scene.ts';
 import type { Pod } from '../../informer/scene.ts';
 import { FakeThread, KeyLedger, fakeCache } from './fake-threads.ts';
 import { BEGUN, FIRST_OWNER, RELEASED } from './reconciling.ts';
 
 const MODULE = new URL('./reconciling.js', import.meta.url);
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 function thrower(): never {
   throw new Error('inner');
@@ -78,9 +74,9 @@ test('C299 a thread that does not load its module in time is terminated, and its
     code: 'ERR_KUBELOOM_MODULE',
     message: /hangs\.js was not loaded within 30000 ms/,
   });
-  while (threads.length === 0) await turn();
+  while (threads.length === 0) await turns(1);
   clock.advance(29_999);
-  await turn();
+  await turns(1);
   assert.equal(threads[0]?.state.kind, 'opening');
   clock.advance(1);
   await failed;
@@ -90,12 +86,12 @@ test('C299 a thread that does not load its module in time is terminated, and its
   const done = pool.reconcile('b');
   while (threads.length === 1) {
     clock.advance(100);
-    await turn();
+    await turns(1);
   }
   threads[1]?.answer({ outcome: 'done', requeueAfterMs: undefined });
-  while (threads[1]?.state.kind !== 'busy') await turn();
+  while (threads[1]?.state.kind !== 'busy') await turns(1);
   clock.advance(100_000);
-  await turn();
+  await turns(1);
   threads[1].answer({ outcome: 'done', requeueAfterMs: undefined });
   await done;
   await pool.close();
@@ -111,7 +107,7 @@ test('C213 a thread that cannot be started leaves no port behind', async () => {
   };
   const pool = new ReconcilerPool(MODULE, { cache, threads: 1 }, { clock: new FakeClock(), startThread });
   await assert.rejects(pool.reconcile('a'), /no file of the worker/);
-  while (cache.ports > 0) await turn();
+  while (cache.ports > 0) await turns(1);
   await pool.close();
 });
 
@@ -154,12 +150,12 @@ test("C211 C218 C220 a thread whose handler was removed fails its next key, and 
     Atomics.store(words, RELEASED, 0);
     Atomics.store(words, BEGUN, 0);
     const held = Promise.allSettled([pool.reconcile(`ns/${action}`)]);
-    while (Atomics.load(words, BEGUN) === 0) await turn();
+    while (Atomics.load(words, BEGUN) === 0) await turns(1);
     for (let number = 0; number < 200; number++)
       source.modify(pod(`pod-${number}`, { round: `${round}`, text: 'x'.repeat(500) }));
     while (informer.stats().handlers.length > 0) {
       clock.advance(500);
-      await turn();
+      await turns(1);
     }
     source.modify(pod('read', { version: `${round}` }));
     await settled(informer);
