@@ -1,7 +1,6 @@
 /** controller-runtime's event handlers: the keys, and their priorities, that a change puts into the queue. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
 import {
   LOW_PRIORITY,
   controllerKeys,
@@ -15,6 +14,7 @@ import { DeletedFinalStateUnknown, resources } from '../../../src/index.ts';
 import { PriorityQueue } from '../../../src/workqueue/index.ts';
 import type { Borrowed, KubeObject } from '../../../src/index.ts';
 import type { AddOptions } from '../../../src/workqueue/index.ts';
+import { processWarnings } from '../../kit/warnings.ts';
 import { state } from './changes.ts';
 
 class RecordingQueue extends PriorityQueue<string> {
@@ -214,14 +214,9 @@ describe('controllerKeys', () => {
 
 describe('feed', () => {
   const { pods } = resources.core.v1;
-  const warnings = (t: TestContext): string[] => {
-    const seen: string[] = [];
-    t.mock.method(process, 'emitWarning', (warning: string) => void seen.push(warning));
-    return seen;
-  };
 
   it('reads results that come without a promise, as for await, and a return that throws ends nothing', async (t) => {
-    const seen = warnings(t);
+    const seen = processWarnings(t);
     const queue = new PriorityQueue<string>();
     const stop = new AbortController();
     const results = [{ done: false, value: 'a/b' }, new Promise(() => undefined)];
@@ -237,11 +232,11 @@ describe('feed', () => {
     assert.equal(await queue.get(), 'a/b');
     stop.abort();
     await fed;
-    assert.match(seen.join(), /return threw: it does not return/);
+    assert.match(seen[0]?.message ?? '', /return threw: it does not return/);
   });
 
   it('reports keys that are no keys of the kind, and reads on', async (t) => {
-    const seen = warnings(t);
+    const seen = processWarnings(t);
     const queue = new PriorityQueue<string>();
     const keys: readonly unknown[] = [[undefined], ['b'], ['a/b/c'], [7], 'a/b', undefined, ['a/b']];
     async function* stream(): AsyncGenerator {

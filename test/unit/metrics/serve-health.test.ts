@@ -8,13 +8,13 @@ import { request as requestSecure } from 'node:https';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import type { TestContext } from 'node:test';
 
 import { serveHealth } from '../../../src/metrics/index.ts';
 import { createCertificates } from '../../../src/tools/apiserver/wire/certificates.ts';
 import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { RecordingLogger } from '../../kit/recording-logger.ts';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
+import { processWarnings } from '../../kit/warnings.ts';
 
 interface Asked {
   readonly status: number;
@@ -44,15 +44,6 @@ function informer(name: string): { name: string; isSynced: boolean; isEnded: boo
       return this.isEnded;
     },
   };
-}
-
-/** `code: message` of every warning of the process. */
-function warnings(context: TestContext): string[] {
-  const seen: string[] = [];
-  context.mock.method(process, 'emitWarning', (message: string, { code }: { code: string }) => {
-    seen.push(`${code}: ${message}`);
-  });
-  return seen;
 }
 
 describe('serveHealth', () => {
@@ -116,7 +107,7 @@ describe('serveHealth', () => {
   });
 
   test('hides the error of a check, which is reported once, until it changes', async (context) => {
-    const warned = warnings(context);
+    const warned = processWarnings(context);
     let failure: unknown = new Error('password hunter2 was refused\nfor the user');
     await using server = await serveHealth({
       port: 0,
@@ -134,10 +125,14 @@ describe('serveHealth', () => {
     }
     failure = undefined;
     assert.equal((await ask(server.address, '/healthz/database')).status, 200);
-    assert.deepEqual(warned, [
-      'ERR_KUBELOOM_HEALTH_CHECK: healthz check database fails: password hunter2 was refused',
-      'ERR_KUBELOOM_HEALTH_CHECK: healthz check other fails: token s3cr3t',
-    ]);
+    const code = 'ERR_KUBELOOM_HEALTH_CHECK';
+    assert.deepEqual(
+      warned.map((warning) => [warning.code, warning.message]),
+      [
+        [code, 'healthz check database fails: password hunter2 was refused'],
+        [code, 'healthz check other fails: token s3cr3t'],
+      ],
+    );
   });
 
   test('ends a check after its time, and calls a check that hangs only once', async () => {

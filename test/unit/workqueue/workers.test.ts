@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { parallelizeUntil } from '../../../src/workqueue/parallelize-until.ts';
 import { ItemExponentialFailureRateLimiter } from '../../../src/workqueue/rate-limiters.ts';
 import { PriorityQueue } from '../../../src/workqueue/priority-queue.ts';
@@ -12,32 +11,13 @@ import { runWorkers } from '../../../src/workqueue/run-workers.ts';
 import { TerminalError } from '../../../src/workqueue/terminal-error.ts';
 import { collectMetrics } from '../../../src/metrics/collect.ts';
 import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
+import { processWarnings } from '../../kit/warnings.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 function scene(): { clock: FakeClock; queue: RateLimitingQueue<string> } {
   const clock = new FakeClock();
   const rateLimiter = new ItemExponentialFailureRateLimiter<unknown>(10, 1000);
   return { clock, queue: new RateLimitingQueue<string>({ clock, rateLimiter }) };
-}
-
-interface Warning {
-  readonly message: string;
-  readonly type?: string;
-  readonly code?: string;
-  readonly detail?: string;
-}
-
-/** The warnings of the process, from now on to the end of the test. */
-function warnings(context: TestContext): Warning[] {
-  const seen: Warning[] = [];
-  context.mock.method(process, 'emitWarning', (message: string, options: Omit<Warning, 'message'>) =>
-    seen.push({ message, ...options }),
-  );
-  return seen;
 }
 
 describe('running workers', () => {
@@ -68,7 +48,7 @@ describe('running workers', () => {
 
   test('C189 warns of an item that failed without its control characters, when nothing else listens', async (context) => {
     const { queue } = scene();
-    const warned = warnings(context);
+    const warned = processWarnings(context);
     queue.add('a\u001b[2J');
     const running = runWorkers(queue, 1, () => Promise.reject(new Error('b\nc')), { retriesMax: 0 });
     queue.shutDown();
@@ -82,7 +62,7 @@ describe('running workers', () => {
 
   test('warns of failures with the stack of the error, once a second for each message', async (context) => {
     const { clock, queue } = scene();
-    const warned = warnings(context);
+    const warned = processWarnings(context);
     const reconcile = (item: string): never => {
       throw new TypeError(item === 'other' ? 'another bug' : 'my bug');
     };

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { warningsOf } from '../../../../src/controller/requests/warning-header.ts';
 import { resources } from '../../../../src/index.ts';
 import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
+import { processWarnings } from '../../../kit/warnings.ts';
 import { RecordingServer, status } from './recording-server.ts';
 import type { Answer } from './recording-server.ts';
 
@@ -224,26 +225,21 @@ describe('warnings of the server', () => {
       ...STORED,
       headers: { warning: Buffer.from('299 - "old\u202e version"').toString('latin1') },
     }));
-    const emitted: unknown[] = [];
-    t.mock.method(process, 'emitWarning', (text: string, { code }: { readonly code: string }) =>
-      emitted.push([code, text]),
-    );
+    const emitted = processWarnings(t);
     const client = server.client();
     await client.get(configMaps, KEY);
     await client.get(configMaps, KEY);
-    assert.deepEqual(emitted, [
-      [
-        'ERR_KUBELOOM_SERVER_WARNING',
-        'GET /api/v1/namespaces/default/configmaps/a: the server warns: old\\u202e version',
-      ],
-    ]);
+    const message = 'GET /api/v1/namespaces/default/configmaps/a: the server warns: old\\u202e version';
+    assert.deepEqual([emitted.length, emitted[0]?.code], [1, 'ERR_KUBELOOM_SERVER_WARNING']);
+    assert.equal(emitted[0]?.message, message);
     const failing = server.client({
       onWarning: () => {
         throw new Error('mine');
       },
     });
     assert.equal((await failing.get(configMaps, KEY)).kind, 'ConfigMap');
-    assert.match(String(emitted.at(-1)), /ERR_KUBELOOM_ERROR_LISTENER,onWarning threw: mine/);
+    const { code, message: threw } = emitted[1] ?? {};
+    assert.deepEqual([code, threw], ['ERR_KUBELOOM_ERROR_LISTENER', 'onWarning threw: mine']);
   });
 
   it('C388 are read from any header: a part that is not a warning is skipped', () => {
