@@ -29,27 +29,22 @@ async function ask(address: string, path: string, method = 'GET', ca?: string): 
   return { status: response.statusCode ?? 0, body: await text(response) };
 }
 
-function informer(name: string): { name: string; isSynced: boolean; isEnded: boolean } & {
-  hasSynced(): boolean;
-  isStopped(): boolean;
-} {
-  return {
-    name,
-    isSynced: false,
-    isEnded: false,
-    hasSynced() {
-      return this.isSynced;
-    },
-    isStopped() {
-      return this.isEnded;
-    },
-  };
+class Informer {
+  readonly name: string;
+  isSynced = false;
+  isEnded = false;
+  readonly hasSynced = (): boolean => this.isSynced;
+  readonly isStopped = (): boolean => this.isEnded;
+
+  constructor(name: string) {
+    this.name = name;
+  }
 }
 
 describe('serveHealth', () => {
   test('is ready when all informers have synced, and unhealthy when one of them has ended', async () => {
-    const pods = informer('pods (all namespaces)');
-    const informers = [pods].slice(1);
+    const pods = new Informer('pods (all namespaces)');
+    const informers: Informer[] = [];
     const log = new RecordingLogger();
     await using server = await serveHealth({ port: 0, informers: { informers }, log });
     assert.match(server.address, /^http:\/\/127\.0\.0\.1:\d+$/);
@@ -60,13 +55,11 @@ describe('serveHealth', () => {
     assert.deepEqual(await ask(server.address, '/readyz'), { status: 503, body: notReady });
     pods.isSynced = true;
     assert.deepEqual(await ask(server.address, '/readyz'), { status: 200, body: 'ok' });
-    informers.push(informer('nodes'));
+    informers.push(new Informer('nodes'));
     assert.equal((await ask(server.address, '/readyz')).status, 503);
     pods.isEnded = true;
-    assert.deepEqual(await ask(server.address, '/healthz/informers'), {
-      status: 503,
-      body: '[-]informers failed: reason withheld\n',
-    });
+    const ended = { status: 503, body: '[-]informers failed: reason withheld\n' };
+    assert.deepEqual(await ask(server.address, '/healthz/informers'), ended);
     assert.deepEqual(log.lines, [
       'info readyz check caches fails: there are no informers yet',
       'info readyz check caches fails: not synced: pods (all namespaces)',
@@ -94,14 +87,10 @@ describe('serveHealth', () => {
       body: `${verbose}warn: no check to exclude is named "absent"\nreadyz check passed\n`,
     });
     assert.deepEqual(await ask1('/readyz/queue'), { status: 200, body: 'ok' });
-    assert.deepEqual(await ask1('/readyz/database'), {
-      status: 503,
-      body: '[-]database failed: reason withheld\n',
-    });
-    assert.match(
-      (await ask1('/readyz/absent')).body,
-      /readyz\?verbose has ping, leader-election, database, queue/,
-    );
+    const failed = { status: 503, body: '[-]database failed: reason withheld\n' };
+    assert.deepEqual(await ask1('/readyz/database'), failed);
+    const { body } = await ask1('/readyz/absent');
+    assert.match(body, /readyz\?verbose has ping, leader-election, database, queue/);
     const statuses = ['/readyz/absent', '/readyz/a/b', '/', '//', '/stats.json'];
     for (const path of statuses) assert.equal((await ask1(path)).status, 404, path);
   });
@@ -221,19 +210,12 @@ describe('serveHealth', () => {
   test('closes at once, with a connection that never sends a request and a check that hangs', async () => {
     const tls = createCertificates('127.0.0.1');
     await using folder = new TemporaryFolder();
-    const files = {
-      certFile: folder.write('crt', tls.certificate),
-      keyFile: folder.write('key', tls.privateKey),
-    };
+    const certFile = folder.write('crt', tls.certificate);
+    const keyFile = folder.write('key', tls.privateKey);
     const signals: AbortSignal[] = [];
-    const readyz = {
-      hung: (signal: AbortSignal) => {
-        signals.push(signal);
-        return new Promise(() => undefined);
-      },
-    };
-    for (const secure of [{}, { tls: files }]) {
-      const server = await serveHealth({ port: 0, readyz, ...secure });
+    const hung = (signal: AbortSignal): Promise<unknown> => new Promise(() => signals.push(signal));
+    for (const secure of [{}, { tls: { certFile, keyFile } }]) {
+      const server = await serveHealth({ port: 0, readyz: { hung }, ...secure });
       const idle = connect(Number(new URL(server.address).port), '127.0.0.1');
       idle.on('error', () => undefined);
       await once(idle, 'connect');
