@@ -1,5 +1,6 @@
 /** Members of a partitioned manager's group on one embedded apiserver, with a clock that only the test moves. */
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 import { FakeClock, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import type { ApiServerOptions, EmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { ObjectClient } from '../../../src/controller/index.ts';
@@ -13,6 +14,7 @@ export const PARTITIONS = 4;
 /** A test takes a few thousand turns of the event loop. */
 const TURNS_MAX = 2_000_000;
 export const { pods } = resources.core.v1;
+export { turn };
 
 export class Member {
   readonly manager: PartitionedManager;
@@ -90,7 +92,7 @@ export class GroupScene implements AsyncDisposable {
   /** Waits for the end of a run with this error, while time passes. */
   async refuses(
     run: Promise<void>,
-    error: { readonly code: string; readonly message?: RegExp },
+    error: Error | { readonly code: string; readonly message?: RegExp },
   ): Promise<void> {
     let isOver = false;
     const rejected = assert.rejects(run, error).finally(() => (isOver = true));
@@ -150,8 +152,4 @@ export function uidOf(partition: number): string {
     const uid = `${(uids++ * 7919) % 100_003}-0000-4000`;
     if (filter.matchesText(uid)) return uid;
   }
-}
-
-export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
