@@ -33,7 +33,8 @@ export class Scene extends CaseScene {
   static async start(fault: RealCase): Promise<Scene> {
     const server = await startEmbeddedApiServer({ tls: false, ...fault.server });
     const proxy = fault.hasProxy ? await ChaosProxy.start(server.port, fault.proxyTls) : undefined;
-    const threads = new InformerThreads({ indexerThreads: 2, ...fault.threads });
+    // A thread that waits for a core of a busy machine is no fault.
+    const threads = new InformerThreads({ indexerThreads: 2, stallTimeoutMs: HANG_MS, ...fault.threads });
     const scene = new Scene(fault, { server, threads, url: proxy?.url }, proxy);
     if (fault.proxyTls) scene.trust({ caData: Buffer.from(fault.proxyTls.ca).toString('base64') });
     await scene.begin();

@@ -229,6 +229,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase<Scene>[] = [
   },
   {
     id: '49',
+    objects: 20,
     what: '50 informers, and their server is unreachable for 0.5 s',
     expected: 'they return over at least half of the backoff, and no more than twice the mean at a time',
     codes: [UNREACHABLE],
@@ -249,7 +250,8 @@ async function rotatedToken(scene: Scene): Promise<string> {
   await scene.mark();
   const refused = await scene.fault({ type: 'answer', status: 401 }, { token: 'old' }, 'always');
   await scene.fault({ type: 'end' });
-  await scene.untilLanded(refused, 2);
+  const [first, second] = await scene.untilLanded(refused, 2);
+  assert.equal(first?.atMs, second?.atMs, 'asked again at once');
   await scene.untilReported('ERR_KUBELOOM_UNAUTHORIZED');
   folder.write('token', 'new');
   await scene.untilReceived(50);
@@ -266,6 +268,7 @@ async function herd(scene: Scene): Promise<string> {
   const informers = Array.from({ length: HERD }, () => scene.newInformer({ backoff, ...LIST_ONLY }));
   for (const informer of informers) void informer.run().catch(() => undefined);
   await scene.until(() => informers.every((informer) => informer.hasSynced()), 'all have synced');
+  scene.stopLoad();
   scene.world.network.refuse();
   await scene.pass(500);
   const openedMs = scene.now;

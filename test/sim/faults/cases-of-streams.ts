@@ -37,7 +37,13 @@ export const CASES_OF_STREAMS: readonly FaultCase<Scene>[] = [
     id: '21',
     what: 'events come twice',
     expected: 'delivered once',
-    run: (scene) => times(scene, { type: 'duplicate' }, 20),
+    run: async (scene) => {
+      const seen = await times(scene, { type: 'duplicate' }, 20);
+      const { delivered } = scene.recorder.histories;
+      const revisions = delivered.flatMap((record) => ('key' in record ? [record.revision] : []));
+      assert.equal(new Set(revisions).size, revisions.length, 'each revision once');
+      return seen;
+    },
   },
   {
     id: '22a',

@@ -278,21 +278,10 @@ class ClientEnd extends EventEmitter {
     this.destroy();
   }
 
-  ref(): this {
-    return this;
-  }
-
-  unref(): this {
-    return this;
-  }
-
-  setNoDelay(): this {
-    return this;
-  }
-
-  setKeepAlive(): this {
-    return this;
-  }
+  readonly ref = (): this => this;
+  readonly unref = this.ref;
+  readonly setNoDelay = this.ref;
+  readonly setKeepAlive = this.ref;
 }
 
 /** A server's socket: a stream with the further members that node:http and the apiserver use. */
@@ -343,11 +332,6 @@ class ServerEnd extends Duplex {
     return this.destroy();
   }
 
-  setNoDelay(): this {
-    return this;
-  }
-
-  setTimeout(): this {
-    return this;
-  }
+  readonly setNoDelay = (): this => this;
+  readonly setTimeout = this.setNoDelay;
 }

@@ -22,8 +22,7 @@ export async function strike(
   action: FaultAction,
   match: ScenarioMatch = {},
 ): Promise<void> {
-  const id = await scene.fault(action, match);
-  await scene.untilLanded(id);
+  await scene.fault(action, match);
   await scene.untilAllLanded();
   await scene.untilReceived(50);
   await scene.heal();
