@@ -23,6 +23,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     what: 'does a random schedule of faults break a promise?',
     programs: [['test/sim/run.js']],
   },
+  'sim-faults': {
+    what: 'do the fault cases of the simulator hold with other seeds? --seeds 20, --case 5',
+    programs: [['test/sim/faults/run.js']],
+  },
   mutants: {
     what: 'does the oracle of the simulator see each of its mutants?',
     programs: [['test/sim/mutants/run.js']],

@@ -20,7 +20,7 @@ export function userEnvironment(bin: string = dirname(process.execPath)): NodeJS
   return { ...environment, NO_COLOR: '1', PATH: `${bin}:${environment['PATH'] ?? ''}` };
 }
 
-/** Packs what `npm run build` has written: another build for each tarball would take longer than the test. @returns the tarball */
+/** Packs what `npm run prepare` has written: another build for each tarball would take longer than the test. @returns the tarball */
 export async function pack(folder: string): Promise<string> {
   const flags = ['--silent', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await run('npm', ['pack', ...flags], { cwd: ROOT });

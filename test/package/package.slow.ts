@@ -1,6 +1,6 @@
 /**
  * The package as a user receives it: packed, and alone in an empty folder. Every entry loads and has its types, and README.md
- * works as it is printed. `npm run build` writes what is packed.
+ * works as it is printed. `npm run prepare` writes what is packed.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';

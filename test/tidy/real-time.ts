@@ -52,7 +52,6 @@ const KEEPS_ALIVE = 'keeps its process alive, or shows that something else does'
 const LOAD = 'a real process under a real load';
 const LOOKS = 'looks at the cache in every turn of the event loop';
 const PRINTS = 'prints how long a step took';
-const PUBLISHED = 'measures what a document publishes';
 const SPEED = 'takes the speed of the machine for granted: to be replaced';
 const STAMPS = 'stamps records for a report';
 
