@@ -14,7 +14,7 @@ import { RecordingHandler } from '../kit/recording-handler.ts';
 import { RecordingProxy } from './contract-proxy.ts';
 import { clusterOfTests } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { until } from './until.ts';
+import { until } from '../kit/until.ts';
 
 let namespaces = 0;
 

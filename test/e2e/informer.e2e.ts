@@ -15,7 +15,7 @@ import { HANG_MS } from '../kit/hang.ts';
 import { PODS } from '../kit/objects.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';
-import { until } from './until.ts';
+import { until } from '../kit/until.ts';
 import { PlainWatch } from './plain-watch.ts';
 
 const OBJECTS = 800;

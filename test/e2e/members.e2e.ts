@@ -13,7 +13,7 @@ import { nowMs } from './members/history.ts';
 import type { Line } from './members/history.ts';
 import { judge, undelivered } from './members/judge.ts';
 import { Members } from './members/members.ts';
-import { until } from './until.ts';
+import { until } from '../kit/until.ts';
 
 const { configMaps } = resources.core.v1;
 const NAMESPACE = 'default';

@@ -13,7 +13,7 @@ import { loadKubeConfig } from '../../src/index.ts';
 import { ROOT } from '../unit/docs/documents.ts';
 import { HANG_MS } from '../kit/hang.ts';
 import { clusterOfTests } from './control-plane.ts';
-import { until } from './until.ts';
+import { until } from '../kit/until.ts';
 
 const TITLE =
   'kubeloom partitions ends with 0 while all partitions are served, and with 1 after the group has ended';

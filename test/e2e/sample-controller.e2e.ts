@@ -11,7 +11,7 @@ import { definition, expectedOutput } from '../examples/repository.ts';
 import { SampleControllerScenario, obstruct } from '../examples/sample-controller-scenario.ts';
 import { complaint } from '../examples/verdict.ts';
 import { clusterOfTests } from './control-plane.ts';
-import { until } from './until.ts';
+import { until } from '../kit/until.ts';
 
 describe('the sample controller on a real kube-apiserver', () => {
   const cluster = clusterOfTests();

@@ -13,7 +13,7 @@ import { HANG_MS } from '../kit/hang.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';
 import { getText } from './get-text.ts';
-import { until } from './until.ts';
+import { until } from '../kit/until.ts';
 
 const CONFIG_MAPS: ResourceRef = resources.core.v1.configMaps;
 const OBJECTS = 400;

@@ -8,7 +8,7 @@ import { resources } from '../../src/index.ts';
 import type { KubeObject, ServerSource } from '../../src/index.ts';
 import type { ResourceOf } from '../../src/kube/resource.ts';
 import { nowMs } from '../e2e/members/history.ts';
-import { until } from '../e2e/until.ts';
+import { until } from '../kit/until.ts';
 import { WRITTEN_KINDS } from './window-record.ts';
 import type { KindName, MadeWrite, State, WrittenKind } from './window-record.ts';
 

@@ -5,7 +5,7 @@ import { FaultyProxy } from '../e2e/members/faulty-proxy.ts';
 import { nowMs } from '../e2e/members/history.ts';
 import type { Line } from '../e2e/members/history.ts';
 import { undelivered } from '../e2e/members/judge.ts';
-import { until } from '../e2e/until.ts';
+import { until } from '../kit/until.ts';
 import { LogTail } from '../e2e/members/log-tail.ts';
 import { Members } from '../e2e/members/members.ts';
 import { HANG_MS } from '../kit/hang.ts';

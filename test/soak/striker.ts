@@ -1,7 +1,7 @@
 /** Commits the faults of a window on the program, the members and the server. */
 import type { FaultyProxy, ProxyMode } from '../e2e/members/faulty-proxy.ts';
 import type { Fault as MemberFault, Members } from '../e2e/members/members.ts';
-import { until } from '../e2e/until.ts';
+import { until } from '../kit/until.ts';
 import { isClaimed, order } from './claim.ts';
 import type { ClaimedFault } from './claim.ts';
 import { LAST_WRITES } from './faults.ts';

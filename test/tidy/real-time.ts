@@ -52,7 +52,6 @@ const KEEPS_ALIVE = 'keeps its process alive, or shows that something else does'
 const LOAD = 'a real process under a real load';
 const LOOKS = 'looks at the cache in every turn of the event loop';
 const PRINTS = 'prints how long a step took';
-const SPEED = 'takes the speed of the machine for granted: to be replaced';
 const STAMPS = 'stamps records for a report';
 
 /** Every file with its reason. */
@@ -69,16 +68,19 @@ export const REAL_TIME: Readonly<Record<string, string>> = {
   'test/e2e/members/faulty-proxy.ts': FAULT,
   'test/e2e/members/history.ts': STAMPS,
   'test/e2e/members/member.ts': LOAD,
-  'test/faults/cases-of-programs.ts': SPEED,
-  'test/faults/scene.ts': SPEED,
+  'test/faults/cases-of-programs.ts': DATE,
+  'test/faults/scene.ts': ASKS_AGAIN,
   'test/fuzz/fuzz.test.ts': IS_THE_CASE,
   'test/fuzz/probe.ts': ASKS_AGAIN,
   'test/fuzz/run.ts': BUDGET,
   'test/fuzz/targets-of-answers.ts': ASKS_AGAIN,
   'test/kit/file-deadline.ts': ENDS_A_HANG,
   'test/kit/scripted-server.ts': STAMPS,
+  'test/kit/until.ts': ASKS_AGAIN,
   'test/package/steps.ts': PRINTS,
+  'test/prove/run.ts': PRINTS,
   'test/runtimes/commit.ts': DATE,
+  'test/sim/mutants/run.ts': ENDS_A_HANG,
   'test/sim/oracle/recorder.ts': STAMPS,
   'test/sim/tally.ts': PRINTS,
   'test/soak/reconcile.ts': LOAD,
@@ -88,7 +90,7 @@ export const REAL_TIME: Readonly<Record<string, string>> = {
   'test/unit/base/clock.test.ts': IS_THE_CASE,
   'test/unit/base/on-abort.test.ts': IS_THE_CASE,
   'test/unit/client-node/consumer.ts': IS_THE_CASE,
-  'test/unit/controller/drain.test.ts': SPEED,
+  'test/unit/controller/drain.test.ts': IS_THE_CASE,
   'test/unit/http/credentials-renewal.test.ts': DATE,
   'test/unit/informer/activity.test.ts': DATE,
   'test/unit/informer/scene.ts': KEEPS_ALIVE,
