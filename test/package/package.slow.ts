@@ -26,12 +26,6 @@ test('README.md has no block that the tests below leave out', () => {
   );
 });
 
-test('the commands of a checkout in README.md are those of CI', () => {
-  const [commands = ''] = /^npm ci .*?(?= #)/m.exec(README) ?? [];
-  const script = readFileSync(join(ROOT, '.ci/run'), 'utf8');
-  for (const command of commands.split(' && ')) assert.match(script, new RegExp(`^ *${command}\\b`, 'm'));
-});
-
 describe('the package alone in a folder', () => {
   let folder = '';
   const modules = (): string => join(folder, 'node_modules');
