@@ -38,7 +38,8 @@ async function trial(dist: string, seeds: number, limitMs: number): Promise<Outc
 async function main(): Promise<number> {
   const startMs = performance.now();
   const healthy = await trial(DIST, BASELINE_SEEDS, PATIENCE * HANG_MS);
-  const limitMs = Math.max(HANG_MS, PATIENCE * (SEEDS_MAX / BASELINE_SEEDS) * (performance.now() - startMs));
+  const seedMs = (performance.now() - startMs) / BASELINE_SEEDS;
+  const limitMs = Math.max(HANG_MS, Math.ceil(PATIENCE * SEEDS_MAX * seedMs));
   if (healthy.kind !== 'not seen') {
     print(`FAILED without any mutant: ${healthy.kind}: ${healthy.text}`);
     return 1;
