@@ -50,7 +50,7 @@ function started(name?: string): () => void {
 /** `pods 3`: the depth of each queue. */
 function depths(): string[] {
   const { samples = [] } = collectMetrics().find(({ name }) => name === 'workqueue_depth') ?? {};
-  return samples.map(({ labels, value }) => `${labels['name']} ${String(value)}`);
+  return samples.map(({ labels, value }) => `${labels['name']} ${JSON.stringify(value)}`);
 }
 
 describe('collectMetrics', () => {
