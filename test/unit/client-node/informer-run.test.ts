@@ -18,10 +18,7 @@ function running() {
     run: () => Promise.resolve(),
     waitForSync: () => Promise.resolve(),
     isStopped: () => false,
-    shutdown: () => {
-      seen.push('shutdown');
-      return Promise.resolve();
-    },
+    shutdown: () => Promise.resolve(seen.push('shutdown')),
   };
   const run = new InformerRun<object>({
     newInformer: ({ onError }) => {

@@ -18,21 +18,16 @@ after(() => threads.close());
 
 const PATH = '/api/v1/pods';
 const watch = { config: new clientNode.KubeConfig() };
-watch.config.loadFromClusterAndUser(
-  { name: 'c', server: 'http://127.0.0.1:1', skipTLSVerify: true },
-  { name: 'u' },
-);
+const CLUSTER = { name: 'c', server: 'http://127.0.0.1:1', skipTLSVerify: true };
+watch.config.loadFromClusterAndUser(CLUSTER, { name: 'u' });
 
 async function never(): Promise<never> {
   throw new Error('the list function is not called');
 }
 
-function listWatch(
-  ...[path = PATH, ...rest]: Partial<ConstructorParameters<typeof dropIn.ListWatch>>
-): unknown {
-  const [source = watch, listFn = never, , ...more] = rest;
-  return new dropIn.ListWatch(path, source, listFn, false, ...more);
-}
+/** Constructs a ListWatch of this path, or with these selectors and options. */
+const listWatch = (path = PATH, ...more: readonly unknown[]): unknown =>
+  new dropIn.ListWatch(path, watch, never, false, ...(more as [string]));
 
 describe('kubeloom/client-node', () => {
   test('has every export of client-node, its own informers, and the conversion of models', () => {
@@ -52,15 +47,13 @@ describe('kubeloom/client-node', () => {
     const option = (message: RegExp): object => ({ code: 'ERR_KUBELOOM_OPTION', message });
     assert.throws(() => listWatch('/some/path'), option(/cannot be watched/));
     assert.throws(() => listWatch('/api/v1/namespaces/web/nodes'), option(/cluster-scoped/));
-    assert.throws(() => listWatch(PATH, watch, never, false, 'a in'), selector);
-    assert.throws(() => listWatch(PATH, watch, never, false, '', 'a'), selector);
-    assert.throws(() => listWatch(PATH, null as never), option(/watch must be client-node's Watch/));
-    const delayFn = { delayFn: () => Promise.resolve() } as object;
-    assert.throws(() => listWatch(PATH, watch, never, false, '', '', delayFn), option(/have no "delayFn"/));
-    assert.throws(
-      () => listWatch(PATH, watch, never, false, '', '', { list: { pageSize: -1 } }),
-      option(/list\.pageSize/),
-    );
+    assert.throws(() => listWatch(PATH, 'a in'), selector);
+    assert.throws(() => listWatch(PATH, '', 'a'), selector);
+    const unwatched = (): unknown => new dropIn.ListWatch(PATH, null as never, never, false);
+    assert.throws(unwatched, option(/watch must be client-node's Watch/));
+    const delayFn = { delayFn: () => Promise.resolve() };
+    assert.throws(() => listWatch(PATH, '', '', delayFn), option(/have no "delayFn"/));
+    assert.throws(() => listWatch(PATH, '', '', { list: { pageSize: -1 } }), option(/list\.pageSize/));
     const informer = dropIn.makeInformer(watch.config, PATH, never);
     assert.throws(() => informer.on('add', undefined as never), option(/the callback must be a function/));
   });
@@ -133,10 +126,11 @@ describe('kubeloom/client-node', () => {
   });
 
   test('delivers the JSON of the wire when the installed client-node has no model', async () => {
+    const apiVersion = 'scheduling.k8s.io/v1alpha1';
     await using stage = await kubeloom({
-      path: '/apis/scheduling.k8s.io/v1alpha1/workloads',
+      path: `/apis/${apiVersion}/workloads`,
       kind: 'Workload',
-      apiVersion: 'scheduling.k8s.io/v1alpha1',
+      apiVersion,
     });
     stage.world.put('a');
     await stage.informer.start();
@@ -167,13 +161,8 @@ describe('on the embedded apiserver, with streaming lists', () => {
     await server.waitForWatches(2);
     // The server runs in this thread, so no request can come between these calls: both informers must list again.
     const expired = server.expireWatches();
-    await Promise.all([
-      put('one', 'b', '2'),
-      remove('one', 'c'),
-      remove('two', 'a'),
-      put('three', 'a', '1'),
-      expired,
-    ]);
+    const removals = [remove('one', 'c'), remove('two', 'a')];
+    await Promise.all([put('one', 'b', '2'), ...removals, put('three', 'a', '1'), expired]);
     await server.waitForWatches(2);
     await put('one', 'a', '2');
     await remove('three', 'a');

@@ -1,11 +1,10 @@
 /** Scenarios of lists, watches and errors of an apiserver. */
+import { status } from '../../kit/scripted-server.ts';
 import { NOT_RESTARTED, started } from './scenario.ts';
 import type { Scenarios } from './scenario.ts';
 
-const INTERNAL = {
-  type: 'ERROR',
-  object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'InternalError', code: 500 },
-};
+const WEB_PODS = '/api/v1/namespaces/web/pods';
+const INTERNAL = { type: 'ERROR', object: status(500, 'InternalError') };
 
 export const SCENARIOS_OF_SERVERS: Scenarios = {
   'the first list is delivered before start() resolves, and cached': {
@@ -16,11 +15,8 @@ export const SCENARIOS_OF_SERVERS: Scenarios = {
     ],
     async steps(stage) {
       const { informer, lines, world } = stage;
-      const before = [
-        informer.list(),
-        informer.get('a', 'default') ?? null,
-        informer.latestResourceVersion(),
-      ];
+      const found = informer.get('a', 'default') ?? null;
+      const before = [informer.list(), found, informer.latestResourceVersion()];
       for (const name of ['b', 'a']) world.put(name);
       await informer.start();
       return [before, lines, stage.names(), informer.latestResourceVersion()];
@@ -47,11 +43,10 @@ export const SCENARIOS_OF_SERVERS: Scenarios = {
     covers: ['the deletion of an unknown object changes nothing', 'one version is delivered once'],
     async steps(stage) {
       await started(stage, 'a');
-      const object = (name: string, resourceVersion: string) => ({
-        kind: 'Pod',
-        apiVersion: 'v1',
-        metadata: { name, namespace: 'default', resourceVersion },
-      });
+      const object = (name: string, resourceVersion: string) => {
+        const metadata = { name, namespace: 'default', resourceVersion };
+        return { kind: 'Pod', apiVersion: 'v1', metadata };
+      };
       stage.world.send(
         { type: 'MODIFIED', object: object('new', '100') },
         { type: 'ADDED', object: object('new', '101') },
@@ -254,11 +249,7 @@ export const SCENARIOS_OF_SERVERS: Scenarios = {
   },
   'the watch selects by label and field': {
     covers: ['selectors are sent'],
-    options: {
-      labelSelector: 'app=web',
-      fieldSelector: 'spec.nodeName=n',
-      path: '/api/v1/namespaces/web/pods',
-    },
+    options: { labelSelector: 'app=web', fieldSelector: 'spec.nodeName=n', path: WEB_PODS },
     async steps(stage) {
       await stage.informer.start();
       await stage.settled();
@@ -267,7 +258,7 @@ export const SCENARIOS_OF_SERVERS: Scenarios = {
     expected: ['watch /api/v1/namespaces/web/pods app=web spec.nodeName=n'],
   },
   'the list': {
-    options: { labelSelector: 'app=web', path: '/api/v1/namespaces/web/pods' },
+    options: { labelSelector: 'app=web', path: WEB_PODS },
     async steps(stage) {
       await stage.informer.start();
       return stage.world.requests.filter((request) => request.startsWith('list'));

@@ -50,10 +50,8 @@ export function clientOf(clientNode: Clients, threads?: InformerThreads): Client
   return async (options = {}) => {
     const world = await World.start(options.kind, options.apiVersion);
     const kubeConfig = new clientNode.KubeConfig();
-    kubeConfig.loadFromClusterAndUser(
-      { name: 'world', server: world.url, skipTLSVerify: true },
-      { name: 'user' },
-    );
+    const cluster = { name: 'world', server: world.url, skipTLSVerify: true };
+    kubeConfig.loadFromClusterAndUser(cluster, { name: 'user' });
     return new Stage(world, clientNode, threads, kubeConfig, options);
   };
 }

@@ -23,6 +23,8 @@ interface Refusal {
 /** Round trips over the loopback after which nothing more is expected. */
 const QUIET_REQUESTS = 20;
 
+const EXPIRED = status(410, 'Expired', 'too old resource version');
+
 export class World implements AsyncDisposable {
   readonly #objects = new Map<string, WireObject>();
   readonly #log: LogEntry[] = [];
@@ -51,9 +53,8 @@ export class World implements AsyncDisposable {
 
   /** Lists and watches, with their selectors: `list app=web`. Refused streaming lists are left out. */
   get requests(): string[] {
-    const asked =
-      this.#server?.requests.filter(({ isStreamingList, path }) => !isStreamingList && path !== '/quiet') ??
-      [];
+    const all = this.#server?.requests ?? [];
+    const asked = all.filter(({ isStreamingList, path }) => !isStreamingList && path !== '/quiet');
     return asked.map(({ isWatch, path, query }) => {
       const selectors = [query['labelSelector'], query['fieldSelector']].filter(Boolean);
       return [isWatch ? 'watch' : 'list', path, ...selectors].join(' ');
@@ -64,16 +65,9 @@ export class World implements AsyncDisposable {
   put(name: string, more: { readonly namespace?: string; readonly [field: string]: unknown } = {}): void {
     const { namespace = 'default', metadata = {}, ...rest } = more;
     const key = `${namespace}/${name}`;
-    const object = this.#stamped({
-      ...rest,
-      metadata: {
-        name,
-        ...(namespace === '' ? {} : { namespace }),
-        uid: `uid-${name}`,
-        creationTimestamp: '2024-05-06T07:08:09Z',
-        ...(metadata as object),
-      },
-    });
+    const stored = { name, uid: `uid-${name}`, creationTimestamp: '2024-05-06T07:08:09Z' };
+    const place = namespace === '' ? {} : { namespace };
+    const object = this.#stamped({ ...rest, metadata: { ...stored, ...place, ...(metadata as object) } });
     this.#append(this.#objects.has(key) ? 'MODIFIED' : 'ADDED', object);
     this.#objects.set(key, object);
   }
@@ -141,7 +135,7 @@ export class World implements AsyncDisposable {
     change();
     this.#oldestVersion = ++this.#version;
     for (const watch of open) {
-      if (isEvent) watch.send({ type: 'ERROR', object: status(410, 'Expired', 'too old resource version') });
+      if (isEvent) watch.send({ type: 'ERROR', object: EXPIRED });
       watch.end();
     }
   }
@@ -166,14 +160,9 @@ export class World implements AsyncDisposable {
   }
 
   #answer(request: ScriptedRequest): void {
-    if (request.path === '/quiet') {
-      request.answer(200, {});
-      return;
-    }
-    if (request.isStreamingList) {
-      request.answer(400, status(400, 'BadRequest', 'sendInitialEvents is forbidden'));
-      return;
-    }
+    if (request.path === '/quiet') return request.answer(200, {});
+    const forbidden = status(400, 'BadRequest', 'sendInitialEvents is forbidden');
+    if (request.isStreamingList) return request.answer(400, forbidden);
     const verb = request.isWatch ? 'watch' : 'list';
     const index = this.#refusals.findIndex((refusal) => refusal.verb === verb);
     const [refusal] = index === -1 ? [] : this.#refusals.splice(index, 1);
@@ -195,10 +184,7 @@ export class World implements AsyncDisposable {
 
   #watch(request: ScriptedRequest): void {
     const from = Number(request.query['resourceVersion'] ?? 0);
-    if (from < this.#oldestVersion) {
-      request.answer(410, status(410, 'Expired', 'too old resource version'));
-      return;
-    }
+    if (from < this.#oldestVersion) return request.answer(410, EXPIRED);
     const missed = this.#log.filter(({ version }) => version > from);
     request.send(...missed.map(({ type, object }) => ({ type, object })));
     if (request.query['allowWatchBookmarks'] === 'true') request.send(bookmark(String(this.#version)));

@@ -13,9 +13,12 @@ import { Gate, Reconciliations, Scene, managerOf, managerWith, object, turns } f
 const { deployments, replicaSets } = resources.apps.v1;
 const { configMaps, pods } = resources.core.v1;
 
+function owner(name: string, controller = true): object {
+  return { apiVersion: 'apps/v1', kind: 'Deployment', name, uid: `uid-${name}`, controller };
+}
+
 function ownedBy(name: string): object {
-  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid: `uid-${name}`, controller: true };
-  return { ownerReferences: [owner] };
+  return { ownerReferences: [owner(name)] };
 }
 
 describe('a controller', () => {
@@ -38,14 +41,7 @@ describe('a controller', () => {
 
   it('queues the keys of a stream, and of every owner where it owns so', async () => {
     await using scene = await Scene.start();
-    const owner = (name: string, controller: boolean): object => ({
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      name,
-      uid: name,
-      controller,
-    });
-    const ownerReferences = [owner('x', false), owner('y', true)];
+    const ownerReferences = [owner('x', false), owner('y')];
     await scene.create('replicasets.apps', object('r', 'default', { ownerReferences }));
     await using running = managerOf(scene);
     const done = new Reconciliations();
@@ -80,14 +76,10 @@ describe('a controller', () => {
         const isLost = method === 'POST' && lost-- > 0;
         answer.writeHead(isLost ? 504 : (got.statusCode ?? 0), got.headers);
         if (path?.includes('limit=1')) for (const write of held.splice(0)) write();
-        if (!path?.includes('watch=')) {
-          got.pipe(answer);
-          return;
-        }
-        got.on('data', (bytes: Buffer) => {
-          if (lost === 0) held.push(() => answer.write(bytes));
-          else answer.write(bytes);
-        });
+        const forward = (bytes: Buffer): unknown =>
+          lost === 0 ? held.push(() => answer.write(bytes)) : answer.write(bytes);
+        if (path?.includes('watch=')) got.on('data', forward);
+        else got.pipe(answer);
       });
       answer.on('close', () => up.destroy());
       down.pipe(up);
@@ -185,16 +177,12 @@ describe('a controller', () => {
     await using running = await managerWith([]);
     const { scene } = running;
     const done = new Reconciliations();
+    const keysOf = ({ object: { data = {} } }: { readonly object: { readonly data?: object } }): string[] =>
+      Object.keys(data).map((name) => `default/${name}`);
     running.manager
       .controllerFor(deployments, { predicate: generationChanged })
       .owns(replicaSets, { predicate: ({ type }) => type !== 'delete' })
-      .watches(
-        configMaps,
-        ({ object: { data = {} } }) => Object.keys(data).map((name) => `default/${name}`),
-        {
-          predicate: ({ object: { name } }) => name === 'wanted',
-        },
-      )
+      .watches(configMaps, keysOf, { predicate: ({ object: { name } }) => name === 'wanted' })
       .reconcile(done.reconcile);
     void running.run();
     await scene.create('deployments.apps', object('a'));
@@ -225,13 +213,10 @@ describe('a controller', () => {
     });
     declaration.reconcile(done.reconcile);
     void running.run();
-    for (const [calls, delayMs] of [
-      [1, 10],
-      [2, 20],
-    ] as const) {
+    for (const calls of [1, 2]) {
       await done.count(calls);
       await turns();
-      clock.advance(delayMs - 1);
+      clock.advance(10 * calls - 1);
       await turns();
       assert.equal(done.keys.length, calls);
       clock.advance(1);
@@ -245,11 +230,8 @@ describe('a controller', () => {
 });
 
 describe('a reconciliation', () => {
-  const MUTE = {
-    faultId: 'm',
-    match: { verb: 'watch', resource: 'pods' },
-    action: { type: 'mute' },
-  } as const;
+  const match = { verb: 'watch', resource: 'pods' } as const;
+  const MUTE = { faultId: 'm', match, action: { type: 'mute' } } as const;
 
   it('begins when the cache has the writes of the previous reconciliation, or after 10 s without them', async () => {
     const clock = new FakeClock();

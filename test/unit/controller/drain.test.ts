@@ -14,22 +14,15 @@ it('C231 a controller that drains reconciles waiting keys whose objects are gone
   await using scene = await Scene.start();
   await scene.create('deployments.apps', ...['busy', 'failed', 'gone', 'here'].map((name) => object(name)));
   const cache = scene.cache();
-  await using set = new ControllerSet({
-    cache,
-    client: new ObjectClient(scene.kubeConfig),
-    clock: realClock,
-  });
+  const client = new ObjectClient(scene.kubeConfig);
+  await using set = new ControllerSet({ cache, client, clock: realClock });
   using gate = new Gate();
   const done = new Reconciliations(async (key) => {
     if (key === 'default/failed' && !cache.get(deployments, key) && !stop.signal.aborted)
       throw new Error('not now');
     if (key === 'default/busy' && done.keys.length > 4) await gate.opened;
   });
-  const rateLimiter = {
-    when: (): number => 3_600_000,
-    forget: (): void => undefined,
-    numRequeues: (): number => 0,
-  };
+  const rateLimiter = { when: () => 3_600_000, forget: () => undefined, numRequeues: () => 0 };
   set.controllerFor(deployments, { rateLimiter, onError: () => undefined }).reconcile(done.reconcile);
   set.start();
   const stop = new AbortController();

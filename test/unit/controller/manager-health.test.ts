@@ -47,15 +47,12 @@ describe('the health server of a manager', () => {
     await done.count(1);
     assert.deepEqual(await statuses(log, '/healthz', '/readyz'), ['200 ok', '200 ok']);
     isLeading = false;
-    assert.deepEqual(await statuses(log, '/healthz/leader-election', '/readyz/leader-election'), [
-      '503 [-]leader-election failed: reason withheld',
-      '503 [-]leader-election failed: reason withheld',
-    ]);
+    const lost = '503 [-]leader-election failed: reason withheld';
+    const paths = ['/healthz/leader-election', '/readyz/leader-election'];
+    assert.deepEqual(await statuses(log, ...paths), [lost, lost]);
     running.stop.abort();
-    assert.deepEqual(await statuses(log, '/healthz/ping', '/readyz/shutdown'), [
-      '200 ok',
-      '503 [-]shutdown failed: reason withheld',
-    ]);
+    const stopped = ['200 ok', '503 [-]shutdown failed: reason withheld'];
+    assert.deepEqual(await statuses(log, '/healthz/ping', '/readyz/shutdown'), stopped);
     gate.open();
     await run;
     await assert.rejects(statuses(log, '/healthz'), /fetch failed/);
@@ -68,11 +65,10 @@ describe('the health server of a manager', () => {
       [{}, /^health\.port must be given/],
       [{ port: 0, informers: [] }, /^there is no option health\.informers: /],
       [{ port: 0, readyz: { caches: () => true } }, /must be none of ping/],
-    ] as const)
-      assert.throws(() => new Manager(kubeConfig, { health: health as never }), {
-        code: 'ERR_KUBELOOM_OPTION',
-        message,
-      });
+    ] as const) {
+      const create = (): unknown => new Manager(kubeConfig, { health: health as never });
+      assert.throws(create, { code: 'ERR_KUBELOOM_OPTION', message });
+    }
     await using running = managerOf(scene, { health: { port: Number(new URL(scene.server.url).port) } });
     running.manager.controllerFor(deployments).reconcile(() => undefined);
     assert.equal((await rejection(running.run())).code, 'EADDRINUSE');
@@ -111,15 +107,13 @@ describe('the log of a manager', () => {
     const line = log.fields[log.lines.indexOf('error reconciling failed: not yet')] ?? {};
     const { controller, key, retries, err } = line;
     assert.deepEqual([controller, key, retries, err instanceof Error], ['web', 'default/a', 0, true]);
-    assert.deepEqual(
-      log.lines.filter((_, index) => log.fields[index]?.['key'] === undefined),
-      [
-        'info the caches are filled',
-        'info starting controller',
-        'info controller has stopped',
-        'info the manager has stopped',
-      ],
-    );
+    const others = log.lines.filter((_, index) => log.fields[index]?.['key'] === undefined);
+    assert.deepEqual(others, [
+      'info the caches are filled',
+      'info starting controller',
+      'info controller has stopped',
+      'info the manager has stopped',
+    ]);
     assert.deepEqual(warned, []);
   });
 

@@ -114,16 +114,13 @@ describe('a write that the cache does not have', () => {
   it('C287 lets other keys be reconciled, and its own key after 10 s', async () => {
     const clock = new FakeClock();
     await using scene = await Scene.start();
-    await scene.create(
-      'configmaps',
-      ...['a', 'b'].map((name) => object(name, 'default', { labels: { in: 'yes' } })),
-    );
+    const labels = { in: 'yes' };
+    await scene.create('configmaps', ...['a', 'b'].map((name) => object(name, 'default', { labels })));
     await using running = managerOf(scene, { clock, cache: { labelSelector: 'in=yes' } });
     const done = running.reconciles({ kind: configMaps }, async (key, { client }) => {
       if (done.keys.length > 2) return undefined;
-      await client.create(configMaps, {
-        metadata: { namespace: 'default', name: `out-of-${key.slice(-1)}` },
-      });
+      const metadata = { namespace: 'default', name: `out-of-${key.slice(-1)}` };
+      await client.create(configMaps, { metadata });
       return { requeueAfterMs: 1 };
     });
     void running.run();

@@ -32,13 +32,8 @@ class Subject {
   readonly #id: string;
   readonly #rules: MemberRules;
 
-  /** @param holds what another member holds that was there before */
-  constructor(
-    id = 'me.x.1',
-    order: 'answer first' | 'watch first' = 'answer first',
-    holds?: object,
-    rules = RULES,
-  ) {
+  /** @param order `answer first` or `watch first` @param holds what another member holds that was there before */
+  constructor(id = 'me.x.1', order = 'answer first', holds?: object, rules = RULES) {
     this.#id = id;
     this.#rules = rules;
     this.state = newMember(rules, 0);
@@ -54,11 +49,9 @@ class Subject {
     const { state, effects } = memberStep(this.state, event, now, this.#rules);
     this.state = state;
     return effects.map((effect) => {
+      if (effect.type === 'confirm') this.sinceMs = effect.sinceMs;
+      if (effect.type === 'confirm') return `confirm ${effect.id}`;
       if (effect.type === 'claim' || effect.type === 'restore') return `${effect.type} ${effect.epoch}`;
-      if (effect.type === 'confirm') {
-        this.sinceMs = effect.sinceMs;
-        return `confirm ${effect.id}`;
-      }
       if (effect.type === 'forget') return `forget ${effect.version}`;
       return effect.type === 'end-work' ? `end-work: ${effect.why}` : effect.type;
     });

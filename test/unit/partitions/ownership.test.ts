@@ -12,10 +12,8 @@ describe('preferredOwners', () => {
     test(`gives ${count} members equally many of 16 partitions, or one more`, () => {
       const owners = preferredOwners(16, members(count));
       const counts = members(count).map((member) => owners.filter((owner) => owner === member).length);
-      assert.equal(
-        counts.reduce((sum, partitions) => sum + partitions),
-        16,
-      );
+      const sum = counts.reduce((total, partitions) => total + partitions);
+      assert.equal(sum, 16);
       assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, String(counts));
     });
   }
@@ -30,9 +28,8 @@ describe('preferredOwners', () => {
 
   test('moves less than half of the partitions when a fourth member comes', (t) => {
     const before = preferredOwners(16, members(3));
-    const moved = preferredOwners(16, members(4)).filter(
-      (owner, partition) => owner !== before[partition],
-    ).length;
+    const after = preferredOwners(16, members(4));
+    const moved = after.filter((owner, partition) => owner !== before[partition]).length;
     t.diagnostic(`${moved} of 16 partitions move; 4 must`);
     assert.ok(moved >= 4 && moved < 8, String(moved));
   });
@@ -40,11 +37,9 @@ describe('preferredOwners', () => {
 
 describe('ownersUntilFilled', () => {
   type Holds = Parameters<typeof ownersUntilFilled>[1];
-  const owners = (
-    preferred: string,
-    holds: Record<string, Record<number, readonly [number, boolean]>>,
-  ): string =>
-    ownersUntilFilled(preferred.split(''), new Map(Object.entries(holds)) satisfies Holds).join('');
+  type Held = Record<string, Record<number, readonly [number, boolean]>>;
+  const owners = (preferred: string, holds: Held): string =>
+    ownersUntilFilled([...preferred], new Map(Object.entries(holds)) satisfies Holds).join('');
   const all = { 0: [1, true], 1: [1, true], 2: [1, true], 3: [1, true] } as const;
 
   test('C447 moves one partition to a member without an active partition, and leaves the others where they are served', () => {

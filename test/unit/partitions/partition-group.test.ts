@@ -6,24 +6,20 @@ import type { PartitionGroupOptions, Tenure, WorkOnPartition } from '../../../sr
 import { collectMetrics } from '../../../src/metrics/index.ts';
 import { InformerThreads, KubeloomError, resources } from '../../../src/index.ts';
 import type { WireOf } from '../../../src/index.ts';
-import { resourcePath } from '../../../src/kube/resource.ts';
-import { ApiClient } from '../../../src/http/api-client.ts';
 import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { failRequests } from '../tools/apiserver/fail-requests.ts';
 import { GroupScene, PARTITIONS, turn } from './scene.ts';
 
 const { leases } = resources.coordination.v1;
+type ReadLease = WireOf<'coordination', 'v1', 'Lease'>;
 const NAME = { name: 'web', namespace: 'default' };
 
 /** Returns the leases of the group by name. */
-async function leasesOf({
-  server,
-}: GroupScene): Promise<ReadonlyMap<string, WireOf<'coordination', 'v1', 'Lease'>>> {
-  const api = new ApiClient(server.connection);
-  const list = (await api.getJson(resourcePath(leases, 'default'), new AbortController().signal)) as {
-    readonly items: readonly WireOf<'coordination', 'v1', 'Lease'>[];
-  };
-  return new Map(list.items.map((lease) => [lease.metadata?.name ?? '', lease]));
+async function leasesOf({ client }: GroupScene): Promise<ReadonlyMap<string, ReadLease>> {
+  const found = new Map<string, ReadLease>();
+  for await (const { items } of client.list(leases, { namespace: 'default' }))
+    for (const lease of items) found.set(lease.metadata?.name ?? '', lease);
+  return found;
 }
 
 /** Works until the partition is handed over. */
@@ -167,10 +163,11 @@ describe('a group of partitions', () => {
   test('C228 makes the lease of a partition again when it was deleted, with its epoch, and goes on', async () => {
     await using scene = await GroupScene.start('echoes');
     await using member = await joined(scene, { partitions: 1 });
-    const before = (await leasesOf(scene)).get('web-partition-00')?.spec;
-    await scene.client.delete(leases, { namespace: 'default', name: 'web-partition-00' });
-    while (!(await leasesOf(scene)).has('web-partition-00')) await turn();
-    const after = (await leasesOf(scene)).get('web-partition-00')?.spec;
+    const name = 'web-partition-00';
+    const before = (await leasesOf(scene)).get(name)?.spec;
+    await scene.client.delete(leases, { namespace: 'default', name });
+    while (!(await leasesOf(scene)).has(name)) await turn();
+    const after = (await leasesOf(scene)).get(name)?.spec;
     assert.equal(after?.holderIdentity, before?.holderIdentity);
     assert.equal(after?.leaseTransitions, before?.leaseTransitions);
     assert.deepEqual(member.group.owned, [0]);
@@ -263,10 +260,8 @@ describe('a group of partitions', () => {
     assert.equal(reading.sum('kubeloom_partitions_unserved', match), 0);
     assert.equal(reading.sum('kubeloom_partition_changes_total', { ...match, change: 'taken' }), PARTITIONS);
     const synced = reading.histogram('kubeloom_partition_sync_seconds', match);
-    assert.equal(
-      synced?.counts.reduce((sum, count) => sum + count),
-      PARTITIONS,
-    );
+    const works = synced?.counts.reduce((sum, count) => sum + count);
+    assert.equal(works, PARTITIONS);
     await member.leave();
     assert.equal(new MetricsReading(collectMetrics()).sum('kubeloom_partitions_owned', match), undefined);
   });
@@ -274,9 +269,8 @@ describe('a group of partitions', () => {
   test('runs once, and ends at once when it is stopped before', async () => {
     await using scene = await GroupScene.start('echoes');
     await using member = join(scene);
-    await assert.rejects(member.group.run({ signal: new AbortController().signal }, idle), {
-      code: 'ERR_KUBELOOM_STARTED',
-    });
+    const again = member.group.run({ signal: new AbortController().signal }, idle);
+    await assert.rejects(again, { code: 'ERR_KUBELOOM_STARTED' });
     await member.leave();
     const group = new PartitionGroup(scene.server.connection, NAME);
     await group.run({ signal: AbortSignal.abort() }, idle);
@@ -295,13 +289,14 @@ describe('a group of partitions', () => {
   test('refuses wrong options', () => {
     const make = (change: object): PartitionGroup =>
       new PartitionGroup({ server: 'http://127.0.0.1:1' }, { ...NAME, ...change });
-    for (const change of [
+    const wrong = [
       { name: 'a_b' },
       { identity: '' },
       { partitions: 1.5 },
       { drainTimeoutMs: -1 },
       { work: 1 },
-    ])
+    ];
+    for (const change of wrong)
       assert.throws(() => make(change), { code: 'ERR_KUBELOOM_OPTION' }, JSON.stringify(change));
     assert.match(make({}).identity, /^[a-z0-9-]+$/);
   });

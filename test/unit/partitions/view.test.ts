@@ -33,15 +33,12 @@ describe('the view of a partition', () => {
       seen.length = 0;
       await scene.pass(() => seen.filter((line) => line.includes(`${next} has`)).length >= 10);
       const others = seen.filter((line) => !line.includes(` ${next} has it, of 1`));
-      assert.ok(
-        others.every((line) => line.includes(' 0 lacks it, of 0')),
-        others.join('\n'),
-      );
+      for (const line of others) assert.match(line, / 0 lacks it, of 0/);
     });
 
     test(`C303 drops keys of other partitions, and reports one, on a server that ${sharding}`, async () => {
       await using scene = await GroupScene.start(sharding);
-      const namespaces = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}-team`);
+      const namespaces = [...'abcdef'].map((name) => `${name}-team`);
       for (const name of namespaces)
         await scene.server.apply([
           { type: 'create', resource: 'namespaces', object: { metadata: { name } } },
@@ -58,10 +55,7 @@ describe('the view of a partition', () => {
       await scene.pass(() => queued.size === namespaces.length + 1);
       await scene.until(() => scene.errors.length > 0);
       assert.equal(queued.get('a-team/other'), queued.get('a-team/own'));
-      assert.ok(
-        scene.errors.every(({ code }) => code === 'ERR_KUBELOOM_PARTITION'),
-        String(scene.errors),
-      );
+      for (const { code } of scene.errors) assert.equal(code, 'ERR_KUBELOOM_PARTITION');
     });
   }
 

@@ -115,13 +115,8 @@ describe('workers go on', () => {
 
   test('C281 when the metrics of the program throw', async (context) => {
     const warned = processWarnings(context);
-    const metrics = {
-      added: throwing,
-      depth: throwing,
-      waited: throwing,
-      worked: throwing,
-      retried: throwing,
-    };
+    const counts = { added: throwing, depth: throwing, retried: throwing };
+    const metrics = { ...counts, waited: throwing, worked: throwing };
     const queue = new RateLimitingQueue<string>({ metrics });
     queue.add('a');
     queue.addAfter('b', 0);
@@ -137,10 +132,8 @@ describe('workers go on', () => {
 describe('a queue refuses', () => {
   for (const delayMs of [Number.NaN, Infinity, '5', undefined, null]) {
     test(`C284 a delay that is ${String(delayMs)} (${typeof delayMs})`, () => {
-      const error = {
-        code: 'ERR_KUBELOOM_OPTION',
-        message: /^(?:delayMs|afterMs) must be a finite number, got /,
-      };
+      const message = /^(?:delayMs|afterMs) must be a finite number, got /;
+      const error = { code: 'ERR_KUBELOOM_OPTION', message };
       const queue = new PriorityQueue<string>();
       assert.throws(() => queue.addAfter('a', delayMs as number), error);
       if (delayMs !== undefined)
@@ -152,21 +145,14 @@ describe('a queue refuses', () => {
   test('C284 a limiter without one of its methods, workers that are not a number, and an unknown option', async () => {
     const code = 'ERR_KUBELOOM_OPTION';
     const partial = { when: () => 1, forget: () => undefined } as unknown as RateLimiter<unknown>;
-    assert.throws(() => new RateLimitingQueue({ rateLimiter: partial }), {
-      code,
-      message: /numRequeues\(\)/,
-    });
-    const queue = new RateLimitingQueue<string>();
+    const create = (): unknown => new RateLimitingQueue({ rateLimiter: partial });
+    assert.throws(create, { code, message: /numRequeues\(\)/ });
+    const run = (count: unknown, options?: object): Promise<void> =>
+      runWorkers(new RateLimitingQueue<string>(), count as number, () => undefined, options);
     for (const count of [0, Number.NaN, -1, 1.5, '2'])
-      await assert.rejects(
-        runWorkers(queue, count as number, () => undefined),
-        { code, message: /^count of/ },
-      );
+      await assert.rejects(run(count), { code, message: /^count of/ });
     for (const options of [{ retriesMax: Number.NaN }, { retryMax: 1 }])
-      await assert.rejects(
-        runWorkers(queue, 1, () => undefined, options),
-        { code },
-      );
+      await assert.rejects(run(1, options), { code });
   });
 
   test('C284 no delay of a year: the item is returned after it', () => {

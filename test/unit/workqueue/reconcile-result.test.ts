@@ -31,12 +31,9 @@ describe('a result', () => {
   });
 
   const AWAIT = /did you mean `await` and not `return`/;
+  const POD = { apiVersion: 'v1', kind: 'Pod' };
   const WRONG: readonly (readonly [string, unknown, RegExp])[] = [
-    [
-      'the answer of a write',
-      { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {}, status: {}, x: 1 },
-      AWAIT,
-    ],
+    ['the answer of a write', { ...POD, metadata: {}, spec: {}, status: {}, x: 1 }, AWAIT],
     [
       'a member with a typing error',
       { requeueAfterMS: 5 },
@@ -53,11 +50,7 @@ describe('a result', () => {
     ['a list', [], /an array/],
     ['an object of a class', new Date(), /an object of Date/],
     ['a function', () => undefined, /a function/],
-    [
-      'a delay of NaN',
-      { requeueAfterMs: Number.NaN },
-      /\{ requeueAfterMs: NaN \}.*a finite number of milliseconds/,
-    ],
+    ['a delay of NaN', { requeueAfterMs: NaN }, /\{ requeueAfterMs: NaN \}.*a finite number of milliseconds/],
     ['an endless delay', { requeueAfterMs: Infinity }, /requeueAfterMs: Infinity/],
     ['a delay as text', { requeueAfterMs: '5' }, /requeueAfterMs: "5"/],
     ['a delay as a bigint', { requeueAfterMs: 5n }, /requeueAfterMs: 5/],

@@ -30,10 +30,7 @@ describe('what every store does', () => {
       assert.equal(store.get(pair('foo')), undefined);
 
       for (const item of [pair('a', 'b'), pair('c', 'd'), pair('e', 'e')]) store.add(item);
-      assert.deepEqual(
-        store.list().map(({ value }) => value),
-        ['b', 'd', 'e'],
-      );
+      assert.deepEqual(store.list(), [pair('a', 'b'), pair('c', 'd'), pair('e', 'e')]);
       store.replace([pair('foo', 'foo'), pair('bar', 'bar')], '5');
       assert.deepEqual(store.list(), [pair('foo', 'foo'), pair('bar', 'bar')]);
       assert.deepEqual(store.listKeys(), ['foo', 'bar']);
@@ -127,28 +124,19 @@ describe('a transaction of a store', () => {
   });
 
   test('C98 a transaction leaves out writes without a key, and reports which writes it has done', () => {
-    const cases: [objects: number[], successful: number[]][] = [
-      [[3, 4], []],
-      [
-        [1, 3, 2, 4],
-        [0, 2],
-      ],
-    ];
-    for (const [objects, successful] of cases) {
+    for (const { objects, successful } of [
+      { objects: [3, 4], successful: [] },
+      { objects: [1, 3, 2, 4], successful: [0, 2] },
+    ]) {
       const store = newStore(keyOfSmall);
       const error = store.transaction(objects.map((object) => ({ type: 'add', object })));
       assert.deepEqual(error?.successfulIndices, successful);
       assert.equal(error?.totalTransactions, objects.length);
       assert.equal(error?.code, 'ERR_KUBELOOM_TRANSACTION');
       assert.match(error?.message ?? '', /\(2\/[24]\)/);
-      assert.deepEqual(
-        error?.errors.map((each) => (each as KeyError).object),
-        [3, 4],
-      );
-      assert.deepEqual(
-        store.list(),
-        objects.filter((object) => object <= 2),
-      );
+      const refused = error?.errors.map((each) => (each as KeyError).object);
+      assert.deepEqual(refused, [3, 4]);
+      assert.deepEqual(new Set([...store.list(), ...refused]), new Set(objects));
     }
   });
 
@@ -162,12 +150,8 @@ describe('a transaction of a store', () => {
     const store = newIndexer(keyOfSmall, evenIndex);
     const error = store.transaction([9, 1, 2, 0].map((object) => ({ type: 'add', object })));
     assert.deepEqual(error?.successfulIndices, [1]);
-    const codes = error?.errors.map((each) => (each as KeyError).code);
-    assert.deepEqual(codes, [
-      'ERR_KUBELOOM_KEY',
-      'ERR_KUBELOOM_INDEX_FUNCTION',
-      'ERR_KUBELOOM_INDEX_FUNCTION',
-    ]);
+    const codes = error?.errors.map((each) => (each as KeyError).code.slice('ERR_KUBELOOM_'.length));
+    assert.deepEqual(codes, ['KEY', 'INDEX_FUNCTION', 'INDEX_FUNCTION']);
     assert.deepEqual(store.list(), [1]);
   });
 });
@@ -178,26 +162,19 @@ describe('an indexer', () => {
       byUser: ({ metadata }) => (metadata.annotations?.['users'] ?? '').split(','),
     });
     const users = (name: string, names: string): Pod => pod(name, { annotations: { users: names } });
-    const named = (user: string): string[] =>
-      indexer.byIndex('byUser', user).map(({ metadata }) => metadata.name);
-    for (const object of [
-      users('one', 'ernie,bert'),
-      users('two', 'bert,oscar'),
-      users('tre', 'ernie,elmo'),
-    ]) {
-      indexer.add(object);
-    }
-    assert.deepEqual(['ernie', 'bert', 'elmo', 'oscar', 'elmo1'].map(named), [
-      ['one', 'tre'],
-      ['one', 'two'],
-      ['tre'],
-      ['two'],
-      [],
-    ]);
+    const named = (user: string): string =>
+      indexer
+        .byIndex('byUser', user)
+        .map(({ metadata }) => metadata.name)
+        .join(' ');
+    const added = { one: 'ernie,bert', two: 'bert,oscar', tre: 'ernie,elmo' };
+    for (const [name, of] of Object.entries(added)) indexer.add(users(name, of));
+    const found = ['ernie', 'bert', 'elmo', 'oscar', 'elmo1'].map(named);
+    assert.deepEqual(found, ['one tre', 'one two', 'tre', 'two', '']);
     indexer.delete(users('tre', ''));
-    assert.deepEqual([named('ernie'), named('elmo')], [['one'], []]);
+    assert.deepEqual([named('ernie'), named('elmo')], ['one', '']);
     indexer.update(users('two', 'oscar'));
-    assert.deepEqual([named('bert'), named('oscar')], [['one'], ['two']]);
+    assert.deepEqual([named('bert'), named('oscar')], ['one', 'two']);
     indexer.addIndexers({ byName: ({ metadata }) => [metadata.name] });
     assert.deepEqual(indexer.indexKeys('byName', 'two'), ['two']);
     assert.deepEqual(Object.keys(indexer.getIndexers()), ['byUser', 'byName']);
@@ -213,10 +190,11 @@ describe('an undelta store', () => {
     store.add(pair('b'));
     store.delete(pair('a'));
     store.replace([pair('c', '1')], '0');
-    store.transaction([
-      { type: 'add', object: pair('d') },
-      { type: 'delete', object: pair('c') },
-    ]);
+    const change = [
+      { type: 'add', object: pair('d') } as const,
+      { type: 'delete', object: pair('c') } as const,
+    ];
+    store.transaction(change);
     store.list();
     store.get(pair('a'));
     store.bookmark('4');

@@ -29,12 +29,10 @@ import { FakeEntry, pod } from './objects.ts';
 
 /** A tombstone of an informer; only its key may be read. */
 function informerTombstone(key: string): DeletedFinalStateUnknown<unknown> {
-  const last = {
-    key,
-    get object(): never {
-      throw new Error('expired');
-    },
+  const get = (): never => {
+    throw new Error('expired');
   };
+  const last = Object.defineProperty({ key }, 'object', { get });
   return new DeletedFinalStateUnknown(last as unknown as Borrowed<unknown>);
 }
 
@@ -67,37 +65,34 @@ describe('metaNamespaceKeyFunc', () => {
   });
 
   test('C99 key functions throw a KeyError for a value without metadata or name', () => {
-    const nameless = { metadata: { namespace: 'default' } };
+    const metadata = [
+      'text',
+      { namespace: 'default' },
+      { name: '' },
+      { name: 7 },
+      { name: 'a', namespace: 7 },
+    ];
     const keyless = [
       undefined,
       null,
       'default/web-0',
       5,
       {},
-      { metadata: 'text' },
-      nameless,
-      { metadata: { name: '' } },
-      { metadata: { name: 7 } },
-      { metadata: { name: 'a', namespace: 7 } },
+      ...metadata.map((each) => ({ metadata: each })),
     ];
     for (const object of keyless) {
       for (const keyFunction of KEY_FUNCTIONS) {
-        assert.throws(
-          () => keyFunction(object),
-          (error) =>
-            error instanceof KeyError && error.code === 'ERR_KUBELOOM_KEY' && error.object === object,
-          inspect(object),
-        );
+        const isKeyError = (error: unknown): boolean =>
+          error instanceof KeyError && error.code === 'ERR_KUBELOOM_KEY' && error.object === object;
+        assert.throws(() => keyFunction(object), isKeyError, inspect(object));
       }
     }
   });
 
   test('C99 only the deletion-handling key function takes a tombstone, and returns its key', () => {
     const dead = tombstone('default/web-0', pod('other'));
-    assert.throws(() => metaNamespaceKeyFunc(dead), {
-      code: 'ERR_KUBELOOM_KEY',
-      message: /deletion-handling/,
-    });
+    const refused = { code: 'ERR_KUBELOOM_KEY', message: /deletion-handling/ };
+    assert.throws(() => metaNamespaceKeyFunc(dead), refused);
     assert.equal(deletionHandlingMetaNamespaceKeyFunc(dead), 'default/web-0');
     const fromInformer = informerTombstone('default/web-1');
     assert.throws(() => metaNamespaceKeyFunc(fromInformer), KeyError);
@@ -133,19 +128,13 @@ describe('KeyError', () => {
     const failing = (): string => {
       throw cause;
     };
-    assert.throws(
-      () => keyOf(failing, 1),
-      (error) => error instanceof KeyError && error.cause === cause,
-    );
+    assert.throws(() => keyOf(failing, 1), { name: 'KeyError', cause });
     assert.throws(() => keyOf((() => undefined) as unknown as () => string, 1), KeyError);
-    assert.throws(
-      () => keyOf<unknown>(metaNamespaceKeyFunc, 1),
-      (error) => error instanceof KeyError && !(error.cause instanceof KeyError),
-    );
-    assert.equal(
-      keyOf(() => '', 1),
-      '',
-    );
+    const ownError = (error: unknown): boolean =>
+      error instanceof KeyError && !(error.cause instanceof KeyError);
+    assert.throws(() => keyOf<unknown>(metaNamespaceKeyFunc, 1), ownError);
+    const empty = (): string => '';
+    assert.equal(keyOf(empty, 1), '');
   });
 });
 

@@ -122,12 +122,11 @@ describe('a mutation', () => {
 });
 
 describe('onAddOrUpdate', () => {
-  const cases = [
-    { title: 'an equal state drops the own write', version: '2', expected: '1' },
-    { title: 'a newer state drops the own write', version: '3', expected: '1' },
-    { title: 'an older state keeps the own write', version: '1', expected: '2' },
-  ];
-  for (const { title, version, expected } of cases) {
+  for (const [title, version, expected] of [
+    ['an equal state drops the own write', '2', '1'],
+    ['a newer state drops the own write', '3', '1'],
+    ['an older state keeps the own write', '1', '2'],
+  ] as const) {
     test(title, () => {
       const { store, cache, seen } = scene();
       cache.mutation(state('uid-1', '2'));

@@ -154,17 +154,10 @@ describe('a queue', () => {
       };
       for (const keyFunction of [thrown, ...[undefined, null, 7, {}].map((key) => () => key)]) {
         const queue = create({ keyFunction: keyFunction as KeyFunction<TestObject> });
-        for (const call of [
-          () => queue.add(object('foo@1')),
-          () => queue.update(object('foo@1')),
-          () => queue.delete(object('foo@1')),
-          () => queue.replace([object('foo@1')], '1'),
-        ]) {
-          assert.throws(
-            call,
-            (error) => error instanceof KeyError && (keyFunction !== thrown || error.cause === failure),
-          );
-        }
+        const isRight = (error: unknown): boolean =>
+          error instanceof KeyError && (keyFunction !== thrown || error.cause === failure);
+        for (const step of ['add foo@1', 'update foo@1', 'delete foo@1', 'replace 1 [foo@1]'])
+          assert.throws(() => perform(queue, step), isRight);
         assert.deepEqual([queue.size, queue.hasSynced()], [0, false]);
       }
       const queue = create();

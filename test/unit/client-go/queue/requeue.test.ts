@@ -15,6 +15,12 @@ const requeue = (): never => {
   throw new ErrRequeue(failure);
 };
 
+function fifoOf(steps: string): FIFO<TestObject> {
+  const queue = new FIFO<TestObject>();
+  perform(queue, steps);
+  return queue;
+}
+
 describe('putting back into a FIFO', () => {
   test('addIfNotPresent adds an object at the end of a FIFO, and never over a newer object', async () => {
     const queue = new FIFO<TestObject>();
@@ -27,15 +33,13 @@ describe('putting back into a FIFO', () => {
   });
 
   test('a FIFO puts an item back at the end when its process throws ErrRequeue, and throws its cause', async () => {
-    const queue = new FIFO<TestObject>();
-    perform(queue, 'add a@1, add b@1');
+    const queue = fifoOf('add a@1, add b@1');
     await assert.rejects(queue.pop(requeue), failure);
     assert.equal(await popAll(queue), 'b@1 | a@1');
   });
 
   test('a FIFO puts an item back without an error when ErrRequeue has no cause', async () => {
-    const queue = new FIFO<TestObject>();
-    queue.add(object('a@1'));
+    const queue = fifoOf('add a@1');
     await queue.pop(() => Promise.reject(new ErrRequeue()));
     assert.deepEqual(queue.listKeys(), ['a']);
     assert.equal(new ErrRequeue().message, 'the popped item should be requeued without returning an error');
@@ -43,8 +47,7 @@ describe('putting back into a FIFO', () => {
   });
 
   test('a FIFO does not put an item back over a change that came during its processing', async () => {
-    const queue = new FIFO<TestObject>();
-    queue.add(object('a@1'));
+    const queue = fifoOf('add a@1');
     await queue.pop(() => {
       queue.add(object('a@2'));
       throw new ErrRequeue();
@@ -65,8 +68,7 @@ describe('putting back into a FIFO', () => {
   });
 
   test('C105 a FIFO has not synced while an item of the first list is put back', async () => {
-    const queue = new FIFO<TestObject>();
-    queue.replace(objects('a@1'), '1');
+    const queue = fifoOf('replace 1 [a@1]');
     await assert.rejects(queue.pop(requeue), failure);
     queue.add(object('b@2'));
     assert.equal(queue.hasSynced(), false);
@@ -75,8 +77,7 @@ describe('putting back into a FIFO', () => {
   });
 
   test('a FIFO drops an item whose process throws any other error', async () => {
-    const queue = new FIFO<TestObject>();
-    queue.add(object('a@1'));
+    const queue = fifoOf('add a@1');
     const popped = queue.pop(() => Promise.reject(failure));
     await assert.rejects(popped, failure);
     assert.equal(queue.size, 0);
@@ -106,13 +107,11 @@ describe('putting back into a DeltaFIFO', () => {
   test('a DeltaFIFO puts deltas back before those that came during their processing', async () => {
     const queue = new DeltaFIFO<TestObject>();
     perform(queue, 'add a@1, add b@1');
-    await assert.rejects(
-      queue.pop(() => {
-        perform(queue, 'update a@2, delete a@3');
-        requeue();
-      }),
-      failure,
-    );
+    const popped = queue.pop(() => {
+      perform(queue, 'update a@2, delete a@3');
+      requeue();
+    });
+    await assert.rejects(popped, failure);
     assert.equal(await popAll(queue), 'Added b@1 | Added a@1, Updated a@2, Deleted a@3');
   });
 
@@ -140,8 +139,7 @@ test('a RealFIFO throws an ErrRequeue like any other error, because putting back
 });
 
 test('C282 a loop that pops and puts back for ever lets the event loop have its turns', async () => {
-  const queue = new FIFO<TestObject>();
-  queue.add(object('a@1'));
+  const queue = fifoOf('add a@1');
   const over = new AbortController();
   setImmediate(() => over.abort());
   let pops = 0;

@@ -12,13 +12,8 @@ interface Bucket extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
-const buckets: ResourceOf<Bucket> = {
-  group: 'storage.example.com',
-  version: 'v1',
-  resource: 'buckets',
-  kind: 'Bucket',
-  isNamespaced: true,
-};
+const kind = { group: 'storage.example.com', version: 'v1', resource: 'buckets', kind: 'Bucket' };
+const buckets: ResourceOf<Bucket> = { ...kind, isNamespaced: true };
 /** A kind without a type. */
 const things: ResourceRef = { ...buckets, resource: 'things', kind: 'Thing' };
 const { deployments } = resources.apps.v1;
@@ -70,13 +65,7 @@ const CALLS: readonly (() => unknown)[] = [
   () => client.patchStatus(buckets, KEY, { status: { condition: [] } }),
   // @ts-expect-error -- misspelt
   () => client.patchStatus(deployments, KEY, { status: { replica: 1 } }),
-  () =>
-    client.patch(
-      pods,
-      KEY,
-      { spec: { containers: [{ name: 'old', $patch: 'delete' }] } },
-      { type: 'strategic' },
-    ),
+  () => client.patch(pods, KEY, { spec: { containers: [{ name: 'old', $patch: 'delete' }] } }, STRATEGIC),
   // @ts-expect-error -- no such directive
   () => client.patch(pods, KEY, { spec: { containers: [{ name: 'old', $path: 'x' }] } }, STRATEGIC),
   // @ts-expect-error -- a merge patch replaces the list, and a container has a name
