@@ -3,18 +3,16 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
-import type { V1Pod } from '@kubernetes/client-node';
-import { FakeClock, FakeControllerSource } from '../../../src/tools/apiserver/testing/index.ts';
 import type { ChannelMessages, ChannelName } from '../../../src/metrics/channels.ts';
 import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
-import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
+import { InformerThreads } from '../../../src/index.ts';
 import { collectMetrics } from '../../../src/metrics/index.ts';
 import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
-import { PODS, pod, pods } from '../../kit/objects.ts';
+import { pod } from '../../kit/objects.ts';
 import { Scene } from '../../kit/scene.ts';
 import { bookmark, event, list, status, wirePod } from '../../kit/scripted-server.ts';
 import type { Script } from '../../kit/scripted-server.ts';
-import { Gate } from './scene.ts';
+import { SMALL_BACKLOGS, Scene as FakeScene, paddedPods } from './scene.ts';
 
 const now = (): MetricsReading => new MetricsReading(collectMetrics());
 const LABELS = { name: 'pods (all namespaces)', group: '', version: 'v1', resource: 'pods' };
@@ -235,27 +233,16 @@ describe('channels', () => {
       messagesOf(context, 'kubeloom:slow-handler'),
       messagesOf(context, 'kubeloom:backlog'),
     ];
-    const clock = new FakeClock();
-    const source = new FakeControllerSource<V1Pod>();
-    const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
-    await using threads = new InformerThreads({ indexerThreads: 0, ...limits }, { clock });
-    await using informer = new SharedIndexInformer<V1Pod>(source, PODS, {
-      threads,
-      clock,
-      slowHandler: { ageMs: 500 },
-      onError: () => undefined,
-    });
-    using held = new Gate();
+    await using scene = new FakeScene(SMALL_BACKLOGS);
+    const informer = scene.informer({ slowHandler: { ageMs: 500 } });
+    const held = scene.gate();
     const registration = informer.addEventHandler({ onAdd: () => held.opened }, { name: 'stuck' });
-    const padded = pods(100, {}, { padding: 'x'.repeat(2000) });
-    for (const one of padded) source.add(one);
+    const padded = paddedPods(100);
+    for (const one of padded) scene.source.add(one);
     void informer.run();
     await informer.waitForSync();
-    for (const one of padded) source.modify(one);
-    while (registration.failure === undefined) {
-      clock.advance(500);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    for (const one of padded) scene.source.modify(one);
+    await scene.passed(() => registration.failure !== undefined);
     held.open();
     const codes = backlogs.map(({ code }) => code);
     assert.deepEqual(codes.slice(-2), ['ERR_KUBELOOM_BACKLOG_PAUSED', 'ERR_KUBELOOM_HANDLER_OVERFLOW']);

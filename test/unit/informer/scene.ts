@@ -5,6 +5,7 @@ import type {
   DeletedFinalStateUnknown,
   HandlerRegistration,
   InformerOptions,
+  ThreadsOptions,
   ResourceEventHandler,
 } from '../../../src/index.ts';
 import { PODS } from '../../kit/objects.ts';
@@ -27,6 +28,14 @@ export function pod(name: string, labels: Readonly<Record<string, string>> = {})
   return { metadata: { name, namespace: 'ns', labels } };
 }
 
+/** The changes of 100 padded pods are more than a handler may leave pending. */
+export const SMALL_BACKLOGS: ThreadsOptions = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
+
+export function paddedPods(count: number): Pod[] {
+  const spec = { padding: 'x'.repeat(2000) };
+  return Array.from({ length: count }, (_, index) => ({ ...pod(`pod-${index}`), spec }));
+}
+
 export interface Reported {
   readonly code: string;
   readonly message: string;
@@ -37,13 +46,18 @@ export interface Reported {
 export class Scene implements AsyncDisposable {
   readonly source: FakeControllerSource<Pod> = new FakeControllerSource<Pod>();
   readonly clock: FakeClock = new FakeClock();
-  readonly threads: InformerThreads = new InformerThreads({ indexerThreads: 0 });
+  readonly threads: InformerThreads;
   readonly reported: Reported[] = [];
   readonly #informers: SharedIndexInformer<Pod>[] = [];
   readonly #gates: Gate[] = [];
   /** A source without sockets keeps no process alive, and neither do promises. */
   readonly #alive: NodeJS.Timeout = setInterval(() => undefined, 60_000);
   #relists = 0;
+
+  /** With limits the threads have the scene's clock. Without, a list that failed is repeated by itself. */
+  constructor(limits?: ThreadsOptions) {
+    this.threads = new InformerThreads({ indexerThreads: 0, ...limits }, limits && { clock: this.clock });
+  }
 
   informer(options: InformerOptions<Pod> = {}): SharedIndexInformer<Pod> {
     const informer = new SharedIndexInformer<Pod>(this.source, PODS, this.options(options));
@@ -78,6 +92,14 @@ export class Scene implements AsyncDisposable {
   async started(informer: SharedIndexInformer<Pod>): Promise<void> {
     void informer.run();
     await settled(informer);
+  }
+
+  /** Time passes until it is so. */
+  async passed(isSo: () => boolean): Promise<void> {
+    while (!isSo()) {
+      this.clock.advance(500);
+      await turns(1);
+    }
   }
 
   /** The informer loses its watch and lists again: what was there is unchanged, and `relist-N` is new. */

@@ -6,7 +6,7 @@ import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { collectMetrics } from '../../../src/metrics/index.ts';
-import { Gate, Lines, PODS, Scene, pod, turns } from './scene.ts';
+import { Gate, Lines, PODS, SMALL_BACKLOGS, Scene, paddedPods, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 const now = (): MetricsReading => new MetricsReading(collectMetrics());
@@ -149,18 +149,12 @@ describe('the store and the cache of parsed objects', () => {
 });
 
 test('a backlog that pauses the merge counts as a pause, and what was read stays in the log', async () => {
-  const clock = new FakeClock();
-  const source = new FakeControllerSource<Pod>();
-  const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 10_000 };
-  await using threads = new InformerThreads({ indexerThreads: 0, ...limits }, { clock });
-  await using informer = new SharedIndexInformer<Pod>(source, PODS, {
-    threads,
-    clock,
-    onError: () => undefined,
-  });
-  using gate = new Gate();
+  await using scene = new Scene({ ...SMALL_BACKLOGS, backlogTimeoutMs: 10_000 });
+  const { source, threads } = scene;
+  const informer = scene.informer();
+  const gate = scene.gate();
   informer.addEventHandler({ onAdd: () => gate.opened }, { name: 'stuck' });
-  const pods = Array.from({ length: 100 }, (_, index) => ({ ...pod(`p${index}`), spec: { PADDING } }));
+  const pods = paddedPods(100);
   for (const one of pods) source.add(one);
   void informer.run();
   await informer.waitForSync();
@@ -169,10 +163,7 @@ test('a backlog that pauses the merge counts as a pause, and what was read stays
   assert.equal(now().sum('kubeloom_paused_seconds_total'), 0);
   const merged = (): number => threads.stats().at(-1)?.deltas ?? 0;
   for (const one of pods) source.modify(one);
-  while ((now().sum('kubeloom_paused_seconds_total', { cause: 'backlog' }) ?? 0) < 2) {
-    clock.advance(500);
-    await turns(1);
-  }
+  await scene.passed(() => (now().sum('kubeloom_paused_seconds_total', { cause: 'backlog' }) ?? 0) >= 2);
   source.add(pod('late'));
   await turns();
   assert.ok((now().sum('kubeloom_log_used_bytes') ?? 0) > 0);

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
+import { SharedIndexInformer } from '../../../src/index.ts';
 import { SharedCache } from '../../../src/thread/index.ts';
 import type { InformerOptions } from '../../../src/index.ts';
-import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
+import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { openCache } from '../../../src/thread/index.ts';
 import type { CachePort } from '../../../src/thread/index.ts';
-import { PODS, Scene, pod, turns } from '../informer/scene.ts';
+import { SMALL_BACKLOGS, Scene, pod, turns } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';
 import { HeldThread } from './held-thread.ts';
 import { HANG_MS } from '../../kit/hang.ts';
@@ -99,25 +99,13 @@ test('C212 C297 the shutdown of an informer does not wait for a thread that bloc
 });
 
 test('C211 C212 C218 a thread that was removed for its backlog ends at the state of before, with the reason', async () => {
-  const clock = new FakeClock();
-  const source = new FakeControllerSource<Pod>();
-  const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
-  await using threads = new InformerThreads({ indexerThreads: 0, ...limits }, { clock });
-  await using informer = new SharedIndexInformer<Pod>(source, PODS, {
-    threads,
-    clock,
-    onError: () => undefined,
-  });
-  for (let number = 0; number < 300; number++) source.add(pod(`pod-${number}`));
-  void informer.run();
-  await informer.waitForSync();
+  await using scene = new Scene(SMALL_BACKLOGS);
+  const { source } = scene;
+  const informer = await started(scene, 300);
   const thread = await HeldThread.open(informer);
   thread.block();
   for (let number = 0; number < 300; number++) source.modify(pod(`pod-${number}`, { text: 'x'.repeat(500) }));
-  while (informer.stats().handlers.length > 0) {
-    clock.advance(500);
-    await turns(1);
-  }
+  await scene.passed(() => informer.stats().handlers.length === 0);
   source.modify(pod('pod-1', { version: 'later' }));
   await settled(informer);
   const version = informer.lastSyncResourceVersion();

@@ -2,13 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setEnvironmentData } from 'node:worker_threads';
-import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
 import { ReconcilerPool, SharedCache } from '../../../../src/thread/index.ts';
-import { FakeClock, FakeControllerSource, settled } from '../../../../src/tools/apiserver/testing/index.ts';
+import { FakeClock, settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { errorOf, failureOf } from '../../../../src/thread/pool/messages.ts';
 import type { ReconcilerThread, ThreadSettings } from '../../../../src/thread/pool/reconciler-thread.ts';
-import { PODS, Scene, pod, turns } from '../../informer/scene.ts';
-import type { Pod } from '../../informer/scene.ts';
+import { SMALL_BACKLOGS, Scene, pod, turns } from '../../informer/scene.ts';
 import { FakeThread, KeyLedger, fakeCache } from './fake-threads.ts';
 import { BEGUN, FIRST_OWNER, RELEASED } from './reconciling.ts';
 
@@ -131,19 +129,12 @@ test('C218 a pool refuses keys while one of its informers has stopped, and start
 test("C211 C218 C220 a thread whose handler was removed fails its next key, and another thread reads the main thread's state", async () => {
   const words = new Int32Array(new SharedArrayBuffer(4 * (FIRST_OWNER + 64)));
   setEnvironmentData('reconciling', words);
-  const clock = new FakeClock();
-  const source = new FakeControllerSource<Pod>();
-  const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
-  await using threads = new InformerThreads({ indexerThreads: 0, ...limits }, { clock });
-  await using informer = new SharedIndexInformer<Pod>(source, PODS, {
-    threads,
-    clock,
-    onError: () => undefined,
-  });
+  await using scene = new Scene(SMALL_BACKLOGS);
+  const { source } = scene;
   for (let number = 0; number < 200; number++) source.add(pod(`pod-${number}`));
   source.add(pod('read'));
-  void informer.run();
-  await informer.waitForSync();
+  const informer = scene.informer();
+  await scene.started(informer);
   await using cache = new SharedCache({ pods: informer });
   await using pool = new ReconcilerPool(MODULE, { cache, threads: 1 });
   for (const [round, action] of (['hold', 'hold', 'fall'] as const).entries()) {
@@ -153,10 +144,7 @@ test("C211 C218 C220 a thread whose handler was removed fails its next key, and 
     while (Atomics.load(words, BEGUN) === 0) await turns(1);
     for (let number = 0; number < 200; number++)
       source.modify(pod(`pod-${number}`, { round: `${round}`, text: 'x'.repeat(500) }));
-    while (informer.stats().handlers.length > 0) {
-      clock.advance(500);
-      await turns(1);
-    }
+    await scene.passed(() => informer.stats().handlers.length === 0);
     source.modify(pod('read', { version: `${round}` }));
     await settled(informer);
     Atomics.store(words, RELEASED, 1);
