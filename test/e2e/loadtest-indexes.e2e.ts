@@ -146,10 +146,10 @@ describe('a load test of three indexes on a real apiserver', () => {
     const { exitCode, result } = await collected('paced', 1);
     assert.equal(exitCode, 1);
     assert.equal(result.conclusion.kind, 'FAIL');
-    assert.match(
-      result.conclusion.reasons.join(),
-      /^watchers 2: 59 delivered, 1 lost, 0 dup\w+, 0 reordered/,
-    );
+    // The cache is wrong as well if the event was the last of its object.
+    const words =
+      /^(watchers 2: \d+ delivered, 1 lost, 0 dup\w+, 0 reordered|the cache of watchers 2 .* lost: MODIFIED)/;
+    assert.match(result.conclusion.reasons.join(), words);
   });
 
   it('is INVALID and names the index that was killed, and the others end without it', async () => {

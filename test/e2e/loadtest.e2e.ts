@@ -180,9 +180,20 @@ describe('kubeloom loadtest on a real apiserver', () => {
     });
 
     const FAULTS: readonly (readonly [fault: string, client: string, edit: () => Edit, words: RegExp])[] = [
-      ['drops an event', 'informer', droppingOne, /59 delivered, 1 lost, 0 duplicated, 0 reordered/],
-      ['swaps two events', 'informer', reorderingTwo, /60 delivered, 0 lost, 0 duplicated, 1 reordered/],
-      ['doubles an event', 'raw', doublingOne, /60 delivered, 0 lost, 1 duplicated, 0 reordered/],
+      // The cache is wrong as well if the event was the last of its object.
+      [
+        'drops an event',
+        'informer',
+        droppingOne,
+        /(watcher: \d+ delivered, 1 lost, 0 dup\w+, 0 reordered|the cache of watcher .* lost: MODIFIED)/,
+      ],
+      [
+        'swaps two events',
+        'informer',
+        reorderingTwo,
+        /watcher: \d+ delivered, 0 lost, 0 duplicated, 1 reordered/,
+      ],
+      ['doubles an event', 'raw', doublingOne, /watcher: \d+ delivered, 0 lost, 1 duplicated, 0 reordered/],
     ];
     async function runBehind(edit: () => Edit, client: string): ReturnType<typeof runCommand> {
       await using proxy = await EditingProxy.start(server);
@@ -193,7 +204,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
     for (const [fault, client, edit, words] of FAULTS) {
       it(`fails the watch of a client ${client} behind a proxy that ${fault}`, async () => {
         const { exitCode, stdout } = await runBehind(edit, client);
-        assert.match(stdout, new RegExp(`\nFAIL:\n {2}watcher: ${words.source}`));
+        assert.match(stdout, new RegExp(`\nFAIL:\n {2}${words.source}`));
         assert.equal(exitCode, 1);
       });
     }
@@ -201,7 +212,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
     it('does not fail an informer that hides a doubled event', async () => {
       const { exitCode, stdout } = await runBehind(doublingOne, 'informer');
       assert.notEqual(exitCode, 1, stdout);
-      assert.match(stdout, /^watcher .* 60 +0 +0 +0 +0 +yes/m);
+      assert.match(stdout, /^watcher .* \d+ +0 +0 +0 +0 +yes/m);
     });
 
     it('exits with 3 when only a threshold is missed', async () => {
