@@ -168,8 +168,10 @@ class Link {
 
   /** The mode is `pass` again. */
   passed(): void {
-    if (this.#hasGap) this.server?.resetAndDestroy();
+    if (!this.#hasGap) return;
     this.#hasGap = false;
+    this.#toClient = [];
+    this.server?.resetAndDestroy();
   }
 
   get #isReadyForClient(): boolean {
