@@ -21,7 +21,7 @@ interface Kind {
 const QUICK: Kind = { files: /\.test\.js$/, processes: 3 };
 const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['slow', { files: /\.slow\.js$/, processes: 1 }],
-  ['package', { files: /^package\/(package|readme)\.slow\.js$/, processes: 1 }],
+  ['package', { files: /^package\/package\.slow\.js$/, processes: 1 }],
   ['e2e', { files: /\.e2e\.js$/, processes: 1 }],
   ['kubectl', { files: /\.kubectl\.js$/, processes: 1 }],
   ['browser', { files: /\.browser\.js$/, processes: 1 }],

@@ -23,6 +23,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     what: 'does a random schedule of faults break a promise?',
     programs: [['test/sim/run.js']],
   },
+  'sim-faults': {
+    what: 'do the fault cases of the simulator hold with other seeds? --seeds 20, --case 5',
+    programs: [['test/sim/faults/run.js']],
+  },
   mutants: {
     what: 'does the oracle of the simulator see each of its mutants?',
     programs: [['test/sim/mutants/run.js']],
@@ -73,7 +77,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   },
   figures: {
     what: 'what do sharded watches and large lists cost at a real kube-apiserver? Needs Go.',
-    programs: [['bench/figures/run.js']],
+    programs: [['bench/kube-apiserver/run.js']],
   },
   clauses: {
     what: 'writes the order of the clauses and the tests below each clause into docs/contract.md',

@@ -5,6 +5,8 @@
  * After `sent` a response is one `head`, any number of `data`, one `end`. Between `pause` and `resume` neither `data` nor
  * `end` is called, after `close` no callback, and only `sent` before `request` returned.
  */
+import type { Socket, TcpNetConnectOpts } from 'node:net';
+import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -54,6 +56,15 @@ export interface HttpExchange {
   resume(): void;
   /** Ends the request; the sink receives no more calls, not even `end`. */
   close(): void;
+}
+
+/** The means by which connections are opened. */
+export interface Dialling {
+  /** The limit for the TCP and TLS handshakes. */
+  readonly connectTimeoutMs: number;
+  /** Opens a socket to a server without TLS and without a proxy. */
+  readonly connect: (options: TcpNetConnectOpts) => Socket;
+  readonly clock: Clock;
 }
 
 export interface HttpTransport {

@@ -4,13 +4,12 @@
  * exceptions. A pause copies the bytes that it holds back, and in a proxy's tunnel Node allocates a buffer for each
  * read.
  */
-import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
-import { realClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
-import type { HttpExchange, ResponseSink } from './http.ts';
+import type { Dialling, HttpExchange, ResponseSink } from './http.ts';
 import {
   ProxyFailure,
   TransportFailure,
@@ -33,6 +32,7 @@ export class Http1Connection {
   /** The socket that carries requests; the socket to the proxy until the tunnel is open. */
   socket: Socket;
   readonly #server: ServerAddress;
+  readonly #dialling: Dialling;
   readonly #cancelTimeout: () => void;
   #exchange: Http1Exchange | undefined;
   #isOpen = false;
@@ -46,12 +46,13 @@ export class Http1Connection {
    * @param readBuffer filled by every read
    * @throws Node's error for an unusable address or unusable certificates
    */
-  constructor(server: ServerAddress, connectTimeoutMs: number, readBuffer: Buffer) {
+  constructor(server: ServerAddress, dialling: Dialling, readBuffer: Buffer) {
     this.#server = server;
+    this.#dialling = dialling;
     this.closed = new Promise((resolve) => (this.#allClosed = resolve));
     this.#proxyAhead = server.proxy;
     this.socket = this.#begin(readBuffer);
-    this.#cancelTimeout = realClock.schedule(connectTimeoutMs, () => {
+    this.#cancelTimeout = dialling.clock.schedule(dialling.connectTimeoutMs, () => {
       this.#end(this.#failure(new TransportFailure('HTTP_CONNECT_TIMEOUT', 'no connection in time')));
     });
   }
@@ -82,7 +83,7 @@ export class Http1Connection {
     };
     const options = { host, port, onread, autoSelectFamily: true };
     if (proxy) return this.#ready(connectToProxy(proxy, onread), proxy.isTls);
-    if (!isTls) return this.#ready(connectTcp(options), false);
+    if (!isTls) return this.#ready(this.#dialling.connect(options), false);
     return this.#ready(connectTls({ ...options, ...this.#tlsOptions() }), true);
   }
 
@@ -161,6 +162,7 @@ export class Http1Connection {
 }
 
 export interface Connections {
+  readonly clock: Clock;
   /** @throws Node's error for an unusable address or unusable certificates */
   acquire(isFresh: boolean): Http1Connection;
   /** Returns the connection for the next request. */
@@ -235,7 +237,7 @@ export class Http1Exchange implements HttpExchange {
   connected(): void {
     if (this.#isRefused()) return;
     this.#connection?.socket.write(this.#request, 'latin1');
-    this.#cancelTimeout = realClock.schedule(this.#headersTimeoutMs, () => {
+    this.#cancelTimeout = this.#connections.clock.schedule(this.#headersTimeoutMs, () => {
       this.#connections.closeIdle();
       this.fail(new TransportFailure('HTTP_HEADERS_TIMEOUT', 'no answer in time'));
     });

@@ -3,18 +3,18 @@
  * connection whose response is complete serves the next request, so the pages of a list and the watch after
  * it cost one handshake.
  */
+import { connect } from 'node:net';
 import { backgroundClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { keepSecrets } from '../base/secrets.ts';
 import type { ConnectionOptions } from '../kube/connection-options.ts';
 import { Http1Connection, Http1Exchange } from './http1-connection.ts';
 import type { Connections } from './http1-connection.ts';
 import { ServerAddress } from './server-address.ts';
-import type { HttpExchange, HttpRequest, HttpTransport, ResponseSink } from './http.ts';
+import type { Dialling, HttpExchange, HttpRequest, HttpTransport, ResponseSink } from './http.ts';
 import { TransportFailure } from './http-errors.ts';
 
-export interface Http1TransportOptions {
-  /** The limit for the TCP and TLS handshakes. */
-  readonly connectTimeoutMs?: number;
+export interface Http1TransportOptions extends Partial<Dialling> {
   /** The limit for the response's head if the request names none. */
   readonly headersTimeoutMs?: number;
   /** Upper bound of a read of a socket, in bytes. */
@@ -27,6 +27,8 @@ export interface Http1TransportOptions {
 
 const DEFAULTS: Required<Http1TransportOptions> = {
   connectTimeoutMs: 10_000,
+  connect,
+  clock: backgroundClock,
   // An apiserver may take half a minute until the first byte of a large list; the server's limit is 60 s.
   headersTimeoutMs: 70_000,
   readBytes: 64 * 1024,
@@ -45,6 +47,7 @@ export class Http1Transport implements HttpTransport, Connections {
   readonly #options: Required<Http1TransportOptions>;
   readonly #connections = new Set<Http1Connection>();
   readonly #exchanges = new Set<Http1Exchange>();
+  readonly clock: Clock;
   readonly #readBuffer: Buffer | undefined;
   #idle: Idle[] = [];
   #isDisposed = false;
@@ -54,7 +57,8 @@ export class Http1Transport implements HttpTransport, Connections {
     this.#server = new ServerAddress(connection);
     keepSecrets(secretsOf(connection));
     this.#options = { ...DEFAULTS, ...options };
-    const { sharesReadBuffer, readBytes } = this.#options;
+    const { sharesReadBuffer, readBytes, clock } = this.#options;
+    this.clock = clock;
     if (sharesReadBuffer) this.#readBuffer = Buffer.allocUnsafeSlow(readBytes);
   }
 
@@ -100,7 +104,7 @@ export class Http1Transport implements HttpTransport, Connections {
     }
     const connection = new Http1Connection(
       this.#server,
-      this.#options.connectTimeoutMs,
+      this.#options,
       // Not from Buffer's pool: V8 copies faster between separate buffers.
       this.#readBuffer ?? Buffer.allocUnsafeSlow(this.#options.readBytes),
     );
@@ -112,7 +116,7 @@ export class Http1Transport implements HttpTransport, Connections {
   release(connection: Http1Connection): void {
     connection.exchange = undefined;
     connection.socket.resume();
-    const cancelTimeout = backgroundClock.schedule(this.#options.idleMaxMs, () => connection.destroy());
+    const cancelTimeout = this.clock.schedule(this.#options.idleMaxMs, () => connection.destroy());
     this.#idle.push({ connection, cancelTimeout });
   }
 

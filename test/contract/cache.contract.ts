@@ -5,6 +5,7 @@ import { label } from '../../src/index.ts';
 import type { Borrowed, CachedObject } from '../../src/index.ts';
 import { bookmark, list, status, wirePod } from '../kit/scripted-server.ts';
 import { RecordingHandler, configurationWasUsed, deletion, pod, pods, put, test } from './scene.ts';
+import { HANG_MS } from '../kit/hang.ts';
 
 test('C5 a relist replaces the whole cache and its indices at once', async (scene) => {
   const informer = scene.informer({ indexers: { generation: label('generation') } });
@@ -59,7 +60,7 @@ test('C28 no synchronous call changes the cache or calls a handler', async (scen
   };
   const handler = new RecordingHandler(look);
   await scene.watched(informer, handler);
-  const { toRevision } = await scene.server.load({ rate: 'max', durationMs: 3_000, eventsMax: 1_000 });
+  const { toRevision } = await scene.server.load({ rate: 'max', durationMs: HANG_MS, eventsMax: 1_000 });
   await handler.reached(toRevision);
   assert.deepEqual(moves, []);
 });

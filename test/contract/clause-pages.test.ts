@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { testsByClause, withTests } from './clause-pages.ts';
 import { ROOT, readClauses } from './clauses.ts';
 
-test('docs/contract.md has its clauses in order and names the tests of each: npm run clauses writes it', () => {
+test('docs/contract.md has its clauses in order and names the tests of each: npm run suite -- clauses writes it', () => {
   const page = readFileSync(join(ROOT, 'docs/contract.md'), 'utf8');
   assert.equal(page, withTests(page, testsByClause()));
 });

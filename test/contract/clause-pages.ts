@@ -1,6 +1,6 @@
 /**
  * The parts of docs/contract.md that follow from the tests: clauses in the order of their numbers within each chapter, and
- * below each clause the files of its tests. `npm run clauses` writes them, and a test compares them.
+ * below each clause the files of its tests. `npm run suite -- clauses` writes them, and a test compares them.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { transformModule } from '../../src/index.ts';
 import type { KubeloomError } from '../../src/index.ts';
 import { RecordingHandler, WIDGETS, configurationWasUsed, pod, start, test } from './scene.ts';
+import { HANG_MS } from '../kit/hang.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
@@ -23,14 +24,14 @@ test('C17 the cache has the version of its last change, so a cache with the vers
   await scene.watched(informer, handler);
   for (let round = 0; round < 30; round++) {
     const [version = ''] = await scene.put(pod('a', { round: `${round}` }));
-    await scene.until(() => Number(store.lastStoreSyncResourceVersion()) >= Number(version));
+    await handler.count(round + 1);
     assert.equal(store.lastStoreSyncResourceVersion(), version);
     assert.equal(store.getByKey('default/a')?.resourceVersion, version);
   }
   const gone = await scene.remove('a');
-  await scene.until(() => store.lastStoreSyncResourceVersion() === gone);
-  assert.equal(store.getByKey('default/a'), undefined);
   await handler.count(31);
+  assert.equal(store.lastStoreSyncResourceVersion(), gone);
+  assert.equal(store.getByKey('default/a'), undefined);
   assert.deepEqual(ahead, []);
 });
 
@@ -60,7 +61,7 @@ test('C52 the two versions that an informer reports are always equal', async (sc
   };
   const looking = setInterval(look, 0);
   await scene.watched(informer, new RecordingHandler(look));
-  const { toRevision } = await scene.server.load({ rate: 4000, durationMs: 100 });
+  const { toRevision } = await scene.server.load({ rate: 4000, durationMs: HANG_MS, eventsMax: 400 });
   await scene.until(() => Number(informer.lastSyncResourceVersion()) >= toRevision);
   clearInterval(looking);
   assert.deepEqual(different, []);

@@ -18,6 +18,7 @@ import {
   test,
   turns,
 } from './scene.ts';
+import { HANG_MS } from '../kit/hang.ts';
 
 const CHILD = fileURLToPath(new URL('./process-child.js', import.meta.url));
 
@@ -94,7 +95,7 @@ test('C60 a stopped informer has no open watch and sends no request', async (sce
 test('C61 a running informer keeps its process alive, a stopped one with closed threads does not', async () => {
   await using scene = await start({ server: { isolation: 'thread' } });
   const args = [CHILD, scene.server.url, scene.server.token, String(THREADS), CODEC];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: HANG_MS });
   assert.equal(stdout, 'synced, alive, ended\n');
 });
 

@@ -1,4 +1,4 @@
-/** Agreement of the contract's document, tests and mutants. The run itself is `npm run contract`. */
+/** Agreement of the contract's document, tests and mutants. The run itself is `npm run suite -- contract`. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

@@ -1,79 +1,44 @@
 /**
- * Runs the contract's tests: `npm run contract`. The tests run in every configuration and with both codecs, tests of
+ * Runs the contract's tests: `npm run suite -- contract`. The tests run in every configuration and with both codecs, tests of
  * the layers once. It prints the result of each clause in each configuration. It fails if a test fails, a clause lacks
- * a test, a test cites an unknown clause, or the statistics of the threads do not show the configuration.
+ * a test, a test cites an unknown clause, or the statistics of the threads do not show the configuration. It judges
+ * only the parts that it runs.
  *
- * - npm run contract -- --quick           runs the tests with three threads and msgpack only: another Node
- * - npm run contract -- --json            prints a line for machines
- * - npm run contract -- --mutants [C12]   requires that the tests of each clause kill the clause's mutant
- * - npm run contract -- --then-mutants --minutes 20    both, mutants for so long: each commit begins with another mutant
+ * - npm run suite -- contract --configurations twin:json,threads-3:msgpack    only these; layers: the layers' tests
+ * - npm run suite -- contract --quick           these two, as `npm test` also runs the layers' tests; --turn: and one of the
+ *                                         other four, by the commit
+ * - npm run suite -- contract --json            prints a line for machines
+ * - npm run suite -- contract --mutants [C12]   requires that the tests of each clause kill the clause's mutant
+ * - npm run suite -- contract --then-mutants --minutes 20    both, mutants for so long: each commit begins with another mutant
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { commitOf, turnAmong } from '../runtimes/commit.ts';
+import { commitOf } from '../runtimes/commit.ts';
 import { runTests } from './child-run.ts';
+import type { TestRun } from './child-run.ts';
+import { chosenParts } from './chosen-parts.ts';
 import { readClauses } from './clauses.ts';
 import { contractFiles, layerFiles } from './layers.ts';
 import { killMutants } from './mutation.ts';
-import { MUTANTS } from './mutants.ts';
-import { CODECS, CONFIGURATIONS, ONCE, judge, table } from './verdict.ts';
-import type { Result } from './verdict.ts';
-
-/** Limit for a whole file: on a machine with other load the longest needs two minutes. */
-const TEST_TIMEOUT_MS = 600_000;
-const RUN_TIMEOUT_MS = 1_200_000;
+import type { TestLine } from './reporter.ts';
+import { LAYERS, judge, table } from './verdict.ts';
+import type { Part } from './verdict.ts';
 
 const DIST = join(import.meta.dirname, '../..');
 const FILES = contractFiles(DIST);
 
-/** Runs the configurations in sequence, so that each can use the whole machine. */
-async function runAll(): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const configuration of CONFIGURATIONS) {
-    for (const codec of CODECS) {
-      const lines = await runTests({
-        files: FILES,
-        configuration,
-        codec,
-        testTimeoutMs: TEST_TIMEOUT_MS,
-        timeoutMs: RUN_TIMEOUT_MS,
-      });
-      results.push(...lines.map((line) => ({ configuration, codec, ...line })));
-    }
-  }
-  const lines = await runTests({
-    files: layerFiles(DIST),
-    configuration: 'twin',
-    codec: 'json',
-    pattern: '(^| )C\\d+ ',
-    testTimeoutMs: TEST_TIMEOUT_MS,
-    timeoutMs: RUN_TIMEOUT_MS,
-  });
-  results.push(...lines.map((line) => ({ configuration: ONCE as typeof ONCE, codec: 'json', ...line })));
-  return results;
-}
-
-/** Runs one configuration. @returns the number of tests, and a line for each failure */
-async function runQuick(): Promise<{ readonly tests: number; readonly complaints: string[] }> {
-  const lines = await runTests({
-    files: FILES,
-    configuration: 'threads-3',
-    codec: 'msgpack',
-    testTimeoutMs: TEST_TIMEOUT_MS,
-    timeoutMs: RUN_TIMEOUT_MS,
-  });
-  const complaints = lines.flatMap(({ title, isPassed, error }) =>
-    isPassed ? [] : [`FAILED ${title}: ${error}`],
-  );
-  if (lines.length === 0) complaints.push('no test was run');
-  return { tests: lines.length, complaints };
+function runPart(part: Part): Promise<TestRun> {
+  if (part !== LAYERS) return runTests({ files: FILES, run: part });
+  return runTests({ files: layerFiles(DIST), run: 'twin:json', pattern: '(^| )C\\d+ ' });
 }
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      configurations: { type: 'string' },
       quick: { type: 'boolean' },
+      turn: { type: 'boolean' },
       json: { type: 'boolean' },
       mutants: { type: 'boolean' },
       'then-mutants': { type: 'boolean' },
@@ -90,15 +55,12 @@ async function main(): Promise<number> {
     );
     return 1;
   }
-  const mutation = { wanted: positionals, isHealthy: false, lastsMs: minutes * 60_000, first: 0 };
+  const commit = commitOf();
+  const mutation = { wanted: positionals, lastsMs: minutes * 60_000, commit };
   if (values.mutants) return killMutants(clauses, mutation, print);
-  if (values.quick) {
-    const { tests, complaints } = await runQuick();
-    for (const complaint of complaints) print(complaint);
-    print(`# tests ${tests}`);
-    return complaints.length === 0 ? 0 : 1;
-  }
-  const results = await runAll();
+  const results = new Map<Part, readonly TestLine[]>();
+  // In sequence, so that each can use the whole machine.
+  for (const part of chosenParts(values, commit)) results.set(part, (await runPart(part)).tests);
   const { summary, isGreen, complaints } = judge(clauses, results, FILES.length);
   if (values.json) {
     print(JSON.stringify(summary));
@@ -106,11 +68,9 @@ async function main(): Promise<number> {
     print(table(clauses, results));
     for (const complaint of complaints) print(complaint);
     print(`${summary.clauses} clauses, ${summary.passed} passed, ${summary.failed} failed`);
+    print(`# tests ${summary.passed + summary.failed}`);
   }
-  if (!isGreen) return 1;
-  if (!values['then-mutants']) return 0;
-  const first = turnAmong(MUTANTS.length, commitOf());
-  return killMutants(clauses, { ...mutation, isHealthy: true, first }, print);
+  return isGreen && values['then-mutants'] ? killMutants(clauses, mutation, print) : Number(!isGreen);
 }
 
 process.exitCode = await main();

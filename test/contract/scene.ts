@@ -10,21 +10,21 @@ import { InformerThreads } from '../../src/index.ts';
 import type { Codec, ThreadsOptions } from '../../src/index.ts';
 import type { ThreadsParts } from '../../src/informer/threads/backend.ts';
 import { Scene } from '../kit/scene.ts';
-import { EVIDENCE_TITLE, THREADS_OF } from './configuration-names.ts';
-import type { ConfigurationName } from './configuration-names.ts';
+import { EVIDENCE_TITLE, RUNS, THREADS_OF } from './configuration-names.ts';
+import type { CodecName, ConfigurationName } from './configuration-names.ts';
 
 export * from '../kit/objects.ts';
 export * from '../kit/recording-handler.ts';
 export * from '../kit/scene.ts';
 
-const name = process.env['KUBELOOM_CONTRACT'] ?? 'twin';
-const codecName = process.env['KUBELOOM_CODEC'] ?? 'json';
-assert.ok(Object.hasOwn(THREADS_OF, name), `KUBELOOM_CONTRACT: ${name}`);
-assert.ok(codecName === 'json' || codecName === 'msgpack', `KUBELOOM_CODEC: ${codecName}`);
-
-const CONFIGURATION: ConfigurationName = name as ConfigurationName;
+const run = process.env['KUBELOOM_CONTRACT'] ?? 'twin:json';
+assert.ok(
+  RUNS.some((name) => name === run),
+  `KUBELOOM_CONTRACT: ${run}`,
+);
+const [CONFIGURATION, CODEC_NAME] = run.split(':') as [ConfigurationName, CodecName];
 export const THREADS: number = THREADS_OF[CONFIGURATION];
-export const CODEC: Codec = codecName;
+export const CODEC: Codec = CODEC_NAME;
 
 let shared: InformerThreads | undefined;
 

@@ -3,15 +3,19 @@ import assert from 'node:assert/strict';
 import { Lister, transformModule, waitForCacheSync } from '../../src/index.ts';
 import { bookmark, event } from '../kit/scripted-server.ts';
 import { PODS, RecordingHandler, configurationWasUsed, pod, put, test, turns } from './scene.ts';
+import { HANG_MS } from '../kit/hang.ts';
 
 test('C9 a handler that joins during changes receives each object once and then every change', async (scene) => {
   await scene.populate(200);
   const { informer, handler: first } = await scene.watching();
-  const load = scene.server.load({ rate: 5000, durationMs: 300 });
+  const load = { rate: 5000, durationMs: HANG_MS, eventsMax: 1500 };
+  const loading = scene.server.load(load);
   await first.count(500);
   const late = new RecordingHandler();
   informer.addEventHandler(late);
-  const { toRevision } = await load;
+  await loading;
+  // On a slow machine the first load may be over when the handler joins.
+  const { toRevision } = await scene.server.load({ ...load, eventsMax: 100 });
   await Promise.all([first.reached(toRevision), late.reached(toRevision)]);
   const initial = late.calls.filter(({ isInInitialList }) => isInInitialList);
   assert.equal(initial.length, 200);

@@ -15,6 +15,7 @@ import {
   test,
   turns,
 } from './scene.ts';
+import { HANG_MS } from '../kit/hang.ts';
 
 interface Types extends Readonly<Record<string, unknown>> {
   readonly pods: V1Pod;
@@ -68,7 +69,7 @@ function contents(informer: Pick<ThreadInformer<V1Pod>, 'getIndexer'>): readonly
 
 const LOAD = {
   rate: 'max',
-  durationMs: 3_000,
+  durationMs: HANG_MS,
   eventsMax: 800,
   mix: { update: 0.6, create: 0.2, delete: 0.2 },
 } as const;

@@ -1,27 +1,24 @@
 /** Verdict from the results of the runs. It is pure, so that it can be tested itself. */
 import { citedBy } from './clauses.ts';
 import type { Clause } from './clauses.ts';
-import { EVIDENCE_TITLE, THREADS_OF } from './configuration-names.ts';
-import type { ConfigurationName } from './configuration-names.ts';
+import { EVIDENCE_TITLE } from './configuration-names.ts';
+import type { RunName } from './configuration-names.ts';
 import type { TestLine } from './reporter.ts';
 
-export const CODECS = ['json', 'msgpack'] as const;
-export const CONFIGURATIONS: readonly ConfigurationName[] = Object.keys(THREADS_OF) as ConfigurationName[];
-
 /** The single run of the layers' own tests. */
-export const ONCE = 'once' as const;
+export const LAYERS = 'layers' as const;
+export type Part = RunName | typeof LAYERS;
 
-export interface Result extends TestLine {
-  readonly configuration: ConfigurationName | typeof ONCE;
-  readonly codec: string;
-}
+/** Results by the part of the contract that was run. */
+export type Results = ReadonlyMap<Part, readonly TestLine[]>;
 
 export interface Verdict {
   /** The summary that `--json` prints. */
   readonly summary: {
     readonly clauses: number;
     readonly untested: readonly string[];
-    readonly configurations: readonly ConfigurationName[];
+    /** The configurations that the threads' statistics show. */
+    readonly configurations: readonly RunName[];
     readonly passed: number;
     readonly failed: number;
   };
@@ -31,81 +28,60 @@ export interface Verdict {
 }
 
 /**
- * Judges the results.
+ * Judges the parts that were run; it does not judge the others.
  *
- * @param files number of test files in every run; each must show that the configuration was used
+ * @param files number of test files in every configuration; each must show that the configuration was used
  */
-export function judge(clauses: readonly Clause[], results: readonly Result[], files: number): Verdict {
-  const runs = CONFIGURATIONS.flatMap((configuration) =>
-    CODECS.map((codec) =>
-      results.filter((result) => result.configuration === configuration && result.codec === codec),
-    ),
-  );
-  const citations = runs.map(citationsOf);
-  const once = citationsOf(results.filter(({ configuration }) => configuration === ONCE));
+export function judge(clauses: readonly Clause[], results: Results, files: number): Verdict {
   const numbers = clauses.map(({ number }) => number);
-  const isTested = ({ number, isOfLayer }: Clause): boolean =>
-    isOfLayer ? once.has(number) : citations.every((cited) => cited.has(number));
-  const untested = clauses.filter((clause) => !isTested(clause)).map(({ number }) => number);
-  const unknown = new Set(
-    [...citations, once].flatMap((cited) => [...cited].filter((number) => !numbers.includes(number))),
-  );
-  const shown = CONFIGURATIONS.filter((configuration) =>
-    CODECS.every((codec) => {
-      const isEvidence = (result: Result): boolean =>
-        result.configuration === configuration &&
-        result.codec === codec &&
-        result.isPassed &&
-        result.title.startsWith(EVIDENCE_TITLE);
-      return results.filter(isEvidence).length === files;
-    }),
-  );
-  const failures = results.filter(({ isPassed }) => !isPassed);
-  const complaints = [
-    ...failures.map(
-      ({ configuration, codec, title, error }) => `FAILED ${configuration} ${codec}: ${title}: ${error}`,
-    ),
-    ...Array.from(unknown, (number) => `a test cites ${number}, which is not in docs/contract.md`),
-    ...untested.map((number) => `${number} has no test where it must have one`),
-    ...CONFIGURATIONS.filter((name) => !shown.includes(name)).map(
-      (name) => `not shown by thread statistics: ${name}`,
-    ),
-  ];
-  const failed = failures.length;
-  const passed = results.length - failed;
+  const lines = [...results.values()].flat();
+  const untested = new Set<string>();
+  const shown: RunName[] = [];
+  const complaints: string[] = [];
+  for (const [part, own] of results) {
+    for (const { title, isPassed, error } of own)
+      if (!isPassed) complaints.push(`FAILED ${part}: ${title}: ${error}`);
+    const cited = new Set(own.flatMap(({ title }) => citedBy(title)));
+    for (const { number, isOfLayer } of clauses)
+      if (isOfLayer === (part === LAYERS) && !cited.has(number)) untested.add(number);
+    if (part === LAYERS) continue;
+    const evidence = own.filter(({ title, isPassed }) => isPassed && title.startsWith(EVIDENCE_TITLE));
+    if (evidence.length === files) shown.push(part);
+    else complaints.push(`not shown by thread statistics: ${part}`);
+  }
+  const unknown = lines.flatMap(({ title }) => citedBy(title)).filter((number) => !numbers.includes(number));
+  for (const number of new Set(unknown))
+    complaints.push(`a test cites ${number}, which is not in docs/contract.md`);
+  for (const number of untested) complaints.push(`${number} has no test where it must have one`);
+  const failed = lines.filter(({ isPassed }) => !isPassed).length;
+  const passed = lines.length - failed;
   return {
-    summary: { clauses: clauses.length, untested, configurations: shown, passed, failed },
+    summary: { clauses: clauses.length, untested: [...untested], configurations: shown, passed, failed },
     isGreen: complaints.length === 0 && passed > 0,
     complaints,
   };
 }
 
-function citationsOf(results: readonly Result[]): Set<string> {
-  return new Set(results.flatMap(({ title }) => citedBy(title)));
-}
-
-/** Returns the table of clauses by configuration and for the layers: passed tests with each codec, or passed of all. */
-export function table(clauses: readonly Clause[], results: readonly Result[]): string {
+/** Returns the table of clauses by the parts that were run: passed tests, or passed of all. */
+export function table(clauses: readonly Clause[], results: Results): string {
   const titleWidth = Math.max(...clauses.map(({ title }) => title.length));
-  const row = (number: string, title: string, cells: readonly string[]): string =>
-    `${number.padEnd(4)} ${title.padEnd(titleWidth)}  ${cells.map((text) => text.padEnd(10)).join(' ')}`.trimEnd();
-  const rows = clauses.map(({ number, title }) => {
-    const cells = CONFIGURATIONS.map((configuration) =>
-      CODECS.map((codec) => cell(results, number, configuration, codec)).join(' + '),
-    );
-    return row(number, title, [...cells, cell(results, number, ONCE, 'json')]);
-  });
-  return [row('', 'tests passed, json + msgpack', [...CONFIGURATIONS, ONCE]), ...rows].join('\n');
+  const parts = [...results.keys()];
+  const row = (number: string, title: string, cells: readonly string[]): string => {
+    const padded = cells.map((text, at) => text.padEnd(parts[at]?.length ?? 0));
+    return `${number.padEnd(4)} ${title.padEnd(titleWidth)}  ${padded.join('  ')}`.trimEnd();
+  };
+  const rows = clauses.map(({ number, title }) =>
+    row(
+      number,
+      title,
+      Array.from(results.values(), (own) => cell(own, number)),
+    ),
+  );
+  return [row('', 'tests passed', parts), ...rows].join('\n');
 }
 
 /** Returns a cell; a dash if the clause needs no test there, such as a layer's clause in a configuration. */
-function cell(
-  results: readonly Result[],
-  number: string,
-  where: Result['configuration'],
-  codec: string,
-): string {
-  const own = results.filter((result) => result.configuration === where && result.codec === codec);
+function cell(own: readonly TestLine[], number: string): string {
   const cited = own.filter(({ title }) => citedBy(title).includes(number));
   const passed = cited.filter(({ isPassed }) => isPassed).length;
   if (cited.length === 0) return '-';

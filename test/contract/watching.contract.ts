@@ -103,8 +103,10 @@ test('C89 a watch that ends within a second without an event is reported and lea
     },
     { list: { watchList: 'off' } },
   );
+  await server.request(2);
+  assert.deepEqual(server.asked.slice(0, 3), ['list 0', 'watch 9', 'list 9']);
   await server.request(3);
-  assert.deepEqual(server.asked, ['list 0', 'watch 9', 'list 9', 'watch 11']);
+  assert.deepEqual(server.asked.slice(3), ['watch 11']);
   await scene.reported('ERR_KUBELOOM_VERY_SHORT_WATCH');
 });
 

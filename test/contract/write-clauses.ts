@@ -1,4 +1,4 @@
-/** `npm run clauses`: orders the clauses of docs/contract.md, and names the tests of each. */
+/** `npm run suite -- clauses`: orders the clauses of docs/contract.md, and names the tests of each. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testsByClause, withTests } from './clause-pages.ts';

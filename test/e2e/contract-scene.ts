@@ -3,22 +3,18 @@
  * through a proxy. Records the clauses that the tests cite.
  */
 import { test as register } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { CoreV1Api, V1Pod } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../src/index.ts';
 import type { InformerOptions, InformerThreads, KubeloomError } from '../../src/index.ts';
 import { citedBy } from '../contract/clauses.ts';
+import { HANG_MS } from '../kit/hang.ts';
 import { PODS } from '../kit/objects.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { RecordingProxy } from './contract-proxy.ts';
 import { clusterOfTests } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
-
-/** Longer than any test; it ends tests that hang. */
-const PATIENCE_MS = 90_000;
-/** Interval of checks of the server's state, of which no event informs. */
-const LOOK_INTERVAL_MS = 10;
+import { until } from '../kit/until.ts';
 
 let namespaces = 0;
 
@@ -88,7 +84,7 @@ export class ServerScene implements AsyncDisposable {
   }
 
   get patience(): AbortSignal {
-    return AbortSignal.timeout(PATIENCE_MS);
+    return AbortSignal.timeout(HANG_MS);
   }
 
   /** @returns its version */
@@ -128,9 +124,8 @@ export class ServerScene implements AsyncDisposable {
     return { version: metadata?.resourceVersion ?? '', lines };
   }
 
-  async until(isDone: () => boolean): Promise<void> {
-    const { patience } = this;
-    while (!isDone()) await delay(LOOK_INTERVAL_MS, undefined, { signal: patience });
+  until(isDone: () => boolean): Promise<void> {
+    return until(isDone, `something in ${this.namespace}`);
   }
 
   codes(): readonly string[] {
@@ -150,8 +145,8 @@ function versionOf({ metadata }: V1Pod): string {
 const cluster = clusterOfTests();
 const titles: string[] = [];
 
-/** Longer than any test: a test that hangs ends with its title. */
-const TEST_TIMEOUT = { timeout: 120_000 } as const;
+/** A test that hangs ends with its title. */
+const TEST_TIMEOUT = { timeout: 2 * HANG_MS } as const;
 
 /** The control plane; available inside tests. */
 export function controlPlane(): ControlPlane {

@@ -11,9 +11,11 @@ import { fileURLToPath } from 'node:url';
 import type { CoreV1Api, V1ConfigMap, V1Pod } from '@kubernetes/client-node';
 import { SharedIndexInformer, resources } from '../../src/index.ts';
 import type { ResourceRef } from '../../src/index.ts';
+import { HANG_MS } from '../kit/hang.ts';
 import { PODS } from '../kit/objects.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';
+import { until } from '../kit/until.ts';
 import { PlainWatch } from './plain-watch.ts';
 
 const OBJECTS = 800;
@@ -81,21 +83,18 @@ async function forEachName(
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
-const RETRIES = 100;
-
-async function persist(work: () => Promise<unknown>): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+function persist(work: () => Promise<unknown>): Promise<void> {
+  return until(async () => {
     try {
       await work();
-      return;
+      return true;
     } catch (error) {
       const code = (error as { code?: number | string }).code;
+      if (typeof code === 'number' && code < 500 && ![404, 409, 429].includes(code)) throw error;
       // The write may have reached a server that ended before it answered.
-      if (code === 409 || code === 404) return;
-      if (attempt === RETRIES || (typeof code === 'number' && code < 500 && code !== 429)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      return code === 409 || code === 404;
     }
-  }
+  }, 'an answer of the server');
 }
 
 interface Started {
@@ -104,7 +103,7 @@ interface Started {
 }
 
 /** Asserts that the store has the keys and versions of a LIST, once the informer has reached the LIST's version. */
-async function assertEqualsList(kind: Kind, { informer, handler }: Started): Promise<void> {
+async function assertEqualsList(kind: Kind, { informer }: Started): Promise<void> {
   const { items } = await kind.list();
   const expected = items.map(({ metadata = {} }) => {
     const { namespace, name, resourceVersion } = metadata;
@@ -116,10 +115,7 @@ async function assertEqualsList(kind: Kind, { informer, handler }: Started): Pro
     return entries.map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).toSorted();
   };
   const isEqual = (): boolean => actual().join() === expected.join();
-  const deadline = AbortSignal.timeout(60_000);
-  while (!isEqual() && !deadline.aborted) {
-    await Promise.race([handler.until(isEqual), new Promise((resolve) => setTimeout(resolve, 200))]);
-  }
+  await until(isEqual, 'a store that equals the list').catch(() => undefined);
   assert.deepEqual(actual(), expected);
 }
 
@@ -136,7 +132,7 @@ for (const watchList of ['auto', 'off'] as const) {
       const handler = new RecordingHandler();
       const registration = informer.addEventHandler(handler);
       void informer.run();
-      await informer.waitForSync({ signal: AbortSignal.timeout(60_000), registration });
+      await informer.waitForSync({ signal: AbortSignal.timeout(HANG_MS), registration });
       return { informer, handler };
     }
 

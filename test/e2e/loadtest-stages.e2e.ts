@@ -5,7 +5,8 @@ import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { stageQuantileMs } from '../../src/tools/loadtest/run/server-stages.ts';
 import { stageNotes } from '../../src/tools/loadtest/report/write-times.ts';
 import type { LoadTestResult } from '../../src/tools/loadtest/result.ts';
-import { TemporaryFolder, runCommand } from '../unit/tools/cli/command.ts';
+import { TemporaryFolder } from '../kit/temporary-folder.ts';
+import { runCommand } from '../unit/tools/cli/command.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 
@@ -25,12 +26,12 @@ describe('a load test with realistic pods', () => {
 
   before(async () => {
     server = await startControlPlane();
-    folder = await TemporaryFolder.create();
+    folder = new TemporaryFolder();
     const kubeConfig = new KubeConfig();
     kubeConfig.loadFromFile(server.kubeconfigPath);
     const metadata = { name: 'fake-0', annotations: { 'kwok.x-k8s.io/node': 'fake' } };
     await kubeConfig.makeApiClient(CoreV1Api).createNode({ body: { metadata } });
-    const file = await folder.write('workload.yaml', WORKLOAD);
+    const file = folder.write('workload.yaml', WORKLOAD);
     const run = await runCommand(['loadtest', file, '--kubeconfig', server.kubeconfigPath, '--json']);
     // A busy machine makes a run INVALID; its writes and the server's figures are no less right.
     assert.ok(run.exitCode === 0 || run.exitCode === 2, run.stderr);

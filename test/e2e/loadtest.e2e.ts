@@ -13,7 +13,8 @@ import { seededRandom } from '../../src/tools/apiserver/testing/index.ts';
 import { EditingProxy, doublingOne, droppingOne, reorderingTwo } from '../kit/editing-proxy.ts';
 import type { Edit } from '../kit/editing-proxy.ts';
 import { ROOT } from '../unit/docs/documents.ts';
-import { CommandRun, TemporaryFolder, runCommand } from '../unit/tools/cli/command.ts';
+import { TemporaryFolder } from '../kit/temporary-folder.ts';
+import { CommandRun, runCommand } from '../unit/tools/cli/command.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { limitedKubeConfig } from './loadtest-account.ts';
@@ -39,18 +40,24 @@ const WIDGETS = `objects: [{ kind: Widget, count: 20 }, { kind: ConfigMap, count
 watchers: [{ name: widgets, of: Widget }, { name: config maps, of: ConfigMap }]
 phases: [create: {}, sync: {}, steady: { for: 2s, rate: 40 }]
 `;
+/** Goes on until it is interrupted, on a machine of any speed. */
+const WIDGETS_FOR_LONG = WIDGETS.replace('for: 2s', 'for: 1h');
 const ONE_WATCHER = `objects: [{ kind: ConfigMap, count: 5 }]
 watchers: [{ name: watcher }]
 phases: [create: {}, sync: {}, steady: { for: 1s, rate: 60, mix: { update: 1 } }]
 `;
-/** Fewer than an uninterrupted run of WIDGETS sends before it removes them. */
+/** A closed loop without a rate: no machine is too slow for it. */
+const UNPACED = `objects: [{ kind: ConfigMap, count: 60 }]
+watchers: [{ name: watcher }]
+phases: [create: {}, sync: {}]
+`;
+/** Requests of the preparation, of 40 creations, of lists, and of some 80 writes. */
 const WIDGET_REQUESTS = 130;
 const INTERRUPTIONS = 5;
 /** Runs at the same time: most of a run is waiting. */
 const AT_ONCE = { concurrency: 3 };
 const MANAGED = 'app.kubernetes.io/managed-by=kubeloom-loadtest';
 const RUN_LABEL = 'loadtest.kubeloom.dev/run';
-const TRIES_MAX = 3;
 const OBJECTS_MAX = 200;
 const WATCHERS_MAX = 4;
 const RATE_MAX = 50;
@@ -89,7 +96,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
   let files = 0;
   before(async () => {
     server = await startControlPlane();
-    folder = await TemporaryFolder.create();
+    folder = new TemporaryFolder();
     kubeConfig = new KubeConfig();
     kubeConfig.loadFromFile(server.kubeconfigPath);
     api = kubeConfig.makeApiClient(CoreV1Api);
@@ -100,21 +107,13 @@ describe('kubeloom loadtest on a real apiserver', () => {
   });
 
   async function argumentsOf(workload: string, kubeconfig = server.kubeconfigPath): Promise<string[]> {
-    const file = await folder.write(`workload-${files++}.yaml`, workload);
+    const file = folder.write(`workload-${files++}.yaml`, workload);
     return ['loadtest', file, '--kubeconfig', kubeconfig];
-  }
-
-  /** Runs a workload until it says something: a machine that is busy for a moment proves nothing. */
-  async function runUntilValid(workload: string, ...flags: readonly string[]): ReturnType<typeof runCommand> {
-    for (let tries = 1; ; tries++) {
-      const run = await runCommand([...(await argumentsOf(workload)), ...flags]);
-      if (run.exitCode !== 2 || tries === TRIES_MAX) return run;
-    }
   }
 
   /** Runs a workload. On a machine that is too slow for its rate the run is INVALID, and delivers all the same. */
   async function delivers(workload: string): Promise<LoadTestResult> {
-    const { exitCode, stdout, stderr } = await runUntilValid(workload, '--json');
+    const { exitCode, stdout, stderr } = await runCommand([...(await argumentsOf(workload)), '--json']);
     assert.ok(exitCode === 0 || exitCode === 2, stderr);
     const result = JSON.parse(stdout) as LoadTestResult;
     assert.equal(result.conclusion.kind, exitCode === 0 ? 'PASS' : 'INVALID');
@@ -155,7 +154,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
   }
 
   async function proxied(proxy: EditingProxy, workload: string): Promise<string[]> {
-    return argumentsOf(workload, await folder.write(`proxied-${files++}`, proxy.kubeConfig));
+    return argumentsOf(workload, folder.write(`proxied-${files++}`, proxy.kubeConfig));
   }
 
   describe('beside other runs', AT_ONCE, () => {
@@ -170,7 +169,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
     }
 
     it('needs no other right than those of docs/loadtest/rbac.yaml', async () => {
-      const kubeconfig = await folder.write('limited', await limitedKubeConfig(server));
+      const kubeconfig = folder.write('limited', await limitedKubeConfig(server));
       const run = await runCommand([...(await argumentsOf(WIDGETS, kubeconfig)), '--yes', '--json']);
       assert.ok(run.exitCode === 0 || run.exitCode === 2, run.stderr);
       const result = JSON.parse(run.stdout) as LoadTestResult;
@@ -206,7 +205,8 @@ describe('kubeloom loadtest on a real apiserver', () => {
     });
 
     it('exits with 3 when only a threshold is missed', async () => {
-      const { exitCode, stdout } = await runUntilValid(`${ONE_WATCHER}thresholds: [relists >= 1]\n`);
+      const workload = await argumentsOf(`${UNPACED}thresholds: [relists >= 1]\n`);
+      const { exitCode, stdout } = await runCommand(workload);
       assert.equal(exitCode, 3, stdout);
       assert.match(stdout, /\nTHRESHOLD:\n {2}relists >= 1: it was 0\n/);
     });
@@ -217,7 +217,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
       const at = Math.floor(((moment + random()) / INTERRUPTIONS) * WIDGET_REQUESTS);
       it(`leaves nothing behind when it is interrupted at request ${at}`, async () => {
         await using proxy = await EditingProxy.start(server);
-        await using run = new CommandRun([...(await proxied(proxy, WIDGETS)), '--json']);
+        await using run = new CommandRun([...(await proxied(proxy, WIDGETS_FOR_LONG)), '--json']);
         proxy.onRequest = () => {
           if (proxy.requests.length === at + 1) run.kill('SIGINT');
         };
@@ -244,9 +244,6 @@ describe('kubeloom loadtest on a real apiserver', () => {
     // A shorter time proves the deliveries as well.
     const result = await delivers(workload.replace('for: 20s', 'for: 5s'));
     assert.equal(result.watchers.length, 1020);
-    const [steady] = result.phases.slice(-1);
-    const isValid = result.conclusion.kind === 'PASS';
-    assert.ok(!isValid || (steady?.rateAchieved ?? 0) >= 475, JSON.stringify(steady));
     const delivered = result.watchers.reduce((sum, { verdict }) => sum + verdict.delivered, 0);
     console.log(`loadtest: ${delivered} changes were delivered to ${result.watchers.length} watchers`);
   });
@@ -264,7 +261,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
 
   it('names what a killed run left while it may be alive, and removes it when it is proved to be dead', async () => {
     {
-      await using killed = new CommandRun(await argumentsOf(WIDGETS));
+      await using killed = new CommandRun(await argumentsOf(WIDGETS_FOR_LONG));
       await killed.until('stderr', /phase steady/);
       killed.kill('SIGKILL');
       await killed.exitCode;

@@ -1,50 +1,24 @@
 /**
- * Members of a group as processes that are killed, stopped, frozen and cut off, judged by their history. `KILLS=120 SEED=7`
- * makes the run longer: the kills at each server, with as many other faults in between.
+ * Members of a group and candidates of an election as processes at a real kube-apiserver: the leader is killed, and a member joins.
+ * Writes are a closed loop. The judge reads the order of acts only; test/sim/partitions and test/sim/election prove the rules.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import { ObjectClient } from '../../src/controller/index.ts';
+import { resources } from '../../src/index.ts';
 import { clusterOfTests } from './control-plane.ts';
-import { getText } from './get-text.ts';
-import { reportOf, runScenario } from './members/scenario.ts';
-import type { Target } from './members/scenario.ts';
+import { LEADERSHIP } from './members/election.ts';
+import { nowMs } from './members/history.ts';
+import type { Line } from './members/history.ts';
+import { judge, undelivered } from './members/judge.ts';
+import { Members } from './members/members.ts';
+import { until } from '../kit/until.ts';
 
-const KILLS = Number(process.env['KILLS'] ?? 6);
-const SEED = Number(process.env['SEED'] ?? 1);
-const MEMBERS = 4;
-/**
- * Part of all changes that one of four members may receive from a server that filters. Even shares are 0.25; while a
- * member is down, and on a busy machine for seconds after, the others have its part.
- */
-const SHARE_MAX = 0.5;
-/** Events that the server may send for each change: 4 without a filter. */
-const SENT_MAX = 1.4;
-const TITLE = 'each key has one owner at a time, and every change reaches one, while members are struck';
-const SENT = /^apiserver_watch_events_total\{[^}]*resource="configmaps"[^}]*\} (?<count>\S+)$/gm;
-
-async function judged(context: TestContext, target: Target, isFiltering: boolean): Promise<void> {
-  const outcome = await runScenario(target, KILLS, SEED);
-  for (const line of reportOf(outcome)) context.diagnostic(line);
-  assert.deepEqual(outcome.violations.slice(0, 20), []);
-  assert.ok(outcome.handOversMs.length > 0, 'no partition was handed over');
-  assert.equal(outcome.shares.length, MEMBERS);
-  if (!isFiltering) return;
-  for (const share of outcome.shares)
-    assert.ok(share > 0 && share <= SHARE_MAX, `a member received ${share}`);
-  const { sentPerChange = 1 } = outcome;
-  assert.ok(sentPerChange <= SENT_MAX, `the server sent ${sentPerChange} events for each change`);
-}
-
-describe('members of a group at the embedded apiserver', () => {
-  test(TITLE, async (context) => {
-    await using server = await startEmbeddedApiServer({ isolation: 'process', sharding: 'echoes' });
-    const { kubeConfigYaml: kubeconfig } = server;
-    await judged(context, { kubeconfig, sentEvents: () => Promise.resolve(undefined) }, true);
-  });
-});
+const { configMaps } = resources.core.v1;
+const NAMESPACE = 'default';
+const MEMBERS = 2;
+const KEYS = 64;
 
 for (const isFiltering of [true, false]) {
   describe(`members of a group at a real kube-apiserver, ShardedListAndWatch=${isFiltering}`, () => {
@@ -52,14 +26,47 @@ for (const isFiltering of [true, false]) {
       apiServerFlags: [`--feature-gates=ShardedListAndWatch=${isFiltering}`],
     });
 
-    test(TITLE, async (context) => {
-      const { controlPlane } = cluster();
-      const sentEvents = async (): Promise<number> => {
-        const samples = (await getText(controlPlane, '/metrics')).matchAll(SENT);
-        return [...samples].reduce((sum, { groups }) => sum + Number(groups?.['count']), 0);
+    test('each key has one owner at a time and one member leads, while the leader is killed and a member joins', async () => {
+      const { controlPlane, kubeConfig } = cluster();
+      const client = new ObjectClient(kubeConfig);
+      const written: Line[] = [];
+      await using members = new Members(readFileSync(controlPlane.kubeconfigPath, 'utf8'));
+      const lines = (): readonly Line[] => [...members.lines(), ...written];
+      const leader = (): string | undefined => {
+        const acts = lines().filter((line) => line.kind === 'begins' && line.partition === LEADERSHIP);
+        const last = acts.toSorted((one, other) => one.atMs - other.atMs).at(-1);
+        return last?.kind === 'begins' ? last.member : undefined;
       };
-      const kubeconfig = readFileSync(controlPlane.kubeconfigPath, 'utf8');
-      await judged(context, { kubeconfig, sentEvents }, isFiltering);
+      /** Makes one change after the other until something is so. */
+      const writeUntil = (isSo: () => boolean, what: string): Promise<void> =>
+        until(async () => {
+          const name = `key-${written.length % KEYS}`;
+          const isNew = written.length < KEYS;
+          const data = { change: String(written.length) };
+          const { metadata } = isNew
+            ? await client.create(configMaps, { metadata: { name, namespace: NAMESPACE }, data })
+            : await client.patch(configMaps, { name, namespace: NAMESPACE }, { data });
+          const key = `${NAMESPACE}/${name}#${metadata?.uid}`;
+          written.push({ kind: 'wrote', atMs: nowMs(), key, version: Number(metadata?.resourceVersion) });
+          return isSo();
+        }, what);
+      const areAtWork = (): boolean =>
+        members.healthy.length === MEMBERS && members.healthy.every(({ partitions }) => partitions > 0);
+
+      for (let count = 0; count < MEMBERS; count++) await members.start();
+      await writeUntil(
+        () => areAtWork() && leader() !== undefined,
+        'a partition for each member, and a leader',
+      );
+      const killed = leader() ?? '';
+      await members.replace(killed, 'SIGKILL');
+      await writeUntil(
+        () => areAtWork() && leader() !== killed,
+        'a partition for the new member, and a leader',
+      );
+      await until(() => undelivered(lines()).length === 0, 'a work on the newest state of each key');
+      await members.leave();
+      assert.deepEqual([...members.failures, ...judge(lines())], []);
     });
   });
 }

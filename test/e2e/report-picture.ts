@@ -5,7 +5,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../unit/docs/documents.ts';
-import { TemporaryFolder, runCommand } from '../unit/tools/cli/command.ts';
+import { TemporaryFolder } from '../kit/temporary-folder.ts';
+import { runCommand } from '../unit/tools/cli/command.ts';
 import { Chromium, findChromium } from '../unit/tools/loadtest/chromium.ts';
 import { startControlPlane } from './control-plane.ts';
 
@@ -15,7 +16,7 @@ const SIZE = { width: 1000, height: 1240, deviceScaleFactor: 1.5 };
 const program = findChromium();
 if (program === undefined) throw new Error('the picture needs chromium: install it from the distribution');
 await using server = await startControlPlane();
-await using folder = await TemporaryFolder.create();
+await using folder = new TemporaryFolder();
 const page = folder.file('report.html');
 const workload = join(ROOT, 'docs/loadtest/thousand-watchers.yaml');
 const run = await runCommand(['loadtest', workload, '--kubeconfig', server.kubeconfigPath, '--html', page]);

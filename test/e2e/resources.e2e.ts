@@ -7,12 +7,12 @@ import { before, describe, test } from 'node:test';
 import { MetadataInformerFactory, builtInResources } from '../../src/client-go/index.ts';
 import { SharedInformerFactory, drop } from '../../src/index.ts';
 import type { ResourceRef } from '../../src/index.ts';
+import { HANG_MS } from '../kit/hang.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { getText } from './get-text.ts';
 
-const SYNC_TIMEOUT_MS = 60_000;
 const CONFIG_MAP = { group: '', version: 'v1', resource: 'configmaps' };
 /** Alpha and beta versions, and resources behind feature gates, which no server has by default. */
 const EVERYTHING = ['--runtime-config=api/all=true', '--feature-gates=AllAlpha=true,AllBeta=true'];
@@ -98,7 +98,7 @@ for (const [title, apiServerFlags] of [
       await using factory = new SharedInformerFactory(kubeConfig, { threads });
       for (const resource of served) factory.forResource(resource);
       factory.start();
-      await factory.waitForCacheSync({ signal: AbortSignal.timeout(SYNC_TIMEOUT_MS) });
+      await factory.waitForCacheSync({ signal: AbortSignal.timeout(HANG_MS) });
       assert.equal(factory.informers.length, served.length);
       assert.ok(factory.core.v1.namespaces.lister.get('default'));
     });
@@ -119,7 +119,7 @@ for (const [title, apiServerFlags] of [
         const handler = new RecordingHandler();
         informer.addEventHandler(handler);
         factory.start();
-        await factory.waitForCacheSync({ signal: AbortSignal.timeout(SYNC_TIMEOUT_MS) });
+        await factory.waitForCacheSync({ signal: AbortSignal.timeout(HANG_MS) });
         await write(`${watchList}-watched`);
         await handler.until(() => handler.names.includes(`add ${watchList}-watched`));
         assert.ok(lister.list().length >= 2);
@@ -142,7 +142,7 @@ for (const [title, apiServerFlags] of [
         });
         const { informer, lister } = factory.core.v1.namespaces;
         factory.start();
-        await factory.waitForCacheSync({ signal: AbortSignal.timeout(SYNC_TIMEOUT_MS) });
+        await factory.waitForCacheSync({ signal: AbortSignal.timeout(HANG_MS) });
         assert.equal(lister.get('default')?.object.status?.phase, 'Active');
         assert.equal(lister.get('default')?.object.metadata?.managedFields, undefined);
         assert.match(String(informer.stats().managedFieldsSupport), /^(dropped|sent)$/);

@@ -11,8 +11,7 @@ import { definition, expectedOutput } from '../examples/repository.ts';
 import { SampleControllerScenario, obstruct } from '../examples/sample-controller-scenario.ts';
 import { complaint } from '../examples/verdict.ts';
 import { clusterOfTests } from './control-plane.ts';
-
-const LOOK_INTERVAL_MS = 100;
+import { until } from '../kit/until.ts';
 
 describe('the sample controller on a real kube-apiserver', () => {
   const cluster = clusterOfTests();
@@ -74,9 +73,10 @@ describe('the sample controller on a real kube-apiserver', () => {
 async function establishFoos(kubeConfig: KubeConfig): Promise<void> {
   const api = kubeConfig.makeApiClient(ApiextensionsV1Api);
   const { metadata = {} } = await api.createCustomResourceDefinition({ body: await definition('foo') });
-  for (;;) {
+  await until(async () => {
     const { status } = await api.readCustomResourceDefinition({ name: metadata.name ?? '' });
-    if (status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
-  }
+    return (
+      status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
+    );
+  }, 'a definition that is established');
 }

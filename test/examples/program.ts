@@ -5,9 +5,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { HANG_MS } from '../kit/hang.ts';
 
-/** A deadline so late that only a hanging program reaches it. */
-const DEADLINE_MS = 60_000;
 /** The compiled programs: of this repository, or copies beside an installed package. */
 const FOLDER =
   process.env['EXAMPLES_FOLDER'] ?? fileURLToPath(new URL('../../docs/examples', import.meta.url));
@@ -26,7 +25,6 @@ export interface Outcome {
 export class Program implements AsyncDisposable {
   readonly outcome: Promise<Outcome>;
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
-  readonly #deadline: NodeJS.Timeout;
   readonly #waiters: Set<() => void> = new Set();
   #stdout = '';
   #stderr = '';
@@ -39,8 +37,9 @@ export class Program implements AsyncDisposable {
     this.#child = spawn(COMMAND, [...COMMAND_ARGS, join(FOLDER, `${name}.js`), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...environment, KUBECONFIG: kubeconfigPath },
+      timeout: HANG_MS,
+      killSignal: 'SIGKILL',
     });
-    this.#deadline = setTimeout(() => this.#child.kill('SIGKILL'), DEADLINE_MS);
     this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
       this.#changed();
@@ -69,7 +68,6 @@ export class Program implements AsyncDisposable {
 
   async #ended(): Promise<Outcome> {
     const [code, signal] = (await once(this.#child, 'close')) as [number | null, string | null];
-    clearTimeout(this.#deadline);
     this.#hasEnded = true;
     this.#changed();
     return { stdout: this.#stdout, stderr: this.#stderr, end: signal ?? String(code) };

@@ -1,5 +1,5 @@
 /**
- * `npm run examples`: runs every program of docs/examples against its own embedded apiserver and compares the output
+ * `npm run suite -- examples`: runs every program of docs/examples against its own embedded apiserver and compares the output
  * with the expected file. Then SIGTERM ends it at several moments. With names as arguments it runs only these. Programs of an
  * installed package (`EXAMPLES_COMMAND`, for `npm run release`) are not ended early.
  */

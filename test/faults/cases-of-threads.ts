@@ -3,23 +3,23 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Command } from '../unit/thread/reading-worker.ts';
-import type { FaultCase } from './fault-case.ts';
-import type { Scene } from './scene.ts';
+import type { RealCase, Scene } from './scene.ts';
 import { SharedCache } from '../../src/thread/index.ts';
 
 const WORKER = new URL(`../unit/thread/reading-worker.js`, import.meta.url);
 const ROUNDS = 3;
-const BLOCKED_RATE = 2000;
 
-export const CASES_OF_THREADS: readonly FaultCase[] = [
+export const CASES_OF_THREADS: readonly RealCase[] = [
   {
     id: '83',
+    place: 'threads',
     what: 'worker threads with the cache exit, throw, fill their heap and are terminated, while others attach',
     expected: 'nothing of theirs is left; the caches of the other threads are equal to the main one',
     run: dyingThreads,
   },
   {
     id: '84',
+    place: 'threads',
     what: 'a worker thread with the cache blocks for ever, and the budget of backlogs is 1 MiB',
     expected: 'only its changes wait, until it is removed with a code; its termination releases everything',
     objects: 1000,
@@ -27,8 +27,6 @@ export const CASES_OF_THREADS: readonly FaultCase[] = [
     threads: { backlogBytesMax: 2 ** 20, backlogTimeoutMs: 4000 },
     codes: ['ERR_KUBELOOM_HANDLER_OVERFLOW'],
     mayReport: ['ERR_KUBELOOM_BACKLOG_COALESCED', 'ERR_KUBELOOM_BACKLOG_PAUSED', 'ERR_KUBELOOM_SLOW_HANDLER'],
-    // Rings and sockets hold seconds of a load of 2,000 changes a second.
-    convergeMs: 30_000,
     // The recorded handler waits during the pause, and may be coalesced too.
     excused: ['I4b'],
     run: blockedThread,
@@ -85,9 +83,8 @@ async function dyingThreads(scene: Scene): Promise<string> {
     }
   }
   await scene.until(() => shared.threads === 1, 'all but one thread have ended');
-  await scene.stopLoad();
-  const revision = await scene.server.revision();
-  await scene.until(() => Number(informer.lastSyncResourceVersion()) >= revision, 'the cache has everything');
+  scene.stopLoad();
+  await scene.untilCurrent();
   const resourceVersion = informer.lastSyncResourceVersion();
   await survivor.ask({ type: 'wait', resourceVersion });
   const expected = informer
@@ -103,9 +100,8 @@ async function blockedThread(scene: Scene): Promise<string> {
   await using shared = new SharedCache({ pods: informer });
   await using blocked = await Thread.attach(shared);
   await blocked.ask({ type: 'block' });
-  await scene.stopLoad();
   // The ring has room for some 13,000 changes.
-  scene.startLoad(BLOCKED_RATE);
+  scene.flood();
   scene.own.push('a thread blocks');
   await scene.untilReported('ERR_KUBELOOM_HANDLER_OVERFLOW');
   const removed = scene.errors.find(({ code }) => code === 'ERR_KUBELOOM_HANDLER_OVERFLOW');

@@ -10,21 +10,19 @@ import {
   SERVER_KEY,
 } from '../unit/http/certificates.ts';
 import { createCertificates } from '../../src/tools/apiserver/wire/certificates.ts';
-import { onlyWatches } from './cases-of-watches.ts';
+import { RESET, UNREACHABLE, onlyWatches } from '../sim/faults/strikes.ts';
 import type { TlsFiles } from './chaos-proxy-process.ts';
-import type { FaultCase } from './fault-case.ts';
-import type { Scene } from './scene.ts';
+import type { RealCase, Scene } from './scene.ts';
 
 const UNTRUSTED = 'ERR_KUBELOOM_TLS';
-const UNREACHABLE = 'ERR_KUBELOOM_UNREACHABLE';
-const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
 /** Variable that turns off Node's checks unless the client sets its own. */
 const SWITCH = 'NODE_TLS_REJECT_UNAUTHORIZED';
 const GOOD: TlsFiles = { cert: SERVER_CERTIFICATE, key: SERVER_KEY };
 
-export const CASES_OF_TRUST: readonly FaultCase[] = [
+export const CASES_OF_TRUST: readonly RealCase[] = [
   {
     id: '44a',
+    place: 'sockets',
     what: `a certificate that has expired, is for another name, or is signed by another CA, with ${SWITCH}=0`,
     expected: 'rejected, each with its reason; resumes without a list when the right one is back',
     codes: [UNTRUSTED],
@@ -33,11 +31,11 @@ export const CASES_OF_TRUST: readonly FaultCase[] = [
     proxyTls: { ...GOOD, ca: CA },
     // In this thread: other threads keep the environment of their start.
     threads: { indexerThreads: 0 },
-    isAlone: true,
     run: wrongCertificates,
   },
   {
     id: '44b',
+    place: 'sockets',
     what: 'leaf, then CA and leaf are rotated under the load, the file of the CA first',
     expected: 'the file is read for every request: resumes without a list',
     mayReport: [UNREACHABLE, RESET],
@@ -71,7 +69,6 @@ async function wrongCertificates(scene: Scene): Promise<string> {
     if (before === undefined) delete process.env[SWITCH];
     else process.env[SWITCH] = before;
   }
-  scene.healedAtMs = performance.now();
   return `three refusals: ${await onlyWatches(scene)}`;
 }
 
@@ -80,7 +77,7 @@ async function rotation(scene: Scene): Promise<string> {
   const caFile = folder.file('ca.crt');
   const trust = (ca: string): void => renameSync(folder.write('ca.crt.new', ca), caFile);
   trust(CA);
-  scene.trustFile(caFile);
+  scene.trust({ caFile });
   await scene.startInformer();
   await scene.mark();
   const [second, third] = [createCertificates('127.0.0.1'), createCertificates('127.0.0.1')];
@@ -95,7 +92,6 @@ async function rotation(scene: Scene): Promise<string> {
     await scene.proxy.reset();
     await scene.untilResumed(trusted);
   }
-  scene.healedAtMs = performance.now();
   return onlyWatches(scene);
 }
 

@@ -2,12 +2,11 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { Command, Mode, ProxyEvent, TlsFiles } from './chaos-proxy-process.ts';
+import type { Command, ProxyEvent, TlsFiles } from './chaos-proxy-process.ts';
 
 export class ChaosProxy implements AsyncDisposable {
-  readonly landed: Extract<ProxyEvent, { type: 'landed' }>[] = [];
-  /** Times of accepted connections, in milliseconds since the epoch. */
-  readonly accepted: number[] = [];
+  /** Faults that the proxy has caused. */
+  readonly landed: string[] = [];
   readonly #child: ChildProcess;
   readonly #scheme: string;
   readonly #waiting = new Map<number, () => void>();
@@ -17,6 +16,11 @@ export class ChaosProxy implements AsyncDisposable {
   private constructor(child: ChildProcess, scheme: string) {
     this.#child = child;
     this.#scheme = scheme;
+    child.on('message', ({ id, port }: ProxyEvent) => {
+      this.#port = port;
+      this.#waiting.get(id)?.();
+      this.#waiting.delete(id);
+    });
   }
 
   /**
@@ -28,12 +32,7 @@ export class ChaosProxy implements AsyncDisposable {
   static async start(target: number, tls?: TlsFiles): Promise<ChaosProxy> {
     const child = fork(new URL('./chaos-proxy-process.js', import.meta.url), [], { execArgv: [] });
     const proxy = new ChaosProxy(child, tls ? 'https' : 'http');
-    const listening = new Promise<void>((resolve, reject) => {
-      child.on('message', (event: ProxyEvent) => proxy.#hear(event, resolve));
-      child.once('exit', (code) => reject(new Error(`the chaos proxy exited with ${code}`)));
-    });
-    child.send({ type: 'start', target, tls, id: 0 });
-    await listening;
+    await proxy.#tell({ type: 'start', target, tls });
     return proxy;
   }
 
@@ -41,15 +40,13 @@ export class ChaosProxy implements AsyncDisposable {
     return `${this.#scheme}://127.0.0.1:${this.#port}`;
   }
 
-  mode(mode: Mode): Promise<void> {
-    return this.#tell({ type: 'mode', mode });
-  }
-
   reset(): Promise<void> {
+    this.landed.push('reset');
     return this.#tell({ type: 'reset' });
   }
 
   refuse(): Promise<void> {
+    this.landed.push('refuse');
     return this.#tell({ type: 'refuse' });
   }
 
@@ -59,9 +56,8 @@ export class ChaosProxy implements AsyncDisposable {
 
   /** Stops the process with its sockets: it neither answers nor closes. */
   freeze(): void {
+    this.landed.push('freeze');
     this.#child.kill('SIGSTOP');
-    const atMs = performance.timeOrigin + performance.now();
-    this.landed.push({ type: 'landed', what: 'freeze', detail: `SIGSTOP to ${this.#child.pid}`, atMs });
   }
 
   thaw(): void {
@@ -80,26 +76,5 @@ export class ChaosProxy implements AsyncDisposable {
       this.#waiting.set(id, resolve);
       this.#child.send({ ...command, id });
     });
-  }
-
-  #hear(event: ProxyEvent, listening: () => void): void {
-    switch (event.type) {
-      case 'listening':
-        this.#port = event.port;
-        listening();
-        break;
-      case 'done':
-        this.#waiting.get(event.id)?.();
-        this.#waiting.delete(event.id);
-        break;
-      case 'accepted':
-        this.accepted.push(event.atMs);
-        break;
-      case 'landed':
-        this.landed.push(event);
-        break;
-      default:
-        throw new Error(`the chaos proxy: ${event.message}`);
-    }
   }
 }

@@ -9,16 +9,17 @@ import { KubeloomError } from '../../src/index.ts';
 import { ERROR_GROUPS } from '../../src/base/error-codes/error-table.ts';
 import { canaryIn, everythingOf } from '../security/canary.ts';
 import { Chance } from '../sim/chance.ts';
+import { HANG_MS } from '../kit/hang.ts';
 
 export interface FuzzTarget {
   readonly name: string;
-  /** Time of one case. Default 60,000. */
+  /** Time of one case. Default: until it counts as hanging. */
   readonly timeoutMs?: number;
   /** Number of cases in `npm test`, fewer where a case takes long. */
   readonly quickCases: number;
-  /** Number of cases of `npm run fuzz`: about 13 seconds. */
+  /** Number of cases of `npm run suite -- fuzz`: about 13 seconds. */
   readonly cases: number;
-  /** Time within which everything that the cases held must be released. Default 30,000. */
+  /** Time within which everything that the cases held must be released. Default: as long. */
   readonly releaseMs?: number;
   /** Prepares what the cases share. The function that it returns is one case; it reports to the probe what it sees. */
   readonly open: () => Promise<{ readonly run: FuzzCase; readonly close: () => Promise<void> }>;
@@ -29,10 +30,6 @@ export type FuzzCase = (chance: Chance, probe: Probe) => Promise<void> | void;
 /** One wrong thing that a case did. */
 export type Complaint = string;
 
-/** A case takes milliseconds; beside other work a machine may stop it for seconds. */
-const TIMEOUT_MS = 60_000;
-/** Idle connections are kept for 4 s. A slow machine may take longer; memory that is lost stays lost. */
-const RELEASE_MS = 30_000;
 const HEAP_GROWTH_BYTES_MAX = 16 * 2 ** 20;
 const HANDLES_GROWTH_MAX = 2;
 /** Cases before the first measurement: what is made once is made. */
@@ -106,7 +103,7 @@ export class Fuzzer implements AsyncDisposable {
   async run(seed: number): Promise<readonly Complaint[]> {
     const probe = new Probe();
     this.#watch.probe = probe;
-    const { timeoutMs = TIMEOUT_MS } = this.#target;
+    const { timeoutMs = HANG_MS } = this.#target;
     const deadline = new AbortController();
     await Promise.race([
       (async () => this.#opened.run(new Chance(seed), probe))().catch((error: unknown) =>
@@ -129,7 +126,7 @@ export class Fuzzer implements AsyncDisposable {
   /** Returns what the cases left behind, as soon as that is nothing, or when everything should be released. */
   async leftovers(): Promise<readonly Complaint[]> {
     if (!this.#before) return [];
-    const until = performance.now() + (this.#target.releaseMs ?? RELEASE_MS);
+    const until = performance.now() + (this.#target.releaseMs ?? HANG_MS);
     for (;;) {
       const complaints = this.#grownSince(this.#before, await growth());
       if (complaints.length === 0 || performance.now() > until) return complaints;

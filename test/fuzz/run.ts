@@ -1,12 +1,14 @@
 /**
- * Fuzz of everything that comes from outside: `npm run fuzz`. Every case is made by its seed alone.
+ * Fuzz of everything that comes from outside: `npm run suite -- fuzz`. Every case is made by its seed alone.
  *
- *   npm run fuzz                                every target's number of cases, from a random seed
- *   npm run fuzz -- --seed 1                    the cases from this seed on, as CI runs them
- *   npm run fuzz -- --seconds 600               all targets in turn, for this time
- *   npm run fuzz -- --target lists --case 7     one case again
+ *   npm run suite -- fuzz                                every target's number of cases, from a random seed
+ *   npm run suite -- fuzz --seed 1                    the cases from this seed on, as CI runs them
+ *   npm run suite -- fuzz --seed 1 --fifths 0,3       those of them whose seed leaves these remainders of five
+ *   npm run suite -- fuzz --seconds 600               all targets in turn, for this time
+ *   npm run suite -- fuzz --target lists --case 7     one case again
  */
 import { parseArgs } from 'node:util';
+import { ofFifths } from './fifths.ts';
 import { Fuzzer } from './probe.ts';
 import type { FuzzTarget } from './probe.ts';
 import { TARGETS } from './targets.ts';
@@ -15,30 +17,36 @@ const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 
 const FAULTS_MAX = 5;
 
+interface Choice {
+  readonly isChosen: (seed: number) => boolean;
+  /** Whether a target's seeds are enough, chosen or not. */
+  readonly isEnough: (seeds: number) => boolean;
+}
+
 /** Runs cases of one target from a seed on until enough have run. @returns the number of faults */
-async function fuzz(
-  target: FuzzTarget,
-  first: number,
-  isEnough: (cases: number) => boolean,
-): Promise<number> {
+async function fuzz(target: FuzzTarget, first: number, { isChosen, isEnough }: Choice): Promise<number> {
   await using fuzzer = await Fuzzer.open(target);
-  let seed = first;
+  let cases = 0;
   const faults: string[] = [];
   const report = (complaints: readonly string[], which: string): void => {
     if (complaints.length === 0) return;
     faults.push(which);
     print(`FAULT ${target.name} ${which}\n${complaints.map((complaint) => `  ${complaint}`).join('\n')}`);
   };
-  do report(await fuzzer.run(seed), `--case ${seed++}`);
-  while (!isEnough(seed - first) && faults.length < FAULTS_MAX);
-  report(await fuzzer.leftovers(), `--seed ${first}, ${seed - first} cases`);
-  print(`${target.name}: ${seed - first} cases from seed ${first}, ${faults.length} faults`);
+  for (let seed = first; !isEnough(seed - first) && faults.length < FAULTS_MAX; seed++) {
+    if (!isChosen(seed)) continue;
+    cases++;
+    report(await fuzzer.run(seed), `--case ${seed}`);
+  }
+  report(await fuzzer.leftovers(), `--seed ${first}, ${cases} cases`);
+  print(`${target.name}: ${cases} cases from seed ${first}, ${faults.length} faults`);
   return faults.length;
 }
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
+    fifths: { type: 'string' },
     target: { type: 'string', multiple: true },
     seconds: { type: 'string' },
     case: { type: 'string' },
@@ -46,15 +54,18 @@ const { values } = parseArgs({
 });
 const targets = TARGETS.filter(({ name }) => values.target?.includes(name) ?? true);
 if (targets.length === 0) print(`no such target; there are ${TARGETS.map(({ name }) => name).join(', ')}`);
-const { case: oneCase, seed, seconds } = values;
+const { case: oneCase, seed, seconds, fifths } = values;
 const first = Number(oneCase ?? seed ?? Math.floor(Math.random() * 2 ** 31));
 const shareMs = (Number(seconds) * 1000) / targets.length;
 let failures = targets.length === 0 ? 1 : 0;
 for (const target of targets) {
   const until = performance.now() + shareMs;
-  failures += await fuzz(target, first, (cases) => {
-    if (oneCase !== undefined) return true;
-    return seconds === undefined ? cases >= target.cases : performance.now() >= until;
+  failures += await fuzz(target, first, {
+    isChosen: ofFifths(fifths),
+    isEnough: (seeds) => {
+      if (oneCase !== undefined) return seeds > 0;
+      return seconds === undefined ? seeds >= target.cases : performance.now() >= until;
+    },
   });
 }
 process.exitCode = failures === 0 ? 0 : 1;

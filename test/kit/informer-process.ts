@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type { ChildOptions, ChildState } from './informer-child.ts';
 import { TemporaryFolder } from './temporary-folder.ts';
+import { until } from './until.ts';
 
 /** Characters of a process's last output to quote when it ends. */
 const SAID_MAX = 2000;
@@ -69,14 +69,14 @@ export class InformerProcess implements AsyncDisposable {
 
   /** Waits until the cache equals the server's state. */
   async converged(server: EmbeddedApiServer): Promise<ChildState> {
-    for (;;) {
-      const state = await this.state(true);
-      const expected = Array.from(await server.state('pods'), ([key, version]) => `${key}@${version}`);
-      const isSame = state.cache.toSorted().join() === expected.toSorted().join();
-      if (isSame) return state;
+    let state = await this.state(true);
+    await until(async () => {
+      state = await this.state(true);
       assert.ok(!state.errors.some((code) => code.startsWith('ended')), state.errors.join());
-      await setTimeout(50);
-    }
+      const expected = Array.from(await server.state('pods'), ([key, version]) => `${key}@${version}`);
+      return state.cache.toSorted().join() === expected.toSorted().join();
+    });
+    return state;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

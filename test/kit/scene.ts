@@ -28,9 +28,8 @@ import { RecordingHandler } from './recording-handler.ts';
 import type { Call } from './recording-handler.ts';
 import { ScriptedServer } from './scripted-server.ts';
 import type { Script } from './scripted-server.ts';
+import { until } from './until.ts';
 
-/** Limit for missing errors, so that the test fails instead of hanging. */
-const REPORT_TIMEOUT_MS = 10_000;
 const VERBS: Readonly<Record<string, string>> = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' };
 
 export interface Reported {
@@ -256,9 +255,9 @@ export class Scene implements AsyncDisposable {
     await this.server.setFaults({ rules: [{ faultId: 'failed', match, times, action }] });
   }
 
-  /** Checks the condition after every turn of the event loop. */
-  async until(isDone: () => boolean): Promise<void> {
-    while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 1));
+  /** Resolves when the condition holds. */
+  until(isDone: () => boolean): Promise<void> {
+    return until(isDone);
   }
 
   /** Resolves when the condition holds after a reported error. */
@@ -271,8 +270,7 @@ export class Scene implements AsyncDisposable {
    * and rings (events) have no common order.
    */
   async reported(...codes: readonly string[]): Promise<void> {
-    const deadline = performance.now() + REPORT_TIMEOUT_MS;
-    await this.until(() => this.errors.length >= codes.length || performance.now() > deadline);
+    await this.untilReported(() => this.errors.length >= codes.length);
     assert.deepEqual(this.codes(), codes);
   }
 

@@ -2,7 +2,7 @@
  * Writes `dist/lib`, the entries of the library as a few files, which Node loads in half of the processor time and with 8 MB
  * less than the two hundred of `dist/src` (docs/decisions/0022-start.md), and `dist/tools`, the command, the embedded apiserver
  * and the load test with every package that only they need. Bundlers take the library's files by the condition `module`,
- * because they leave out what a program does not use. A step of `npm run compile`.
+ * because they leave out what a program does not use. A step of `npm run prepare`.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

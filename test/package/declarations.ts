@@ -1,5 +1,5 @@
 /**
- * Completes the declaration files in `dist`; the last step of `npm run build`. The types of the built-in kinds are written out, so
+ * Completes the declaration files in `dist`; the last step of `npm run prepare`. The types of the built-in kinds are written out, so
  * that no program needs client-node for its types; where client-node's own types are named, the compiler ignores that it is missing.
  * The files that no entry of the package needs are removed: the package is smaller, and they are in no completion.
  */

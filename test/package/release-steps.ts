@@ -14,7 +14,6 @@ import type { Step } from './steps.ts';
 
 /** Some examples call client-node's API. */
 const BESIDE = '@kubernetes/client-node@1';
-const EXAMPLES_TIMEOUT_MS = 600_000;
 
 /** @param folder an empty folder outside the checkout */
 export function releaseSteps(tarball: string, folder: string): Step[] {
@@ -142,7 +141,7 @@ async function playExamples(place: string, runtime: Runtime): Promise<string> {
   await cp(join(ROOT, 'dist/docs/examples'), programs, { recursive: true });
   const command = JSON.stringify([await programOf(runtime), ...runtime.run]);
   const env = { ...userEnvironment(), EXAMPLES_FOLDER: programs, EXAMPLES_COMMAND: command };
-  const options = { cwd: ROOT, env, timeout: EXAMPLES_TIMEOUT_MS };
+  const options = { cwd: ROOT, env };
   const played = run(process.execPath, [join(ROOT, 'dist/test/examples/run.js')], options);
   const { stdout } = await played.catch((error: Error & { readonly stdout?: string }) => {
     throw new Error(error.stdout?.replaceAll(/^ok .*\n/gm, '') ?? error.message, { cause: error });

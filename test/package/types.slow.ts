@@ -89,27 +89,16 @@ describe('the types of the installed package', () => {
     });
   }
 
-  test('are never any without client-node, and a misspelt field is an error', async () => {
+  // package.slow.ts compiles the same program with the newest compiler.
+  test('are never any without client-node, and a misspelt field is an error, with TypeScript 5.0', async () => {
     const bare = await mkdtemp(join(tmpdir(), 'kubeloom-bare-types-'));
     try {
-      await install(bare, [tarball, 'typescript@7', 'typescript5@npm:typescript@~5.0', '@types/node@20']);
+      await install(bare, [tarball, 'typescript@~5.0', '@types/node@20']);
       await copyFile(join(FIXTURES, 'without-client-node.ts'), join(bare, 'program.mts'));
-      for (const compiler of ['typescript', 'typescript5']) {
-        const tsc = join(bare, `node_modules/${compiler}/bin/tsc`);
-        const options = [
-          '--declaration',
-          '--outDir',
-          'out',
-          '--strict',
-          '--target',
-          'es2022',
-          '--types',
-          'node',
-          ...NODENEXT.split(' '),
-        ];
-        const { stdout } = await run(process.execPath, [tsc, ...options, 'program.mts'], { cwd: bare });
-        assert.equal(stdout, '');
-      }
+      const options = ['--declaration', '--outDir', 'out', '--strict', '--target', 'es2022'];
+      const args = ['tsc', ...options, '--types', 'node', ...NODENEXT.split(' '), 'program.mts'];
+      const { stdout } = await run('npx', args, { cwd: bare });
+      assert.equal(stdout, '');
     } finally {
       await rm(bare, { recursive: true, force: true });
     }

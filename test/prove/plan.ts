@@ -113,6 +113,7 @@ export function allSteps(): readonly ProofStep[] {
     { name: 'contract: every configuration', command: suite('contract') },
     { name: 'contract: every mutant', command: suite('contract', '--mutants') },
     SIMULATOR,
+    { name: 'simulator: fault cases with 20 seeds', command: suite('sim-faults', '--seeds 20') },
     MUTANTS,
     FAULTS,
     { name: 'fuzz: every case', command: suite('fuzz', '--seed 1') },

@@ -67,8 +67,3 @@ export function kubeConfigFor(server: string, user: object = {}, cluster: object
   });
   return kubeConfig;
 }
-
-/** Checks repeatedly until the condition holds or the test ends. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

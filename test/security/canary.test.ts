@@ -24,8 +24,10 @@ import { ObjectClient } from '../../src/controller/object-client.ts';
 import { changesSince } from '../../src/partitions/bookmark-probe.ts';
 import { ApiClient } from '../../src/http/api-client.ts';
 import { newListWatchFromClient } from '../../src/client-go/index.ts';
-import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
+import { BareServer, CONFIG_MAPS, kubeConfigFor } from './bare-server.ts';
 import { CANARY, canaryIn, everythingOf } from './canary.ts';
+import { HANG_MS } from '../kit/hang.ts';
+import { until } from '../kit/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeloom-hidden-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -155,7 +157,7 @@ test('C188 lists and watches of your own report no secret either', async (contex
     const server = await serverFailing(context, fail);
     const user = { username: 'u', password: PASSWORD };
     const source = newListWatchFromClient(kubeConfigFor(server.url, user), CONFIG_MAPS);
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(HANG_MS);
     const [listed] = await Promise.allSettled([source.list({}, signal)]);
     if (listed.status === 'rejected') assertHidden(listed.reason, name);
     const watched = await Promise.allSettled([
@@ -176,8 +178,8 @@ test('C188 requests for single objects report no secret either', async (context)
     const results = await Promise.allSettled([
       client.get(CONFIG_MAPS, key),
       client.update(CONFIG_MAPS, { metadata: key }),
-      new ApiClient(config).getJson('/apis', AbortSignal.timeout(60_000)),
-      changesSince(new ApiClient(config), '/api/v1/configmaps', '5', AbortSignal.timeout(60_000)),
+      new ApiClient(config).getJson('/apis', AbortSignal.timeout(HANG_MS)),
+      changesSince(new ApiClient(config), '/api/v1/configmaps', '5', AbortSignal.timeout(HANG_MS)),
     ]);
     for (const result of results) if (result.status === 'rejected') assertHidden(result.reason, name);
   }
@@ -298,7 +300,7 @@ test('C188 the command line prints no secret with --verbose', async (context) =>
     const output = await new Promise<string>((resolve) => {
       const args = [main, 'watch', 'pods', '--kubeconfig', config, '--verbose'];
       const env = { ...process.env, NODE_DEBUG: '' };
-      execFile(process.execPath, args, { timeout: 60_000, env }, (_error, stdout, stderr) =>
+      execFile(process.execPath, args, { timeout: HANG_MS, env }, (_error, stdout, stderr) =>
         resolve(stdout + stderr),
       );
     });

@@ -52,7 +52,7 @@ for (const codec of ['json', 'msgpack'] as const) {
         },
       );
       void informer.run();
-      await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
+      await informer.waitForSync();
       const indexer = informer.getIndexer();
       assert.deepEqual(indexer.listKeys().toSorted(), HOSTILE.map((name) => `${name}/${name}`).toSorted());
       for (const [index, name] of HOSTILE.entries()) {

@@ -13,7 +13,8 @@ import { toModel } from '../../src/client-node/index.ts';
 import { metaNamespaceKeyFunc } from '../../src/kube/keys.ts';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { ObjectClient } from '../../src/controller/object-client.ts';
-import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
+import { BareServer, CONFIG_MAPS, kubeConfigFor } from './bare-server.ts';
+import { until } from '../kit/until.ts';
 
 type Fields = Record<string, unknown>;
 type Options = NonNullable<ConstructorParameters<typeof SharedIndexInformer<Fields>>[2]>;
@@ -63,7 +64,7 @@ async function synced(
   });
   context.after(() => informer.shutdown());
   void informer.run();
-  await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
+  await informer.waitForSync();
   return { informer, codes };
 }
 
@@ -93,7 +94,7 @@ test('C321 informers of functions, detectors and writes take deep objects, and m
   const source = newListWatchFromClient<Record<string, unknown>>(kubeConfigFor(server.url), CONFIG_MAPS);
   await using informer = new SharedIndexInformer(source, CONFIG_MAPS, { list: { watchList: 'off' } });
   void informer.run();
-  await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
+  await informer.waitForSync();
   assert.equal(informer.getIndexer().listKeys().length, 4);
 
   const changes: string[] = [];

@@ -18,7 +18,7 @@ await using informer = new SharedIndexInformer<{ spec: { nodeName: string } }>(k
   codec: 'msgpack',
 });
 void informer.run();
-await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
+await informer.waitForSync();
 const entries = informer.getStore().list();
 const parsed = entries.filter(({ object }) => typeof object.spec === 'object').length;
 process.stdout.write(`${entries.length} objects, ${parsed} parsed\n`);

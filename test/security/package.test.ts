@@ -29,7 +29,7 @@ test('no script runs when the package is installed; the build runs when it is pa
     Object.keys(scripts).filter((name) => LIFECYCLE.test(name)),
     ['prepare', 'prepublishOnly'],
   );
-  assert.equal(scripts['prepare'], 'npm run build');
+  assert.match(scripts['prepare'] ?? '', /^tsc && /);
 });
 
 test('of all dependencies of users only an optional one runs a script at installation', () => {

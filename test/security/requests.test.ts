@@ -14,7 +14,9 @@ import { kubeConfigOf } from '../kit/scene.ts';
 import { failRequests } from '../unit/tools/apiserver/fail-requests.ts';
 import { connectionFor } from '../../src/http/credentials/credentials.ts';
 import { setEnvironment } from '../unit/http/credentials-scene.ts';
-import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
+import { until } from '../kit/until.ts';
+import { BareServer, CONFIG_MAPS, kubeConfigFor } from './bare-server.ts';
+import { HANG_MS } from '../kit/hang.ts';
 
 test('C190 an informer sends only list and watch of its resource, even after failures', async () => {
   await using server = await startEmbeddedApiServer();
@@ -26,15 +28,15 @@ test('C190 an informer sends only list and watch of its resource, even after fai
     backoff: { initialMs: 5, maxMs: 20 },
   });
   void informer.run();
-  await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
+  await informer.waitForSync();
   for (const status of [401, 403, 410, 429, 500] as const) {
     await failRequests(server, status);
     const before = (await server.requests()).length;
     // A watch may be between two requests when watches are dropped: drop until it has asked twice.
-    while ((await server.requests()).length < before + 2) {
+    await until(async () => {
       await server.dropWatches({ how: 'reset' });
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+      return (await server.requests()).length >= before + 2;
+    });
   }
   const requests = await server.requests();
   const sent = new Set(requests.map(({ method, path }) => `${method} ${path}`));
@@ -63,7 +65,7 @@ test('C183 a redirect is refused with a code, and its target receives neither re
         new Set(['/api/v1/configmaps']),
       );
       const list = newListWatchFromClient(kubeConfigFor(server.url, { token: 'canary' }), CONFIG_MAPS);
-      await assert.rejects(list.list({}, AbortSignal.timeout(60_000)), { code: 'ERR_KUBELOOM_REDIRECT' });
+      await assert.rejects(list.list({}, AbortSignal.timeout(HANG_MS)), { code: 'ERR_KUBELOOM_REDIRECT' });
     }
   }
   assert.deepEqual(sink.requests, []);
@@ -137,7 +139,7 @@ test('informers go through the proxy-url of the kubeconfig', async (context) => 
   await using threads = new InformerThreads({ indexerThreads: 0 });
   await using informer = new SharedIndexInformer(kubeConfig, PODS, { threads });
   void informer.run();
-  await informer.waitForSync({ signal: AbortSignal.timeout(60_000) });
+  await informer.waitForSync();
   assert.equal(informer.getStore().size, 3);
   assert.match(proxy.requests[0] ?? '', /^CONNECT 127\.0\.0\.1:\d+ anonymous$/);
 });

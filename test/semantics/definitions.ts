@@ -5,10 +5,9 @@ import { randomBytes } from 'node:crypto';
 import type { Answer } from './client.ts';
 import type { Fixture } from './fixture.ts';
 import { ok } from './fixture.ts';
+import { until } from '../kit/until.ts';
 
 export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-/** Pause between two looks at a real server, whose controllers accept definitions in the background. */
-const LOOK_INTERVAL_MS = 50;
 
 export const text: object = { type: 'string' };
 export const SPEC: {
@@ -89,20 +88,14 @@ export class Definitions {
   async establish(plural: string, kind: string, versions: readonly object[]): Promise<void> {
     const { client } = this.#fixture;
     ok(await client.post(DEFINITIONS, this.definition(plural, kind, versions)));
-    for (;;) {
-      const { status } = ok(await client.get(this.path(plural)));
-      if (isTrue(status, 'Established')) return;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
-    }
+    await until(async () => isTrue(ok(await client.get(this.path(plural))).status, 'Established'));
   }
 
   /** Waits for an answer, for as long as the server has not noticed a definition. */
   async until(path: string, isIt: (answer: Answer) => boolean): Promise<Answer> {
-    for (;;) {
-      const answer = await this.#fixture.client.get(path);
-      if (isIt(answer)) return answer;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
-    }
+    let answer = await this.#fixture.client.get(path);
+    await until(async () => isIt(answer) || isIt((answer = await this.#fixture.client.get(path))));
+    return answer;
   }
 
   objects(plural: string, name = '', versionName = 'v1'): string {

@@ -6,6 +6,7 @@ import type { Answer } from './client.ts';
 import { Definitions, causes } from './definitions.ts';
 import { Fixture, names, ok } from './fixture.ts';
 import type { Target } from './target.ts';
+import { until } from '../kit/until.ts';
 
 const TEXT = { type: 'string' };
 const SPEC = {
@@ -21,10 +22,6 @@ const SPEC = {
     },
   },
 };
-
-function tick(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 export function schemaFieldSemantics(target: () => Promise<Target>): void {
   describe('a schema with extensions', () => {
@@ -76,7 +73,7 @@ export function schemaFieldSemantics(target: () => Promise<Target>): void {
         }),
       );
       let number = 0;
-      while ((await post(`new-${number++}`, { a: { size: 9 } })).status !== 422) await tick();
+      await until(async () => (await post(`new-${number++}`, { a: { size: 9 } })).status === 422);
       const patch = (body: object): Promise<Answer> =>
         fixture.client.mergePatch(definitions.objects('stricts', 'old'), body);
       ok(await patch({ metadata: { labels: { a: '1' } } }));

@@ -24,6 +24,7 @@ import { createReflector } from '../../src/reflector/create-reflector.ts';
 import { createShard } from '../../src/indexer/shard.ts';
 import type { Clock, Random } from '../../src/base/clock.ts';
 import type { HttpTransport } from '../../src/http/http.ts';
+import type { ConnectionOptions } from '../../src/kube/connection-options.ts';
 import type { AppliedRecord } from './oracle/histories.ts';
 import { crashable } from './crash.ts';
 import { Tasks } from './tasks.ts';
@@ -37,7 +38,7 @@ export interface BackendOptions {
   readonly random: Random;
   /** Longest time between two reads of the sockets, by the virtual clock; 0: none. */
   readonly readWindowMs: number;
-  readonly transport: () => HttpTransport;
+  readonly transport: (connection: ConnectionOptions) => HttpTransport;
   readonly applied: (record: AppliedRecord) => void;
 }
 

@@ -1,12 +1,8 @@
 /** All parts of one seed's run: server, network, the pipeline on one thread, informers and recorders. */
 import { KubeConfig } from '@kubernetes/client-node';
 import { SharedIndexInformer, InformerThreads, field, label } from '../../src/index.ts';
-import { allocateRing } from '../../src/shared/ring/ring.ts';
-import { BLOCK_BYTES } from '../../src/shared/log/log-layout.ts';
 import type { Indexers } from '../../src/index.ts';
 import { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
-import { allocatePipeline } from '../../src/shared/pipeline-layout.ts';
-import type { PipelineMemory } from '../../src/shared/pipeline-layout.ts';
 import type { HttpRequest, HttpTransport, ResponseSink } from '../../src/http/http.ts';
 import type { WireRecord } from './oracle/histories.ts';
 import { Recorder } from './oracle/recorder.ts';
@@ -16,12 +12,10 @@ import { SimulatedBackend } from './backend.ts';
 import type { BackendOptions } from './backend.ts';
 import type { Chance } from './chance.ts';
 import { Connection } from './connection.ts';
+import { randomMemory } from './memory.ts';
 import { APPS, NAMESPACES, Writer } from './pods.ts';
 import { SimulatedServer } from './server.ts';
 import { Tasks } from './tasks.ts';
-
-/** Start of the u32 counters, close enough to their wrap to pass it. */
-const NEAR_WRAP = 2 ** 32 - 256;
 
 /** Pauses between two rounds of packing below which a run is dense. */
 const DENSE_REST_MS = 1000;
@@ -185,20 +179,4 @@ function kubeConfig(): KubeConfig {
     currentContext: 'simulated',
   });
   return config;
-}
-
-/** Fixed, so that a repeated seed sends keys to the same shards. */
-const HASH_KEY = Int32Array.of(1, 2);
-
-/** Returns memory of one to four shards, with the smallest rings and log and counters at random positions. */
-function randomMemory(chance: Chance): PipelineMemory {
-  const shards = chance.integer(1, 4);
-  const firstSequence = chance.happens(0.5) ? NEAR_WRAP + chance.integer(0, 255) : 0;
-  const ringBytes = 2 ** chance.integer(14, 16);
-  const start = chance.happens(0.5) ? 2 ** 32 - 8192 : 0;
-  const rings = (): SharedArrayBuffer[] =>
-    Array.from({ length: shards }, () => allocateRing(ringBytes, start));
-  const logBytes = BLOCK_BYTES * chance.integer(1, 2);
-  const memory = allocatePipeline(shards, logBytes, 2 ** 14, firstSequence, HASH_KEY);
-  return { ...memory, toShard: rings(), toMain: rings() };
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run sim -- --seeds N [--from S] [--seed S]`: simulates N runs and judges each.
+ * `npm run suite -- sim --seeds N [--from S] [--seed S]`: simulates N runs and judges each.
  *
  *   --seed S    this one only, with all its violations; its histories are written to files
  */
@@ -42,7 +42,7 @@ function report(life: Life, print: (text: string) => unknown): void {
   const counts = `${life.violations.length} violations, ${life.writes} writes, history ${hashOf(life)}`;
   print(`seed ${life.seed}: ${counts}, ${landed.join(', ')}`);
   for (const one of life.violations.slice(0, SHOWN_MAX)) print(`  ${describe(one)}`);
-  print(`  in ${path}; again with: npm run sim -- --seed ${life.seed}`);
+  print(`  in ${path}; again with: npm run suite -- sim --seed ${life.seed}`);
 }
 
 process.exitCode = await main();

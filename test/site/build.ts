@@ -7,10 +7,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { casesPage } from '../faults/cases-page.ts';
 import { ROOT } from '../unit/docs/documents.ts';
-import { runCommand } from '../unit/tools/cli/command.ts';
+import { runCommand, startScene } from '../unit/tools/cli/command.ts';
 import { configText } from './config.ts';
 import { assetOf, folderPage, isAsset, llmsText, pageOf, sourceOf, sourcePage } from './markdown.ts';
 import { API_PAGE, FAULTS_PAGE, REPORT_PAGE, SECTIONS, placeOf } from './navigation.ts';
@@ -35,7 +34,7 @@ A thousand watchers on a real kube-apiserver:
 
 const run = promisify(execFile);
 
-/** Builds everything anew, and returns the number of pages. It needs the declarations that `npm run build` writes. */
+/** Builds everything anew, and returns the number of pages. It needs the declarations that `npm run prepare` writes. */
 export async function buildSite(): Promise<number> {
   await installTools();
   await rm(PAGES, { recursive: true, force: true });
@@ -103,12 +102,10 @@ async function writeFileOf(path: string): Promise<void> {
 
 /** Runs a load test and writes the report, whatever the verdict is: on a slow machine it is INVALID. */
 async function writeReport(): Promise<void> {
-  await using server = await startEmbeddedApiServer({});
-  const kubeconfig = join(PAGES, 'kubeconfig');
+  await using scene = await startScene('kind-site');
   const report = join(PUBLIC, 'loadtest-report.html');
-  await writeFile(kubeconfig, server.kubeConfigYaml.replaceAll('kubeloom-embedded', 'kind-site'));
-  const { stderr } = await runCommand(['loadtest', 'smoke', '--kubeconfig', kubeconfig, '--html', report]);
-  await rm(kubeconfig);
+  const flags = ['--kubeconfig', scene.kubeconfig, '--html', report];
+  const { stderr } = await runCommand(['loadtest', 'smoke', ...flags]);
   if (!existsSync(report)) throw new Error(`the load test wrote no report: ${stderr}`);
 }
 

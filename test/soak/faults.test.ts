@@ -1,7 +1,7 @@
 /** The plan of a soak: from its seed alone, every fault before one comes again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FAULTS, windowsOf } from './faults.ts';
+import { FAULTS, STRIKES, WINDOWS_MIN, windowsOf } from './faults.ts';
 import type { PlannedWindow } from './faults.ts';
 
 const WINDOWS = 30;
@@ -12,21 +12,19 @@ function planned(seed: number): PlannedWindow[] {
   return windows;
 }
 
-test('a seed gives the same faults at the same times, and another seed gives others', () => {
+test('a seed gives the same faults at the same places, and another seed gives others', () => {
   assert.deepEqual(planned(7), planned(7));
   assert.notDeepEqual(planned(7), planned(8));
 });
 
-test('every fault strikes before one strikes again, every few seconds, while there is load', () => {
+test('every fault strikes before one strikes again, and the fewest windows contain each', () => {
   const windows = planned(1);
   const faults = windows.flatMap(({ strikes }) => strikes.map(({ fault }) => fault));
   const names = FAULTS.map(({ name }) => name).toSorted();
   for (let from = 0; from + names.length <= faults.length; from += names.length)
     assert.deepEqual(faults.slice(from, from + names.length).toSorted(), names);
   assert.ok(faults.length >= 4 * names.length);
-  for (const { strikes, loadMs } of windows)
-    for (const [index, { atMs }] of strikes.entries())
-      assert.ok(atMs < loadMs && atMs - (strikes[index - 1]?.atMs ?? 0) <= 4500);
+  assert.ok((WINDOWS_MIN - 1) * STRIKES >= names.length);
 });
 
 test('one window in six is calm', () => {

@@ -10,23 +10,21 @@ export interface FaultKind {
   readonly codes: readonly string[];
 }
 
-/**
- * A machine that lets a timer wait this long can delay an answer by more than a member's limit for a renewal, a second: what a
- * member without answers reports is explained as well.
- */
-export const LATE_MS = 200;
-
 const CONNECTION = [
   'CONNECTION_RESET',
   'UNREACHABLE',
   'TRUNCATED',
-  'TIMEOUT',
-  'STALLED',
   'HTTP',
   'WRITE_UNCONFIRMED',
+  'GONE',
+  // A fault may end a watch before its first event.
+  'VERY_SHORT_WATCH',
+  'NO_END_BOOKMARK',
 ];
-/** Codes that members report when they lose the server, or the right to work. */
-const LOSS = [
+/** Codes that a busy machine explains as well: a request takes too long, so a member loses the right to work. */
+export const BUSY_CODES: readonly string[] = [
+  'STALLED',
+  'TIMEOUT',
   'LEADER_LOST',
   'PARTITION_LOST',
   'LEASE_LOST',
@@ -37,8 +35,6 @@ const LOSS = [
 ];
 const OUTAGE = [
   ...CONNECTION,
-  ...LOSS,
-  'GONE',
   'EXPIRED_LOOP',
   'HTTP_STATUS',
   'INTERNAL',
@@ -46,14 +42,8 @@ const OUTAGE = [
   'UNAUTHORIZED',
   'FORBIDDEN',
   'NOT_FOUND',
-  'NO_END_BOOKMARK',
-  // An apiserver that shuts down opens watches and closes them at once.
-  'VERY_SHORT_WATCH',
 ];
 const THREAD = ['THREAD_RESTARTED', 'THREAD'];
-/** Codes that a machine without time explains. */
-export const LATE_CODES: readonly string[] = ['STALLED', 'TIMEOUT', ...LOSS];
-
 export const FAULTS = [
   { name: 'shard thread exits', strikes: 'program', codes: THREAD },
   { name: 'shard thread blocks', strikes: 'program', codes: THREAD },
@@ -66,12 +56,12 @@ export const FAULTS = [
   { name: 'program is cut off', strikes: 'program', codes: CONNECTION },
   { name: 'program receives nothing', strikes: 'program', codes: CONNECTION },
   { name: 'names are made again', strikes: 'program', codes: CONNECTION },
-  { name: 'member is killed', strikes: 'members', codes: LOSS },
-  { name: 'member is stopped', strikes: 'members', codes: LOSS },
-  { name: 'member is frozen', strikes: 'members', codes: [...CONNECTION, ...LOSS] },
-  { name: 'member is slow', strikes: 'members', codes: [...CONNECTION, ...LOSS] },
-  { name: 'member receives nothing', strikes: 'members', codes: [...CONNECTION, ...LOSS] },
-  { name: 'member is cut off', strikes: 'members', codes: [...CONNECTION, ...LOSS] },
+  { name: 'member is killed', strikes: 'members', codes: [] },
+  { name: 'member is stopped', strikes: 'members', codes: [] },
+  { name: 'member is frozen', strikes: 'members', codes: CONNECTION },
+  { name: 'member is slow', strikes: 'members', codes: CONNECTION },
+  { name: 'member receives nothing', strikes: 'members', codes: CONNECTION },
+  { name: 'member is cut off', strikes: 'members', codes: CONNECTION },
   { name: 'apiserver is killed', strikes: 'server', codes: OUTAGE },
   { name: 'apiserver is restarted', strikes: 'server', codes: OUTAGE },
   { name: 'history is compacted', strikes: 'server', codes: OUTAGE },
@@ -79,29 +69,32 @@ export const FAULTS = [
 
 export type FaultName = (typeof FAULTS)[number]['name'];
 
-/** A fault at its time. */
+/** A fault at its place in the load. */
 export interface Strike {
   readonly fault: FaultName;
-  /** Time from the begin of the load. */
-  readonly atMs: number;
-  readonly lastsMs: number;
+  /** Number of writes from the strike before to this one. */
+  readonly afterWrites: number;
+  /** Number of writes for which a fault lasts that does not end by itself. */
+  readonly lastsWrites: number;
 }
 
 export interface PlannedWindow {
   readonly index: number;
-  readonly loadMs: number;
-  /** Ascending in time; none: nothing may be reported. */
+  /** None: nothing may be reported but what a busy machine explains. */
   readonly strikes: readonly Strike[];
 }
 
-const LOAD_MS = 20_000;
-const CALM_MS = 5000;
+export const STRIKES = 5;
+/** Windows that contain each fault, and a calm one. */
+export const WINDOWS_MIN = 6;
+/** Writes after the last strike of a window. */
+export const LAST_WRITES = 200;
 /** One window in so many has no fault. */
 const CALM_EVERY = 6;
-const PAUSE_MIN_MS = 1500;
-const PAUSE_MAX_MS = 4500;
-const LASTS_MIN_MS = 200;
-const LASTS_MAX_MS = 5000;
+const AFTER_MIN = 50;
+const AFTER_MAX = 250;
+const LASTS_MIN = 50;
+const LASTS_MAX = 500;
 
 /** Yields windows without end; the same seed gives the same ones. */
 export function* windowsOf(seed: number): Generator<PlannedWindow, never> {
@@ -110,15 +103,14 @@ export function* windowsOf(seed: number): Generator<PlannedWindow, never> {
   for (let index = 0; ; index++) {
     const isCalm = index % CALM_EVERY === CALM_EVERY - 1;
     const strikes: Strike[] = [];
-    let atMs = isCalm ? LOAD_MS : PAUSE_MIN_MS;
-    while (atMs < LOAD_MS) {
+    for (let left = isCalm ? 0 : STRIKES; left > 0; left--) {
       if (deck.length === 0) deck = shuffled(random);
       const fault = deck.pop();
       if (!fault) break;
-      strikes.push({ fault, atMs, lastsMs: between(random, LASTS_MIN_MS, LASTS_MAX_MS) });
-      atMs += between(random, PAUSE_MIN_MS, PAUSE_MAX_MS);
+      const afterWrites = between(random, AFTER_MIN, AFTER_MAX);
+      strikes.push({ fault, afterWrites, lastsWrites: between(random, LASTS_MIN, LASTS_MAX) });
     }
-    yield { index, loadMs: isCalm ? CALM_MS : LOAD_MS, strikes };
+    yield { index, strikes };
   }
 }
 

@@ -1,13 +1,12 @@
 /** The gates of a soak: from its windows to one line for each gate. Pure. */
-import type { GaugeName } from './window-record.ts';
+import type { Rest } from './window-record.ts';
 
 /** The part of a window that the gates read. */
 export interface WindowResult {
   readonly violations: readonly string[];
   readonly faults: number;
   readonly changes: number;
-  readonly atHours: number;
-  readonly gauges: Readonly<Record<GaugeName, number>>;
+  readonly rest: Rest;
 }
 
 export interface Gate {
@@ -16,62 +15,46 @@ export interface Gate {
   readonly seen: string;
 }
 
-const MIB = 2 ** 20;
-/** Growth over the last half that counts as noise: of allocators, of connections and timers at rest, of heartbeats that are deleted later. */
-export const GROWTH_MAX: Readonly<Record<GaugeName, number>> = {
-  rssBytes: 48 * MIB,
-  heapBytes: 8 * MIB,
-  descriptors: 8,
-  threads: 3,
-  listeners: 0,
-  leases: 12,
-};
-/** With fewer windows growth is not judged: six in the last half are the fewest that show a trend. */
-export const WINDOWS_MIN = 12;
 const CHANGES_MIN = 20;
-/** Quantile of the standard normal distribution for a confidence of 95 %, one-sided. */
-const QUANTILE_95 = 1.645;
+/** With fewer windows the descriptors of both halves are not compared: a process opens some of them late. */
+export const HALVES_MIN = 12;
 
 /** The promises, by the first words of their violations. */
-const PROMISES: readonly (readonly [name: string, prefixes: readonly string[]])[] = [
-  ['nothing lost, doubled or reordered', ['history']],
-  ['no stale cache', ['stale']],
-  ['one owner, and every change worked', ['group']],
-  ['one thread a key, and every change worked', ['pool']],
-  ['reconciled within 60 s of the last fault', ['late']],
-  ['no report without a cause', ['report']],
-  ['every scrape answered, no counter back', ['scrape']],
-  ['every fault struck', ['fault that']],
-  ['every process lives', ['ended']],
+const PROMISES: readonly (readonly [name: string, prefix: string])[] = [
+  ['nothing lost, doubled or reordered', 'history'],
+  ['no stale cache', 'stale'],
+  ['one owner, and every change worked', 'group'],
+  ['one thread a key, and every change worked', 'pool'],
+  ['everything comes to rest', 'no rest'],
+  ['no report without a cause', 'report'],
+  ['every scrape answered, no counter back', 'scrape'],
+  ['every fault struck', 'fault that'],
+  ['every process lives', 'ended'],
 ];
 
 export function gatesOf(windows: readonly WindowResult[]): Gate[] {
+  const violations = windows.flatMap((window) => window.violations);
+  const gate = (name: string, broken: readonly string[]): Gate => ({
+    name,
+    isMet: broken.length === 0,
+    seen: `${broken.length} ${broken[0] ?? ''}`.trim(),
+  });
+  const others = violations.filter((text) => !PROMISES.some(([, prefix]) => text.startsWith(prefix)));
   return [
-    ...PROMISES.map(([name, prefixes]) => promiseGate(windows, name, prefixes)),
-    otherGate(windows),
+    ...PROMISES.map(([name, prefix]) =>
+      gate(
+        name,
+        violations.filter((text) => text.startsWith(prefix)),
+      ),
+    ),
+    // A violation that no gate names is one as well.
+    gate('nothing else', others),
     loadGate(windows),
-    ...Object.keys(GROWTH_MAX).map((gauge) => growthGate(windows, gauge as GaugeName)),
+    sameGate(windows, 'threads'),
+    sameGate(windows, 'listeners'),
+    heldGate(windows),
+    descriptorsGate(windows),
   ];
-}
-
-function promiseGate(windows: readonly WindowResult[], name: string, prefixes: readonly string[]): Gate {
-  const broken = windows.flatMap(({ violations }) => violations).filter((text) => startsWith(text, prefixes));
-  return { name, isMet: broken.length === 0, seen: `${broken.length} ${broken[0] ?? ''}`.trim() };
-}
-
-/** A violation that no gate names is one as well. */
-function otherGate(windows: readonly WindowResult[]): Gate {
-  const known = PROMISES.flatMap(([, prefixes]) => prefixes);
-  const others = windows.flatMap(({ violations }) => violations).filter((text) => !startsWith(text, known));
-  return {
-    name: 'nothing else',
-    isMet: others.length === 0,
-    seen: `${others.length} ${others[0] ?? ''}`.trim(),
-  };
-}
-
-function startsWith(text: string, prefixes: readonly string[]): boolean {
-  return prefixes.some((prefix) => text.startsWith(prefix));
 }
 
 /** A run without load, or without faults, proves nothing. */
@@ -82,56 +65,24 @@ function loadGate(windows: readonly WindowResult[]): Gate {
   return { name: 'load and faults', isMet: windows.length > 0 && least >= CHANGES_MIN && faults > 0, seen };
 }
 
-function growthGate(windows: readonly WindowResult[], gauge: GaugeName): Gate {
-  const half = windows.slice(Math.floor(windows.length / 2));
-  const samples = half.map(({ atHours, gauges }): Sample => ({ at: atHours, value: gauges[gauge] }));
-  const [first, last] = [samples[0], samples.at(-1)];
-  const name = `${gauge} flat over the last half`;
-  if (windows.length < WINDOWS_MIN || !first || !last)
-    return { name, isMet: true, seen: `not judged: ${windows.length} windows of ${WINDOWS_MIN}` };
-  const { perHour, isGrowing } = trendOf(samples);
-  const growth = perHour * (last.at - first.at);
-  const seen = `${textOf(gauge, first.value)} → ${textOf(gauge, last.value)}, ${textOf(gauge, growth)} of ${textOf(gauge, GROWTH_MAX[gauge])}`;
-  // A value that is not measured is no flat one.
-  return { name, isMet: Number.isFinite(growth) && (!isGrowing || growth <= GROWTH_MAX[gauge]), seen };
+function sameGate(windows: readonly WindowResult[], what: 'threads' | 'listeners'): Gate {
+  const counts = new Set(windows.map(({ rest }) => rest[what]));
+  const isMet = counts.size <= 1 && !counts.has(Number.NaN);
+  return { name: `as many ${what} after each window`, isMet, seen: [...counts].join(', ') };
 }
 
-function textOf(gauge: GaugeName, value: number): string {
-  return gauge.endsWith('Bytes') ? `${(value / MIB).toFixed(1)} MiB` : String(Math.round(value * 10) / 10);
+function heldGate(windows: readonly WindowResult[]): Gate {
+  const held = Math.max(0, ...windows.map(({ rest }) => rest.handlersHeld));
+  return { name: 'handlers that were removed are garbage', isMet: held === 0, seen: `${held} are held` };
 }
 
-export interface Sample {
-  /** Hours. */
-  readonly at: number;
-  readonly value: number;
-}
-
-export interface Trend {
-  readonly perHour: number;
-  /** True when the growth is significant, with a confidence of 95 %, one-sided. */
-  readonly isGrowing: boolean;
-}
-
-/**
- * Tests for growth with Theil and Sen's slope and Kendall's test of significance. The slope is the median of the slopes
- * of all pairs, so a few outliers do not change it.
- */
-export function trendOf(samples: readonly Sample[]): Trend {
-  const slopes: number[] = [];
-  let concordance = 0;
-  for (const [index, earlier] of samples.entries()) {
-    for (const later of samples.slice(index + 1)) {
-      slopes.push((later.value - earlier.value) / (later.at - earlier.at));
-      concordance += Math.sign(later.value - earlier.value);
-    }
-  }
-  const count = samples.length;
-  const deviation = Math.sqrt((count * (count - 1) * (2 * count + 5)) / 18);
-  return { perHour: median(slopes), isGrowing: (concordance - 1) / deviation > QUANTILE_95 };
-}
-
-/** NaN without values. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+/** Each count of the last half is above each count of the first half if descriptors leak, whatever a window opens. */
+function descriptorsGate(windows: readonly WindowResult[]): Gate {
+  const name = 'descriptors do not leak';
+  if (windows.length < HALVES_MIN)
+    return { name, isMet: true, seen: `not judged: ${windows.length} windows of ${HALVES_MIN}` };
+  const counts = windows.map(({ rest }) => rest.descriptors);
+  const half = Math.floor(counts.length / 2);
+  const [most, least] = [Math.max(...counts.slice(0, half)), Math.min(...counts.slice(half))];
+  return { name, isMet: least <= most, seen: `most in the first half ${most}, least in the last ${least}` };
 }

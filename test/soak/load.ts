@@ -1,14 +1,14 @@
 /**
- * The writes of a soak: objects of three kinds at a rate, one write at a time for each name. A write whose answer is missing is
- * found by reading the object: no other client writes it, so its version tells whether the write was made.
+ * The writes of a soak: objects of four kinds in a closed loop, where a write follows the answer to the write before, and one write
+ * at a time for each name. A write whose answer is missing is found by reading the object: no other client writes it, so its version tells whether the write was made.
  */
-import { setTimeout } from 'node:timers/promises';
 import { ObjectClient } from '../../src/controller/index.ts';
 import { withCode } from '../../src/base/errors.ts';
 import { resources } from '../../src/index.ts';
 import type { KubeObject, ServerSource } from '../../src/index.ts';
 import type { ResourceOf } from '../../src/kube/resource.ts';
 import { nowMs } from '../e2e/members/history.ts';
+import { until } from '../kit/until.ts';
 import { WRITTEN_KINDS } from './window-record.ts';
 import type { KindName, MadeWrite, State, WrittenKind } from './window-record.ts';
 
@@ -23,10 +23,7 @@ export const RESOURCES: Readonly<Record<WrittenKind, ResourceOf<KubeObject>>> = 
 export const LABELS = { soak: 'yes' } as const;
 const KEPT = 100;
 const AGAIN = 20;
-const RATE_PER_SECOND = 100;
-const TICK_MS = 20;
-const WRITES_MAX = 16;
-const RETRY_MS = 250;
+const WRITERS = 2;
 /** One write in so many is of a name that is deleted and made again. */
 const AGAIN_EVERY = 6;
 const TEMPLATE = { spec: { containers: [{ name: 'none', image: 'none' }] } };
@@ -49,6 +46,8 @@ export class Load {
   /** The newest version that was written of each kind. */
   readonly #newest = new Map<WrittenKind, number>();
   #changes = 0;
+  #answered = 0;
+  readonly #waiting = new Set<{ readonly count: number; readonly resolve: () => void }>();
 
   constructor(source: ServerSource) {
     this.#client = new ObjectClient(source);
@@ -57,39 +56,34 @@ export class Load {
   /** Makes the objects that stay. */
   async fill(): Promise<void> {
     for (const kind of WRITTEN_KINDS)
-      for (let number = 0; number < KEPT; number++) await this.#start(kind, `kept-${number}`, 'keep');
-    await this.#end();
+      for (let number = 0; number < KEPT; number++) await this.#inTurn(kind, `kept-${number}`, 'keep');
   }
 
   /** Changes objects until the signal is aborted; resolves when every write is confirmed or found. */
   async run(signal: AbortSignal): Promise<void> {
-    const startMs = nowMs();
-    const before = this.#changes;
-    while (!signal.aborted) {
-      // A server that was away is not flooded: writes that were due meanwhile are left out.
-      const due = Math.min(
-        before + ((nowMs() - startMs) / 1000) * RATE_PER_SECOND,
-        this.#changes + WRITES_MAX,
-      );
-      while (this.#changes < due && !signal.aborted) await this.#next();
-      await setTimeout(TICK_MS);
-    }
-    await this.#end();
+    const write = async (): Promise<void> => {
+      while (!signal.aborted) await this.#next();
+    };
+    await Promise.all(Array.from({ length: WRITERS }, write));
+  }
+
+  /** Resolves when so many more writes are answered. */
+  answered(count: number): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add({ count: this.#answered + count, resolve }));
   }
 
   /** Deletes objects of every kind and makes them again under their names. */
   async again(): Promise<void> {
     for (const kind of WRITTEN_KINDS)
       for (let number = 0; number < AGAIN; number++) {
-        await this.#start(kind, `again-${number}`, 'absent');
-        await this.#start(kind, `again-${number}`, 'keep');
+        await this.#inTurn(kind, `again-${number}`, 'absent');
+        await this.#inTurn(kind, `again-${number}`, 'keep');
       }
   }
 
   /** Changes an object of each kind: the newest version of a kind is known after that, also when its last write was a deletion. */
   async touch(): Promise<Readonly<Record<KindName, number>>> {
-    for (const kind of WRITTEN_KINDS) await this.#start(kind, 'kept-0', 'keep');
-    await this.#end();
+    for (const kind of WRITTEN_KINDS) await this.#inTurn(kind, 'kept-0', 'keep');
     const newest = (kind: KindName): number => this.#newest.get(kind) ?? 0;
     return {
       podTemplates: newest('podTemplates'),
@@ -119,16 +113,6 @@ export class Load {
     return { podTemplates, serviceAccounts, services };
   }
 
-  /** Returns the number of Leases in the namespace. */
-  async leases(): Promise<number> {
-    let count = 0;
-    for await (const { items } of this.#client.list(resources.coordination.v1.leases, {
-      namespace: NAMESPACE,
-    }))
-      count += items.length;
-    return count;
-  }
-
   async #list(kind: KindName): Promise<State> {
     const state = new Map<string, number>();
     const options = { namespace: NAMESPACE, labelSelector: 'soak=yes' };
@@ -142,19 +126,25 @@ export class Load {
     const change = this.#changes++;
     const kind = WRITTEN_KINDS[change % WRITTEN_KINDS.length] ?? 'configMaps';
     const number = Math.floor(change / WRITTEN_KINDS.length);
-    if (number % AGAIN_EVERY > 0) return this.#start(kind, `kept-${number % KEPT}`, 'keep');
+    if (number % AGAIN_EVERY > 0) return this.#inTurn(kind, `kept-${number % KEPT}`, 'keep');
     const name = `again-${(number / AGAIN_EVERY) % AGAIN}`;
-    return this.#start(kind, name, this.#known.has(`${kind} ${name}`) ? 'absent' : 'keep');
+    return this.#inTurn(kind, name, this.#known.has(`${kind} ${name}`) ? 'absent' : 'keep');
   }
 
-  /** Writes an object when the write before it under its name has ended, and there are not too many in progress. */
-  async #start(kind: WrittenKind, name: string, wanted: 'keep' | 'absent'): Promise<void> {
+  /** Writes an object when the write before it under its name has ended. */
+  async #inTurn(kind: WrittenKind, name: string, wanted: 'keep' | 'absent'): Promise<void> {
     const id = `${kind} ${name}`;
     const before = this.#writing.get(id) ?? Promise.resolve();
     const writing = before.then(() => this.#write(kind, name, wanted));
     this.#writing.set(id, writing);
-    void writing.then(() => this.#writing.get(id) === writing && this.#writing.delete(id));
-    while (this.#writing.size >= WRITES_MAX) await Promise.race(this.#writing.values());
+    await writing;
+    if (this.#writing.get(id) === writing) this.#writing.delete(id);
+    this.#answered++;
+    for (const waiting of this.#waiting) {
+      if (waiting.count > this.#answered) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
   }
 
   async #write(kind: WrittenKind, name: string, wanted: 'keep' | 'absent'): Promise<void> {
@@ -186,16 +176,18 @@ export class Load {
     }
   }
 
-  /** Reads an object until the server answers; undefined: it does not exist. */
+  /** Reads an object when the server answers; undefined: it does not exist. */
   async #read(kind: WrittenKind, key: string): Promise<KubeObject | undefined> {
-    for (;;) {
+    let object: KubeObject | undefined;
+    await until(async () => {
       try {
-        return await this.#client.get(RESOURCES[kind], key);
+        object = await this.#client.get(RESOURCES[kind], key);
+        return true;
       } catch (error) {
-        if (withCode(error).code === 'ERR_KUBELOOM_NOT_FOUND') return undefined;
-        await setTimeout(RETRY_MS);
+        return withCode(error).code === 'ERR_KUBELOOM_NOT_FOUND';
       }
-    }
+    }, 'an answer of the server');
+    return object;
   }
 
   /** Records the write that led to this state, unless it is the state before. */
@@ -225,10 +217,6 @@ export class Load {
       endedMs,
       atMs: nowMs(),
     });
-  }
-
-  async #end(): Promise<void> {
-    while (this.#writing.size > 0) await Promise.all(this.#writing.values());
   }
 }
 

@@ -1,14 +1,15 @@
 /** Messages between the conductor and the program, and between the program and its threads. */
-import type { GaugeName, HandlerRecord, KindName, Report } from './window-record.ts';
+import type { HandlerRecord, KindName, Report, Rest } from './window-record.ts';
 
-export type ProgramFault = 'reflector' | 'reader' | 'main' | 'slow';
+/** `prompt` ends `slow`. */
+export type ProgramFault = 'reflector' | 'reader' | 'main' | 'slow' | 'prompt';
 
 export type Command =
   /** Adds the handlers of a window, here and in the threads. */
   | { readonly type: 'begin' }
-  | { readonly type: 'fault'; readonly fault: ProgramFault; readonly lastsMs: number }
-  /** Asks whether every handler has received everything up to these versions. */
-  | { readonly type: 'reached'; readonly versions: Readonly<Record<KindName, number>> }
+  | { readonly type: 'fault'; readonly fault: ProgramFault }
+  /** Asks how much the handlers have still to receive up to these versions. */
+  | { readonly type: 'left'; readonly versions: Readonly<Record<KindName, number>> }
   /** Ends the window. */
   | { readonly type: 'end' }
   | { readonly type: 'stop' };
@@ -16,7 +17,7 @@ export type Command =
 export interface ProgramWindow {
   readonly handlers: readonly HandlerRecord[];
   readonly reports: readonly Report[];
-  readonly gauges: Readonly<Record<Exclude<GaugeName, 'leases'>, number>>;
+  readonly rest: Rest;
 }
 
 /** @typeParam Asked the command */
@@ -34,7 +35,7 @@ export interface Answer {
 
 export type ReaderCommand =
   | { readonly type: 'begin' }
-  | { readonly type: 'reached'; readonly versions: Readonly<Record<KindName, number>> }
+  | { readonly type: 'left'; readonly versions: Readonly<Record<KindName, number>> }
   | { readonly type: 'end' };
 
 export interface ReaderWindow {

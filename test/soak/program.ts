@@ -2,7 +2,7 @@
  * The program under test as a process: `node --expose-gc program.js KUBECONFIG`. Informers of three kinds on threads, two threads
  * with caches, a pool of reconcilers, the health door. It obeys the conductor's messages, and ends when the conductor does.
  */
-import { readFileSync, readdirSync, appendFileSync } from 'node:fs';
+import { readdirSync, appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { withCode } from '../../src/base/errors.ts';
@@ -13,7 +13,7 @@ import { RateLimitingQueue, runWorkers } from '../../src/workqueue/index.ts';
 import { nowMs } from '../e2e/members/history.ts';
 import { InsideThreads, THROW_SOON } from '../faults/recovery/inside-threads.ts';
 import { Calls } from './calls.ts';
-import { folderOfSoak } from './claim.ts';
+import { block, folderOfSoak } from './claim.ts';
 import { poolKeyOf } from './judge.ts';
 import { LABELS, NAMESPACE, RESOURCES } from './load.ts';
 import { poolPlaceOf } from './pool-place.ts';
@@ -28,7 +28,7 @@ import type {
 } from './program-messages.ts';
 import { WindowHandlers } from './window-handlers.ts';
 import { KIND_NAMES } from './window-record.ts';
-import type { HandlerRecord, KindName, Report } from './window-record.ts';
+import type { HandlerRecord, KindName, Report, Rest } from './window-record.ts';
 
 const [kubeconfig = ''] = process.argv.slice(2);
 const READERS = 2;
@@ -36,6 +36,8 @@ const POOL_THREADS = 2;
 const COLLECTIONS = 3;
 /** client-go waits 30 s at most, twice with its jitter, and once more after the 410 that follows an outage: two minutes. */
 const BACKOFF_MAX_MS = 5000;
+/** A main thread that is blocked for much longer is a program that its kubelet restarts. */
+const BLOCK_MS = 500;
 const MAIN_NAMES = ['prompt', 'slow'];
 
 let reports: Report[] = [];
@@ -49,6 +51,11 @@ function reporting(from: string): (error: unknown) => void {
 
 process.on('unhandledRejection', reporting('unhandled rejection'));
 process.on('warning', reporting('warning'));
+let threadsAlive = 0;
+process.on('worker', (worker) => {
+  threadsAlive++;
+  worker.once('exit', () => threadsAlive--);
+});
 
 const source = loadKubeConfig({ path: kubeconfig });
 const threads = new InformerThreads({ indexerThreads: 2 });
@@ -127,6 +134,9 @@ class Reader {
 const readers = Array.from({ length: READERS }, (_, index) => new Reader(`thread ${index}`));
 const health = await serveHealth({ port: 0, host: '127.0.0.1', informers: Object.values(informers) });
 let handlers: WindowHandlers | undefined;
+/** The handlers of earlier windows, and of the last one. */
+let former: WeakRef<object>[] = [];
+let last: WeakRef<object>[] = [];
 
 async function begin(): Promise<void> {
   listed.clear();
@@ -134,8 +144,7 @@ async function begin(): Promise<void> {
   await Promise.all(readers.map(({ calls }) => calls.call({ type: 'begin' })));
 }
 
-/** Resolves when the fault is over. */
-async function fail(fault: ProgramFault, lastsMs: number): Promise<void> {
+async function fail(fault: ProgramFault): Promise<void> {
   switch (fault) {
     case 'reflector': {
       await using inside = await InsideThreads.open();
@@ -150,40 +159,37 @@ async function fail(fault: ProgramFault, lastsMs: number): Promise<void> {
       await successor.calls.call({ type: 'begin' });
       return;
     }
-    case 'main': {
-      const endMs = performance.now() + lastsMs;
-      while (performance.now() < endMs);
-      return;
-    }
+    case 'main':
+      return block(BLOCK_MS);
     case 'slow':
-      handlers?.slow('slow', true);
-      await new Promise((resolve) => setTimeout(resolve, lastsMs));
-      handlers?.slow('slow', false);
+    case 'prompt':
+      handlers?.slow('slow', fault === 'slow');
       return;
     default:
       return fault satisfies never;
   }
 }
 
-async function hasReached(versions: Readonly<Record<KindName, number>>): Promise<boolean> {
-  const here = handlers?.hasReached(versions) ?? false;
-  const there = await Promise.all(readers.map(({ calls }) => calls.call({ type: 'reached', versions })));
-  return here && there.every(Boolean);
+async function left(versions: Readonly<Record<KindName, number>>): Promise<number> {
+  const there = await Promise.all(readers.map(({ calls }) => calls.call<number>({ type: 'left', versions })));
+  return there.reduce((sum, each) => sum + each, handlers?.left(versions) ?? 0);
 }
 
 async function end(): Promise<ProgramWindow> {
   const here = handlers?.leave() ?? [];
+  former = [...former, ...last].filter((each) => each.deref());
+  last = handlers?.handlers.map((handler) => new WeakRef(handler)) ?? [];
   handlers = undefined;
   const there = await Promise.all(readers.map(({ calls }) => calls.call<ReaderWindow>({ type: 'end' })));
   const all = [...here, ...there.flatMap((window) => window.handlers)];
   const records = all.map((record): HandlerRecord => ({ ...record, isRelisted: listed.has(record.kind) }));
   const reported = [...reports, ...there.flatMap((window) => window.reports)];
   reports = [];
-  return { handlers: records, reports: reported, gauges: await readGauges() };
+  return { handlers: records, reports: reported, rest: await readRest() };
 }
 
-/** Reads the values that must not grow, after garbage collections: finalizers run between two of them. */
-async function readGauges(): Promise<ProgramWindow['gauges']> {
+/** Reads what the window leaves, after garbage collections: finalizers run between two of them. */
+async function readRest(): Promise<Rest> {
   for (let done = 0; done < COLLECTIONS; done++) {
     globalThis.gc?.();
     await new Promise((resolve) => setImmediate(resolve));
@@ -195,8 +201,10 @@ async function readGauges(): Promise<ProgramWindow['gauges']> {
     heapBytes: heapUsed,
     rssBytes: rss,
     descriptors: readdirSync('/proc/self/fd').length,
-    threads: Number(/^Threads:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]),
+    threads: threadsAlive,
     listeners: onProcess + onInformers,
+    // A promise of this window may still hold its handlers.
+    handlersHeld: former.filter((each) => each.deref()).length,
   };
 }
 
@@ -216,9 +224,9 @@ async function answerTo(command: Command): Promise<unknown> {
     case 'begin':
       return begin();
     case 'fault':
-      return fail(command.fault, command.lastsMs);
-    case 'reached':
-      return hasReached(command.versions);
+      return fail(command.fault);
+    case 'left':
+      return left(command.versions);
     case 'end':
       return end();
     case 'stop':

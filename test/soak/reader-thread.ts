@@ -40,8 +40,8 @@ async function answerTo(command: ReaderCommand): Promise<unknown> {
       await Promise.all(KIND_NAMES.map((kind) => informers[kind].waitForSync()));
       handlers = new WindowHandlers(informers, [name]);
       return true;
-    case 'reached':
-      return handlers?.hasReached(command.versions) ?? false;
+    case 'left':
+      return handlers?.left(command.versions) ?? 0;
     case 'end':
       return end();
     default:

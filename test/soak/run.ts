@@ -1,13 +1,13 @@
 /**
- * `npm run soak -- --minutes M` or `--hours H`: informers, threads, a pool, a group of members and an election under load and
+ * `npm run suite -- soak --minutes M` or `--hours H`: informers, threads, a pool, a group of members and an election under load and
  * faults, window after window, and one judge. It prints a table of the gates, and ends with 1 when one is not met.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { Command } from 'commander';
 import { goAvailable } from '../e2e/go-program.ts';
-import { LATE_MS, kindOf, windowsOf } from './faults.ts';
-import { WINDOWS_MIN, gatesOf } from './gates.ts';
+import { WINDOWS_MIN, kindOf, windowsOf } from './faults.ts';
+import { gatesOf } from './gates.ts';
 import type { WindowResult } from './gates.ts';
 import { Soak } from './soak.ts';
 import { startEmbeddedServer, startRealServer } from './soak-server.ts';
@@ -28,11 +28,11 @@ const MINUTE_MS = 60_000;
 /** A stranger sees the whole record of the first window that is wrong. */
 const RECORD = '.cache/soak-record.json';
 
-const flags = new Command('npm run soak --')
+const flags = new Command('npm run suite -- soak')
   .description('load and faults for hours; fails when a gate is not met')
   .option('--minutes <count>', 'how long', '10')
   .option('--hours <count>', 'how long, in place of minutes')
-  .option('--windows <count>', 'this many windows, however long they take; of few no growth is judged')
+  .option('--windows <count>', 'this many windows, however long they take')
   .option('--seed <number>', 'seed of the order of faults', '1')
   .option('--embedded', 'at the embedded apiserver, without Go')
   .option('--json <file>', 'write windows and gates to this file')
@@ -65,8 +65,8 @@ const isOver = (): boolean =>
   for (const planned of windowsOf(seed)) {
     const record = await soak.run(planned);
     const violations = [...soak.failures, ...judgeWindow(record)];
-    const { atHours, gauges, faults, writes } = record;
-    results.push({ violations, atHours, gauges, faults: faults.length, changes: writes.length });
+    const { rest, faults, writes } = record;
+    results.push({ violations, rest, faults: faults.length, changes: writes.length });
     print(record, violations);
     if (violations.length > 0) writeFileSync(RECORD, JSON.stringify(record, jsonOf));
     if (isOver() || soak.failures.length > 0) break;
@@ -86,24 +86,17 @@ console.log(
 for (const { name, isMet, seen } of gates)
   console.log(`${isMet ? 'passed' : 'FAILED'}  ${name.padEnd(44)} ${seen}`);
 console.log(`${gates.length - failed.length} passed, ${failed.length} failed`);
-if (failed.length > 0) console.log(`the last wrong window: ${RECORD}; again: npm run soak -- --seed ${seed}`);
+if (failed.length > 0)
+  console.log(`the last wrong window: ${RECORD}; again: npm run suite -- soak --seed ${seed}`);
 if (flags.json !== undefined)
   writeFileSync(flags.json, JSON.stringify({ machine, seed, gates, windows: results }, undefined, 1));
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-function print(
-  { index, faults, writes, settledMs, lateMs, gauges }: WindowRecord,
-  violations: readonly string[],
-): void {
-  const parts = Object.entries(settledMs).map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)} s`);
-  const settled = `behind after the last fault: ${parts.join(', ') || 'none'}`;
-  const memory = `RSS ${(gauges.rssBytes / 2 ** 20).toFixed(0)} MiB, heap ${(gauges.heapBytes / 2 ** 20).toFixed(1)} MiB`;
-  const late = lateMs < LATE_MS ? '' : `, the machine was late by ${lateMs.toFixed(0)} ms`;
-  const counts = `${gauges.descriptors} descriptors, ${gauges.threads} threads, ${gauges.listeners} listeners, ${gauges.leases} Leases`;
+function print({ index, faults, writes, rest }: WindowRecord, violations: readonly string[]): void {
+  const memory = `RSS ${(rest.rssBytes / 2 ** 20).toFixed(0)} MiB, heap ${(rest.heapBytes / 2 ** 20).toFixed(1)} MiB`;
+  const counts = `${rest.descriptors} descriptors, ${rest.threads} threads, ${rest.listeners} listeners`;
   const struck = faults.map((fault) => `${kindOf(fault).strikes}: ${fault}`).join('; ') || 'no fault';
-  console.log(
-    `window ${index}: ${writes.length} changes, ${settled}, ${memory}, ${counts}${late}\n  ${struck}`,
-  );
+  console.log(`window ${index}: ${writes.length} changes, ${memory}, ${counts}\n  ${struck}`);
   for (const violation of violations) console.log(`  WRONG ${violation}`);
 }
 

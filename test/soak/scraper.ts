@@ -1,22 +1,16 @@
-/** Asks the health door every second. A request that is under way when the next is due delays that one. */
-import { setTimeout } from 'node:timers/promises';
-import { nowMs } from '../e2e/members/history.ts';
+/** Asks the health door: the conductor does so at each strike, and when the fault is over. */
+import { HANG_MS } from '../kit/hang.ts';
 import type { Scrape } from './window-record.ts';
 
-const EVERY_MS = 1000;
-/** Longer than any block of the main thread, on a slow machine. */
-const TIMEOUT_MS = 60_000;
 const PATHS = ['healthz', 'readyz', 'metrics'];
 
-export class Scraper implements AsyncDisposable {
+export class Scraper {
   #scrapes: Scrape[] = [];
   readonly #address: string;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
+  #last: Promise<void> = Promise.resolve();
 
   constructor(address: string) {
     this.#address = address;
-    this.#running = this.#run();
   }
 
   /** Returns the scrapes since the last call, the newest of which the next call returns again: counters are compared with it. */
@@ -26,28 +20,17 @@ export class Scraper implements AsyncDisposable {
     return scrapes;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+  /** One scrape at a time: counters are compared with the scrape before. */
+  scrape(): Promise<void> {
+    return (this.#last = this.#last.then(() => this.#scrape()));
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      const scrape = await this.#scrape();
-      // A request that the end interrupts is none.
-      if (!signal.aborted) this.#scrapes.push(scrape);
-      await setTimeout(EVERY_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  async #scrape(): Promise<Scrape> {
+  async #scrape(): Promise<void> {
     const statuses: Record<string, number> = {};
     let counters: ReadonlyMap<string, number> = new Map();
     for (const path of PATHS) {
       try {
-        const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-        const response = await fetch(new URL(path, this.#address), { signal });
+        const response = await fetch(new URL(path, this.#address), { signal: AbortSignal.timeout(HANG_MS) });
         const text = await response.text();
         statuses[path] = response.status;
         if (path === 'metrics') counters = countersOf(text);
@@ -55,7 +38,7 @@ export class Scraper implements AsyncDisposable {
         statuses[path] = 0;
       }
     }
-    return { atMs: nowMs(), statuses, counters };
+    this.#scrapes.push({ statuses, counters });
   }
 }
 

@@ -13,7 +13,7 @@ export interface SoakServer extends AsyncDisposable {
   compact(): Promise<void>;
 }
 
-const DOWN_MS = 2000;
+const DOWN_MS = 1000;
 const FLAGS = ['--feature-gates=ShardedListAndWatch=true'];
 
 export async function startRealServer(): Promise<SoakServer> {

@@ -1,16 +1,17 @@
 /** The conductor: it starts everything, and runs one window after the other into its record. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { loadKubeConfig } from '../../src/index.ts';
 import { FaultyProxy } from '../e2e/members/faulty-proxy.ts';
 import { nowMs } from '../e2e/members/history.ts';
 import type { Line } from '../e2e/members/history.ts';
 import { undelivered } from '../e2e/members/judge.ts';
+import { until } from '../kit/until.ts';
 import { LogTail } from '../e2e/members/log-tail.ts';
 import { Members } from '../e2e/members/members.ts';
+import { HANG_MS } from '../kit/hang.ts';
 import { TemporaryFolder } from '../kit/temporary-folder.ts';
 import type { PlannedWindow } from './faults.ts';
-import { SETTLE_MAX_MS, carriedOf, groupLinesOf, poolLinesOf } from './judge.ts';
+import { carriedOf, groupLinesOf, poolLinesOf } from './judge.ts';
 import { Load } from './load.ts';
 import type { ProgramWindow } from './program-messages.ts';
 import { ProgramProcess } from './program-process.ts';
@@ -23,16 +24,12 @@ import type { KindName, Report, State, WindowRecord } from './window-record.ts';
 
 const MEMBERS = 3;
 const LOOK_MS = 250;
-/** Time for everything to begin, on a slow machine. */
-const START_MAX_MS = 240_000;
 
 export class Soak implements AsyncDisposable {
   readonly #struck: Struck;
   readonly #folder: TemporaryFolder;
   readonly #scraper: Scraper;
   readonly #poolTail: LogTail;
-  readonly #startedMs: number = performance.now();
-  readonly #delay = monitorEventLoopDelay();
   #before: Readonly<Record<KindName, State>>;
   /** Lines of members of earlier windows that the judge still needs. */
   #carried: readonly Line[] = [];
@@ -54,10 +51,12 @@ export class Soak implements AsyncDisposable {
     const proxy = await FaultyProxy.start(server.port);
     const proxied = server.kubeconfig.replace(`127.0.0.1:${server.port}`, `127.0.0.1:${proxy.port}`);
     const program = await ProgramProcess.start(folder.write('program.yaml', proxied), folder.path);
-    const members = new Members(server.kubeconfig, true);
+    const members = new Members(server.kubeconfig);
     for (let count = 0; count < MEMBERS; count++) await members.start();
-    const areReady = (): boolean => members.healthy.every(({ partitions }) => partitions > 0);
-    if (!(await holds(areReady, START_MAX_MS))) throw new Error('not all members have partitions');
+    await until(
+      () => members.healthy.every(({ partitions }) => partitions > 0),
+      'a partition for each member',
+    );
     const struck = { server: inTurns(server), program, proxy, members, load, folder: folder.path };
     return new Soak(struck, folder, await load.listed());
   }
@@ -74,21 +73,17 @@ export class Soak implements AsyncDisposable {
   async run(planned: PlannedWindow): Promise<WindowRecord> {
     const { program, load } = this.#struck;
     const beganMs = nowMs();
-    this.#delay.reset();
-    this.#delay.enable();
     await program.call({ type: 'begin' });
     const stop = new AbortController();
     const loading = load.run(stop.signal);
-    const missed = await strikeAll(this.#struck, planned);
-    const healedMs = performance.now();
+    const missed = await strikeAll(this.#struck, planned, () => this.#scraper.scrape());
     stop.abort();
     await loading;
     const pool: Line[] = [];
-    const { behind, settledMs } = await this.#settle(healedMs, pool);
-    const { handlers, reports, gauges } = await program.call<ProgramWindow>({ type: 'end' });
+    const behind = await this.#settle(pool);
+    const { handlers, reports, rest } = await program.call<ProgramWindow>({ type: 'end' });
     const before = this.#before;
     this.#before = await load.listed();
-    const leases = await load.leases();
     const writes = load.take();
     const lines = this.#struck.members.takeLines();
     const group = [...this.#carried, ...lines];
@@ -106,54 +101,50 @@ export class Soak implements AsyncDisposable {
       pool,
       reports: [...reports, ...lines.flatMap(reportOf)],
       scrapes: this.#scraper.take(),
-      settledMs,
       behind,
-      lateMs: this.#delay.max / 1e6,
-      atHours: (performance.now() - this.#startedMs) / 3_600_000,
-      gauges: { ...gauges, leases },
+      rest,
     };
   }
 
   /** Ends the program and the members as their users would. */
   async stop(): Promise<void> {
-    await this.#scraper[Symbol.asyncDispose]();
     await this.#struck.program.stop();
-    await this.#struck.members.leave(0);
+    await this.#struck.members.leave();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { program, members, proxy } = this.#struck;
-    await this.#scraper[Symbol.asyncDispose]();
     await program[Symbol.asyncDispose]();
     await members[Symbol.asyncDispose]();
     await proxy[Symbol.asyncDispose]();
     await this.#folder[Symbol.asyncDispose]();
   }
 
-  /** Waits until every object was delivered and reconciled in its newest state, or too long. */
-  async #settle(healedMs: number, pool: Line[]): Promise<Pick<WindowRecord, 'behind' | 'settledMs'>> {
+  /** Waits until every object was delivered and reconciled in its newest state; returns the parts that no longer go on. */
+  async #settle(pool: Line[]): Promise<Behind> {
     const versions = await this.#struck.load.touch();
-    let behind: Behind = {};
-    const settledMs: Record<string, number> = {};
-    const isSettled = async (): Promise<boolean> => {
+    let text = '';
+    let changedMs = nowMs();
+    for (;;) {
       pool.push(...this.#poolTail.read());
-      behind = await this.#behind(versions, pool);
-      for (const part of Object.keys(behind)) settledMs[part] = performance.now() - healedMs;
-      return Object.keys(behind).length === 0;
-    };
-    await holds(isSettled, healedMs + SETTLE_MAX_MS - performance.now());
-    return { behind, settledMs };
+      const behind = await this.#behind(versions, pool);
+      const before = text;
+      text = JSON.stringify(behind);
+      if (text !== before) changedMs = nowMs();
+      if (Object.keys(behind).length === 0 || nowMs() - changedMs > HANG_MS) return behind;
+      await setTimeout(LOOK_MS);
+    }
   }
 
   async #behind(versions: Readonly<Record<KindName, number>>, pool: readonly Line[]): Promise<Behind> {
     const { program, members, load } = this.#struck;
     // The gate of processes has the failure.
     if (program.failure !== undefined) return {};
-    const hasReached = await program.call<boolean>({ type: 'reached', versions });
+    const left = await program.call<number>({ type: 'left', versions });
     const [ofPool] = undelivered([...pool, ...poolLinesOf(load.made)]);
     const [ofGroup] = undelivered([...this.#carried, ...members.lines(), ...groupLinesOf(load.made)]);
     return {
-      ...(hasReached ? {} : { program: 'a handler has not received everything' }),
+      ...(left === 0 ? {} : { program: `handlers wait for ${left} changes` }),
       ...(ofPool === undefined ? {} : { pool: `${ofPool} is not reconciled` }),
       ...(ofGroup === undefined ? {} : { members: `${ofGroup} is not reconciled` }),
     };
@@ -164,14 +155,4 @@ type Behind = WindowRecord['behind'];
 
 function reportOf(line: Line): Report[] {
   return line.kind === 'reports' ? [{ from: line.member, code: line.code, message: line.message }] : [];
-}
-
-/** Returns whether something became true in time. */
-async function holds(isSo: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
-  const endMs = performance.now() + withinMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) return false;
-    await setTimeout(LOOK_MS);
-  }
-  return true;
 }

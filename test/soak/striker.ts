@@ -1,9 +1,10 @@
 /** Commits the faults of a window on the program, the members and the server. */
-import { setTimeout } from 'node:timers/promises';
 import type { FaultyProxy, ProxyMode } from '../e2e/members/faulty-proxy.ts';
 import type { Fault as MemberFault, Members } from '../e2e/members/members.ts';
+import { until } from '../kit/until.ts';
 import { isClaimed, order } from './claim.ts';
 import type { ClaimedFault } from './claim.ts';
+import { LAST_WRITES } from './faults.ts';
 import type { FaultName, PlannedWindow, Strike } from './faults.ts';
 import type { Load } from './load.ts';
 import type { ProgramFault } from './program-messages.ts';
@@ -22,15 +23,8 @@ export interface Struck {
   readonly folder: string;
 }
 
-type Commit = (struck: Struck, lastsMs: number) => Promise<void>;
-
-/** A fault that has not struck after this time has missed. */
-const LAND_MAX_MS = 120_000;
-const LOOK_MS = 50;
-/** A main thread that is blocked for longer is a program that its kubelet restarts. */
-const BLOCK_MAX_MS = 700;
-/** A freeze outlives the leases: the member must find that it has lost its partitions. */
-const FREEZE_MS = 4000;
+/** Resolves when the fault is over. @param over resolves when it has lasted for long enough */
+type Commit = (struck: Struck, over: () => Promise<void>) => Promise<void>;
 
 const COMMITS: Readonly<Record<FaultName, Commit>> = {
   'shard thread exits': claimed('shard-exits'),
@@ -40,14 +34,18 @@ const COMMITS: Readonly<Record<FaultName, Commit>> = {
   'reflector thread throws': inProgram('reflector'),
   'thread with a cache is terminated': inProgram('reader'),
   'main thread blocks': inProgram('main'),
-  'handlers are slow': inProgram('slow'),
+  async 'handlers are slow'(struck, over) {
+    await inProgram('slow')(struck, over);
+    await over();
+    await inProgram('prompt')(struck, over);
+  },
   'program is cut off': offProgram('cut'),
   'program receives nothing': offProgram('silent'),
-  async 'names are made again'(struck, lastsMs) {
-    await Promise.all([offProgram('cut')(struck, lastsMs), struck.load.again()]);
+  async 'names are made again'(struck, over) {
+    await Promise.all([offProgram('cut')(struck, over), struck.load.again()]);
   },
-  'member is killed': onMember('kill'),
-  'member is stopped': onMember('terminate'),
+  'member is killed': replacing('SIGKILL'),
+  'member is stopped': replacing('SIGTERM'),
   'member is frozen': onMember('freeze'),
   'member is slow': onMember('slow'),
   'member receives nothing': onMember('silent'),
@@ -58,66 +56,73 @@ const COMMITS: Readonly<Record<FaultName, Commit>> = {
 };
 
 /**
- * Commits the faults of a window, each at its time; a fault may last while others begin. Resolves when all are over, with those
- * that have missed.
+ * Commits the faults of a window, each at its place in the load; a fault may last while others begin. Resolves when all are
+ * over, with those that have missed. The program is scraped when a fault begins, and when it is over.
  */
-export async function strikeAll(struck: Struck, { strikes, loadMs }: PlannedWindow): Promise<string[]> {
-  const startMs = performance.now();
+export async function strikeAll(
+  struck: Struck,
+  { strikes }: PlannedWindow,
+  scrape: () => Promise<void>,
+): Promise<string[]> {
+  const { load } = struck;
   const missed: string[] = [];
   const commits: Promise<void>[] = [];
-  const committed = async ({ fault, lastsMs }: Strike): Promise<void> => {
+  const committed = async ({ fault, lastsWrites }: Strike): Promise<void> => {
     try {
-      await COMMITS[fault](struck, lastsMs);
+      const scraped = scrape();
+      await COMMITS[fault](struck, () => load.answered(lastsWrites));
+      await scraped;
     } catch (error) {
       missed.push(`${fault}: ${String(error)}`);
     }
+    await scrape();
   };
   for (const strike of strikes) {
-    await setTimeout(Math.max(0, startMs + strike.atMs - performance.now()));
+    await load.answered(strike.afterWrites);
     commits.push(committed(strike));
   }
-  await setTimeout(Math.max(0, startMs + loadMs - performance.now()));
   await Promise.all(commits);
+  await load.answered(LAST_WRITES);
+  await scrape();
   return missed;
 }
 
 function claimed(fault: ClaimedFault): Commit {
   return async ({ folder }) => {
     order(folder, fault);
-    await until(() => isClaimed(folder, fault), 'no thread has taken it');
+    await until(() => isClaimed(folder, fault), 'a thread that takes the fault');
   };
 }
 
 function inProgram(fault: ProgramFault): Commit {
-  return ({ program }, lastsMs) =>
-    program.call({
-      type: 'fault',
-      fault,
-      lastsMs: fault === 'main' ? Math.min(lastsMs, BLOCK_MAX_MS) : lastsMs,
-    });
+  return ({ program }) => program.call({ type: 'fault', fault });
 }
 
 function offProgram(mode: ProxyMode): Commit {
-  return async ({ proxy }, lastsMs) => {
+  return async ({ proxy }, over) => {
     proxy.mode = mode;
-    await setTimeout(lastsMs);
+    await over();
     proxy.mode = 'open';
   };
 }
 
-/** Strikes a member that no other fault strikes, the one that has the most partitions: it has the most to lose. */
+function replacing(signal: 'SIGKILL' | 'SIGTERM'): Commit {
+  return async ({ members }) => members.replace(await struckMember(members), signal);
+}
+
 function onMember(how: MemberFault): Commit {
-  return async ({ members }, lastsMs) => {
-    await until(() => members.healthy.length > 0, 'every member is struck');
-    const [struck] = members.healthy.toSorted((one, other) => other.partitions - one.partitions);
-    if (struck) await members.strike(struck.identity, how, how === 'freeze' ? FREEZE_MS : lastsMs);
+  return async ({ members }, over) => {
+    const identity = await struckMember(members);
+    // A frozen member must find that it has lost its partitions.
+    const isLost = (): Promise<void> =>
+      until(() => members.partitionsOf(identity) === 0, `other owners of the partitions of ${identity}`);
+    await members.strike(identity, how, how === 'freeze' ? isLost : over);
   };
 }
 
-async function until(isSo: () => boolean, otherwise: string): Promise<void> {
-  const endMs = performance.now() + LAND_MAX_MS;
-  while (!isSo()) {
-    if (performance.now() > endMs) throw new Error(otherwise);
-    await setTimeout(LOOK_MS);
-  }
+/** Returns a member that no other fault strikes, the one that has the most partitions: it has the most to lose. */
+async function struckMember(members: Members): Promise<string> {
+  await until(() => members.healthy.length > 0, 'a member that is not struck');
+  const [struck] = members.healthy.toSorted((one, other) => other.partitions - one.partitions);
+  return struck?.identity ?? '';
 }

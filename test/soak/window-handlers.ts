@@ -36,18 +36,24 @@ export class WindowHandlers {
     );
   }
 
+  get handlers(): readonly RecordingHandler[] {
+    return this.#joined.map(({ handler }) => handler);
+  }
+
   /** Makes handlers with this name slow, or as fast as they can. */
   slow(name: string, isSlow: boolean): void {
     for (const { handler } of this.#joined)
       if (handler.name === name) handler.setSlowness(isSlow ? SLOWNESS : undefined);
   }
 
-  hasReached(versions: Readonly<Record<KindName, number>>): boolean {
-    return this.#joined.every(
+  /** Returns the number of versions and notifications that handlers have still to receive. */
+  left(versions: Readonly<Record<KindName, number>>): number {
+    const each = this.#joined.map(
       ({ kind, informer, registration }) =>
-        Number(informer.lastSyncResourceVersion()) >= versions[kind] &&
-        registration.backlog.notifications === 0,
+        Math.max(0, versions[kind] - Number(informer.lastSyncResourceVersion())) +
+        registration.backlog.notifications,
     );
+    return each.reduce((sum, left) => sum + left, 0);
   }
 
   leave(): Omit<HandlerRecord, 'isRelisted'>[] {

@@ -45,16 +45,27 @@ export interface Report {
   readonly message: string;
 }
 
-/** One second's requests to the health door. */
+/** Requests to the health door. */
 export interface Scrape {
-  readonly atMs: number;
   /** HTTP status by path; 0 without an answer. */
   readonly statuses: Readonly<Record<string, number>>;
   /** Counters by series. */
   readonly counters: ReadonlyMap<string, number>;
 }
 
-export type GaugeName = 'rssBytes' | 'heapBytes' | 'descriptors' | 'threads' | 'listeners' | 'leases';
+/** Counts and figures of the program at the end of a window, when everything is at rest. */
+export interface Rest {
+  /** Figures that no gate judges. */
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+  readonly descriptors: number;
+  /** Threads of the program that run. */
+  readonly threads: number;
+  /** Listeners of the process, and handlers of informers. */
+  readonly listeners: number;
+  /** Handlers of earlier windows that are no garbage. */
+  readonly handlersHeld: number;
+}
 
 export interface WindowRecord {
   readonly index: number;
@@ -72,13 +83,7 @@ export interface WindowRecord {
   readonly pool: readonly Line[];
   readonly reports: readonly Report[];
   readonly scrapes: readonly Scrape[];
-  /** Time from the last fault for which each part was behind: the program, its pool, the members. */
-  readonly settledMs: Readonly<Record<string, number>>;
-  /** Parts that were behind when the time was over, each with an example. */
+  /** Parts that came to no rest, each with an example. */
   readonly behind: Readonly<Record<string, string>>;
-  /** The longest time for which a timer of the conductor waited for the processor. */
-  readonly lateMs: number;
-  /** Hours since the soak began. */
-  readonly atHours: number;
-  readonly gauges: Readonly<Record<GaugeName, number>>;
+  readonly rest: Rest;
 }

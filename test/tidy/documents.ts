@@ -45,7 +45,7 @@ export function decisionsAreShort(documents: readonly Document[]): Violation[] {
     ]);
 }
 
-/** Written by `npm run errors` and `npm run metrics`. */
+/** Written by `npm run suite -- errors` and `npm run suite -- metrics`. */
 const GENERATED: ReadonlySet<string> = new Set(['docs/errors.md', 'docs/metrics-table.md']);
 
 /** Parts of pages that scripts write: the tests of clauses, and the machines and losses of benchmarks. */

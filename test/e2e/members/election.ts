@@ -4,12 +4,13 @@ import { LeaderElector, ObjectClient } from '../../../src/controller/index.ts';
 import type { ServerSource } from '../../../src/index.ts';
 import { resources } from '../../../src/index.ts';
 import { withCode } from '../../../src/base/errors.ts';
-import { LEASE, nowMs } from './history.ts';
+import { nowMs } from './history.ts';
 import type { MemberLine } from './history.ts';
 
 /** The number of the leadership among the partitions, of which there are fewer. */
-const LEADERSHIP = 1000;
+export const LEADERSHIP = 1000;
 const ACT_MS = 50;
+const RETRY_MS = 2000;
 const NAMESPACE = 'default';
 const NAME = 'members-leader';
 
@@ -28,7 +29,6 @@ export async function leadAgainAndAgain(
       namespace: NAMESPACE,
       name: NAME,
       identity: member,
-      ...LEASE,
       onError: report,
     });
     const lead = async (leading: AbortSignal): Promise<void> => {
@@ -52,7 +52,7 @@ export async function leadAgainAndAgain(
     };
     await elector.run({ signal }, lead).catch((error: unknown) => {
       report(withCode(error));
-      return setTimeout(LEASE.retryPeriodMs, undefined, { signal }).catch(() => undefined);
+      return setTimeout(RETRY_MS, undefined, { signal }).catch(() => undefined);
     });
   }
 }

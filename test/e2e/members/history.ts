@@ -5,8 +5,6 @@
 
 /** The finalizer of objects whose deletion must reach a member. */
 export const FINALIZER = 'example.com/member';
-/** Times of the leases, short so that a kill costs seconds. */
-export const LEASE = { leaseDurationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 500 } as const;
 
 interface At {
   readonly atMs: number;
@@ -16,14 +14,6 @@ interface InTenure extends At {
   readonly member: string;
   readonly partition: number;
   readonly epoch: number;
-}
-
-/** Events of watches that a member has received so far, and the number of its partitions: a line on its standard output. */
-export interface ReceivedLine extends At {
-  readonly kind: 'received';
-  readonly member: string;
-  readonly events: number;
-  readonly partitions: number;
 }
 
 /** Lines of members. The time of a line is taken before the look at the signal that it depends on. */
@@ -36,7 +26,6 @@ export type MemberLine =
   | ({ readonly kind: 'ends'; readonly key: string } & InTenure)
   /** The work has stopped before its end: its signal was found aborted, or it has failed. */
   | ({ readonly kind: 'stops'; readonly key: string } & InTenure)
-  | ReceivedLine
   | ({
       readonly kind: 'reports';
       readonly member: string;
@@ -49,14 +38,7 @@ export type ConductorLine =
   /** The server has confirmed a write. */
   | ({ readonly kind: 'wrote'; readonly key: string; readonly version: number } & At)
   /** The server has confirmed a deletion: of this version if a finalizer holds the object, else it is gone. */
-  | ({ readonly kind: 'deleted'; readonly key: string; readonly version?: number } & At)
-  /** A fault begins. */
-  | ({
-      readonly kind: 'disturbed';
-      readonly member: string;
-      readonly how: string;
-      readonly untilMs: number;
-    } & At);
+  | ({ readonly kind: 'deleted'; readonly key: string; readonly version?: number } & At);
 
 export type Line = MemberLine | ConductorLine;
 

@@ -1,14 +1,6 @@
 /** The judge of a history: pure functions over its lines, one for each promise of docs/sharding.md. */
 import type { Line } from './history.ts';
 
-export interface Verdict {
-  readonly violations: readonly string[];
-  /** Time from each write, or the latest fault at the owner of its partition, to the work that has it; ascending. */
-  readonly waitsMs: readonly number[];
-  /** Time from the last act of an owner of a partition to the first act of the next one; ascending. */
-  readonly handOversMs: readonly number[];
-}
-
 type LineOf<Kind extends Line['kind']> = Extract<Line, { readonly kind: Kind }>;
 
 /** A period in which a member owns a partition, as its acts show it. */
@@ -39,17 +31,18 @@ interface History {
   readonly violations: string[];
 }
 
-/** @param waitMaxMs a write that waits longer is a violation */
-export function judge(unordered: readonly Line[], waitMaxMs: number): Verdict {
+/** Returns a text for each promise that the history breaks. */
+export function judge(unordered: readonly Line[]): string[] {
   const lines = unordered.toSorted((a, b) => a.atMs - b.atMs);
   const violations: string[] = [];
   const works = worksOf(lines, violations);
   const history: History = { lines, tenures: tenuresOf(lines), works, violations };
-  const handOversMs = judgeOwnership(history);
+  judgeOwnership(history);
   judgeStates(history);
   judgeDeletions(history);
-  const waitsMs = judgeDelivery(history, waitMaxMs);
-  return { violations, waitsMs: ascending(waitsMs), handOversMs: ascending(handOversMs) };
+  for (const key of undelivered(lines))
+    violations.push(`the newest state of ${key} was never worked to the end`);
+  return violations;
 }
 
 /** Returns the keys of objects that exist, and whose newest write no work has that has ended. */
@@ -64,26 +57,20 @@ export function undelivered(lines: readonly Line[]): string[] {
     if (line.kind === 'wrote') newest.set(line.key, Math.max(line.version, newest.get(line.key) ?? 0));
     if (line.kind === 'deleted') newest.delete(line.key);
   }
-  return [...newest].flatMap(([key, version]) => (deliveryOf(works, key, version) ? [] : [key]));
+  return [...newest].flatMap(([key, version]) => (isDelivered(works, key, version) ? [] : [key]));
 }
 
-/** S1, S3: owners of a partition follow each other, each with a greater epoch. Returns the times between them. */
-function judgeOwnership({ tenures, violations }: History): number[] {
-  const gapsMs: number[] = [];
+/** S1, S3: owners of a partition follow each other, each with a greater epoch. */
+function judgeOwnership({ tenures, violations }: History): void {
   for (const ofPartition of groups(tenures, ({ partition }) => partition).values()) {
     let before: Tenure | undefined;
     for (const tenure of ofPartition.toSorted((a, b) => a.firstMs - b.firstMs)) {
-      if (before) {
-        const gapMs = tenure.firstMs - before.lastMs;
-        gapsMs.push(gapMs);
-        if (gapMs <= 0)
-          violations.push(`${tenure.name} acts ${-gapMs} ms before the last act of ${before.name}`);
-        if (tenure.epoch <= before.epoch) violations.push(`${tenure.name} follows ${before.name}`);
-      }
+      if (before && tenure.firstMs <= before.lastMs)
+        violations.push(`${tenure.name} acts before the last act of ${before.name}`);
+      if (before && tenure.epoch <= before.epoch) violations.push(`${tenure.name} follows ${before.name}`);
       if (!before || tenure.lastMs > before.lastMs) before = tenure;
     }
   }
-  return gapsMs;
 }
 
 /** S2: nothing is worked from a state that is older than the hand-over, or than what any earlier work had. */
@@ -117,45 +104,10 @@ function judgeDeletions({ lines, tenures, works, violations }: History): void {
         violations.push(`${tenure} works on ${key}, which was gone before`);
 }
 
-/** S3: the newest state of every key is worked to the end, and no state waits for long. Returns the times. */
-function judgeDelivery({ lines, works, violations }: History, waitMaxMs: number): number[] {
-  for (const key of undelivered(lines))
-    violations.push(`the newest state of ${key} was never worked to the end`);
-  const excuses = excusesOf(lines);
-  const waitsMs: number[] = [];
-  for (const { key, version, atMs } of linesOf(lines, 'wrote')) {
-    const work = deliveryOf(works, key, version);
-    if (!work) continue;
-    const excuseMs = (excuses.get(work.partition) ?? []).findLast((eachMs) => eachMs <= work.beginMs) ?? 0;
-    const waitMs = Math.max(0, work.beginMs - Math.max(atMs, excuseMs));
-    waitsMs.push(waitMs);
-    if (waitMs > waitMaxMs)
-      violations.push(`${key} at ${version} waited ${waitMs} ms in partition ${work.partition}`);
-  }
-  return waitsMs;
-}
-
-/** Returns the first work that has this state of a key, or a newer one, and has ended. */
-function deliveryOf(works: History['works'], key: string, version: number): Work | undefined {
+/** Returns whether a work that has this state of a key, or a newer one, has ended. */
+function isDelivered(works: History['works'], key: string, version: number): boolean {
   const ofKey = works.get(key) ?? [];
-  return ofKey.find((work) => work.endMs !== undefined && (work.version >= version || work.version === 0));
-}
-
-/** Returns the times at which faults began to strike the owner of each partition, ascending. */
-function excusesOf(lines: readonly Line[]): Map<number, number[]> {
-  const faults = groups(linesOf(lines, 'disturbed'), ({ member }) => member);
-  const excuses = new Map<number, number[]>();
-  for (const [partition, owners] of groups(linesOf(lines, 'owns'), (line) => line.partition)) {
-    const times = owners.flatMap(({ member, atMs }, at) => {
-      const endMs = owners[at + 1]?.atMs ?? Infinity;
-      const struck = (faults.get(member) ?? []).filter(
-        (fault) => fault.untilMs >= atMs && fault.atMs < endMs,
-      );
-      return struck.map((fault) => Math.max(fault.atMs, atMs));
-    });
-    excuses.set(partition, ascending(times));
-  }
-  return excuses;
+  return ofKey.some((work) => work.endMs !== undefined && (work.version >= version || work.version === 0));
 }
 
 function tenuresOf(lines: readonly Line[]): Tenure[] {
@@ -220,8 +172,4 @@ function groups<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): 
 
 function nameOf({ partition, epoch, member }: { partition: number; epoch: number; member: string }): string {
   return `${member} (partition ${partition}, epoch ${epoch})`;
-}
-
-function ascending(numbers: readonly number[]): number[] {
-  return numbers.toSorted((a, b) => a - b);
 }

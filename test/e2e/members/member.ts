@@ -1,28 +1,26 @@
 /**
- * A member as a process: `node member.js KUBECONFIG IDENTITY LOG [elects]`. Its work on a key is a pause, and the removal of the
+ * A member as a process: `node member.js KUBECONFIG IDENTITY LOG`. Its work on a key is a pause, and the removal of the
  * finalizer of what is deleted. It appends a line to the log for each act, at once: a kill loses nothing. SIGTERM stops it.
  */
 import { appendFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { withCode } from '../../../src/base/errors.ts';
 import { removeFinalizer } from '../../../src/controller/index.ts';
 import { PartitionedManager } from '../../../src/partitions/index.ts';
 import type { ReconcileContext } from '../../../src/controller/index.ts';
 import type { PartitionControllers } from '../../../src/partitions/index.ts';
-import { collectMetrics } from '../../../src/metrics/index.ts';
 import { loadKubeConfig, resources } from '../../../src/index.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 import { leadAgainAndAgain } from './election.ts';
-import { FINALIZER, LEASE, nowMs } from './history.ts';
-import type { MemberLine, ReceivedLine } from './history.ts';
+import { FINALIZER, nowMs } from './history.ts';
+import type { MemberLine } from './history.ts';
 
-const [kubeconfig = '', member = '', log = '', elects] = process.argv.slice(2);
+const [kubeconfig = '', member = '', log = ''] = process.argv.slice(2);
 const { configMaps } = resources.core.v1;
 const WORK_MS = 4;
 /** An outage of the server delays no member for longer than its leases do. */
 const BACKOFF_MAX_MS = 3000;
-const RECEIVED_EVERY_MS = 250;
 
 function write(line: MemberLine): void {
   appendFileSync(log, `${JSON.stringify(line)}\n`);
@@ -49,6 +47,8 @@ async function work(
   const inTenure = `${partition}/${epoch}/${key}`;
   const uid = object?.uid ?? uids.get(inTenure);
   if (object) uids.set(inTenure, object.uid);
+  // An object that comes and goes under the name after that is another one.
+  else uids.delete(inTenure);
   // It came and went while its key waited: no object to judge.
   if (uid === undefined) return;
   const place = { member, partition, epoch, key: `${key}#${uid}` };
@@ -68,11 +68,12 @@ async function work(
 const source = loadKubeConfig({ path: kubeconfig });
 process.on('warning', report);
 const manager = new PartitionedManager(source, {
-  ...LEASE,
   name: 'members',
   namespace: 'default',
   identity: member,
   key: 'uid',
+  // A server that is away delays the end, on a busy machine for long.
+  shutdownTimeoutMs: HANG_MS,
   onError: report,
   cache: { onError: report, backoff: { maxMs: BACKOFF_MAX_MS } },
   declare: (controllers) => {
@@ -88,14 +89,6 @@ process.once('SIGTERM', () => stop.abort());
 // The conductor holds the other end: a member does not outlive it.
 const parent = process.stdin.resume().once('end', () => process.exit(1)) as Socket;
 parent.unref();
-const timer = setInterval(() => {
-  const reading = new MetricsReading(collectMetrics());
-  const events = reading.sum('kubeloom_watch_events_total', { resource: 'configmaps' }) ?? 0;
-  const partitions = manager.owned.length;
-  const line: ReceivedLine = { kind: 'received', atMs: nowMs(), member, events, partitions };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
-}, RECEIVED_EVERY_MS);
-const leading = elects && leadAgainAndAgain(source, member, stop.signal, write, report);
+const leading = leadAgainAndAgain(source, member, stop.signal, write, report);
 await manager.run({ signal: stop.signal });
 await leading;
-clearInterval(timer);

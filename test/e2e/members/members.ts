@@ -2,26 +2,21 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
-import { nowMs } from './history.ts';
-import type { Line, ReceivedLine } from './history.ts';
+import type { Line } from './history.ts';
 import { LogTail } from './log-tail.ts';
 
 const PROGRAM = fileURLToPath(new URL('member.js', import.meta.url));
 
-export type Fault = 'kill' | 'terminate' | 'freeze' | 'slow' | 'silent' | 'cut';
+export type Fault = 'freeze' | 'slow' | 'silent' | 'cut';
 
 interface Member {
   readonly identity: string;
   readonly child: ChildProcess;
   readonly proxy: FaultyProxy;
   readonly exited: Promise<void>;
-  /** Number of partitions that the member last reported. */
-  partitions: number;
   isStruck: boolean;
   isEnding: boolean;
 }
@@ -29,29 +24,39 @@ interface Member {
 export class Members implements AsyncDisposable {
   /** Members that have ended with an error. */
   readonly failures: string[] = [];
-  /** Lines so far, the faults among them. */
   #lines: Line[] = [];
   readonly #tails: LogTail[] = [];
   readonly #folder = new TemporaryFolder();
   readonly #kubeconfig: string;
-  readonly #isElecting: boolean;
   readonly #members: Map<string, Member> = new Map();
+  /** The last line of each partition that says who owns it. */
+  readonly #owners: Map<number, Extract<Line, { readonly kind: 'owns' }>> = new Map();
   #started = 0;
 
-  /** @param kubeconfig its server is `https://127.0.0.1:PORT` @param isElecting whether members elect a leader as well */
-  constructor(kubeconfig: string, isElecting: boolean = false) {
+  /** @param kubeconfig its server is `https://127.0.0.1:PORT` */
+  constructor(kubeconfig: string) {
     this.#kubeconfig = kubeconfig;
-    this.#isElecting = isElecting;
   }
 
   /** Members that no fault strikes now, with the numbers of their partitions. */
   get healthy(): readonly { readonly identity: string; readonly partitions: number }[] {
-    return [...this.#members.values()].filter((each) => !each.isStruck && !each.isEnding);
+    const healthy = [...this.#members.values()].filter((each) => !each.isStruck && !each.isEnding);
+    return healthy.map(({ identity }) => ({ identity, partitions: this.partitionsOf(identity) }));
   }
 
-  /** The lines of all members, and the faults. */
+  /** Returns the number of partitions whose last owner is this member. */
+  partitionsOf(identity: string): number {
+    this.lines();
+    return [...this.#owners.values()].filter(({ member }) => member === identity).length;
+  }
+
+  /** The lines of all members. */
   lines(): readonly Line[] {
-    for (const tail of this.#tails) this.#lines.push(...tail.read());
+    for (const line of this.#tails.flatMap((tail) => tail.read())) {
+      this.#lines.push(line);
+      if (line.kind === 'owns' && line.atMs > (this.#owners.get(line.partition)?.atMs ?? 0))
+        this.#owners.set(line.partition, line);
+    }
     return this.#lines;
   }
 
@@ -70,9 +75,8 @@ export class Members implements AsyncDisposable {
     const kubeconfig = this.#folder.write(`${identity}.yaml`, text);
     const log = this.#folder.file(`${identity}.log`);
     this.#tails.push(new LogTail(log));
-    const elects = this.#isElecting ? ['elects'] : [];
-    const child = spawn(process.execPath, [PROGRAM, kubeconfig, identity, log, ...elects], {
-      stdio: ['pipe', 'pipe', 'inherit'],
+    const child = spawn(process.execPath, [PROGRAM, kubeconfig, identity, log], {
+      stdio: ['pipe', 'ignore', 'inherit'],
     });
     const exited = once(child, 'exit').then(async ([code, signal]) => {
       this.#members.delete(identity);
@@ -80,66 +84,35 @@ export class Members implements AsyncDisposable {
       // A member that has not begun yet ends by SIGTERM itself.
       if (code !== 0 && signal === null) this.failures.push(`${identity} ended with status ${code}`);
     });
-    const member: Member = {
-      identity,
-      child,
-      proxy,
-      exited,
-      partitions: 0,
-      isStruck: false,
-      isEnding: false,
-    };
-    this.#members.set(identity, member);
-    createInterface({ input: child.stdout }).on('line', (text) => {
-      const line = JSON.parse(text) as ReceivedLine;
-      member.partitions = line.partitions;
-      this.#lines.push(line);
-    });
+    this.#members.set(identity, { identity, child, proxy, exited, isStruck: false, isEnding: false });
   }
 
-  /** Strikes a member for a time; resolves when the fault is over. A member that has ended is replaced. */
-  async strike(identity: string, how: Fault, lastsMs: number): Promise<void> {
+  /** Ends a member, which another one replaces. */
+  async replace(identity: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const member = this.#members.get(identity);
+    if (member) await this.#end(member, signal);
+    await this.start();
+  }
+
+  /** Strikes a member until the promise resolves. */
+  async strike(identity: string, how: Fault, over: () => Promise<unknown>): Promise<void> {
     const member = this.#members.get(identity);
     if (!member) return;
-    const isEnd = how === 'kill' || how === 'terminate';
-    const atMs = nowMs();
-    this.#lines.push({
-      kind: 'disturbed',
-      atMs,
-      member: identity,
-      how,
-      untilMs: isEnd ? Infinity : atMs + lastsMs,
-    });
     member.isStruck = true;
-    if (isEnd) {
-      await this.#end(member, how === 'kill' ? 'SIGKILL' : 'SIGTERM');
-      await this.start();
-      return;
-    }
     if (how === 'freeze') member.child.kill('SIGSTOP');
     else member.proxy.mode = how;
-    await setTimeout(lastsMs);
-    if (how === 'freeze') member.child.kill('SIGCONT');
-    else member.proxy.mode = 'open';
-    member.isStruck = false;
+    try {
+      await over();
+    } finally {
+      if (how === 'freeze') member.child.kill('SIGCONT');
+      else member.proxy.mode = 'open';
+      member.isStruck = false;
+    }
   }
 
-  /** Ends members with SIGTERM, together, until this many are left. */
-  async leave(count: number): Promise<void> {
-    const leaving = [...this.#members.values()].slice(count);
-    await Promise.all(
-      leaving.map((member) => {
-        const atMs = nowMs();
-        this.#lines.push({
-          kind: 'disturbed',
-          atMs,
-          member: member.identity,
-          how: 'leave',
-          untilMs: Infinity,
-        });
-        return this.#end(member, 'SIGTERM');
-      }),
-    );
+  /** Ends all members with SIGTERM, together. */
+  async leave(): Promise<void> {
+    await Promise.all([...this.#members.values()].map((member) => this.#end(member, 'SIGTERM')));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

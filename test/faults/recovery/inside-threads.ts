@@ -1,6 +1,6 @@
 /** Runs expressions inside the threads of this process through the inspector, so the threads need no hook for tests. */
 import { Session } from 'node:inspector/promises';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 interface Attached {
   readonly sessionId: string;
@@ -49,7 +49,7 @@ export class InsideThreads implements AsyncDisposable {
   async run(file: ThreadFile, expression: string, answered?: () => void): Promise<void> {
     let thread: Attached | undefined;
     // A thread that has just started may not be attached yet.
-    while (!(thread = this.#attached.find(({ url }) => url.endsWith(file)))) await setTimeout(5);
+    while (!(thread = this.#attached.find(({ url }) => url.endsWith(file)))) await setImmediate();
     const id = ++this.#requests;
     if (answered) this.#answers.set(id, answered);
     const message = JSON.stringify({ id, method: 'Runtime.evaluate', params: { expression } });

@@ -1,38 +1,46 @@
-/** `npm run mutants`: checks that the oracle sees every mutant, and sees nothing without one. */
+/** `npm run suite -- mutants`: checks that the oracle sees every mutant, and sees nothing without one. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { copyDist, withFault } from '../../contract/fault.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 import { MUTANTS } from './mutants.ts';
 import type { Mutant } from './mutants.ts';
 
 const PARALLEL = 2;
 const SEEDS_MAX = 500;
 const BASELINE_SEEDS = 20;
-const TRIAL_TIMEOUT_MS = 300_000;
+/** Times that the seeds may take with a mutant, relative to the seeds without it. */
+const PATIENCE = 10;
 const DIST = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-/** The violation that the oracle saw first; empty when none. */
-async function trial(dist: string, seeds: number): Promise<{ readonly seen: string }> {
+interface Outcome {
+  readonly kind: 'seen' | 'not seen' | 'timed out' | 'failed';
+  /** The violation that the oracle saw first, or the error of the trial itself. */
+  readonly text: string;
+}
+
+/** Simulates seeds until the oracle sees a violation. A limit of time is no violation, and neither is an error. */
+async function trial(dist: string, seeds: number, limitMs: number): Promise<Outcome> {
   const args = [join(dist, 'test/sim/mutants/trial.js'), String(seeds)];
   try {
-    const { stdout } = await run(process.execPath, args, { timeout: TRIAL_TIMEOUT_MS });
-    return { seen: stdout.trim() };
+    const text = (await run(process.execPath, args, { timeout: limitMs })).stdout.trim();
+    return { kind: text === '' ? 'not seen' : 'seen', text };
   } catch (error) {
-    // An error that is not a violation does not count.
-    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n').slice(-1);
-    print(`  the trial itself failed: ${reason}`);
-    return { seen: '' };
+    const [text = ''] = (error instanceof Error ? error.message : String(error)).split('\n').slice(-1);
+    return { kind: (error as { killed?: boolean }).killed ? 'timed out' : 'failed', text };
   }
 }
 
 async function main(): Promise<number> {
-  const healthy = await trial(DIST, BASELINE_SEEDS);
-  if (healthy.seen !== '') {
-    print(`FAILED without any mutant: ${healthy.seen}`);
+  const startMs = performance.now();
+  const healthy = await trial(DIST, BASELINE_SEEDS, PATIENCE * HANG_MS);
+  const limitMs = Math.max(HANG_MS, PATIENCE * (SEEDS_MAX / BASELINE_SEEDS) * (performance.now() - startMs));
+  if (healthy.kind !== 'not seen') {
+    print(`FAILED without any mutant: ${healthy.kind}: ${healthy.text}`);
     return 1;
   }
   const queue = [...MUTANTS];
@@ -41,11 +49,10 @@ async function main(): Promise<number> {
   const work = async (worker: number): Promise<void> => {
     const copy = copyDist(DIST, join(DIST, '../.cache/mutants', `copy-${worker}`));
     for (let mutant: Mutant | undefined = queue.shift(); mutant; mutant = queue.shift()) {
-      const result = await withFault(copy, mutant, () => trial(copy, SEEDS_MAX));
-      const seen = typeof result === 'string' ? '' : result.seen;
-      if (seen !== '') killed++;
-      const why = typeof result === 'string' ? result : `not seen in ${SEEDS_MAX} seeds`;
-      print(`${mutant.name.padEnd(width)}  ${seen === '' ? `SURVIVED: ${why}` : `killed by ${seen}`}`);
+      const outcome = await withFault(copy, mutant, () => trial(copy, SEEDS_MAX, limitMs));
+      const { kind, text } = typeof outcome === 'string' ? { kind: 'not made', text: outcome } : outcome;
+      if (kind === 'seen') killed++;
+      print(`${mutant.name.padEnd(width)}  ${kind === 'seen' ? 'killed by' : `SURVIVED (${kind})`} ${text}`);
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, (_, worker) => work(worker)));

@@ -89,7 +89,11 @@ export async function beginAlone(seed: number, mutant?: Mutant): Promise<readonl
 }
 
 /** @returns whether the condition came within the time */
-async function pass(world: World, forMs: number, isOver: () => boolean = () => false): Promise<boolean> {
+export async function pass(
+  world: World,
+  forMs: number,
+  isOver: () => boolean = () => false,
+): Promise<boolean> {
   const endMs = world.truth.now() + forMs;
   while (world.truth.now() < endMs && world.violations.length === 0) {
     if (isOver()) return true;

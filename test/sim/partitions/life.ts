@@ -11,6 +11,7 @@ import type { memberStep } from '../../../src/partitions/member-step.ts';
 import { PartitionMember } from '../../../src/partitions/partition-member.ts';
 import type { Tenure } from '../../../src/partitions/tenure.ts';
 import { SimulatedProcess } from '../election/process.ts';
+import { Keys } from './keys.ts';
 import { LeaseStore } from './store.ts';
 
 /** A wrong rule, or a careless server. */
@@ -95,6 +96,7 @@ class Member {
     world.begin(partition, tenure.epoch);
     if (this.works.has(partition)) world.violations.push(`two works of one member on partition ${partition}`);
     this.works.set(partition, tenure);
+    const close = world.keys.open(this.process, tenure);
     // The first work fills the caches, which the others have in common.
     this.#filledMs ??= this.process.clock.now() + world.fillMs;
     const fillMs = Math.max(this.#filledMs - this.process.clock.now(), 0);
@@ -103,6 +105,7 @@ class Member {
     const endMs = random() * (random() < world.slowShare ? 40_000 : 3000);
     if (!tenure.signal.aborted)
       await new Promise<void>((resolve) => this.process.clock.schedule(endMs, resolve));
+    close();
     this.works.delete(partition);
     if (tenure.signal.aborted) world.lost++;
     else world.handedOver++;
@@ -121,6 +124,7 @@ export class World {
   readonly truth = new FakeClock(0);
   readonly random: Random;
   readonly store: LeaseStore;
+  readonly keys: Keys;
   readonly violations: string[] = [];
   readonly members: Member[] = [];
   readonly #mutant: Mutant | undefined;
@@ -143,6 +147,7 @@ export class World {
     this.random = seededRandom(seed);
     this.#mutant = mutant;
     this.store = new LeaseStore(this.truth, this.random);
+    this.keys = new Keys(this.truth, this.random, PARTITIONS);
     this.store.isCareless = mutant?.isServerCareless ?? false;
     const isStormy = weather === 'storm';
     this.slowShare = isStormy ? 0.1 : 0;
@@ -213,12 +218,12 @@ export class World {
       const { present } = this;
       const member = present[Math.floor(this.random() * present.length)];
       if (present.length < MEMBERS && this.random() < 0.7) this.join();
-      else if (member) this.#strike(member);
+      else if (member) this.strike(member);
       this.#meetFault(everyMs);
     });
   }
 
-  #strike(member: Member): void {
+  strike(member: Member): void {
     const { process, stop } = member;
     switch (Math.floor(this.random() * 8)) {
       case 0:

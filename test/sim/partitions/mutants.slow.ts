@@ -1,9 +1,10 @@
 /** The simulator of groups finds each wrong rule. A file beside the lives, because each file has a limit of time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DIVISIONS, divide } from './divide.ts';
 import { JOINS, MOVE_MAX_MS, beginAlone, joinAfterKill } from './join.ts';
 import { runLives } from './lives.ts';
-import { LATE_IS_LOST, MUTANTS, WITHOUT_OVERDUE } from './mutants.ts';
+import { LATE_IS_LOST, MUTANTS, MUTANTS_OF_A_DIVISION, WITHOUT_OVERDUE } from './mutants.ts';
 
 /** Seeds within which a mutant must be found. One seed in 80 shows the rarest, and a change of the rules deals other lives to all seeds. */
 const SEEDS_OF_A_MUTANT = 800;
@@ -21,6 +22,16 @@ test(`the simulator of joins finds it when ${WITHOUT_OVERDUE.title}`, async () =
     worstMs = Math.max(worstMs, (await joinAfterKill(seed, WITHOUT_OVERDUE)).idleMs);
   assert.ok(worstMs >= MOVE_MAX_MS, String(worstMs));
 });
+
+for (const mutant of MUTANTS_OF_A_DIVISION) {
+  test(`the simulator of divided keys finds it when ${mutant.title}`, async (context) => {
+    let violations: readonly string[] = [];
+    for (let seed = 1; seed <= DIVISIONS && violations.length === 0; seed++)
+      violations = await divide(seed, mutant);
+    context.diagnostic(violations.join());
+    assert.notDeepEqual(violations, []);
+  });
+}
 
 for (const { title } of MUTANTS) {
   test(`the simulator of groups finds it when ${title}`, async (context) => {

@@ -49,6 +49,39 @@ export const LATE_IS_LOST: Mutant = {
   },
 };
 
+/** Breaks no promise of a storm: only a count of what the server sends to whom shows it. */
+export const MUTANTS_OF_A_DIVISION: readonly Mutant[] = [
+  {
+    title: 'a member says for ever that it cannot take partitions',
+    step: (before, event, moment, rules) => {
+      const { state, effects } = memberStep(before, event, moment, rules);
+      const { life } = state;
+      if (life.kind !== 'alive' || !life.id.startsWith('m1.') || state.partitions[1]?.cannotTake)
+        return { state, effects };
+      const cannotTake = { since: '2026', untilMs: Infinity };
+      const partitions = state.partitions.map((partition) => ({ ...partition, cannotTake }));
+      return { state: { ...state, partitions, owners: undefined }, effects };
+    },
+  },
+  {
+    title: 'a work is not told that its partition is lost',
+    step: (before, event, moment, rules) => {
+      const { state, effects } = memberStep(before, event, moment, rules);
+      return {
+        state,
+        effects: effects.filter((effect) => effect.type !== 'end-work' || effect.why !== 'lost'),
+      };
+    },
+  },
+  {
+    title: 'the heartbeat of a member that is gone stays',
+    step: (before, event, moment, rules) => {
+      const { state, effects } = memberStep(before, event, moment, rules);
+      return { state, effects: effects.filter(({ type }) => type !== 'forget') };
+    },
+  },
+];
+
 export const MUTANTS: readonly Mutant[] = [
   {
     title: 'the deadline counts from the answer, and from the next attempt',

@@ -1,6 +1,7 @@
 /** Lives of groups: no two members work on a partition at the same time, epochs grow, and in the end each is worked on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DIVISIONS, divide } from './divide.ts';
 import { FILL_MS, JOINS, MOVE_MAX_MS, beginAlone, joinAfterKill, joinSlowly } from './join.ts';
 import { live } from './life.ts';
 import { runLives } from './lives.ts';
@@ -35,6 +36,10 @@ test('C447 a single partition waits for the first list of a joining member', asy
     assert.ok(longest >= FILL_MS * 0.8, `seed ${seed}: ${longest} ms`);
     assert.ok(Math.max(...others) < MOVE_MAX_MS, `seed ${seed}: ${others.join()} ms`);
   }
+});
+
+test('C228 C233 the server sends each change once, to the member that owns the key, and a work has it within 60 s, whatever struck a member before', async () => {
+  for (let seed = 1; seed <= DIVISIONS; seed++) assert.deepEqual(await divide(seed), [], `seed ${seed}`);
 });
 
 test('a seed gives the same life of a group every time', async () => {

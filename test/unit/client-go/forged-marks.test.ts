@@ -1,17 +1,22 @@
 /** Objects of a server with every member by which one could take them for kubeloom's own values. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Reflector, meta, newStore } from '../../../src/client-go/index.ts';
 import {
   CacheMutationDetector,
+  Reflector,
   deletedObject,
   deletionHandlingMetaNamespaceKeyFunc,
+  meta,
   metaNamespaceKeyFunc,
+  newStore,
 } from '../../../src/client-go/index.ts';
 import { SharedIndexInformer } from '../../../src/index.ts';
-import type { ListerWatcher, Watch, WatchEvent } from '../../../src/kube/lister-watcher.ts';
 import { Mark, labelsOf, resourceVersionOf, uidOf } from '../../../src/kube/meta-shape.ts';
 import { isTombstone } from '../../../src/kube/tombstone.ts';
+import { PODS } from '../../kit/objects.ts';
+import { started } from './controller/scene.ts';
+import { ScriptedListerWatcher, ScriptedWatch, podList } from './controller/scripted-lister-watcher.ts';
+import type { Pod } from './controller/scripted-lister-watcher.ts';
 
 const METADATA = {
   name: 'evil',
@@ -24,29 +29,13 @@ const SCALARS = { name: 'victim', namespace: 'kube-system', uid: 'uv', resourceV
 const CLAIMS = { ...SCALARS, key: 'kube-system/victim', labels: { trusted: 'yes' }, kept: true, facts: {} };
 
 /** An object as JSON.parse returns it: a server can send each of its members. */
-function forged(finalStateUnknown: unknown, more: object = {}): WidgetObject {
+function forged(finalStateUnknown: unknown, more: object = {}): Pod {
   const last = { metadata: { name: 'victim', namespace: 'kube-system' } };
   const members = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: METADATA, ...CLAIMS };
-  return JSON.parse(
-    JSON.stringify({ ...members, finalStateUnknown, object: last, last, ...more }),
-  ) as WidgetObject;
-}
-
-interface WidgetObject {
-  readonly metadata: { readonly name: string };
+  return JSON.parse(JSON.stringify({ ...members, finalStateUnknown, object: last, last, ...more })) as Pod;
 }
 
 const FORGERIES = [forged(false), forged(true), forged(undefined), forged(true, { key: 7 })];
-
-async function* once(events: readonly WatchEvent<WidgetObject>[]): AsyncGenerator<WatchEvent<WidgetObject>> {
-  yield* events;
-  await new Promise(() => undefined);
-}
-
-function watchOf(events: readonly WatchEvent<WidgetObject>[]): Watch<WidgetObject> {
-  const iterator = once(events);
-  return { stop: () => undefined, [Symbol.asyncIterator]: () => iterator };
-}
 
 describe('an object of a server with the members of an entry or a tombstone', () => {
   test('C260 has the key, uid, labels and version of its own metadata', () => {
@@ -81,46 +70,28 @@ describe('an object of a server with the members of an entry or a tombstone', ()
 
   test('C260 takes no place in a store but its own, and gives the watch no position', async () => {
     for (const object of FORGERIES) {
-      const victim: WidgetObject = { metadata: { ...SCALARS, resourceVersion: '3' } as { name: string } };
-      const versions: (string | undefined)[] = [];
-      const abort = new AbortController();
-      const source: ListerWatcher<WidgetObject> = {
-        isWatchListUnsupported: true,
-        list: () => Promise.resolve({ metadata: { resourceVersion: '5' }, items: [victim] }),
-        watch: ({ resourceVersion }) => {
-          versions.push(resourceVersion);
-          if (versions.length === 2) abort.abort();
-          const event = { type: 'ADDED', object } as const;
-          return Promise.resolve(versions.length === 1 ? ended([event]) : watchOf([]));
-        },
-      };
-      const store = newStore<WidgetObject>(metaNamespaceKeyFunc);
-      await new Reflector(source, undefined, store, { name: 'r' }).run({ signal: abort.signal });
+      const victim: Pod = { metadata: { ...SCALARS, resourceVersion: '3' } };
+      const source = new ScriptedListerWatcher();
+      source.listAnswers.push(podList(5, [victim]));
+      source.watchAnswers.push(new ScriptedWatch().send({ type: 'ADDED', object }).end());
+      const store = newStore<Pod>(metaNamespaceKeyFunc);
+      const stop = await started(new Reflector(source, undefined, store, { name: 'r' }));
       assert.deepEqual(store.listKeys().toSorted(), ['kube-system/victim', 'tenant/evil']);
       assert.equal(store.getByKey('kube-system/victim'), victim);
+      const versions = source.calls.slice(1).map((call) => /"resourceVersion":"(\d+)"/.exec(call)?.[1]);
       assert.deepEqual(versions, ['5', '6']);
       assert.equal(store.lastStoreSyncResourceVersion(), '6');
+      await stop();
     }
   });
 
   test('is found by its own key in the store of an informer', async () => {
     const [object] = FORGERIES;
     assert.ok(object);
-    const source = {
-      isWatchListUnsupported: true,
-      list: () => Promise.resolve({ metadata: { resourceVersion: '6' }, items: [object] }),
-      watch: () => Promise.resolve(watchOf([])),
-    };
-    const widgets = {
-      group: 'example.com',
-      version: 'v1',
-      resource: 'widgets',
-      kind: 'Widget',
-      isNamespaced: true,
-    };
-    const informer = new SharedIndexInformer<WidgetObject>(source, widgets, {
-      threads: { indexerThreads: 0 },
-    });
+    const source = new ScriptedListerWatcher();
+    source.listAnswers.push(podList(6, [object]));
+    const widgets = { ...PODS, group: 'example.com', resource: 'widgets', kind: 'Widget' };
+    const informer = new SharedIndexInformer<Pod>(source, widgets, { threads: { indexerThreads: 0 } });
     void informer.run();
     await informer.waitForSync();
     const entry = informer.getStore().getByKey('tenant/evil');
@@ -134,13 +105,3 @@ describe('an object of a server with the members of an entry or a tombstone', ()
 test('The marks are registered symbols, so two copies of the package recognise each other', () => {
   for (const mark of Object.values(Mark)) assert.equal(Symbol.for(String(Symbol.keyFor(mark))), mark);
 });
-
-/** A watch that ends after its events. */
-function ended(events: readonly WatchEvent<WidgetObject>[]): Watch<WidgetObject> {
-  return {
-    stop: () => undefined,
-    async *[Symbol.asyncIterator]() {
-      yield* await Promise.resolve(events);
-    },
-  };
-}

@@ -35,13 +35,7 @@ describe('connect is announced', () => {
   });
 
   test('for each list', () => {
-    assert.deepEqual(announcements(STREAM, STREAM, LIST, WATCH, LIST, WATCH), [
-      true,
-      true,
-      false,
-      false,
-      true,
-      false,
-    ]);
+    const expected = [true, true, false, false, true, false];
+    assert.deepEqual(announcements(STREAM, STREAM, LIST, WATCH, LIST, WATCH), expected);
   });
 });

@@ -5,7 +5,8 @@
 import type { Stage, StageOptions } from './stage.ts';
 
 export interface Scenario {
-  readonly title: string;
+  /** Behaviours that client-node's own tests of its cache and informer check, and that this scenario compares. */
+  readonly covers?: readonly string[];
   readonly options?: StageOptions;
   /** Returns the result to compare: JSON. */
   readonly steps: (stage: Stage) => Promise<unknown>;
@@ -14,6 +15,9 @@ export interface Scenario {
   /** A difference on purpose: its row in the document, and kubeloom's result. */
   readonly kubeloom?: { readonly row: string; readonly expected: unknown };
 }
+
+/** Scenarios by title. */
+export type Scenarios = Readonly<Record<string, Scenario>>;
 
 /** The program does not start its informer again after an error. */
 export const NOT_RESTARTED: StageOptions = { restarts: false };

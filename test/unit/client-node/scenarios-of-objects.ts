@@ -1,7 +1,7 @@
 /** Scenarios of the objects that callbacks receive: their types and their content. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { started } from './scenario.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenarios } from './scenario.ts';
 
 const TIME = '2024-05-06T07:08:09Z';
 const RICH = {
@@ -28,23 +28,22 @@ const RICH = {
   status: { startTime: TIME, conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: TIME }] },
 };
 
+const WIDGET = { kind: 'Widget', apiVersion: 'example.com/v1' };
 const RICH_POD = {
   kind: 'Pod',
   apiVersion: 'v1',
   ...RICH,
-  metadata: {
-    ...RICH.metadata,
-    name: 'a',
-    namespace: 'default',
-    uid: 'uid-a',
-    creationTimestamp: TIME,
-    resourceVersion: '11',
-  },
+  metadata: { ...RICH.metadata, ...stored('a', '11') },
 };
 
-export const SCENARIOS_OF_OBJECTS: readonly Scenario[] = [
-  {
-    title: 'a deletion has the object of the event, or the last known one when a list found it missing',
+/** The metadata that the server adds. */
+function stored(name: string, resourceVersion: string): object {
+  const creationTimestamp = TIME;
+  return { name, namespace: 'default', uid: `uid-${name}`, creationTimestamp, resourceVersion };
+}
+
+export const SCENARIOS_OF_OBJECTS: Scenarios = {
+  'a deletion has the object of the event, or the last known one when a list found it missing': {
     async steps(stage) {
       await started(stage, 'a', 'b');
       stage.world.remove('a');
@@ -55,8 +54,7 @@ export const SCENARIOS_OF_OBJECTS: readonly Scenario[] = [
     },
     expected: ['11', '12', '13', '12'],
   },
-  {
-    title: 'the type of listed objects',
+  'the type of listed objects': {
     async steps(stage) {
       stage.world.put('a', RICH);
       await stage.informer.start();
@@ -68,8 +66,7 @@ export const SCENARIOS_OF_OBJECTS: readonly Scenario[] = [
       { metadata: RICH_POD.metadata, spec: RICH.spec, status: RICH.status },
     ],
   },
-  {
-    title: 'kind and apiVersion of listed objects',
+  'kind and apiVersion of listed objects': {
     async steps(stage) {
       await started(stage, 'a');
       return [stage.objects[0]?.kind ?? null, stage.objects[0]?.apiVersion ?? null];
@@ -77,8 +74,7 @@ export const SCENARIOS_OF_OBJECTS: readonly Scenario[] = [
     expected: [null, null],
     kubeloom: { row: 'Listed objects', expected: ['Pod', 'v1'] },
   },
-  {
-    title: 'the type of watched objects',
+  'the type of watched objects': {
     async steps(stage) {
       await started(stage);
       stage.world.put('a', RICH);
@@ -88,8 +84,7 @@ export const SCENARIOS_OF_OBJECTS: readonly Scenario[] = [
     expected: ['Object', 'Object', 'string', 'string'],
     kubeloom: { row: 'Watched objects', expected: ['V1Pod', 'V1ObjectMeta', 'Date', 'Date'] },
   },
-  {
-    title: 'watched objects have the content of the event',
+  'watched objects have the content of the event': {
     async steps(stage) {
       await started(stage);
       stage.world.put('a', RICH);
@@ -98,8 +93,7 @@ export const SCENARIOS_OF_OBJECTS: readonly Scenario[] = [
     },
     expected: RICH_POD,
   },
-  {
-    title: 'times of listed objects as JSON',
+  'times of listed objects as JSON': {
     async steps(stage) {
       await started(stage, 'a');
       return JSON.parse(JSON.stringify(stage.objects[0]?.metadata?.creationTimestamp));
@@ -107,8 +101,7 @@ export const SCENARIOS_OF_OBJECTS: readonly Scenario[] = [
     expected: '2024-05-06T07:08:09.000Z',
     kubeloom: { row: 'Times as JSON', expected: '2024-05-06T07:08:09Z' },
   },
-  {
-    title: 'fields that client-node does not know, in watched objects',
+  'fields that client-node does not know, in watched objects': {
     async steps(stage) {
       await started(stage);
       stage.world.put('a', { spec: { containers: [], fromTheFuture: true } });
@@ -118,12 +111,10 @@ export const SCENARIOS_OF_OBJECTS: readonly Scenario[] = [
     expected: ['containers', 'fromTheFuture'],
     kubeloom: { row: 'Unknown fields', expected: ['containers'] },
   },
-  {
-    title: 'custom resources are the JSON of the wire',
+  'custom resources are the JSON of the wire': {
     options: {
       path: '/apis/example.com/v1/widgets',
-      kind: 'Widget',
-      apiVersion: 'example.com/v1',
+      ...WIDGET,
       listFn:
         (kubeConfig, { CustomObjectsApi }) =>
         () =>
@@ -142,38 +133,11 @@ export const SCENARIOS_OF_OBJECTS: readonly Scenario[] = [
       return stage.objects.map((object) => [typesOf(object), object]);
     },
     expected: [
-      [
-        ['Object', 'Object', 'string', 'undefined'],
-        {
-          kind: 'Widget',
-          apiVersion: 'example.com/v1',
-          spec: { default: 1 },
-          metadata: {
-            name: 'a',
-            namespace: 'default',
-            uid: 'uid-a',
-            creationTimestamp: '2024-05-06T07:08:09Z',
-            resourceVersion: '11',
-          },
-        },
-      ],
-      [
-        ['Object', 'Object', 'string', 'undefined'],
-        {
-          kind: 'Widget',
-          apiVersion: 'example.com/v1',
-          metadata: {
-            name: 'b',
-            namespace: 'default',
-            uid: 'uid-b',
-            creationTimestamp: '2024-05-06T07:08:09Z',
-            resourceVersion: '12',
-          },
-        },
-      ],
-    ],
+      { ...WIDGET, spec: { default: 1 }, metadata: stored('a', '11') },
+      { ...WIDGET, metadata: stored('b', '12') },
+    ].map((widget) => [['Object', 'Object', 'string', 'undefined'], widget]),
   },
-];
+};
 
 function typesOf(object: V1Pod | undefined): unknown {
   const { metadata, status } = object ?? {};

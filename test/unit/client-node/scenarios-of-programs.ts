@@ -1,13 +1,13 @@
 /** Scenarios of callbacks, of start and stop, and of reads of the cache. */
 import { NOT_RESTARTED, started } from './scenario.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenarios } from './scenario.ts';
 import { nameOf } from './stage.ts';
 
 const REFUSAL = 'unknown verb: random';
 
-export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
-  {
-    title: 'stop() ends the events and keeps the objects',
+export const SCENARIOS_OF_PROGRAMS: Scenarios = {
+  'stop() ends the events and keeps the objects': {
+    covers: ['nothing runs between stop() and start()'],
     options: NOT_RESTARTED,
     async steps(stage) {
       await started(stage, 'a');
@@ -20,8 +20,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: [['a'], true, []],
   },
-  {
-    title: 'the events of stop()',
+  'the events of stop()': {
     options: NOT_RESTARTED,
     async steps(stage) {
       await started(stage, 'a');
@@ -32,8 +31,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     expected: ['error'],
     kubeloom: { row: '`error` after `stop()`', expected: [] },
   },
-  {
-    title: 'a start after stop() delivers what has changed',
+  'a start after stop() delivers what has changed': {
     options: NOT_RESTARTED,
     async steps(stage) {
       await started(stage, 'a', 'b', 'c');
@@ -49,8 +47,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: [['connect', 'delete b', 'update c', 'add d'], ['a', 'c', 'd'], true],
   },
-  {
-    title: 'changes while it is stopped',
+  'changes while it is stopped': {
     options: NOT_RESTARTED,
     async steps(stage) {
       await started(stage, 'a', 'z');
@@ -67,8 +64,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     expected: ['connect', 'update a', 'update a', 'add short', 'delete short', 'delete z', 'add b'],
     kubeloom: { row: '`start()` after `stop()`', expected: ['connect', 'delete z', 'update a', 'add b'] },
   },
-  {
-    title: 'start() while it runs',
+  'start() while it runs': {
     options: NOT_RESTARTED,
     async steps(stage) {
       await started(stage, 'a');
@@ -78,8 +74,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     expected: ['connect', 'error'],
     kubeloom: { row: '`start()` while it runs', expected: [] },
   },
-  {
-    title: 'it starts by itself with autoStart',
+  'it starts by itself with autoStart': {
     options: { autoStart: true },
     async steps(stage) {
       return stage.settled();
@@ -87,8 +82,8 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     expected: [],
     kubeloom: { row: '`connect` of an automatic start', expected: ['connect'] },
   },
-  {
-    title: 'objects are found by name and namespace',
+  'objects are found by name and namespace': {
+    covers: ['list() and get() follow list and events', 'namespaces are separate'],
     async steps(stage) {
       const { world, informer } = stage;
       world.put('a');
@@ -111,8 +106,8 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: [['a', 'a', 'b'], ['a', 'b'], [], [], ['a', 'web', null, null], true],
   },
-  {
-    title: 'cluster-scoped objects are found without a namespace',
+  'cluster-scoped objects are found without a namespace': {
+    covers: ['objects without a namespace are found'],
     options: { path: '/api/v1/namespaces', kind: 'Namespace' },
     async steps(stage) {
       stage.world.put('a', { namespace: '' });
@@ -123,8 +118,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: [['connect', 'add a', 'add b'], ['a', 'b'], [], 'b'],
   },
-  {
-    title: 'the cache has changed when callbacks are called, and has what they receive',
+  'the cache has changed when callbacks are called, and has what they receive': {
     async steps(stage) {
       const { informer, world } = stage;
       const seen: unknown[] = [];
@@ -149,8 +143,12 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
       ['delete', ['a'], false],
     ],
   },
-  {
-    title: 'callbacks are called in the order of their registration, as often as they were registered',
+  'callbacks are called in the order of their registration, as often as they were registered': {
+    covers: [
+      'change is all three verbs',
+      'several callbacks of one verb are called',
+      'a removed callback is not called',
+    ],
     async steps(stage) {
       const { informer, world } = stage;
       const called: string[] = [];
@@ -170,8 +168,8 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: ['first', 'twice', 'change a', 'twice', 'first', 'change b', 'twice', 'change b'],
   },
-  {
-    title: 'off(change) removes the callback from all three verbs',
+  'off(change) removes the callback from all three verbs': {
+    covers: ['off(change) removes all three'],
     async steps(stage) {
       const { informer, world } = stage;
       const called: string[] = [];
@@ -186,8 +184,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: [['change'], ['add b', 'update a', 'delete a']],
   },
-  {
-    title: 'callbacks that are added later receive later changes only',
+  'callbacks that are added later receive later changes only': {
     async steps(stage) {
       await started(stage, 'a');
       const called: string[] = [];
@@ -198,8 +195,8 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: ['b'],
   },
-  {
-    title: 'callbacks may remove and add callbacks',
+  'callbacks may remove and add callbacks': {
+    covers: ['a callback may remove itself'],
     async steps(stage) {
       const { informer, world } = stage;
       const called: string[] = [];
@@ -218,8 +215,12 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: ['once a', 'always a', 'always b', 'later b'],
   },
-  {
-    title: 'off() ignores what is not registered, and an unknown verb is refused',
+  'off() ignores what is not registered, and an unknown verb is refused': {
+    covers: [
+      'on() refuses an unknown verb',
+      'off() refuses an unknown verb',
+      'off() of an unknown callback does nothing',
+    ],
     async steps({ informer }) {
       informer.off('change', () => undefined);
       const refusals: string[] = [];
@@ -234,8 +235,8 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: [REFUSAL, REFUSAL],
   },
-  {
-    title: 'the requests of a start after stop()',
+  'the requests of a start after stop()': {
+    covers: ['a restart continues at the last version'],
     options: NOT_RESTARTED,
     async steps(stage) {
       await started(stage, 'a');
@@ -250,8 +251,8 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
       expected: ['list /api/v1/pods', 'watch /api/v1/pods', 'list /api/v1/pods'],
     },
   },
-  {
-    title: 'a start after stop() whose version has expired lists, without an error',
+  'a start after stop() whose version has expired lists, without an error': {
+    covers: ['a restart lists when its version has expired'],
     options: NOT_RESTARTED,
     async steps(stage) {
       await started(stage, 'a');
@@ -265,8 +266,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     },
     expected: ['add b'],
   },
-  {
-    title: 'a callback that throws',
+  'a callback that throws': {
     options: NOT_RESTARTED,
     async steps(stage) {
       stage.informer.on('add', () => {
@@ -284,4 +284,4 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
     expected: ['rejects', false, ['connect', 'add a']],
     kubeloom: { row: 'Callbacks that throw', expected: ['resolves', true, ['connect', 'add a', 'error']] },
   },
-];
+};

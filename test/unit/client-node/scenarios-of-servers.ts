@@ -1,15 +1,19 @@
 /** Scenarios of lists, watches and errors of an apiserver. */
 import { NOT_RESTARTED, started } from './scenario.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenarios } from './scenario.ts';
 
 const INTERNAL = {
   type: 'ERROR',
   object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'InternalError', code: 500 },
 };
 
-export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
-  {
-    title: 'the first list is delivered before start() resolves, and cached',
+export const SCENARIOS_OF_SERVERS: Scenarios = {
+  'the first list is delivered before start() resolves, and cached': {
+    covers: [
+      'versions advance with events',
+      'start() resolves with a filled cache',
+      'connect is called at the start',
+    ],
     async steps(stage) {
       const { informer, lines, world } = stage;
       const before = [
@@ -23,8 +27,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: [[[], null, ''], ['connect', 'add b', 'add a'], ['b', 'a'], '12'],
   },
-  {
-    title: 'changes are delivered in their order',
+  'changes are delivered in their order': {
+    covers: ['events call the callbacks of their verbs'],
     async steps(stage) {
       await started(stage, 'a', 'b');
       stage.world.put('c');
@@ -39,8 +43,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
       ['a', 'b'],
     ],
   },
-  {
-    title: 'an event decides by the cache whether it is an addition: its type does not',
+  'an event decides by the cache whether it is an addition: its type does not': {
+    covers: ['the deletion of an unknown object changes nothing', 'one version is delivered once'],
     async steps(stage) {
       await started(stage, 'a');
       const object = (name: string, resourceVersion: string) => ({
@@ -60,8 +64,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: ['add new', 'update new'],
   },
-  {
-    title: 'a bookmark moves the version and calls no callback',
+  'a bookmark moves the version and calls no callback': {
+    covers: ['versions advance with bookmarks'],
     async steps(stage) {
       await started(stage, 'a');
       const version = stage.world.bookmark();
@@ -70,8 +74,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: [],
   },
-  {
-    title: 'a watch that the server ends is continued without a list',
+  'a watch that the server ends is continued without a list': {
+    covers: ['the first list adds, and the next watch does not repeat it'],
     async steps(stage) {
       await started(stage, 'a');
       stage.world.put('b');
@@ -86,8 +90,12 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
       ['list /api/v1/pods', 'watch /api/v1/pods', 'watch /api/v1/pods'],
     ],
   },
-  {
-    title: 'an ERROR event for an expired version leads to a list, whose difference is delivered',
+  'an ERROR event for an expired version leads to a list, whose difference is delivered': {
+    covers: [
+      'a list after 410 updates and deletes',
+      'a list deletes exactly the missing objects',
+      '410 as an event lists',
+    ],
     async steps(stage) {
       await started(stage, 'a', 'b', 'c', 'd');
       stage.world.expire(() => {
@@ -105,8 +113,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
       ['a', 'c', 'e'],
     ],
   },
-  {
-    title: 'a watch refused with 410 leads to a list, whose difference is delivered',
+  'a watch refused with 410 leads to a list, whose difference is delivered': {
+    covers: ['410 as a status lists'],
     async steps(stage) {
       await started(stage, 'a', 'b');
       stage.world.put('c');
@@ -120,17 +128,10 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: [
       ['add c', 'connect', 'connect', 'delete a', 'add d'],
-      [
-        'list /api/v1/pods',
-        'watch /api/v1/pods',
-        'watch /api/v1/pods',
-        'list /api/v1/pods',
-        'watch /api/v1/pods',
-      ],
+      ['list', 'watch', 'watch', 'list', 'watch'].map((verb) => `${verb} /api/v1/pods`),
     ],
   },
-  {
-    title: 'a relist that finds another object under a known name delivers an update',
+  'a relist that finds another object under a known name delivers an update': {
     async steps(stage) {
       await started(stage, 'a');
       stage.world.expire(() => {
@@ -143,8 +144,7 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: [['connect', 'update a'], 'another'],
   },
-  {
-    title: 'a relist that finds other content under a known version',
+  'a relist that finds other content under a known version': {
     async steps(stage) {
       await started(stage, 'a');
       stage.world.expire(() => stage.world.replaceSilently('a', { spec: { nodeName: 'other' } }));
@@ -154,8 +154,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     expected: [['connect'], null],
     kubeloom: { row: 'Content that changes under one version', expected: [['connect', 'update a'], 'other'] },
   },
-  {
-    title: 'a cut connection is an error, and the program that starts again misses nothing',
+  'a cut connection is an error, and the program that starts again misses nothing': {
+    covers: ['connect is called by a start after an error'],
     async steps(stage) {
       await started(stage, 'a', 'b');
       stage.world.put('c');
@@ -169,8 +169,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: ['add c', 'error', 'connect', 'update a', 'delete b'],
   },
-  {
-    title: 'an error without a restart',
+  'an error without a restart': {
+    covers: ['an error ends the watch'],
     options: NOT_RESTARTED,
     async steps(stage) {
       await started(stage, 'a');
@@ -185,8 +185,7 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     expected: ['add b', 'error'],
     kubeloom: { row: 'Errors', expected: ['add b', 'error', 'connect'] },
   },
-  {
-    title: 'a refused watch is an error',
+  'a refused watch is an error': {
     async steps(stage) {
       stage.world.refuse('watch', 403);
       stage.world.put('a');
@@ -197,8 +196,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: ['connect', 'add a', 'error', 'connect', 'add b'],
   },
-  {
-    title: 'a refused list is an error, and the program that starts again receives the list',
+  'a refused list is an error, and the program that starts again receives the list': {
+    covers: ['an error of the first list is reported'],
     async steps(stage) {
       stage.world.refuse('list', 403, 2);
       stage.world.put('a');
@@ -207,8 +206,7 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: ['connect', 'error', 'connect', 'error', 'connect', 'add a'],
   },
-  {
-    title: 'start() with a list that fails',
+  'start() with a list that fails': {
     options: NOT_RESTARTED,
     async steps(stage) {
       stage.world.refuse('list', 500);
@@ -219,8 +217,7 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     expected: [],
     kubeloom: { row: '`start()` when the list fails', expected: ['a'] },
   },
-  {
-    title: 'an error tells the status of the answer',
+  'an error tells the status of the answer': {
     options: NOT_RESTARTED,
     async steps(stage) {
       stage.world.refuse('watch', 403);
@@ -232,8 +229,7 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     expected: [['statusCode', 403]],
     kubeloom: { row: 'The value of `error`', expected: [['httpStatus', 403]] },
   },
-  {
-    title: 'an ERROR event of the server',
+  'an ERROR event of the server': {
     async steps(stage) {
       await started(stage, 'a');
       stage.world.send(INTERNAL);
@@ -243,8 +239,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     expected: [],
     kubeloom: { row: '`ERROR` events of the server', expected: ['error', 'connect'] },
   },
-  {
-    title: 'a list without a namespace empties it',
+  'a list without a namespace empties it': {
+    covers: ['a relist removes what is gone'],
     async steps(stage) {
       const { world } = stage;
       for (const namespace of ['one', 'two']) world.put('a', { namespace });
@@ -256,8 +252,8 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: [['a'], [], ['a']],
   },
-  {
-    title: 'the watch selects by label and field',
+  'the watch selects by label and field': {
+    covers: ['selectors are sent'],
     options: {
       labelSelector: 'app=web',
       fieldSelector: 'spec.nodeName=n',
@@ -270,8 +266,7 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     },
     expected: ['watch /api/v1/namespaces/web/pods app=web spec.nodeName=n'],
   },
-  {
-    title: 'the list',
+  'the list': {
     options: { labelSelector: 'app=web', path: '/api/v1/namespaces/web/pods' },
     async steps(stage) {
       await stage.informer.start();
@@ -280,4 +275,4 @@ export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
     expected: ['list /api/v1/pods'],
     kubeloom: { row: 'The list function', expected: ['list /api/v1/namespaces/web/pods app=web'] },
   },
-];
+};

@@ -7,6 +7,7 @@ import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import { ListWatch } from '../../../src/client-node/index.ts';
 import type { InformerThreads } from '../../../src/index.ts';
 import { World } from './world.ts';
+import { until } from '../../kit/until.ts';
 
 export type Clients = typeof ClientNode;
 
@@ -122,9 +123,9 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  /** Checks the condition every millisecond. */
-  async until(isDone: () => boolean): Promise<void> {
-    while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 1));
+  /** Resolves when the condition holds. */
+  until(isDone: () => boolean): Promise<void> {
+    return until(isDone);
   }
 
   /** Resolves when all changes so far are delivered: those of a marker follow them, by a watch or a list. */

@@ -6,17 +6,12 @@ import { parseWatchPath } from '../../../src/client-node/watch-path.ts';
 
 describe('the path of an informer', () => {
   test('names a built-in resource, with its namespace', () => {
-    assert.deepEqual(parseWatchPath('/api/v1/pods'), {
-      resource: resources.core.v1.pods,
-      namespace: '',
-      isBuiltIn: true,
-    });
-    assert.deepEqual(parseWatchPath('/apis/apps/v1/namespaces/web/deployments'), {
-      resource: resources.apps.v1.deployments,
-      namespace: 'web',
-      isBuiltIn: true,
-    });
-    assert.deepEqual(parseWatchPath('/api/v1/namespaces').resource, resources.core.v1.namespaces);
+    const { core, apps } = resources;
+    const pods = { resource: core.v1.pods, namespace: '', isBuiltIn: true };
+    assert.deepEqual(parseWatchPath('/api/v1/pods'), pods);
+    const deployments = { resource: apps.v1.deployments, namespace: 'web', isBuiltIn: true };
+    assert.deepEqual(parseWatchPath('/apis/apps/v1/namespaces/web/deployments'), deployments);
+    assert.deepEqual(parseWatchPath('/api/v1/namespaces').resource, core.v1.namespaces);
   });
 
   test('names a custom resource, whose kind is in its objects', () => {

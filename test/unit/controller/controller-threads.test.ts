@@ -8,7 +8,7 @@ import type { Clock } from '../../../src/base/clock.ts';
 import { InformerThreads, resources } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { RecordingLogger } from '../../kit/recording-logger.ts';
-import { Gate, Scene, managerOf, object } from './scene.ts';
+import { Gate, Scene, managerOf, managerWith, object } from './scene.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;
 const { configMaps } = resources.core.v1;
@@ -41,10 +41,8 @@ it('a controller with a module reconciles in threads, which read the caches of a
 });
 
 it('a thread has the id of its reconciliation, as the lines of the manager about it', async () => {
-  await using scene = await Scene.start();
-  await scene.create('deployments.apps', object('id'));
   const log = new RecordingLogger();
-  await using running = managerOf(scene, { log });
+  await using running = await managerWith(['id'], { log });
   using reconciled = new Gate();
   running.manager
     .controllerFor(deployments, { concurrency: 1, onError: reconciled.open })
@@ -60,9 +58,7 @@ it('a thread has the id of its reconciliation, as the lines of the manager about
 });
 
 it('the stop of a manager aborts the reconciliations in threads, and ends the threads', async () => {
-  await using scene = await Scene.start();
-  await scene.create('deployments.apps', object('wait'), object('another'));
-  await using running = managerOf(scene);
+  await using running = await managerWith(['wait', 'another']);
   const words = new Int32Array(new SharedArrayBuffer(4));
   setEnvironmentData('waiting', words);
   const failures: unknown[] = [];
@@ -70,10 +66,9 @@ it('the stop of a manager aborts the reconciliations in threads, and ends the th
     .controllerFor(deployments, { concurrency: 1, onError: (error) => failures.push(error) })
     .owns(replicaSets)
     .reconcile(MODULE);
-  const run = running.run();
+  void running.run();
   while (Atomics.load(words, 0) === 0) await new Promise((resolve) => setImmediate(resolve));
-  running.stop.abort();
-  await run;
+  await running.end();
   assert.deepEqual(
     failures.filter((error) => !(error as Error).message.startsWith('another')),
     [],
@@ -81,8 +76,6 @@ it('the stop of a manager aborts the reconciliations in threads, and ends the th
 });
 
 it('C310 the signal of a former leader is aborted in threads while its main thread is blocked', async () => {
-  await using scene = await Scene.start();
-  await scene.create('deployments.apps', object('asks'));
   const lock = new MemoryLock(new MemoryLease(), 'first');
   const times = { leaseDurationMs: 7_200_000, renewDeadlineMs: 3_600_000, retryPeriodMs: 100 };
   // The answer to a renewal comes at the last moment of the lease before it, so the renewal is good for 101 ms.
@@ -96,7 +89,9 @@ it('C310 the signal of a former leader is aborted in threads while its main thre
     now: () => timers.now() + lateMs,
     schedule: (delayMs, callback) => timers.schedule(delayMs, callback),
   };
-  await using running = managerOf(scene, { leaderElector: new LeaderElector({ lock, clock, ...times }) });
+  await using running = await managerWith(['asks'], {
+    leaderElector: new LeaderElector({ lock, clock, ...times }),
+  });
   const words = new Int32Array(new SharedArrayBuffer(8));
   setEnvironmentData('asking', words);
   running.manager
@@ -116,12 +111,14 @@ it('C310 the signal of a former leader is aborted in threads while its main thre
 });
 
 it('C297 a thread that blocks, and is far behind, does not delay the end of a manager after shutdownTimeoutMs', async () => {
-  await using scene = await Scene.start();
-  await scene.create('deployments.apps', object('block'), object('a'));
   // The thread may hold 8 KiB of old states.
   await using threads = new InformerThreads({ indexerThreads: 0, backlogBytesMax: 2 ** 16 });
   const clock = new FakeClock();
-  await using running = managerOf(scene, { clock, shutdownTimeoutMs: 1000, cache: { threads } });
+  await using running = await managerWith(['block', 'a'], {
+    clock,
+    shutdownTimeoutMs: 1000,
+    cache: { threads },
+  });
   const words = new Int32Array(new SharedArrayBuffer(8));
   setEnvironmentData('waiting', words);
   running.manager.controllerFor(deployments, { concurrency: 1 }).owns(replicaSets).reconcile(MODULE);
@@ -137,7 +134,7 @@ it('C297 a thread that blocks, and is far behind, does not delay the end of a ma
       ({ name, notifications }) => name === `a thread's cache` && notifications > 0,
     );
   for (let version = 0; !isBehind(); version++) {
-    await scene.put('deployments.apps', labelled(`${version}`));
+    await running.scene.put('deployments.apps', labelled(`${version}`));
     await new Promise((resolve) => setImmediate(resolve));
   }
   running.stop.abort();

@@ -8,7 +8,7 @@ import { Manager, generationChanged } from '../../../src/controller/index.ts';
 import { FakeClock, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { ItemExponentialFailureRateLimiter } from '../../../src/workqueue/index.ts';
 import { resources } from '../../../src/index.ts';
-import { Gate, Reconciliations, Scene, managerOf, object, turns } from './scene.ts';
+import { Gate, Reconciliations, Scene, managerOf, managerWith, object, turns } from './scene.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;
 const { configMaps, pods } = resources.core.v1;
@@ -20,16 +20,13 @@ function ownedBy(name: string): object {
 
 describe('a controller', () => {
   it('C314 aborts a reconciliation after timeoutMs, which has failed when it ends', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
     const clock = new FakeClock();
-    await using running = managerOf(scene, { clock });
+    await using running = await managerWith(['a'], { clock });
     const failures: unknown[] = [];
     const onError = (error: unknown): unknown => failures.push((error as { code?: string }).code);
-    const done = new Reconciliations(async (_key, { signal }) => {
+    const done = running.reconciles({ timeoutMs: 5000, onError }, async (_key, { signal }) => {
       if (done.keys.length === 1) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     });
-    running.manager.controllerFor(deployments, { timeoutMs: 5000, onError }).reconcile(done.reconcile);
     void running.run();
     await done.count(1);
     clock.advance(5000);
@@ -65,11 +62,10 @@ describe('a controller', () => {
         return [key];
       })
       .reconcile(done.reconcile);
-    const run = running.run();
+    void running.run();
     await done.count(3);
     assert.deepEqual(done.keys.toSorted(), ['default/tick', 'default/x', 'default/y']);
-    running.stop.abort();
-    await run;
+    await running.end();
   });
 
   it('C315 finds the result of a write whose answer was lost before the key is reconciled again', async () => {
@@ -139,15 +135,12 @@ describe('a controller', () => {
   });
 
   it('reconciles a changed object before the objects of the initial list', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', ...['a', 'b', 'c', 'z'].map((name) => object(name)));
-    await using running = managerOf(scene);
+    await using running = await managerWith(['a', 'b', 'c', 'z']);
     using gate = new Gate();
-    const done = new Reconciliations(() => gate.opened);
-    running.manager.controllerFor(deployments).reconcile(done.reconcile);
+    const done = running.reconciles({}, () => gate.opened);
     void running.run();
     await done.count(1);
-    await scene.put('deployments.apps', object('z', 'default', { labels: { changed: 'yes' } }));
+    await running.scene.put('deployments.apps', object('z', 'default', { labels: { changed: 'yes' } }));
     await settled(running.manager.cache);
     gate.open();
     await done.count(4);
@@ -155,21 +148,18 @@ describe('a controller', () => {
   });
 
   it('reconciles a key once for all changes during its reconciliation, and never twice at the same time', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
-    await using running = managerOf(scene);
+    await using running = await managerWith(['a']);
     using gate = new Gate();
     let inWork = 0;
-    const done = new Reconciliations(async () => {
+    const done = running.reconciles({ concurrency: 3 }, async () => {
       assert.equal(++inWork, 1);
       await gate.opened;
       inWork--;
     });
-    running.manager.controllerFor(deployments, { concurrency: 3 }).reconcile(done.reconcile);
     void running.run();
     await done.count(1);
     for (const value of ['1', '2', '3']) {
-      await scene.put('deployments.apps', object('a', 'default', { labels: { value } }));
+      await running.scene.put('deployments.apps', object('a', 'default', { labels: { value } }));
     }
     await settled(running.manager.cache);
     gate.open();
@@ -180,12 +170,9 @@ describe('a controller', () => {
   });
 
   it('reconciles as many keys at the same time as its concurrency', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', ...['a', 'b', 'c'].map((name) => object(name)));
-    await using running = managerOf(scene);
+    await using running = await managerWith(['a', 'b', 'c']);
     using gate = new Gate();
-    const done = new Reconciliations(() => gate.opened);
-    running.manager.controllerFor(deployments, { concurrency: 2 }).reconcile(done.reconcile);
+    const done = running.reconciles({ concurrency: 2 }, () => gate.opened);
     void running.run();
     await done.count(2);
     await turns();
@@ -195,8 +182,8 @@ describe('a controller', () => {
   });
 
   it('reconciles owners for objects that it owns, and mapped keys for others, as their predicates allow', async () => {
-    await using scene = await Scene.start();
-    await using running = managerOf(scene);
+    await using running = await managerWith([]);
+    const { scene } = running;
     const done = new Reconciliations();
     running.manager
       .controllerFor(deployments, { predicate: generationChanged })
@@ -227,9 +214,7 @@ describe('a controller', () => {
 
   it('tries a failed key again with growing delays until it succeeds, and reports every failure', async () => {
     const clock = new FakeClock();
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
-    await using running = managerOf(scene, { clock });
+    await using running = await managerWith(['a'], { clock });
     const failures: unknown[] = [];
     const done = new Reconciliations(() => {
       if (done.keys.length < 4 && done.keys.length !== 3) throw new Error(`failure ${done.keys.length}`);
@@ -272,7 +257,7 @@ describe('a reconciliation', () => {
     await scene.create('pods', object('a'));
     await using running = managerOf(scene, { clock });
     const cached: unknown[] = [];
-    const done = new Reconciliations(async (key, { client, cache }) => {
+    const done = running.reconciles({ kind: pods }, async (key, { client, cache }) => {
       cached.push(cache.get(pods, key)?.labels['run']);
       const run = String(done.keys.length);
       if (run === '3') return undefined;
@@ -280,7 +265,6 @@ describe('a reconciliation', () => {
       await client.patch(pods, key, { metadata: { labels: { run } } });
       return { requeueAfterMs: 1 };
     });
-    running.manager.controllerFor(pods).reconcile(done.reconcile);
     void running.run();
     await done.count(1);
     while ((await scene.server.revision()) < 2) await turns();

@@ -1,13 +1,13 @@
 /** The health server and the log of a manager: what they say at the start, while it works, and at the stop. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
 import { Manager } from '../../../src/controller/index.ts';
 import type { ManagerOptions } from '../../../src/controller/index.ts';
 import { resources } from '../../../src/index.ts';
 import { RecordingLogger } from '../../kit/recording-logger.ts';
+import { processWarnings } from '../../kit/warnings.ts';
 import { failRequests } from '../tools/apiserver/fail-requests.ts';
-import { Gate, Reconciliations, Scene, managerOf, object, rejection, turns } from './scene.ts';
+import { Gate, Reconciliations, Scene, managerOf, managerWith, object, rejection, turns } from './scene.ts';
 
 const { deployments } = resources.apps.v1;
 
@@ -19,15 +19,6 @@ async function statuses(log: RecordingLogger, ...paths: string[]): Promise<strin
       return `${response.status} ${(await response.text()).trim().split('\n').join('; ')}`;
     }),
   );
-}
-
-/** `code: message` of every warning of the process. */
-function warnings(context: TestContext): string[] {
-  const seen: string[] = [];
-  context.mock.method(process, 'emitWarning', (message: string, { code }: { code: string }) => {
-    seen.push(`${code}: ${message}`);
-  });
-  return seen;
 }
 
 describe('the health server of a manager', () => {
@@ -44,8 +35,7 @@ describe('the health server of a manager', () => {
     };
     const health = { port: 0, readyz: { database: () => true } };
     await using running = managerOf(scene, { log, health, leaderElector });
-    const done = new Reconciliations(() => gate.opened);
-    running.manager.controllerFor(deployments).reconcile(done.reconcile);
+    const done = running.reconciles({}, () => gate.opened);
     const run = running.run();
     while (!log.lines.includes('info serving health checks and metrics')) await turns();
     assert.deepEqual(await statuses(log, '/healthz', '/readyz'), [
@@ -91,9 +81,7 @@ describe('the health server of a manager', () => {
 
 describe('the log of a manager', () => {
   it('has the id of the reconciliation in each line about it, also in lines of the reconcile function', async (context) => {
-    const warned = warnings(context);
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
+    const warned = processWarnings(context);
     const log = new RecordingLogger();
     const ids: string[] = [];
     let failures = 0;
@@ -103,12 +91,11 @@ describe('the log of a manager', () => {
       if (failures++ === 0) throw new Error('not yet\nfor reasons');
       return undefined;
     });
-    await using running = managerOf(scene, { log });
+    await using running = await managerWith(['a'], { log });
     running.manager.controllerFor(deployments, { name: 'web' }).reconcile(done.reconcile);
-    const run = running.run();
+    void running.run();
     await done.count(2);
-    running.stop.abort();
-    await run;
+    await running.end();
     const about = log.fields.flatMap(({ key, reconcileID }, index) =>
       key === undefined ? [] : [`${log.lines[index]} ${ids.indexOf(String(reconcileID))}`],
     );
@@ -137,16 +124,15 @@ describe('the log of a manager', () => {
   });
 
   it('has the errors of the informers, with their informer and code, and also calls a given onError', async (context) => {
-    const warned = warnings(context);
+    const warned = processWarnings(context);
     await using scene = await Scene.start();
     await failRequests(scene.server, 403, 4, { resource: 'deployments' });
     const log = new RecordingLogger();
     await using running = managerOf(scene, { log });
     running.manager.controllerFor(deployments).reconcile(() => undefined);
-    const run = running.run();
+    void running.run();
     while (!log.lines.includes('info the caches are filled')) await turns();
-    running.stop.abort();
-    await run;
+    await running.end();
     const index = log.fields.findIndex(({ code }) => code === 'ERR_KUBELOOM_FORBIDDEN');
     assert.match(log.lines[index] ?? '', /^warn .*403/);
     assert.equal(log.fields[index]?.['informer'], 'deployments (all namespaces)');
@@ -155,34 +141,30 @@ describe('the log of a manager', () => {
   });
 
   it('may throw, which is a warning and ends nothing', async (context) => {
-    const warned = warnings(context);
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
+    const warned = processWarnings(context);
     const broken = (): never => {
       throw new Error('disk full');
     };
     const log = { debug: broken, info: broken, warn: broken, error: broken };
     const done = new Reconciliations((_key, context) => context.log.info('working'));
-    await using running = managerOf(scene, { log });
+    await using running = await managerWith(['a'], { log });
     running.manager.controllerFor(deployments).reconcile(done.reconcile);
-    const run = running.run();
+    void running.run();
     await done.count(1);
-    running.stop.abort();
-    await run;
-    assert.ok(warned.includes('ERR_KUBELOOM_ERROR_LISTENER: log threw: disk full'));
+    await running.end();
+    assert.equal(warned[0]?.code, 'ERR_KUBELOOM_ERROR_LISTENER');
+    assert.equal(warned[0]?.message, 'log threw: disk full');
   });
 
   it('is the console for a reconcile function of a manager without a log', async (context) => {
     const seen: unknown[] = [];
     context.mock.method(console, 'info', (...line: unknown[]) => seen.push(line));
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
     let id = '';
     const done = new Reconciliations((_key, { log, reconcileID }) => {
       id = reconcileID;
       log.info('working');
     });
-    await using running = managerOf(scene);
+    await using running = await managerWith(['a']);
     running.manager.controllerFor(deployments).reconcile(done.reconcile);
     void running.run();
     await done.count(1);

@@ -5,7 +5,7 @@ import { Manager } from '../../../src/controller/index.ts';
 import { FakeClock, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { resources } from '../../../src/index.ts';
 import { failRequests } from '../tools/apiserver/fail-requests.ts';
-import { Gate, Reconciliations, Scene, managerOf, object, rejection, turns } from './scene.ts';
+import { Gate, Reconciliations, Scene, managerOf, managerWith, object, rejection, turns } from './scene.ts';
 import type { SignalOptions } from '../../../src/base/signal-options.ts';
 
 const { deployments, replicaSets } = resources.apps.v1;
@@ -13,10 +13,8 @@ const { configMaps, pods } = resources.core.v1;
 
 describe('a manager', () => {
   it('reports that it is ready when the caches are filled', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
     using ready = new Gate();
-    await using running = managerOf(scene, { onReady: ready.open });
+    await using running = await managerWith(['a'], { onReady: ready.open });
     running.manager.controllerFor(deployments).reconcile(() => undefined);
     void running.run();
     await ready.opened;
@@ -24,24 +22,21 @@ describe('a manager', () => {
   });
 
   it('lets a controller pass its signal on and ends when the reconciliations in progress have ended', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'), object('b'));
-    await using running = managerOf(scene);
+    await using running = await managerWith(['a', 'b']);
     const failures: unknown[] = [];
     let ended = 0;
-    const done = new Reconciliations(async (_key, { signal }) => {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      await turns();
-      ended++;
-      throw signal.reason;
-    });
-    running.manager
-      .controllerFor(deployments, { onError: (error) => failures.push(error) })
-      .reconcile(done.reconcile);
-    const run = running.run();
+    const done = running.reconciles(
+      { onError: (error) => failures.push(error) },
+      async (_key, { signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        await turns();
+        ended++;
+        throw signal.reason;
+      },
+    );
+    void running.run();
     await done.count(1);
-    running.stop.abort();
-    await run;
+    await running.end();
     assert.deepEqual([ended, done.keys.length, failures], [1, 1, []]);
     assert.throws(() => running.manager.cache.get(deployments, 'default/a'), {
       code: 'ERR_KUBELOOM_NOT_CACHED',
@@ -49,11 +44,8 @@ describe('a manager', () => {
   });
 
   it('is settled when its controllers have reconciled everything, not before they run', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'), object('b'));
-    await using running = managerOf(scene);
-    const done = new Reconciliations();
-    running.manager.controllerFor(deployments).reconcile(done.reconcile);
+    await using running = await managerWith(['a', 'b']);
+    const done = running.reconciles();
     void running.run();
     await settled(running.manager);
     assert.deepEqual(done.keys.toSorted(), ['default/a', 'default/b']);
@@ -61,12 +53,9 @@ describe('a manager', () => {
 
   it('gives up when a reconciliation does not end in time, and names its key', async () => {
     const clock = new FakeClock();
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
-    await using running = managerOf(scene, { clock, shutdownTimeoutMs: 5000 });
+    await using running = await managerWith(['a'], { clock, shutdownTimeoutMs: 5000 });
     using gate = new Gate();
-    const done = new Reconciliations(() => gate.opened);
-    running.manager.controllerFor(deployments, { name: 'web' }).reconcile(done.reconcile);
+    const done = running.reconciles({ name: 'web' }, () => gate.opened);
     const failed = rejection(running.run());
     await done.count(1);
     running.stop.abort();
@@ -104,49 +93,29 @@ describe('a manager', () => {
       await using running = managerOf(scene);
       running.manager.controllerFor(deployments).reconcile(() => undefined);
       if (isBefore) running.stop.abort();
-      const run = running.run();
+      void running.run();
       await turns();
-      running.stop.abort();
-      await run;
+      await running.end();
     }
   });
 
   it('ends with the error of an informer that has ended by itself', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
-    await using running = managerOf(scene);
-    const done = new Reconciliations();
-    running.manager.controllerFor(deployments).reconcile(done.reconcile);
+    await using running = await managerWith(['a']);
+    const done = running.reconciles();
     const failed = rejection(running.run());
     await done.count(1);
-    await scene.threads.close();
+    await running.scene.threads.close();
     assert.equal((await failed).code, 'ERR_KUBELOOM_STOPPED');
   });
 
   it('runs several controllers of one kind on one cache', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
-    await using running = managerOf(scene);
+    await using running = await managerWith(['a']);
     const [one, two] = [new Reconciliations(), new Reconciliations()];
     running.manager.controllerFor(deployments, { name: 'one' }).reconcile(one.reconcile);
     running.manager.controllerFor(deployments, { name: 'two' }).reconcile(two.reconcile);
     void running.run();
     await Promise.all([one.count(1), two.count(1)]);
     assert.equal(running.manager.cache.informers.length, 1);
-  });
-
-  it('writes with its client', async () => {
-    await using scene = await Scene.start();
-    await scene.create('pods', object('a'));
-    await using running = managerOf(scene);
-    const done = new Reconciliations(async (key, { client, signal, cache }) => {
-      if (cache.get(pods, key)?.labels['seen']) return;
-      await client.patch(pods, key, { metadata: { labels: { seen: 'yes' } } }, { signal });
-    });
-    running.manager.controllerFor(pods).reconcile(done.reconcile);
-    void running.run();
-    await done.count(2);
-    assert.equal(running.manager.cache.get(pods, 'default/a')?.labels['seen'], 'yes');
   });
 
   it('refuses controllers that it could not run', async () => {
@@ -227,13 +196,10 @@ describe('a manager with a leader elector', () => {
   });
 
   it('does not release the leadership while a reconciliation is in progress', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
     const elector = new TestElector();
-    await using running = managerOf(scene, { leaderElector: elector });
+    await using running = await managerWith(['a'], { leaderElector: elector });
     using gate = new Gate();
-    const led = new Reconciliations(() => gate.opened);
-    running.manager.controllerFor(deployments).reconcile(led.reconcile);
+    const led = running.reconciles({}, () => gate.opened);
     elector.elected.open();
     const run = running.run();
     await led.count(1);
@@ -246,10 +212,8 @@ describe('a manager with a leader elector', () => {
   });
 
   it('stops all controllers and rejects when the leadership is lost', async () => {
-    await using scene = await Scene.start();
-    await scene.create('deployments.apps', object('a'));
     const elector = new TestElector();
-    await using running = managerOf(scene, { leaderElector: elector });
+    await using running = await managerWith(['a'], { leaderElector: elector });
     const led = new Reconciliations();
     let freeSignal: AbortSignal | undefined;
     const free = new Reconciliations((_key, { signal }) => void (freeSignal = signal));

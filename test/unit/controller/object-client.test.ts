@@ -7,6 +7,7 @@ import { ObjectClient } from '../../../src/controller/index.ts';
 import { KubeloomError, SharedIndexInformer, resources } from '../../../src/index.ts';
 import type { ResourceOf, WireOf } from '../../../src/index.ts';
 import { ScriptedServer } from '../../kit/scripted-server.ts';
+import type { ScriptedRequest } from '../../kit/scripted-server.ts';
 
 const { deployments } = resources.apps.v1;
 const KEY = 'default/web';
@@ -20,10 +21,7 @@ const WEB: WireOf<'apps', 'v1', 'Deployment'> = {
   },
 };
 
-function clientOf(server: EmbeddedApiServer): ObjectClient {
-  const { url, token, ca } = server;
-  return new ObjectClient({ server: url, token, ca });
-}
+const clientOf = ({ connection }: EmbeddedApiServer): ObjectClient => new ObjectClient(connection);
 
 describe('ObjectClient', () => {
   it('creates, reads, replaces, patches and deletes an object', async () => {
@@ -85,11 +83,8 @@ describe('ObjectClient', () => {
     const { spec } = created;
     assert.ok(spec);
     const status = { observedGeneration: 1, replicas: 1 };
-    const updated = await client.updateStatus(deployments, {
-      ...created,
-      spec: { ...spec, replicas: 9 },
-      status,
-    });
+    const nine = { ...created, spec: { ...spec, replicas: 9 }, status };
+    const updated = await client.updateStatus(deployments, nine);
     assert.deepEqual([updated.spec?.replicas, updated.status?.replicas], [1, 1]);
     const patched = await client.patchStatus(deployments, KEY, { status: { replicas: 4 } });
     assert.deepEqual(patched.status, { ...status, replicas: 4 });
@@ -130,10 +125,8 @@ describe('ObjectClient', () => {
   it('C272 says what to pass in place of arguments that lead to no object, and sends nothing', async () => {
     await using cluster = await startEmbeddedApiServer({ isolation: 'none' });
     await clientOf(cluster).create(deployments, WEB);
-    const { url, token, ca } = cluster;
-    await using informer = new SharedIndexInformer({ server: url, token, ca }, deployments, {
-      threads: { indexerThreads: 0 },
-    });
+    const options = { threads: { indexerThreads: 0 } };
+    await using informer = new SharedIndexInformer(cluster.connection, deployments, options);
     void informer.run();
     await informer.waitForSync();
     const entry: unknown = informer.getStore().getByKey(KEY);
@@ -162,21 +155,18 @@ describe('ObjectClient', () => {
       (patch) => client.patch(deployments, KEY, patch),
       (patch) => client.patchStatus(deployments, KEY, patch),
     ];
+    const patches = [{}, { spec: undefined }, entry, [{ op: 'add' }]];
     const nothing: unknown[] = [undefined, null, 7, true, [], 'x/y/z', Promise.resolve(WEB)];
     for (const [calls, values, advice] of [
       [
         onResource,
-        [...nothing, {}, { resource: 'pods' }, deployments.resource],
+        [...nothing, {}, { resource: 'pods' }, 'deployments'],
         /such as resources\.core\.v1\.pods/,
       ],
       [onKey, [...nothing, {}, { name: 7 }, WEB], /pass 'namespace\/name'/],
       [onObject, nothing, /pass an object|needs metadata/],
       [onObject, [entry], /pass entry\.copy\(\)/],
-      [
-        onPatch,
-        [...nothing, {}, { spec: undefined }, entry, [{ op: 'add' }]],
-        /pass an? (?:merge patch|object)/,
-      ],
+      [onPatch, [...nothing, ...patches], /pass an? (?:merge patch|object)/],
     ] as const) {
       for (const [index, value] of values.entries()) {
         for (const call of calls) {
@@ -193,9 +183,8 @@ describe('ObjectClient', () => {
   });
 
   it('deletes from servers that answer 204, or with nothing', async () => {
-    await using server = await ScriptedServer.start((request, number) =>
-      request.answer(number === 0 ? 204 : 200, ''),
-    );
+    const empty = (request: ScriptedRequest, number: number) => request.answer(number === 0 ? 204 : 200, '');
+    await using server = await ScriptedServer.start(empty);
     const client = new ObjectClient({ server: server.url });
     const answers: unknown[] = [];
     const observed = client.observed((_resource, answer) => answers.push(answer));
@@ -206,13 +195,8 @@ describe('ObjectClient', () => {
   });
 
   it('has the types of the resource', async () => {
-    const foos: ResourceOf<{ readonly spec: { readonly replicas: number } }> = {
-      group: 'example.com',
-      version: 'v1',
-      resource: 'foos',
-      kind: 'Foo',
-      isNamespaced: true,
-    };
+    const kind = { group: 'example.com', version: 'v1', resource: 'foos', kind: 'Foo', isNamespaced: true };
+    const foos: ResourceOf<{ readonly spec: { readonly replicas: number } }> = kind;
     const client = new ObjectClient({ server: 'http://127.0.0.1:1' });
     // @ts-expect-error the resource decides the type: replicas are a number
     await assert.rejects(client.create(foos, { spec: { replicas: '1' } }), { code: 'ERR_KUBELOOM_OPTION' });

@@ -10,19 +10,17 @@ import {
   or,
   resourceVersionChanged,
 } from '../../../src/controller/index.ts';
-import type { ObjectChange, Predicate } from '../../../src/controller/index.ts';
+import type { ObjectChange } from '../../../src/controller/index.ts';
 import { state, update } from './changes.ts';
 
 const ADDED: ObjectChange = { type: 'add', object: state(), isInInitialList: false };
 const DELETED: ObjectChange = { type: 'delete', object: state() };
 
-const CASES: readonly (readonly [name: string, Predicate, field: string])[] = [
-  ['generationChanged', generationChanged, 'generation'],
-  ['resourceVersionChanged', resourceVersionChanged, 'resourceVersion'],
-];
-
-for (const [name, predicate, field] of CASES) {
-  describe(name, () => {
+for (const [predicate, field] of [
+  [generationChanged, 'generation'],
+  [resourceVersionChanged, 'resourceVersion'],
+] as const) {
+  describe(predicate.name, () => {
     it(`selects updates of the ${field}, additions and deletions`, () => {
       assert.ok(predicate(update({ [field]: 1 }, { [field]: 2 })));
       assert.ok(!predicate(update({ [field]: 1 }, { [field]: 1, labels: { a: 'b' } })));
@@ -32,21 +30,15 @@ for (const [name, predicate, field] of CASES) {
   });
 }
 
-const TEXTS: readonly (readonly [
-  name: string,
-  Predicate,
-  change: (before: object, after: object) => ObjectChange,
-])[] = [
-  ['labelsChanged', labelsChanged, (before, after) => update({ labels: before }, { labels: after })],
-  [
-    'annotationsChanged',
-    annotationsChanged,
-    (before, after) => update({ metadata: { annotations: before } }, { metadata: { annotations: after } }),
-  ],
-];
+const labels = (before: object, after: object): ObjectChange => update({ labels: before }, { labels: after });
+const annotations = (before: object, after: object): ObjectChange =>
+  update({ metadata: { annotations: before } }, { metadata: { annotations: after } });
 
-for (const [name, predicate, change] of TEXTS) {
-  describe(name, () => {
+for (const [predicate, change] of [
+  [labelsChanged, labels],
+  [annotationsChanged, annotations],
+] as const) {
+  describe(predicate.name, () => {
     it('selects updates with a changed, an added and a removed value, additions and deletions', () => {
       assert.ok(predicate(change({ a: '1' }, { a: '2' })));
       assert.ok(predicate(change({ a: '1' }, { a: '1', b: '1' })));

@@ -26,7 +26,7 @@ process with the same code when there is no \`onError\`, at most once a second f
 | warning | Node emits it as a \`KubeloomWarning\` |
 | exit | a command prints it and ends with exit code 1 |
 
-This page is made by \`npm run errors\` from \`src/base/error-codes\`.
+This page is made by \`npm run suite -- errors\` from \`src/base/error-codes\`.
 `;
 
 export function errorsPage(): string {

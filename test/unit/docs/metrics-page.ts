@@ -3,7 +3,7 @@ import { METRIC_DEFINITIONS } from '../../../src/metrics/metrics-table.ts';
 
 const HEAD = `# Table of metrics
 
-[metrics.md](metrics.md) says how to read them, and which values their labels have. This page is made by \`npm run metrics\` from
+[metrics.md](metrics.md) says how to read them, and which values their labels have. This page is made by \`npm run suite -- metrics\` from
 \`src/metrics/metrics-table.ts\`.
 
 | metric | type | labels | meaning |

@@ -13,7 +13,7 @@ const TABLE = fileURLToPath(new URL('../../../../docs/metrics-table.md', import.
 const CHANNELS = fileURLToPath(new URL('../../../../src/metrics/channels.ts', import.meta.url));
 const ALERTS = fileURLToPath(new URL('../../../../docs/grafana/alerts.yaml', import.meta.url));
 
-test('docs/metrics-table.md is the page of the table: npm run metrics writes it', () => {
+test('docs/metrics-table.md is the page of the table: npm run suite -- metrics writes it', () => {
   assert.equal(readFileSync(TABLE, 'utf8'), metricsPage());
 });
 

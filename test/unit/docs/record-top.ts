@@ -1,5 +1,5 @@
 /**
- * `npm run record:top`: records the frame of docs/top.md. A real `kubeloom top --json` watches an embedded apiserver under a
+ * `npm run suite -- record-top`: records the frame of docs/top.md. A real `kubeloom top --json` watches an embedded apiserver under a
  * load that changes; its lines become a frame as on a terminal.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,8 @@ import type { StatsSnapshot } from '../../../src/metrics/snapshot.ts';
 import { frame } from '../../../src/tools/cli/top/top-frame.ts';
 import { initialTop, stepTop } from '../../../src/tools/cli/top/top-state.ts';
 import type { TopState } from '../../../src/tools/cli/top/top-state.ts';
-import { CommandRun, TemporaryFolder } from '../tools/cli/command.ts';
+import { TemporaryFolder } from '../../kit/temporary-folder.ts';
+import { CommandRun } from '../tools/cli/command.ts';
 import { ROOT } from './documents.ts';
 
 const PAGE = join(ROOT, 'docs/top.md');
@@ -35,10 +36,10 @@ function record(page: string, lines: readonly string[]): string {
   return page.replace(place, (_, marker: string) => `${marker}\`\`\`text\n${lines.join('\n')}\n\`\`\`\n`);
 }
 
-await using folder = await TemporaryFolder.create();
+await using folder = new TemporaryFolder();
 const server = await startEmbeddedApiServer({ isolation: 'process' });
 await server.populate({ count: PODS });
-const kubeconfig = await folder.write('kubeconfig', server.kubeConfigYaml);
+const kubeconfig = folder.write('kubeconfig', server.kubeConfigYaml);
 await using run = new CommandRun([
   'top',
   ...RESOURCES,

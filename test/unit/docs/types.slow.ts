@@ -9,10 +9,10 @@ import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import * as kubeloom from '../../../src/index.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 import { ROOT, blocksInComments, snippets, snippetsOf } from './documents.ts';
 import type { Snippet } from './documents.ts';
 
-const TIMEOUT_MS = 300_000;
 const CONSUMER = 'test/unit/client-node/consumer.ts';
 const MOVED = 'moved.ts';
 const SCOPE = 'test/unit/docs/scope.ts';
@@ -83,7 +83,7 @@ async function compile(folder: string, clientNode: string, files: readonly strin
   await writeFile(path, JSON.stringify(config, undefined, 2));
   const output = await new Promise<string>((resolve) => {
     const tsc = inRoot('node_modules/.bin/tsc');
-    const options = { cwd: ROOT, timeout: TIMEOUT_MS, maxBuffer: 2 ** 26 };
+    const options = { cwd: ROOT, timeout: HANG_MS, maxBuffer: 2 ** 26 };
     execFile(tsc, ['-p', path, '--pretty', 'false'], options, (error, stdout, stderr) => {
       resolve(error && stdout === '' ? `tsc(1,1): error: ${error.message} ${stderr}` : stdout);
     });

@@ -1,4 +1,4 @@
-/** Writes docs/errors.md: `npm run errors`. */
+/** Writes docs/errors.md: `npm run suite -- errors`. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-/** Writes docs/metrics-table.md: `npm run metrics`. */
+/** Writes docs/metrics-table.md: `npm run suite -- metrics`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -15,6 +15,7 @@ import type { CredentialPluginPolicy } from '../../../src/kube/plugin-policy.ts'
 import { LoadedKubeConfig } from '../../../src/kube/loaded-kube-config.ts';
 import { kubeConfigFor } from '../../security/bare-server.ts';
 import { failure, file, folder, setEnvironment } from './credentials-scene.ts';
+import { until } from '../../kit/until.ts';
 
 const CLUSTER: Cluster = { name: 'c', server: 'https://host', skipTLSVerify: false };
 const API_VERSION = 'client.authentication.k8s.io/v1';
@@ -47,10 +48,6 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 let lists = 0;

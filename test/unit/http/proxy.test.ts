@@ -14,6 +14,7 @@ import { setEnvironment } from './credentials-scene.ts';
 import { ConnectProxy } from './connect-proxy.ts';
 import type { ConnectProxyOptions } from './connect-proxy.ts';
 import { RecordingSink, get, listenOnLoopback, serveTls } from './recording-sink.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 
 /** A name that only the proxy resolves. */
 const SERVER = 'https://kubeloom.test:6443';
@@ -91,7 +92,7 @@ test('an https server is reached through a proxy with TLS whose CA the system tr
     });`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') },
-    timeout: 60_000,
+    timeout: HANG_MS,
   });
   assert.equal(stdout, 'kubeloom.test:6443 undefined /api');
   assert.deepEqual(proxy.requests, ['CONNECT kubeloom.test:6443 anonymous']);

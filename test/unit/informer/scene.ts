@@ -10,6 +10,7 @@ import type {
 } from '../../../src/index.ts';
 import { PODS } from '../../kit/objects.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 
 export { PODS };
 
@@ -112,7 +113,7 @@ export class Scene implements AsyncDisposable {
     clearInterval(this.#alive);
     for (const gate of this.#gates) gate.open();
     // A test that failed may have left calls open: that must not hide why.
-    const signal = AbortSignal.timeout(5000);
+    const signal = AbortSignal.timeout(HANG_MS);
     try {
       for (const informer of this.#informers) await informer.shutdown({ signal });
     } finally {

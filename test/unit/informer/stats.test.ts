@@ -6,7 +6,7 @@ import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { collectMetrics } from '../../../src/metrics/index.ts';
-import { Gate, PODS, SMALL_BACKLOGS, Scene, paddedPods, pod, turns } from './scene.ts';
+import { Gate, Lines, PODS, SMALL_BACKLOGS, Scene, paddedPods, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 const now = (): MetricsReading => new MetricsReading(collectMetrics());
@@ -101,6 +101,30 @@ describe('the store and the cache of parsed objects', () => {
       clock.advance(1000);
     const packed = now().sum('kubeloom_store_bytes', { state: 'packed' }) ?? 0;
     assert.ok(packed > 0 && packed < before / 2, `${before} bytes were packed into ${packed}`);
+  });
+
+  test('C21 grow by the bytes of pending notifications and no more, while a handler never returns', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer();
+    using gate = new Gate();
+    const stuck = informer.addEventHandler({ onUpdate: () => gate.opened });
+    const prompt = new Lines();
+    informer.addEventHandler(prompt);
+    const pods = Array.from({ length: 50 }, (_, index) => ({ ...pod(`p${index}`), spec: { PADDING } }));
+    for (const one of pods) scene.source.add(one);
+    await scene.started(informer);
+    for (let round = 0; round < 20; round++) for (const one of pods) scene.source.modify(one);
+    scene.source.add(pod('last'));
+    await prompt.until('add last');
+    const { plain } = informer.stats().storeBytes;
+    const { notifications, bytes } = stuck.backlog;
+    gate.open();
+    await settled(informer);
+    const rest = informer.stats().storeBytes.plain;
+    assert.equal(notifications, 20 * 50);
+    // The call also holds the state before its own.
+    const ofTheCall = plain - rest - bytes;
+    assert.ok(ofTheCall >= 0 && ofTheCall <= bytes / notifications, `${plain} - ${rest} - ${bytes} bytes`);
   });
 
   test('count a read as a hit while the object is still parsed', async () => {

@@ -83,6 +83,14 @@ const linksOf = (of: ReadableSpan | undefined): (string | undefined)[] | undefin
 const newQueue = (clock: FakeClock = new FakeClock()): RateLimitingQueue<string> =>
   new RateLimitingQueue<string>({ name: 'keys', clock });
 
+/** Makes a span around the work. */
+function inSpan(name: string, work: () => unknown): void {
+  tracer.startActiveSpan(name, (own) => {
+    work();
+    own.end();
+  });
+}
+
 /** Works on all waiting items. */
 async function worked(
   queue: RateLimitingQueue<string>,
@@ -148,10 +156,7 @@ describe('a reconciliation', () => {
     await worked(queue, async (item) => {
       await Promise.resolve();
       if (item === 'b') return;
-      tracer.startActiveSpan('work', (own) => {
-        queue.add('b');
-        own.end();
-      });
+      inSpan('work', () => queue.add('b'));
     });
     const [first, second] = spans('reconcile keys');
     const work = span('work');
@@ -187,12 +192,11 @@ describe('a reconciliation', () => {
     context.mock.method(process, 'emitWarning', () => undefined);
     const queue = newQueue();
     queue.add('a');
-    const running = runWorkers(queue, 1, () => Promise.reject(new RangeError('no')), {
-      onError: () => {
-        throw new TypeError('wrong');
-      },
-      retriesMax: 0,
-    });
+    const onError = (): never => {
+      throw new TypeError('wrong');
+    };
+    const failing = (): Promise<never> => Promise.reject(new RangeError('no'));
+    const running = runWorkers(queue, 1, failing, { onError, retriesMax: 0 });
     queue.shutDown();
     await running;
     assert.equal(span('reconcile keys').attributes['error.type'], 'RangeError');
@@ -203,10 +207,7 @@ describe('a link', () => {
   test('is made for an add with a delay, and not again when the delay has passed', async () => {
     const clock = new FakeClock();
     const queue = newQueue(clock);
-    tracer.startActiveSpan('delayed', (own) => {
-      queue.addAfter('a', 1000);
-      own.end();
-    });
+    inSpan('delayed', () => queue.addAfter('a', 1000));
     await tracer.startActiveSpan('other', async (other) => {
       clock.advance(1000);
       await worked(queue);
@@ -217,10 +218,7 @@ describe('a link', () => {
 
   test('is made for an add with a priority', async () => {
     const queue = new PriorityQueue<string>({ name: 'keys' });
-    tracer.startActiveSpan('urgent', (own) => {
-      queue.addWithOptions({ priority: 1 }, 'a');
-      own.end();
-    });
+    inSpan('urgent', () => queue.addWithOptions({ priority: 1 }, 'a'));
     await worked(queue);
     assert.deepEqual(linksOf(span('reconcile keys')), [idOf(span('urgent'))]);
   });
@@ -230,12 +228,7 @@ describe('a link', () => {
     await tracer.startActiveSpan('startup', async (startup) => {
       await notified({
         onAdd: ({ key }) => queue.add(key),
-        onDelete: () => {
-          tracer.startActiveSpan('enqueue', (own) => {
-            queue.add('ns/a');
-            own.end();
-          });
-        },
+        onDelete: () => inSpan('enqueue', () => queue.add('ns/a')),
       });
       startup.end();
     });
@@ -261,11 +254,7 @@ describe('a link', () => {
 
   test('is not made beyond the limit of a key', async () => {
     const queue = newQueue();
-    for (let number = 0; number <= LINKS_MAX; number++)
-      tracer.startActiveSpan('add', (own) => {
-        queue.add('a');
-        own.end();
-      });
+    for (let number = 0; number <= LINKS_MAX; number++) inSpan('add', () => queue.add('a'));
     await worked(queue);
     assert.equal(span('reconcile keys').links.length, LINKS_MAX);
   });
@@ -278,16 +267,14 @@ test('a notification whose handler adds nothing has no span', async () => {
 
 test('a notification without a namespace, and a queue without a name, have no such attributes', async () => {
   const queue = new RateLimitingQueue<object>();
+  const kind = { group: '', version: 'v1', resource: 'nodes' };
+  const object = { namespace: '', objectName: 'a', resourceVersion: '1' };
   const message: channels.NotificationMessage = {
+    ...kind,
+    ...object,
     name: 'nodes',
-    group: '',
-    version: 'v1',
-    resource: 'nodes',
     handler: 'enqueue',
     type: 'added',
-    namespace: '',
-    objectName: 'a',
-    resourceVersion: '1',
     run: () => queue.add({}),
   };
   channels.notificationChannel.publish(message);
@@ -302,15 +289,8 @@ test('a notification without a namespace, and a queue without a name, have no su
 });
 
 test('a list is a span of its own time, a later list is a relist, and a failed one has its code', () => {
-  const list = {
-    name: 'pods',
-    group: '',
-    version: 'v1',
-    resource: 'pods',
-    mode: 'pages',
-    items: 3,
-    bytes: 999,
-  };
+  const figures = { mode: 'pages', items: 3, bytes: 999 };
+  const list = { name: 'pods', group: '', version: 'v1', resource: 'pods', ...figures };
   const time = { startedAtMs: 1_790_000_000_000.5, durationMs: 1500.25 };
   channels.listChannel.publish({ ...list, ...time, cause: 'initial', result: 'ok' });
   channels.listChannel.publish({ ...list, ...time, cause: 'expired', result: 'ERR_KUBELOOM_LIST' });
@@ -339,10 +319,8 @@ test('the list of an informer is a span, and its notifications have the same nam
   const list = span('list pods');
   assert.equal(list.attributes['kubeloom.list.items'], 1);
   assert.equal(list.attributes['kubeloom.list.result'], 'ok');
-  assert.equal(
-    list.attributes['kubeloom.informer'],
-    span('notification pods').attributes['kubeloom.informer'],
-  );
+  const { attributes } = span('notification pods');
+  assert.equal(list.attributes['kubeloom.informer'], attributes['kubeloom.informer']);
 });
 
 test('two tracers make separate spans', async () => {
@@ -352,11 +330,9 @@ test('two tracers make separate spans', async () => {
   await worked(queue);
   endSecond();
   assert.equal(spans('notification pods').length, 2);
-  const scopes = spans('reconcile keys').map(({ instrumentationScope, links }) => [
-    instrumentationScope.name,
-    links.length,
-  ]);
-  assert.deepEqual(new Set(scopes.map(String)), new Set(['second,1', 'test,1']));
+  const reconciled = spans('reconcile keys');
+  const scopes = reconciled.map((own) => `${own.instrumentationScope.name} ${own.links.length}`);
+  assert.deepEqual(new Set(scopes), new Set(['second 1', 'test 1']));
 });
 
 test('tracing that has ended leaves no subscriber and makes no span, and finishes the spans in progress', async () => {

@@ -8,13 +8,13 @@ import { request as requestSecure } from 'node:https';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import type { TestContext } from 'node:test';
 
 import { serveHealth } from '../../../src/metrics/index.ts';
 import { createCertificates } from '../../../src/tools/apiserver/wire/certificates.ts';
 import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { RecordingLogger } from '../../kit/recording-logger.ts';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
+import { processWarnings } from '../../kit/warnings.ts';
 
 interface Asked {
   readonly status: number;
@@ -29,36 +29,22 @@ async function ask(address: string, path: string, method = 'GET', ca?: string): 
   return { status: response.statusCode ?? 0, body: await text(response) };
 }
 
-function informer(name: string): { name: string; isSynced: boolean; isEnded: boolean } & {
-  hasSynced(): boolean;
-  isStopped(): boolean;
-} {
-  return {
-    name,
-    isSynced: false,
-    isEnded: false,
-    hasSynced() {
-      return this.isSynced;
-    },
-    isStopped() {
-      return this.isEnded;
-    },
-  };
-}
+class Informer {
+  readonly name: string;
+  isSynced = false;
+  isEnded = false;
+  readonly hasSynced = (): boolean => this.isSynced;
+  readonly isStopped = (): boolean => this.isEnded;
 
-/** `code: message` of every warning of the process. */
-function warnings(context: TestContext): string[] {
-  const seen: string[] = [];
-  context.mock.method(process, 'emitWarning', (message: string, { code }: { code: string }) => {
-    seen.push(`${code}: ${message}`);
-  });
-  return seen;
+  constructor(name: string) {
+    this.name = name;
+  }
 }
 
 describe('serveHealth', () => {
   test('is ready when all informers have synced, and unhealthy when one of them has ended', async () => {
-    const pods = informer('pods (all namespaces)');
-    const informers = [pods].slice(1);
+    const pods = new Informer('pods (all namespaces)');
+    const informers: Informer[] = [];
     const log = new RecordingLogger();
     await using server = await serveHealth({ port: 0, informers: { informers }, log });
     assert.match(server.address, /^http:\/\/127\.0\.0\.1:\d+$/);
@@ -69,13 +55,11 @@ describe('serveHealth', () => {
     assert.deepEqual(await ask(server.address, '/readyz'), { status: 503, body: notReady });
     pods.isSynced = true;
     assert.deepEqual(await ask(server.address, '/readyz'), { status: 200, body: 'ok' });
-    informers.push(informer('nodes'));
+    informers.push(new Informer('nodes'));
     assert.equal((await ask(server.address, '/readyz')).status, 503);
     pods.isEnded = true;
-    assert.deepEqual(await ask(server.address, '/healthz/informers'), {
-      status: 503,
-      body: '[-]informers failed: reason withheld\n',
-    });
+    const ended = { status: 503, body: '[-]informers failed: reason withheld\n' };
+    assert.deepEqual(await ask(server.address, '/healthz/informers'), ended);
     assert.deepEqual(log.lines, [
       'info readyz check caches fails: there are no informers yet',
       'info readyz check caches fails: not synced: pods (all namespaces)',
@@ -103,20 +87,16 @@ describe('serveHealth', () => {
       body: `${verbose}warn: no check to exclude is named "absent"\nreadyz check passed\n`,
     });
     assert.deepEqual(await ask1('/readyz/queue'), { status: 200, body: 'ok' });
-    assert.deepEqual(await ask1('/readyz/database'), {
-      status: 503,
-      body: '[-]database failed: reason withheld\n',
-    });
-    assert.match(
-      (await ask1('/readyz/absent')).body,
-      /readyz\?verbose has ping, leader-election, database, queue/,
-    );
+    const failed = { status: 503, body: '[-]database failed: reason withheld\n' };
+    assert.deepEqual(await ask1('/readyz/database'), failed);
+    const { body } = await ask1('/readyz/absent');
+    assert.match(body, /readyz\?verbose has ping, leader-election, database, queue/);
     const statuses = ['/readyz/absent', '/readyz/a/b', '/', '//', '/stats.json'];
     for (const path of statuses) assert.equal((await ask1(path)).status, 404, path);
   });
 
   test('hides the error of a check, which is reported once, until it changes', async (context) => {
-    const warned = warnings(context);
+    const warned = processWarnings(context);
     let failure: unknown = new Error('password hunter2 was refused\nfor the user');
     await using server = await serveHealth({
       port: 0,
@@ -134,10 +114,14 @@ describe('serveHealth', () => {
     }
     failure = undefined;
     assert.equal((await ask(server.address, '/healthz/database')).status, 200);
-    assert.deepEqual(warned, [
-      'ERR_KUBELOOM_HEALTH_CHECK: healthz check database fails: password hunter2 was refused',
-      'ERR_KUBELOOM_HEALTH_CHECK: healthz check other fails: token s3cr3t',
-    ]);
+    const code = 'ERR_KUBELOOM_HEALTH_CHECK';
+    assert.deepEqual(
+      warned.map((warning) => [warning.code, warning.message]),
+      [
+        [code, 'healthz check database fails: password hunter2 was refused'],
+        [code, 'healthz check other fails: token s3cr3t'],
+      ],
+    );
   });
 
   test('ends a check after its time, and calls a check that hangs only once', async () => {
@@ -226,19 +210,12 @@ describe('serveHealth', () => {
   test('closes at once, with a connection that never sends a request and a check that hangs', async () => {
     const tls = createCertificates('127.0.0.1');
     await using folder = new TemporaryFolder();
-    const files = {
-      certFile: folder.write('crt', tls.certificate),
-      keyFile: folder.write('key', tls.privateKey),
-    };
+    const certFile = folder.write('crt', tls.certificate);
+    const keyFile = folder.write('key', tls.privateKey);
     const signals: AbortSignal[] = [];
-    const readyz = {
-      hung: (signal: AbortSignal) => {
-        signals.push(signal);
-        return new Promise(() => undefined);
-      },
-    };
-    for (const secure of [{}, { tls: files }]) {
-      const server = await serveHealth({ port: 0, readyz, ...secure });
+    const hung = (signal: AbortSignal): Promise<unknown> => new Promise(() => signals.push(signal));
+    for (const secure of [{}, { tls: { certFile, keyFile } }]) {
+      const server = await serveHealth({ port: 0, readyz: { hung }, ...secure });
       const idle = connect(Number(new URL(server.address).port), '127.0.0.1');
       idle.on('error', () => undefined);
       await once(idle, 'connect');

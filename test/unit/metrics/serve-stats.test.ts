@@ -2,17 +2,16 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { spawnSync } from 'node:child_process';
-import { lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 
 import { serveStats } from '../../../src/metrics/serve-stats.ts';
 import { rememberError } from '../../../src/metrics/snapshot.ts';
 import type { StatsSnapshot } from '../../../src/metrics/snapshot.ts';
+import { TemporaryFolder } from '../../kit/temporary-folder.ts';
 
 async function ask(address: string, options: RequestOptions): Promise<{ status: number; body: string }> {
   const to = address.startsWith('http')
@@ -36,36 +35,27 @@ describe('serveStats', () => {
   });
 
   test('answers over a socket file, and removes it at its end', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'kubeloom-stats-'));
-    try {
-      const socketPath = join(folder, 'stats.sock');
-      const server = await serveStats({ socketPath });
-      assert.equal((await ask(socketPath, { path: '/metrics' })).status, 200);
-      await server.close();
-      await assert.rejects(ask(socketPath, { path: '/metrics' }), { code: 'ENOENT' });
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    await using folder = new TemporaryFolder();
+    const socketPath = folder.file('stats.sock');
+    const server = await serveStats({ socketPath });
+    assert.equal((await ask(socketPath, { path: '/metrics' })).status, 200);
+    await server.close();
+    await assert.rejects(ask(socketPath, { path: '/metrics' }), { code: 'ENOENT' });
   });
 
   test('replaces the socket of a process that was killed, for its user only, and takes none that is alive', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'kubeloom-stats-'));
-    try {
-      const socketPath = join(folder, 'stats.sock');
-      const dying = `require('node:net').createServer().listen(${JSON.stringify(socketPath)}, () => process.kill(process.pid, 'SIGKILL'))`;
-      spawnSync(process.execPath, ['-e', dying]);
-      assert.ok(lstatSync(socketPath).isSocket());
-      await using server = await serveStats({ socketPath });
-      assert.equal((await ask(server.address, { path: '/metrics' })).status, 200);
-      assert.equal(lstatSync(socketPath).mode & 0o777, 0o600);
-      await assert.rejects(serveStats({ socketPath }), { code: 'EADDRINUSE' });
-      const file = join(folder, 'a-file');
-      writeFileSync(file, 'kept');
-      await assert.rejects(serveStats({ socketPath: file }), { code: 'EADDRINUSE' });
-      assert.equal(readFileSync(file, 'utf8'), 'kept');
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    await using folder = new TemporaryFolder();
+    const socketPath = folder.file('stats.sock');
+    const dying = `require('node:net').createServer().listen(${JSON.stringify(socketPath)}, () => process.kill(process.pid, 'SIGKILL'))`;
+    spawnSync(process.execPath, ['-e', dying]);
+    assert.ok(lstatSync(socketPath).isSocket());
+    await using server = await serveStats({ socketPath });
+    assert.equal((await ask(server.address, { path: '/metrics' })).status, 200);
+    assert.equal(lstatSync(socketPath).mode & 0o777, 0o600);
+    await assert.rejects(serveStats({ socketPath }), { code: 'EADDRINUSE' });
+    const file = folder.write('a-file', 'kept');
+    await assert.rejects(serveStats({ socketPath: file }), { code: 'EADDRINUSE' });
+    assert.equal(readFileSync(file, 'utf8'), 'kept');
   });
 
   test('refuses other methods, other paths, and other host names than those of this machine', async () => {
@@ -83,11 +73,9 @@ describe('serveStats', () => {
   });
 
   test('refuses wrong options, and rejects when the port is in use', async () => {
-    await assert.rejects(serveStats({}), {
-      code: 'ERR_KUBELOOM_OPTION',
-      message: /either a port or a socketPath/,
-    });
-    await assert.rejects(serveStats({ port: -1 }), { code: 'ERR_KUBELOOM_OPTION' });
+    const code = 'ERR_KUBELOOM_OPTION';
+    await assert.rejects(serveStats({}), { code, message: /either a port or a socketPath/ });
+    await assert.rejects(serveStats({ port: -1 }), { code });
     await using server = await serveStats({ port: 0 });
     await assert.rejects(serveStats({ port: Number(new URL(server.address).port) }), { code: 'EADDRINUSE' });
   });

@@ -18,13 +18,8 @@ const RULES: MemberRules = {
 };
 
 function stored(version: number, holderIdentity: string, leaseTransitions = 0, note?: object): StoredRecord {
-  const record = {
-    holderIdentity,
-    leaseDurationSeconds: 15,
-    acquireTime: '',
-    renewTime: '',
-    leaseTransitions,
-  };
+  const times = { leaseDurationSeconds: 15, acquireTime: '', renewTime: '' };
+  const record = { holderIdentity, leaseTransitions, ...times };
   return { record: note ? { ...record, note: JSON.stringify(note) } : record, source: String(version) };
 }
 
@@ -55,12 +50,8 @@ class Subject {
 
   /** Returns the words for the effects of an event. */
   at(nowMs: number, event: MemberEvent): string[] {
-    const { state, effects } = memberStep(
-      this.state,
-      event,
-      { nowMs, untilMs: this.untilMs, wallTime: 't' },
-      this.#rules,
-    );
+    const now = { nowMs, untilMs: this.untilMs, wallTime: 't' };
+    const { state, effects } = memberStep(this.state, event, now, this.#rules);
     this.state = state;
     return effects.map((effect) => {
       if (effect.type === 'claim' || effect.type === 'restore') return `${effect.type} ${effect.epoch}`;
@@ -104,6 +95,14 @@ function beside(note: object = { cannotTake: { 0: 't' } }): Subject {
   const subject = new Subject();
   subject.sees(100, 'other.y.1', 2, { division: 'uid-1', ...note });
   subject.seesLease(100, stored(3, 'other.y.1', 7));
+  return subject;
+}
+
+/** The member owns the partition since 260, with epoch 4. */
+function owner(): Subject {
+  const subject = new Subject();
+  subject.tick(250);
+  subject.claims(260, stored(2, 'me.x.1', 4));
   return subject;
 }
 
@@ -192,9 +191,7 @@ describe('a member', () => {
   });
 
   test('C228 C230 makes the deleted lease of its own partition again, with its epoch', () => {
-    const subject = new Subject();
-    subject.tick(250);
-    subject.claims(260, stored(2, 'me.x.1', 4));
+    const subject = owner();
     assert.deepEqual(subject.seesLease(300, undefined), ['restore 4']);
     assert.deepEqual(subject.tick(2300), ['restore 4']);
     assert.equal(subject.kind, 'syncing');
@@ -252,9 +249,7 @@ describe('a member', () => {
   });
 
   test('C228 loses all partitions when its life is over, and its next life claims again', () => {
-    const subject = new Subject();
-    subject.tick(250);
-    subject.claims(260, stored(2, 'me.x.1', 4));
+    const subject = owner();
     assert.deepEqual(subject.at(20_000, { type: 'died' }), ['end-work: lost', 'renew']);
     assert.equal(subject.kind, 'aborted');
     subject.at(20_010, { type: 'worked', partition: 0, failure: undefined });
@@ -264,9 +259,7 @@ describe('a member', () => {
   });
 
   test('C228 loses a partition whose lease names another owner', () => {
-    const subject = new Subject();
-    subject.tick(250);
-    subject.claims(260, stored(2, 'me.x.1', 4));
+    const subject = owner();
     assert.deepEqual(subject.seesLease(300, stored(3, 'other.y.1', 5)), ['end-work: lost', 'renew']);
   });
 
@@ -297,9 +290,7 @@ describe('a member', () => {
 
   test('C441 leaves when a work fails before it is active with an error that another attempt would repeat', () => {
     for (const isActive of [false, true]) {
-      const subject = new Subject();
-      subject.tick(250);
-      subject.claims(260, stored(2, 'me.x.1', 4));
+      const subject = owner();
       if (isActive) subject.at(300, { type: 'synced', partition: 0 });
       const failure = { error: new KubeloomError('ERR_KUBELOOM_OPTION', 'there is no controller') };
       const effects = subject.at(500, { type: 'worked', partition: 0, failure });
@@ -310,15 +301,12 @@ describe('a member', () => {
   });
 
   test('C301 releases a partition whose work does not end after its drain was aborted', () => {
-    const subject = new Subject();
-    subject.tick(250);
-    subject.claims(260, stored(2, 'me.x.1', 4));
+    const subject = owner();
     assert.deepEqual(subject.at(1000, { type: 'leave' }), ['renew', 'end-work: drain']);
     assert.deepEqual(subject.tick(31_000), ['end-work: overdue', 'renew']);
     assert.deepEqual(subject.tick(36_000), ['still-running', 'release']);
-    assert.deepEqual(subject.at(36_100, { type: 'released', partition: 0, stored: stored(3, '', 4) }), [
-      'end',
-    ]);
+    const released = subject.at(36_100, { type: 'released', partition: 0, stored: stored(3, '', 4) });
+    assert.deepEqual(released, ['end']);
     assert.equal(subject.kind, 'aborted');
   });
 

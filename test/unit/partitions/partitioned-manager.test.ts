@@ -6,8 +6,10 @@ import type { Reconcile } from '../../../src/controller/index.ts';
 import type { PartitionedManagerOptions } from '../../../src/partitions/index.ts';
 import { resources } from '../../../src/index.ts';
 import { RecordingLogger } from '../../kit/recording-logger.ts';
+import { failRequests } from '../tools/apiserver/fail-requests.ts';
 import { Gate } from '../informer/scene.ts';
 import { GroupScene, PARTITIONS, pods, turn } from './scene.ts';
+import type { Member } from './scene.ts';
 
 const { configMaps } = resources.core.v1;
 const KEYS = Array.from({ length: PARTITIONS }, (_, partition) => `default/pod-${partition}`);
@@ -25,19 +27,27 @@ function podsOf(identity: string, lines: string[], work: Reconcile = () => undef
   };
 }
 
-async function createPods(scene: GroupScene): Promise<void> {
+/** Returns a scene with one pod in each partition. */
+async function withPods(sharding: Parameters<typeof GroupScene.start>[0]): Promise<GroupScene> {
+  const scene = await GroupScene.start(sharding);
   for (let partition = 0; partition < PARTITIONS; partition++)
     await scene.createPod(`pod-${partition}`, partition);
+  return scene;
+}
+
+/** Joins `a`, and waits until it has reconciled each pod. */
+async function served(scene: GroupScene): Promise<{ readonly a: Member; readonly lines: string[] }> {
+  const lines: string[] = [];
+  const a = scene.join('a', podsOf('a', lines));
+  await scene.until(() => lines.length === PARTITIONS);
+  return { a, lines };
 }
 
 for (const sharding of ['echoes', 'filters', 'ignores'] as const) {
   describe(`a partitioned manager on a server that ${sharding} shard selectors`, () => {
     test('C229 reconciles every key in its partition, and another member has the partitions that it gets', async () => {
-      await using scene = await GroupScene.start(sharding);
-      await createPods(scene);
-      const lines: string[] = [];
-      const a = scene.join('a', podsOf('a', lines));
-      await scene.until(() => lines.length === PARTITIONS);
+      await using scene = await withPods(sharding);
+      const { a, lines } = await served(scene);
       assert.deepEqual(
         lines.toSorted(),
         KEYS.map((key, partition) => `a ${partition} ${key}`),
@@ -65,11 +75,8 @@ for (const sharding of ['echoes', 'filters', 'ignores'] as const) {
     });
 
     test('C234 has one watch a partition where the server confirms that it filters, and else one for all', async () => {
-      await using scene = await GroupScene.start(sharding);
-      await createPods(scene);
-      const lines: string[] = [];
-      scene.join('a', podsOf('a', lines));
-      await scene.until(() => lines.length === PARTITIONS);
+      await using scene = await withPods(sharding);
+      await served(scene);
       const watches = (await scene.server.watches()).filter(({ path }) => path.endsWith('/pods'));
       assert.equal(watches.length, sharding === 'echoes' ? PARTITIONS : 1);
     });
@@ -78,8 +85,7 @@ for (const sharding of ['echoes', 'filters', 'ignores'] as const) {
 
 describe('a partitioned manager', () => {
   test('writes the lines of its controllers to the log, with the id of each reconciliation', async () => {
-    await using scene = await GroupScene.start('echoes');
-    await createPods(scene);
+    await using scene = await withPods('echoes');
     const log = new RecordingLogger();
     scene.join('a', { ...podsOf('a', []), log });
     const done = (): number => log.lines.filter((line) => line === 'debug reconciled').length;
@@ -91,9 +97,8 @@ describe('a partitioned manager', () => {
   });
 
   test('C228 hands a partition over when the reconciliation in progress has ended, whose signal is not aborted', async () => {
-    await using scene = await GroupScene.start('echoes');
+    await using scene = await withPods('echoes');
     using gate = new Gate();
-    await createPods(scene);
     const lines: string[] = [];
     const a = scene.join(
       'a',
@@ -114,9 +119,8 @@ describe('a partitioned manager', () => {
   });
 
   test('C301 aborts a reconciliation that has not ended in time, and then gives its partition to another member', async () => {
-    await using scene = await GroupScene.start('echoes');
+    await using scene = await withPods('echoes');
     using gate = new Gate();
-    await createPods(scene);
     const aborted: string[] = [];
     let begun = 0;
     const a = scene.join('a', {
@@ -139,11 +143,8 @@ describe('a partitioned manager', () => {
   });
 
   test('C229 begins with a partition that comes later when its common caches are no older than the hand-over', async () => {
-    await using scene = await GroupScene.start('ignores');
-    await createPods(scene);
-    const lines: string[] = [];
-    const a = scene.join('a', podsOf('a', lines));
-    await scene.until(() => lines.length === PARTITIONS);
+    await using scene = await withPods('ignores');
+    const { a, lines } = await served(scene);
     const versions: number[] = [];
     const work: Reconcile = (_key, { cache }) =>
       void versions.push(Number(cache.informers[0]?.lastSyncResourceVersion()));
@@ -171,14 +172,10 @@ describe('a partitioned manager', () => {
   });
 
   test('C231 tells a new owner nothing of a deletion while the partition had no owner, unless a finalizer keeps the object', async () => {
-    await using scene = await GroupScene.start('echoes');
-    await createPods(scene);
+    await using scene = await withPods('echoes');
     const finalizers = ['example.com/cleanup'];
     await scene.client.patch(pods, 'default/pod-1', { metadata: { finalizers } });
-    const before: string[] = [];
-    const a = scene.join('a', podsOf('a', before));
-    await scene.until(() => before.length === PARTITIONS);
-    await a.leave();
+    await (await served(scene)).a.leave();
     for (const key of ['default/pod-0', 'default/pod-1']) await scene.client.delete(pods, key);
     const lines: string[] = [];
     const deleted: string[] = [];
@@ -192,8 +189,7 @@ describe('a partitioned manager', () => {
   });
 
   test('gives a partition back whose controllers cannot be declared, and takes it again after a pause', async () => {
-    await using scene = await GroupScene.start('echoes');
-    await createPods(scene);
+    await using scene = await withPods('echoes');
     const lines: string[] = [];
     let isBroken = true;
     const { declare } = podsOf('a', lines);
@@ -214,8 +210,7 @@ describe('a partitioned manager', () => {
   });
 
   test('C301 lets another member serve the partitions whose controllers one cannot declare', async () => {
-    await using scene = await GroupScene.start('echoes');
-    await createPods(scene);
+    await using scene = await withPods('echoes');
     const attempts: number[] = [];
     scene.join('broken', {
       declare: ({ partition }) => {
@@ -237,9 +232,8 @@ describe('a partitioned manager', () => {
   });
 
   test('C301 rejects with the keys whose reconciliations have not ended in time after the stop', async () => {
-    await using scene = await GroupScene.start('echoes');
+    await using scene = await withPods('echoes');
     using gate = new Gate();
-    await createPods(scene);
     const lines: string[] = [];
     const options = {
       ...podsOf('a', lines, () => gate.opened.then(() => undefined)),
@@ -247,22 +241,13 @@ describe('a partitioned manager', () => {
     };
     const a = scene.join('a', options);
     await scene.until(() => lines.length === PARTITIONS);
-    let isOver = false;
-    const rejected = assert.rejects(a.leave(), {
-      code: 'ERR_KUBELOOM_STILL_RUNNING',
-      message: /default\/pod-3/,
-    });
-    void rejected.then(() => (isOver = true));
-    await scene.pass(() => isOver);
+    await scene.refuses(a.leave(), { code: 'ERR_KUBELOOM_STILL_RUNNING', message: /default\/pod-3/ });
     gate.open();
   });
 
   test('releases the caches that are filled when others are not, and the partition is given back', async () => {
     await using scene = await GroupScene.start('ignores');
-    const silent = { resource: 'configmaps' };
-    await scene.server.setFaults({
-      rules: [{ faultId: 'silent', match: silent, times: 'always', action: { type: 'hold' } }],
-    });
+    await failRequests(scene.server, 'hang', 'always', { resource: 'configmaps' });
     const watches = async (): Promise<number> =>
       (await scene.server.watches()).filter(({ path }) => path.endsWith('/pods')).length;
     scene.join('a', {
@@ -341,21 +326,11 @@ describe('a partitioned manager', () => {
 
   test('refuses wrong options', () => {
     const right = { name: 'web', namespace: 'default', key: 'uid', declare: () => undefined } as const;
-    const wrong: readonly object[] = [
-      { name: undefined },
-      { name: 'Web' },
-      { namespace: '' },
-      { identity: 'host_1' },
-      { partitions: 0 },
-      { partitions: 257 },
-      { key: undefined },
-      { key: 'name' },
-      { declare: undefined },
-      { leaseDurationMs: 9000 },
-      { threads: {} },
-      { cache: { shardSelector: {} } },
-      { cache: { nope: 1 } },
-    ];
+    const names = [{ name: undefined }, { name: 'Web' }, { namespace: '' }, { identity: 'host_1' }];
+    const counts = [{ partitions: 0 }, { partitions: 257 }, { leaseDurationMs: 9000 }];
+    const keys = [{ key: undefined }, { key: 'name' }, { declare: undefined }];
+    const caches = [{ threads: {} }, { cache: { shardSelector: {} } }, { cache: { nope: 1 } }];
+    const wrong: readonly object[] = [...names, ...counts, ...keys, ...caches];
     for (const change of wrong) {
       const make = (): unknown =>
         new PartitionedManager({ server: 'http://127.0.0.1:1' }, { ...right, ...change });

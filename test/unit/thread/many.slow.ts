@@ -13,6 +13,7 @@ import { stateOf } from './reader-state.ts';
 import type { ReaderState } from './reader-state.ts';
 import { Reading, ended } from './reading.ts';
 import { SharedCache } from '../../../src/thread/index.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 
 /** Threads that end with their scope. */
 class Readings implements AsyncDisposable {
@@ -71,7 +72,7 @@ test(`${THREADS} threads have the server's objects after shards and reflectors o
   const restarts = (): number => threads.stats().reduce((sum, { restarts: count }) => sum + count, 0);
   const mix = { update: 80, create: 10, delete: 10 };
   for (let round = 0; round < REPLACEMENTS; round++) {
-    const load = server.load({ rate: 500, durationMs: 60_000, eventsMax: 1000, mix, seed: round });
+    const load = server.load({ rate: 500, durationMs: HANG_MS, eventsMax: 1000, mix, seed: round });
     for (const [file, expression] of [
       ['piscina/dist/worker.js', THROW],
       ['reflector.js', THROW_SOON],

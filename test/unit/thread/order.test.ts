@@ -12,6 +12,7 @@ import type { CachePort } from '../../../src/thread/index.ts';
 import { SMALL_BACKLOGS, Scene, pod, turns } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';
 import { HeldThread } from './held-thread.ts';
+import { HANG_MS } from '../../kit/hang.ts';
 
 interface Types extends Readonly<Record<string, unknown>> {
   readonly pods: Pod;
@@ -114,7 +115,7 @@ test('C211 C212 C218 a thread that was removed for its backlog ends at the state
   assert.notEqual(thread.pods.lastSyncResourceVersion(), version);
   // Also a version that the cache has is refused: nothing more comes.
   for (const asked of [version, '1', '']) {
-    await assert.rejects(thread.cache.waitForResourceVersions([asked], AbortSignal.timeout(60_000)), {
+    await assert.rejects(thread.cache.waitForResourceVersions([asked], AbortSignal.timeout(HANG_MS)), {
       code: 'ERR_KUBELOOM_STOPPED',
     });
   }

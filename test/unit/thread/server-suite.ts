@@ -19,7 +19,6 @@ export interface ServerTarget {
 }
 
 const CREATED = 60;
-const TIMEOUT_MS = 90_000;
 
 /** The writer of pods in one namespace. */
 class Writer {
@@ -61,49 +60,45 @@ class Writer {
 /** Registers the tests. @param target called in each test; its server and threads outlast the test */
 export function threadsFollow(server: string, target: () => Promise<ServerTarget>): void {
   for (const codec of ['json', 'msgpack'] as const) {
-    test(
-      `two threads have what a LIST of the ${server} has, through changes and a relist, ${codec}`,
-      { timeout: TIMEOUT_MS },
-      async () => {
-        const { kubeConfig, threads, forgetHistory } = await target();
-        const writer = new Writer(kubeConfig);
-        const backoff = { initialMs: 20, maxMs: 200 };
-        const options = { threads, codec, backoff, onError: () => undefined };
-        await using informer = new SharedIndexInformer<V1Pod>(kubeConfig, PODS, options);
-        void informer.run();
-        await informer.waitForSync();
-        await using cache = new SharedCache({ pods: informer });
-        await using first = await Reading.start(cache.port());
-        const names = Array.from({ length: CREATED }, (_, index) => `thread-${codec}-${index}`);
-        for (const name of names) await writer.create(name);
-        // Half of the objects come with its first list, which is under way while they change.
-        await using second = await Reading.start(cache.port());
-        for (const name of names) await writer.label(name, '1');
-        for (const name of names.slice(0, 10)) await writer.remove(name);
+    test(`two threads have what a LIST of the ${server} has, through changes and a relist, ${codec}`, async () => {
+      const { kubeConfig, threads, forgetHistory } = await target();
+      const writer = new Writer(kubeConfig);
+      const backoff = { initialMs: 20, maxMs: 200 };
+      const options = { threads, codec, backoff, onError: () => undefined };
+      await using informer = new SharedIndexInformer<V1Pod>(kubeConfig, PODS, options);
+      void informer.run();
+      await informer.waitForSync();
+      await using cache = new SharedCache({ pods: informer });
+      await using first = await Reading.start(cache.port());
+      const names = Array.from({ length: CREATED }, (_, index) => `thread-${codec}-${index}`);
+      for (const name of names) await writer.create(name);
+      // Half of the objects come with its first list, which is under way while they change.
+      await using second = await Reading.start(cache.port());
+      for (const name of names) await writer.label(name, '1');
+      for (const name of names.slice(0, 10)) await writer.remove(name);
 
-        const assertLevel = async (resourceVersion: string): Promise<void> => {
-          const expected = await writer.list();
-          await informer.waitForResourceVersion(resourceVersion);
-          for (const reading of [first, second]) {
-            const state = (await reading.ask({ type: 'state', resourceVersion })) as ReaderState;
-            assert.deepEqual(state.errors, []);
-            assert.deepEqual(
-              state.cached.map((line) => line.split(' ')[0]),
-              expected,
-            );
-            assert.deepEqual(state.received, expected);
-            assert.deepEqual(state.cached, stateOf(informer.getIndexer()));
-          }
-        };
+      const assertLevel = async (resourceVersion: string): Promise<void> => {
+        const expected = await writer.list();
+        await informer.waitForResourceVersion(resourceVersion);
+        for (const reading of [first, second]) {
+          const state = (await reading.ask({ type: 'state', resourceVersion })) as ReaderState;
+          assert.deepEqual(state.errors, []);
+          assert.deepEqual(
+            state.cached.map((line) => line.split(' ')[0]),
+            expected,
+          );
+          assert.deepEqual(state.received, expected);
+          assert.deepEqual(state.cached, stateOf(informer.getIndexer()));
+        }
+      };
 
-        await assertLevel(await writer.create(`last-${codec}`));
-        await forgetHistory();
-        for (const name of names.slice(10, 20)) await writer.remove(name);
-        for (const name of names.slice(20)) await writer.label(name, '2');
-        await assertLevel(await writer.create(`relisted-${codec}`));
-        for (const name of [...names.slice(20), `last-${codec}`, `relisted-${codec}`])
-          await writer.remove(name);
-      },
-    );
+      await assertLevel(await writer.create(`last-${codec}`));
+      await forgetHistory();
+      for (const name of names.slice(10, 20)) await writer.remove(name);
+      for (const name of names.slice(20)) await writer.label(name, '2');
+      await assertLevel(await writer.create(`relisted-${codec}`));
+      for (const name of [...names.slice(20), `last-${codec}`, `relisted-${codec}`])
+        await writer.remove(name);
+    });
   }
 }

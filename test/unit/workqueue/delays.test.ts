@@ -21,10 +21,14 @@ async function all<T>(queue: DelayingQueue<T>): Promise<(T | undefined)[]> {
   return items;
 }
 
+function delaying(): { clock: FakeClock; queue: DelayingQueue<string> } {
+  const clock = new FakeClock();
+  return { clock, queue: new DelayingQueue<string>({ clock }) };
+}
+
 describe('a delaying queue', () => {
   test('adds an item after its delay, once, and not before', async () => {
-    const clock = new FakeClock();
-    const queue = new DelayingQueue<string>({ clock });
+    const { clock, queue } = delaying();
     queue.addAfter('a', 50);
     clock.advance(49);
     assert.equal(queue.length, 0);
@@ -41,8 +45,7 @@ describe('a delaying queue', () => {
       [50, 30],
       [30, 50],
     ]) {
-      const clock = new FakeClock();
-      const queue = new DelayingQueue<string>({ clock });
+      const { clock, queue } = delaying();
       for (const delay of delays) queue.addAfter('a', delay);
       clock.advance(30);
       assert.equal(queue.length, 1);
@@ -51,16 +54,9 @@ describe('a delaying queue', () => {
   });
 
   test('adds in the order of the times', async () => {
-    const clock = new FakeClock();
-    const queue = new DelayingQueue<string>({ clock });
-    for (const [item, delay] of [
-      ['third', 1000],
-      ['first', 250],
-      ['second', 500],
-      ['fourth', 1000],
-    ] as const) {
-      queue.addAfter(item, delay);
-    }
+    const { clock, queue } = delaying();
+    const delays = { third: 1000, first: 250, second: 500, fourth: 1000 };
+    for (const [item, delay] of Object.entries(delays)) queue.addAfter(item, delay);
     clock.advance(2000);
     assert.deepEqual(await all(queue), ['first', 'second', 'third', 'fourth']);
   });
@@ -73,8 +69,7 @@ describe('a delaying queue', () => {
   });
 
   test('waits longer than a timer can', () => {
-    const clock = new FakeClock();
-    const queue = new DelayingQueue<string>({ clock });
+    const { clock, queue } = delaying();
     queue.addAfter('a', 2 ** 32);
     clock.advance(2 ** 32 - 1);
     assert.equal(queue.length, 0);
@@ -83,8 +78,7 @@ describe('a delaying queue', () => {
   });
 
   test('drops waiting items on shutdown, and ignores later ones', () => {
-    const clock = new FakeClock();
-    const queue = new DelayingQueue<string>({ clock });
+    const { clock, queue } = delaying();
     queue.addAfter('a', 10);
     queue.shutDown();
     queue.addAfter('b', 10);

@@ -1,18 +1,16 @@
 /** Functions of the program that throw, numbers that are none, and loops that never wait. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { parallelizeUntil } from '../../../src/workqueue/parallelize-until.ts';
 import { PriorityQueue } from '../../../src/workqueue/priority-queue.ts';
 import type { RateLimiter } from '../../../src/workqueue/rate-limiters.ts';
 import { RateLimitingQueue } from '../../../src/workqueue/rate-limiting-queue.ts';
 import { runWorkers } from '../../../src/workqueue/run-workers.ts';
 import { WorkQueue } from '../../../src/workqueue/work-queue.ts';
+import { processWarnings } from '../../kit/warnings.ts';
+import type { Warning } from '../../kit/warnings.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 function limiter(faulty: Readonly<Record<string, () => unknown>>): RateLimiter<unknown> {
   const right = { when: () => 10, forget: () => undefined, numRequeues: () => 0 };
@@ -23,11 +21,7 @@ const throwing = (): never => {
   throw new TypeError('wrong');
 };
 
-function warningsOf(context: TestContext): string[] {
-  const codes: string[] = [];
-  context.mock.method(process, 'emitWarning', (_: string, { code }: { code: string }) => codes.push(code));
-  return codes;
-}
+const codesOf = (warned: readonly Warning[]): unknown[] => warned.map(({ code }) => code);
 
 describe('workers go on', () => {
   const LISTENERS = {
@@ -36,7 +30,7 @@ describe('workers go on', () => {
   };
   for (const [how, onError] of Object.entries(LISTENERS)) {
     test(`C281 when onError ${how}, which becomes a warning`, async (context) => {
-      const codes = warningsOf(context);
+      const warned = processWarnings(context);
       const queue = new RateLimitingQueue<string>();
       for (const item of ['bad', 'good']) queue.add(item);
       const done: string[] = [];
@@ -49,7 +43,7 @@ describe('workers go on', () => {
       await running;
       await turn();
       assert.deepEqual(done, ['good']);
-      assert.deepEqual(codes, ['ERR_KUBELOOM_ERROR_LISTENER']);
+      assert.deepEqual(codesOf(warned), ['ERR_KUBELOOM_ERROR_LISTENER']);
     });
   }
 
@@ -120,7 +114,7 @@ describe('workers go on', () => {
   });
 
   test('C281 when the metrics of the program throw', async (context) => {
-    const codes = warningsOf(context);
+    const warned = processWarnings(context);
     const metrics = {
       added: throwing,
       depth: throwing,
@@ -136,7 +130,7 @@ describe('workers go on', () => {
     queue.shutDown();
     await running;
     assert.deepEqual(seen, ['a', 'b']);
-    assert.deepEqual(new Set(codes), new Set(['ERR_KUBELOOM_ERROR_LISTENER']));
+    assert.deepEqual(new Set(codesOf(warned)), new Set(['ERR_KUBELOOM_ERROR_LISTENER']));
   });
 });
 

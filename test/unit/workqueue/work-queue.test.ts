@@ -1,16 +1,12 @@
 /** Tests of the work queue: an item waits once, is in work once at a time, and no addition is lost. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { PriorityQueue } from '../../../src/workqueue/priority-queue.ts';
 import { RateLimitingQueue } from '../../../src/workqueue/rate-limiting-queue.ts';
 import { WorkQueue } from '../../../src/workqueue/work-queue.ts';
 import type { WorkQueueMetrics } from '../../../src/workqueue/queue-metrics.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
-
-/** Waits until all promise reactions have run. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 describe('a work queue', () => {
   test('C150 a work queue returns items in the order of adding, each once however often it was added', async () => {

@@ -2,77 +2,86 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { parallelizeUntil } from '../../../src/workqueue/parallelize-until.ts';
 import { ItemExponentialFailureRateLimiter } from '../../../src/workqueue/rate-limiters.ts';
 import { PriorityQueue } from '../../../src/workqueue/priority-queue.ts';
 import { RateLimitingQueue } from '../../../src/workqueue/rate-limiting-queue.ts';
+import type { ReconcileResult } from '../../../src/workqueue/reconcile-result.ts';
 import { runWorkers } from '../../../src/workqueue/run-workers.ts';
+import type { RunWorkersOptions } from '../../../src/workqueue/run-workers.ts';
 import { TerminalError } from '../../../src/workqueue/terminal-error.ts';
 import { collectMetrics } from '../../../src/metrics/collect.ts';
 import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
+import { processWarnings } from '../../kit/warnings.ts';
+import { deferred } from '../../kit/deferred.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
 
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
+type Reconcile = (item: string) => Promise<ReconcileResult> | ReconcileResult;
+type OnError = NonNullable<RunWorkersOptions<string>['onError']>;
 
-function scene(): { clock: FakeClock; queue: RateLimitingQueue<string> } {
-  const clock = new FakeClock();
-  const rateLimiter = new ItemExponentialFailureRateLimiter<unknown>(10, 1000);
-  return { clock, queue: new RateLimitingQueue<string>({ clock, rateLimiter }) };
-}
+/** A queue with items, and workers that end with the test. */
+class Scene implements AsyncDisposable {
+  readonly clock: FakeClock = new FakeClock();
+  readonly queue: RateLimitingQueue<string>;
+  #running: Promise<void> = Promise.resolve();
 
-interface Warning {
-  readonly message: string;
-  readonly type?: string;
-  readonly code?: string;
-  readonly detail?: string;
-}
+  constructor(...items: readonly string[]) {
+    const rateLimiter = new ItemExponentialFailureRateLimiter<unknown>(10, 1000);
+    this.queue = new RateLimitingQueue<string>({ clock: this.clock, rateLimiter });
+    for (const item of items) this.queue.add(item);
+  }
 
-/** The warnings of the process, from now on to the end of the test. */
-function warnings(context: TestContext): Warning[] {
-  const seen: Warning[] = [];
-  context.mock.method(process, 'emitWarning', (message: string, options: Omit<Warning, 'message'>) =>
-    seen.push({ message, ...options }),
-  );
-  return seen;
+  /** Runs workers until the queue has no item that is due. */
+  async run(reconcile: Reconcile, options: RunWorkersOptions<string> = {}, count = 1): Promise<void> {
+    this.#running = runWorkers(this.queue, count, reconcile, options);
+    await turn();
+  }
+
+  async advance(byMs: number): Promise<void> {
+    this.clock.advance(byMs);
+    await turn();
+  }
+
+  /** Waits for the end of all items. */
+  async end(): Promise<void> {
+    this.queue.shutDown();
+    await this.#running;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
+  }
 }
 
 describe('running workers', () => {
   test('reconciles every item and ends when the queue was shut down and is empty', async () => {
-    const { queue } = scene();
-    for (const item of ['a', 'b', 'c']) queue.add(item);
+    const scene = new Scene('a', 'b', 'c');
     const seen: string[] = [];
-    const running = runWorkers(queue, 2, (item) => void seen.push(item));
-    queue.shutDown();
-    await running;
+    void scene.run((item) => void seen.push(item), {}, 2);
+    await scene.end();
     assert.deepEqual(seen, ['a', 'b', 'c']);
   });
 
   test('never has more items in work than workers', async () => {
-    const { queue } = scene();
-    for (let item = 0; item < 20; item++) queue.add(String(item));
+    const scene = new Scene(...Array.from({ length: 20 }, (_, item) => String(item)));
     let inWork = 0;
     let most = 0;
-    const running = runWorkers(queue, 3, async () => {
+    const reconcile = async (): Promise<void> => {
       most = Math.max(most, ++inWork);
       await turn();
       inWork--;
-    });
-    queue.shutDown();
-    await running;
+    };
+    void scene.run(reconcile, {}, 3);
+    await scene.end();
     assert.equal(most, 3);
   });
 
   test('C189 warns of an item that failed without its control characters, when nothing else listens', async (context) => {
-    const { queue } = scene();
-    const warned = warnings(context);
-    queue.add('a\u001b[2J');
-    const running = runWorkers(queue, 1, () => Promise.reject(new Error('b\nc')), { retriesMax: 0 });
-    queue.shutDown();
-    await running;
+    const scene = new Scene('a\u001b[2J');
+    const warned = processWarnings(context);
+    await scene.run(() => Promise.reject(new Error('b\nc')), { retriesMax: 0 });
+    await scene.end();
     const message = 'reconciling a\\x1b[2J failed: b\\nc';
     assert.deepEqual(
       warned.map(({ message, type, code }) => ({ message, type, code })),
@@ -81,59 +90,44 @@ describe('running workers', () => {
   });
 
   test('warns of failures with the stack of the error, once a second for each message', async (context) => {
-    const { clock, queue } = scene();
-    const warned = warnings(context);
+    await using scene = new Scene('a', 'b', 'c', 'other');
+    const { clock } = scene;
+    const warned = processWarnings(context);
     const reconcile = (item: string): never => {
       throw new TypeError(item === 'other' ? 'another bug' : 'my bug');
     };
-    for (const item of ['a', 'b', 'c', 'other']) queue.add(item);
-    const running = runWorkers(queue, 1, reconcile, { retriesMax: 1, clock });
-    await turn();
+    await scene.run(reconcile, { retriesMax: 1, clock });
     const messages = (): unknown[] => warned.map(({ message }) => message);
     assert.deepEqual(messages(), ['reconciling a failed: my bug', 'reconciling other failed: another bug']);
     assert.match(String(warned[0]?.detail), /^TypeError: my bug\n {4}at reconcile .*workers\.test\.js/);
-    clock.advance(1000);
-    await turn();
+    await scene.advance(1000);
     assert.equal(messages()[2], 'reconciling a failed: my bug (and 2 more like it)');
-    queue.shutDown();
-    await running;
   });
 
   test('retries a failed item as the limiter requires, and forgets it when it succeeds', async () => {
-    const { clock, queue } = scene();
-    queue.add('a');
+    await using scene = new Scene('a');
     const errors: unknown[] = [];
+    const onError: OnError = (error, item, retries) => errors.push([(error as Error).message, item, retries]);
     let attempts = 0;
-    const running = runWorkers(
-      queue,
-      1,
-      () => {
-        if (++attempts < 3) throw new Error(`attempt ${attempts}`);
-      },
-      { onError: (error, item, retries) => errors.push([(error as Error).message, item, retries]) },
-    );
-    await turn();
+    const reconcile = (): void => {
+      if (++attempts < 3) throw new Error(`attempt ${attempts}`);
+    };
+    await scene.run(reconcile, { onError });
     assert.equal(attempts, 1);
-    clock.advance(10);
-    await turn();
+    await scene.advance(10);
     assert.equal(attempts, 2);
-    clock.advance(19);
-    await turn();
+    await scene.advance(19);
     assert.equal(attempts, 2, 'the second delay is twice the first');
-    clock.advance(1);
-    await turn();
+    await scene.advance(1);
     assert.equal(attempts, 3);
-    assert.equal(queue.numRequeues('a'), 0);
+    assert.equal(scene.queue.numRequeues('a'), 0);
     assert.deepEqual(errors, [
       ['attempt 1', 'a', 0],
       ['attempt 2', 'a', 1],
     ]);
-    queue.shutDown();
-    await running;
   });
 
   test('C283 reports no failure of a function that the signal has ended, and failures of the others', async () => {
-    const { queue } = scene();
     const stop = new AbortController();
     const { signal } = stop;
     const works: Record<string, () => Promise<unknown>> = {
@@ -145,53 +139,36 @@ describe('running workers', () => {
         throw new Error('other');
       },
     };
-    for (const item of Object.keys(works)) queue.add(item);
+    const scene = new Scene(...Object.keys(works));
     const failures: unknown[] = [];
     const reconcile = async (item: string): Promise<void> => void (await works[item]?.());
     const onError = (error: unknown): unknown => failures.push((error as Error).message);
-    const running = runWorkers(queue, 4, reconcile, { signal, onError });
-    await turn();
+    await scene.run(reconcile, { signal, onError }, 4);
     stop.abort();
-    await running;
+    await scene.end();
     assert.deepEqual(failures, ['other']);
   });
 
   test('gives an item up after the maximum of retries', async () => {
-    const { clock, queue } = scene();
-    queue.add('a');
+    await using scene = new Scene('a');
     let attempts = 0;
-    const running = runWorkers(
-      queue,
-      1,
-      () => {
-        attempts++;
-        throw new Error('always');
-      },
-      { retriesMax: 1, onError: () => undefined },
-    );
-    await turn();
-    clock.advance(1000);
-    await turn();
-    clock.advance(100_000);
-    await turn();
+    const reconcile = (): never => {
+      attempts++;
+      throw new Error('always');
+    };
+    await scene.run(reconcile, { retriesMax: 1, onError: () => undefined });
+    await scene.advance(1000);
+    await scene.advance(100_000);
     assert.equal(attempts, 2);
-    assert.equal(queue.numRequeues('a'), 0);
-    queue.shutDown();
-    await running;
+    assert.equal(scene.queue.numRequeues('a'), 0);
   });
 
   test('gives an item up after a terminal error, counts it, and takes it again when it is added', async () => {
     const clock = new FakeClock();
     const queue = new RateLimitingQueue<string>({ clock, name: 'terminal' });
     const failures: unknown[] = [];
-    const running = runWorkers(
-      queue,
-      1,
-      () => {
-        throw new TerminalError('hopeless');
-      },
-      { onError: (error, item) => failures.push([(error as TerminalError).code, item]) },
-    );
+    const onError: OnError = (error, item) => failures.push([(error as TerminalError).code, item]);
+    const running = runWorkers(queue, 1, () => Promise.reject(new TerminalError('hopeless')), { onError });
     for (let times = 1; times <= 2; times++) {
       queue.add('a');
       await turn();
@@ -216,88 +193,53 @@ describe('running workers', () => {
     const queue = new PriorityQueue<string>({ clock, rateLimiter });
     queue.addWithOptions({ priority: -100 }, 'fails', 'later');
     const seen: string[] = [];
-    let open = (): void => {};
-    const opened = new Promise<void>((resolve) => (open = resolve));
-    const running = runWorkers(
-      queue,
-      1,
-      async (item) => {
-        seen.push(item);
-        if (item === 'blocks') await opened;
-        if (seen.length === 1) throw new Error('once');
-        return seen.length === 2 ? { requeueAfterMs: 10 } : undefined;
-      },
-      { onError: () => undefined },
-    );
+    const gate = deferred();
+    const reconcile: Reconcile = async (item) => {
+      seen.push(item);
+      if (item === 'blocks') await gate.promise;
+      if (seen.length === 1) throw new Error('once');
+      return seen.length === 2 ? { requeueAfterMs: 10 } : undefined;
+    };
+    const running = runWorkers(queue, 1, reconcile, { onError: () => undefined });
     await turn();
     queue.add('blocks');
     await turn();
     clock.advance(10);
     queue.addWithOptions({ priority: -50 }, 'other');
-    open();
+    gate.resolve();
     await turn();
     queue.shutDown();
     await running;
     assert.deepEqual(seen, ['fails', 'later', 'blocks', 'other', 'fails', 'later']);
   });
 
-  test('do not report an item that ends with the reason of their signal', async () => {
-    const { queue } = scene();
-    queue.add('a');
-    const stop = new AbortController();
-    const failures: unknown[] = [];
-    await runWorkers(
-      queue,
-      1,
-      (_item, signal) => {
-        stop.abort();
-        signal?.throwIfAborted();
-      },
-      { signal: stop.signal, onError: (error) => failures.push(error) },
-    );
-    assert.deepEqual(failures, []);
-  });
-
   test('reconciles again after the time that reconcile returned', async () => {
-    const { clock, queue } = scene();
-    queue.add('a');
+    await using scene = new Scene('a');
     let calls = 0;
-    const running = runWorkers(queue, 1, () => (++calls === 1 ? { requeueAfterMs: 500 } : undefined));
-    await turn();
-    clock.advance(499);
-    await turn();
+    await scene.run(() => (++calls === 1 ? { requeueAfterMs: 500 } : undefined));
+    await scene.advance(499);
     assert.equal(calls, 1);
-    clock.advance(1);
-    await turn();
+    await scene.advance(1);
     assert.equal(calls, 2);
-    queue.shutDown();
-    await running;
   });
 
   test('ends with its signal after the items in progress', async () => {
-    const { queue } = scene();
-    queue.add('a');
-    queue.add('b');
+    const { queue } = new Scene('a', 'b');
     const stop = new AbortController();
     const seen: string[] = [];
-    await runWorkers(
-      queue,
-      1,
-      async (item) => {
-        stop.abort();
-        await turn();
-        seen.push(item);
-      },
-      { signal: stop.signal },
-    );
+    const reconcile = async (item: string): Promise<void> => {
+      stop.abort();
+      await turn();
+      seen.push(item);
+    };
+    await runWorkers(queue, 1, reconcile, { signal: stop.signal });
     assert.deepEqual(seen, ['a']);
     assert.equal(queue.length, 1);
   });
 
   test('ends with its signal while it waits', async () => {
-    const { queue } = scene();
     const stop = new AbortController();
-    const running = runWorkers(queue, 2, () => undefined, { signal: stop.signal });
+    const running = runWorkers(new Scene().queue, 2, () => undefined, { signal: stop.signal });
     await turn();
     stop.abort();
     await running;
@@ -314,34 +256,24 @@ describe('parallelizeUntil', () => {
   ] as const) {
     test(`${pieces} pieces by ${workers} in chunks of ${chunkSize} are each done once`, async () => {
       const done: number[] = [];
-      await parallelizeUntil(
-        workers,
-        pieces,
-        async (piece) => {
-          await turn();
-          done.push(piece);
-        },
-        { chunkSize },
-      );
-      assert.deepEqual(
-        done.toSorted((a, b) => a - b),
-        Array.from({ length: pieces }, (_, piece) => piece),
-      );
+      const work = async (piece: number): Promise<void> => {
+        await turn();
+        done.push(piece);
+      };
+      await parallelizeUntil(workers, pieces, work, { chunkSize });
+      const all = Array.from({ length: pieces }, (_, piece) => piece);
+      assert.deepEqual([done.length, new Set(done)], [pieces, new Set(all)]);
     });
   }
 
   test('begins no piece after the signal', async () => {
     const stop = new AbortController();
     let begun = 0;
-    await parallelizeUntil(
-      2,
-      100,
-      async () => {
-        if (++begun === 4) stop.abort();
-        await turn();
-      },
-      { signal: stop.signal },
-    );
+    const work = async (): Promise<void> => {
+      if (++begun === 4) stop.abort();
+      await turn();
+    };
+    await parallelizeUntil(2, 100, work, { signal: stop.signal });
     assert.equal(begun, 4);
   });
 

@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
+import type { Clock } from '../../../base/clock.ts';
 import { sleep } from '../../../base/sleep.ts';
 import type { LogView } from '../store/event-log.ts';
 import type { ArmedRule, FaultEngine, RequestAction, RequestFacts } from './fault-rules.ts';
@@ -37,19 +38,19 @@ export async function applyFaults(
   response: ServerResponse,
 ): Promise<RequestFaults | undefined> {
   const struck = engine.strike(facts);
-  for (const armed of struck) await held(armed);
+  for (const armed of struck) await held(armed, engine.clock);
   for (const { rule } of struck) {
     if (answered(rule.action, response, listener)) return undefined;
   }
   return { facts, engine, ...modified(struck, facts) };
 }
 
-async function held(armed: ArmedRule<RequestAction>): Promise<void> {
+async function held(armed: ArmedRule<RequestAction>, clock: Clock): Promise<void> {
   const { action } = armed.rule;
   if (action.type !== 'hold') return;
   const { holdMs } = action;
   const ends: Promise<unknown>[] = [armed.whenHealed];
-  if (holdMs !== undefined) ends.push(sleep(holdMs));
+  if (holdMs !== undefined) ends.push(sleep(holdMs, undefined, clock));
   await Promise.race(ends);
 }
 

@@ -4,6 +4,7 @@
  * because a test whose fault did not strike is not a proof.
  */
 
+import type { Clock } from '../../../base/clock.ts';
 import { seededRandom } from '../../../base/random.ts';
 import type { Status } from '../store/status.ts';
 
@@ -214,7 +215,12 @@ export class FaultEngine {
   #armed: ArmedRule[] = [];
   #landed: LandedFault[] = [];
   readonly #streams = new Set<StruckStream>();
+  readonly clock: Clock;
   random: () => number = seededRandom(1);
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
 
   /** Adds rules to those in force. */
   set({ seed = 1, rules }: FaultScenario): void {
@@ -250,7 +256,7 @@ export class FaultEngine {
     this.#landed.push({
       faultId: rule.faultId,
       action: rule.action.type,
-      atMs: performance.timeOrigin + performance.now(),
+      atMs: performance.timeOrigin + this.clock.now(),
       evidence: { verb, path, connection, resourceVersion: query.get('resourceVersion') ?? '', ...more },
     });
     if (this.#landed.length > 2 * LANDED_MAX) this.#landed = this.landed;

@@ -3,6 +3,9 @@
  * in a worker or in a process.
  */
 
+import type { Duplex } from 'node:stream';
+import { backgroundClock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { ACCESS_REVIEWS } from '../serve/access-review.ts';
 import { sleep } from '../../../base/sleep.ts';
 import { KubeloomError } from '../../../base/errors.ts';
@@ -80,18 +83,19 @@ export class ApiServer {
   readonly #faultPort: FaultPort;
   #load: LoadGenerator | undefined;
 
-  constructor(given: ApiServerOptions) {
+  /** @param clock of everything but `load` and `restart` */
+  constructor(given: ApiServerOptions, clock: Clock = backgroundClock) {
     const options = resolveOptions(given);
     const table = new ResourceTable();
     for (const definition of [DEFINITIONS, ACCESS_REVIEWS]) table.register(definition);
     const { historyEventsMax: eventsMax, historyBytesMax: bytesMax, firstRevision } = options;
-    const log = new EventLog({ eventsMax, bytesMax }, firstRevision);
+    const log = new EventLog({ eventsMax, bytesMax }, firstRevision, clock);
     const listener = new Listener(options, (request, response) =>
       handleRequest(this.#services, request, response),
     );
     const namespaces = log.collection(table.named('namespaces'));
     const writer = new StoredObjectWriter(log, namespaces);
-    const watches = new Watches(options, listener);
+    const watches = new Watches(options, listener, clock);
     writer.controlLoops.add(new ServedDefinitions({ table, log, writer, watches }));
     writer.controlLoops.add(new GarbageCollector(table, log, writer));
     writer.controlLoops.add(new NamespaceDeletion(namespaces, log, writer));
@@ -102,7 +106,7 @@ export class ApiServer {
       listener,
       writer,
       watches,
-      engine: new FaultEngine(),
+      engine: new FaultEngine(clock),
       requests: new RequestLog(),
       rights: new Rights(),
     };
@@ -116,6 +120,11 @@ export class ApiServer {
     const { listener, options } = this.#services;
     await listener.listen();
     return { url: listener.url, token: options.token, ca: listener.ca };
+  }
+
+  /** Serves a connection that did not come through the port. */
+  accept(connection: Duplex): void {
+    this.#services.listener.accept(connection);
   }
 
   readonly control = {

@@ -1,6 +1,7 @@
 /** All open watches of the server: opens them, sends bookmarks, and breaks them on request. */
 
-import { backgroundClock, realClock, scheduleEvery } from '../../../base/clock.ts';
+import { scheduleEvery } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { Collection, LogView } from '../store/event-log.ts';
 import { FaultStream } from '../faults/fault-stream.ts';
 import { representationFor } from '../wire/http-io.ts';
@@ -50,15 +51,17 @@ const HALF_LINE = Buffer.from('{"type":"MODIFIED","object":{"kind":"Po');
 export class Watches {
   readonly #options: WatchesOptions;
   readonly #listener: Listener;
+  readonly #clock: Clock;
   readonly #open = new Set<OpenWatch>();
   readonly #waiting = new Set<() => void>();
   readonly #endBookmarks: () => void;
 
-  constructor(options: WatchesOptions, listener: Listener) {
+  constructor(options: WatchesOptions, listener: Listener, clock: Clock) {
+    this.#clock = clock;
     this.#listener = listener;
     this.#options = options;
     const send = (): void => void this.sendBookmarks();
-    this.#endBookmarks = scheduleEvery(backgroundClock, options.bookmarkIntervalMs, send);
+    this.#endBookmarks = scheduleEvery(clock, options.bookmarkIntervalMs, send);
   }
 
   async open(call: Call): Promise<void> {
@@ -196,10 +199,10 @@ export class Watches {
     const { timeoutSeconds = 0 } = options;
     const lifeMs =
       timeoutSeconds > 0 ? timeoutSeconds * 1000 : this.#options.watchTimeoutMs * (1 + Math.random());
-    cancels.push(realClock.schedule(lifeMs, () => watch.close()));
+    cancels.push(this.#clock.schedule(lifeMs, () => watch.close()));
     const lastMs = lifeMs - BOOKMARK_BEFORE_END_MS;
     const { log } = call.collection;
-    if (lastMs > 0) cancels.push(realClock.schedule(lastMs, () => watch.bookmark(log.revision)));
+    if (lastMs > 0) cancels.push(this.#clock.schedule(lastMs, () => watch.bookmark(log.revision)));
     stream.open(watch);
     watch.pump();
     for (const check of this.#waiting) check();

@@ -3,7 +3,8 @@
  * conflicts and 410s follow from this single order, as in etcd.
  */
 
-import { realClock, realTimers } from '../../../base/clock.ts';
+import { backgroundClock, realTimers } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { History } from './history.ts';
 import type { ChangeType, HistoryLimits, LogEvent } from './history.ts';
 import { Journal } from './journal.ts';
@@ -17,13 +18,15 @@ export type LogView = Pick<EventLog, 'revision' | 'reached'>;
 
 export class EventLog {
   readonly #limits: HistoryLimits;
+  readonly #clock: Clock;
   readonly #collections = new Map<string, Collection>();
   readonly #waiting = new Set<() => void>();
   #revision: number;
   #compacted: number;
 
-  constructor(limits: HistoryLimits, firstRevision: number) {
+  constructor(limits: HistoryLimits, firstRevision: number, clock: Clock = backgroundClock) {
     this.#limits = limits;
+    this.#clock = clock;
     this.#revision = firstRevision;
     this.#compacted = firstRevision;
   }
@@ -87,7 +90,7 @@ export class EventLog {
       const check = (): void => {
         if (this.#revision >= revision) finish(true);
       };
-      const cancel = realClock.schedule(timeoutMs, () => finish(false));
+      const cancel = this.#clock.schedule(timeoutMs, () => finish(false));
       this.#waiting.add(check);
     });
   }

@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createCertificates } from './certificates.ts';
 import type { ServerCertificates } from './certificates.ts';
 import type { ResolvedOptions } from '../store/server-options.ts';
@@ -39,17 +40,16 @@ export class Listener {
 
   async listen(): Promise<void> {
     const server = this.#create();
-    this.#server = server;
-    server.on('connection', (socket: Socket) => {
-      socket.setNoDelay(true);
-      this.#sockets.set(socket, ++this.#count);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(this.#port, this.#host, () => resolve());
     });
     this.#port = (server.address() as AddressInfo).port;
+  }
+
+  /** Serves a connection that did not come through the port. */
+  accept(connection: Duplex): void {
+    (this.#server ?? this.#create()).emit('connection', connection);
   }
 
   /** Stops listening and cuts every connection. */
@@ -79,8 +79,17 @@ export class Listener {
 
   #create(): Server {
     const settings = { keepAliveTimeout: 60_000, requestTimeout: 0 };
-    if (this.#certificates === undefined) return createServer(settings, this.#handler);
-    const { certificate, privateKey } = this.#certificates;
-    return createSecureServer({ ...settings, cert: certificate, key: privateKey }, this.#handler);
+    const { certificate: cert, privateKey: key } = this.#certificates ?? {};
+    const server =
+      cert === undefined
+        ? createServer(settings, this.#handler)
+        : createSecureServer({ ...settings, cert, key }, this.#handler);
+    this.#server = server;
+    server.on('connection', (socket: Socket) => {
+      socket.setNoDelay(true);
+      this.#sockets.set(socket, ++this.#count);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+    return server;
   }
 }

@@ -14,9 +14,9 @@ export interface Judged {
 
 export type Conclusion =
   | { readonly kind: 'PASS'; readonly reasons: readonly [] }
-  | { readonly kind: 'FAIL' | 'INVALID'; readonly reasons: readonly string[] };
+  | { readonly kind: 'FAIL'; readonly reasons: readonly string[] };
 
-export const EXIT_CODES: Readonly<Record<Conclusion['kind'], number>> = { PASS: 0, FAIL: 1, INVALID: 2 };
+export const EXIT_CODES: Readonly<Record<Conclusion['kind'], number>> = { PASS: 0, FAIL: 1 };
 
 /** Colours of verdicts; one that says nothing about the watchers is yellow. */
 const COLOURS: Readonly<Record<string, Colour>> = { PASS: 'green', FAIL: 'red', THRESHOLD: 'red' };

@@ -141,27 +141,12 @@ describe('onAddOrUpdate', () => {
 
 describe('onDelete', () => {
   const cases = [
-    {
-      title: 'of the same object drops the own write, however old the state',
-      uid: 'uid-1',
-      version: '1',
-      expected: undefined,
-    },
-    {
-      title: 'of another object, newer, drops the own write',
-      uid: 'uid-2',
-      version: '4',
-      expected: undefined,
-    },
-    {
-      title: 'of another object at the same version drops the own write',
-      uid: 'uid-2',
-      version: '3',
-      expected: undefined,
-    },
-    { title: 'of another object, older, keeps the own write', uid: 'uid-2', version: '1', expected: '3' },
-  ];
-  for (const { title, uid, version, expected } of cases) {
+    ['of the same object drops the own write, however old the state', 'uid-1', '1', undefined],
+    ['of another object, newer, drops the own write', 'uid-2', '4', undefined],
+    ['of another object at the same version drops the own write', 'uid-2', '3', undefined],
+    ['of another object, older, keeps the own write', 'uid-2', '1', '3'],
+  ] as const;
+  for (const [title, uid, version, expected] of cases) {
     test(title, () => {
       for (const isInferred of [false, true]) {
         const { store, cache, seen } = scene({ includeAdds: true });

@@ -2,34 +2,19 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { Lazy } from '../../../../src/client-go/cache/synctrack.ts';
-import { AsyncTracker, SingleFileTracker } from '../../../../src/client-go/cache/synctrack.ts';
+import { AsyncTracker, Lazy, SingleFileTracker } from '../../../../src/client-go/cache/synctrack.ts';
+import { deferred } from '../../../kit/deferred.ts';
+import type { Deferred } from '../../../kit/deferred.ts';
 
 /** Evaluations that end when the test ends them. */
-function scripted(): { lazy: Lazy<string>; running: PromiseWithResolvers<string>[] } {
-  const running: PromiseWithResolvers<string>[] = [];
+function scripted(): { lazy: Lazy<string>; running: Deferred<string>[] } {
+  const running: Deferred<string>[] = [];
   const lazy = new Lazy(() => {
-    const evaluation = withResolvers<string>();
+    const evaluation = deferred<string>();
     running.push(evaluation);
     return evaluation.promise;
   });
   return { lazy, running };
-}
-
-interface PromiseWithResolvers<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: Error) => void;
-}
-
-function withResolvers<T>(): PromiseWithResolvers<T> {
-  let resolve: (value: T) => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<T>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  return { promise, resolve, reject };
 }
 
 describe('a lazy value', () => {

@@ -1,7 +1,7 @@
 /** Tests of errors in users' functions: they are reported, and end neither the reflector nor the process. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { processWarnings } from '../../../kit/warnings.ts';
 import { ReflectorScene, settle } from './scene.ts';
 import { podList } from './scripted-lister-watcher.ts';
 import type { ScriptedWatch } from './scripted-lister-watcher.ts';
@@ -41,28 +41,22 @@ test('A stop() that throws is reported, and its error does not reach the caller 
   assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_LISTER_WATCHER']);
 });
 
-test('A watch error handler that throws or rejects causes a warning', async (context: TestContext) => {
+test('A watch error handler that throws or rejects causes a warning', async (context) => {
   for (const watchErrorHandler of [
     (): never => {
       throw new Error('no pager');
     },
     (): Promise<never> => Promise.reject(new Error('no pager')),
   ]) {
-    const warned: string[] = [];
-    const mock = context.mock.method(
-      process,
-      'emitWarning',
-      (message: string, { code }: { code: string }) => {
-        warned.push(`${code} ${message}`);
-      },
-    );
+    const warned = processWarnings(context);
     const scene = new ReflectorScene({ watchErrorHandler });
     scene.source.listAnswers.push(new Error('no list'));
     await scene.run();
     await settle();
-    mock.mock.restore();
+    context.mock.restoreAll();
     assert.equal(warned.length, 1);
-    assert.match(warned[0] ?? '', /^ERR_KUBELOOM_ERROR_LISTENER .*no pager/);
+    assert.equal(warned[0]?.code, 'ERR_KUBELOOM_ERROR_LISTENER');
+    assert.match(warned[0].message, /no pager/);
     await scene.stop();
   }
 });

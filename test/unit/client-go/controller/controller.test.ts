@@ -1,17 +1,8 @@
 /** Tests of Controller and plain informers: client-go's controller_test.go with a scripted source and no waiting. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newStore } from '../../../../src/client-go/cache/indexed-store.ts';
-import {
-  ExplicitKey,
-  deletionHandlingMetaNamespaceKeyFunc,
-  metaNamespaceKeyFunc,
-} from '../../../../src/kube/keys.ts';
-import { newController } from '../../../../src/client-go/controller/controller.ts';
+import { ExplicitKey, metaNamespaceKeyFunc } from '../../../../src/kube/keys.ts';
 import { newInformerWithOptions } from '../../../../src/client-go/controller/informer.ts';
-import { processDeltas } from '../../../../src/client-go/controller/process-deltas.ts';
-import type { Deltas } from '../../../../src/client-go/queue/delta.ts';
-import { RealFIFO } from '../../../../src/client-go/queue/real-fifo.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 import { InformerScene, settle, started } from './scene.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
@@ -34,8 +25,7 @@ test('A handler that deletes each delivered object receives every deletion', asy
     if (verb === 'add') scene.source.watching.send(deleted(name, 9));
   };
   await scene.run();
-  scene.source.watching.send(added('a-hello', 2), added('b-controller', 3), added('c-framework', 4));
-  await settle();
+  await scene.send(added('a-hello', 2), added('b-controller', 3), added('c-framework', 4));
   const deletions = scene.handler.calls.filter((call) => call.startsWith('delete'));
   assert.deepEqual(deletions, ['delete a-hello@9', 'delete b-controller@9', 'delete c-framework@9']);
   assert.deepEqual(scene.informer.store.listKeys(), []);
@@ -48,71 +38,26 @@ test('A controller has synced when the first list has been processed, not before
   scene.handler.onCall = (): unknown => seen.push(controller.hasSynced());
   assert.equal(controller.hasSynced(), false);
   assert.equal(controller.lastSyncResourceVersion(), '');
-  scene.source.listAnswers.push(podList(5, [pod('foo', 4), pod('bar', 5)]));
-  await scene.run();
+  await scene.run(podList(5, [pod('foo', 4), pod('bar', 5)]));
   assert.deepEqual(seen, [false, false]);
   assert.equal(controller.hasSynced(), true);
   assert.ok(controller.hasSyncedChecker.isDone);
   assert.equal(controller.lastSyncResourceVersion(), '5');
-  scene.source.watching.send(errorEvent(410, 'Expired'));
-  await settle();
+  await scene.send(errorEvent(410, 'Expired'));
   assert.equal(controller.hasSynced(), true);
 });
 
-test('After lost events and a new list, atomic or not, no object is in the initial list', async () => {
-  const store = newStore<Pod>(deletionHandlingMetaNamespaceKeyFunc);
-  const plain = new RealFIFO<Pod>({ knownObjects: store });
-  const clock = new FakeClock();
-  const scenes = [new InformerScene(), new InformerScene()] as const;
-  const [atomic, other] = scenes;
-  const controller = newController<Pod, Deltas<Pod>>({
-    queue: plain,
-    listerWatcher: other.source,
-    clock,
-    random: () => 0,
-    watchErrorHandler: () => undefined,
-    process: (deltas, isInInitialList) => processDeltas(other.handler, store, deltas, isInInitialList),
-  });
-  for (const { source } of scenes) source.listAnswers.push(podList(1, [pod('pod-1', 1), pod('pod-0', 1)]));
-  await atomic.run();
-  const running = controller.run({ signal: other.signal });
-  await settle();
-  for (const { source } of scenes) {
-    source.listAnswers.push(podList(4, [pod('pod-1', 3), pod('pod-2', 4)]));
-    source.watching.send(errorEvent(410, 'Expired'));
-  }
-  await settle();
-  atomic.clock.advance(800);
-  clock.advance(800);
-  await settle();
-  for (const { handler } of scenes) {
-    assert.deepEqual(handler.calls, [
-      'add pod-1@1 initial',
-      'add pod-0@1 initial',
-      'missing pod-0 pod-0@1',
-      'update pod-1@1 pod-1@3',
-      'add pod-2@4',
-    ]);
-  }
-  await atomic.stop();
-  await other.stop();
-  await running;
-});
-
-test('The store has the version of an event when the handler is called, and follows bookmarks', async () => {
+test('The store has the change, and its version, when the handler is called, and follows bookmarks', async () => {
   await using scene = new InformerScene();
   const { store } = scene.informer;
-  const versions: string[] = [];
-  scene.handler.onCall = (): unknown => versions.push(store.lastStoreSyncResourceVersion());
-  scene.source.listAnswers.push(podList(1, [pod('foo', 1)]));
-  await scene.run();
-  scene.source.watching.send(modified('foo', 2));
-  await settle();
-  scene.source.watching.send(deleted('foo', 3));
-  await settle();
-  assert.deepEqual(versions, ['1', '2', '3']);
-  scene.source.watching.send(bookmark(9));
-  await settle();
+  const seen: string[] = [];
+  scene.handler.onCall = (call): unknown =>
+    seen.push(`${call}: ${store.listKeys().join()} ${store.lastStoreSyncResourceVersion()}`);
+  await scene.run(podList(1, [pod('foo', 1)]));
+  await scene.send(modified('foo', 2));
+  await scene.send(deleted('foo', 3));
+  assert.deepEqual(seen, ['add foo@1 initial: foo 1', 'update foo@1 foo@2: foo 2', 'delete foo@3:  3']);
+  await scene.send(bookmark(9));
   assert.equal(store.lastStoreSyncResourceVersion(), '9');
 });
 
@@ -153,12 +98,9 @@ test("Store and handler receive only the transform's results, old objects includ
     };
     const scene = new InformerScene({ transform });
     scene.source.isWatchListUnsupported = !isStreaming;
-    scene.source.listAnswers.push(podList(2, [pod('pod1', 2)]));
-    await scene.run();
-    if (isStreaming) scene.source.watching.send(added('pod1', 2), bookmark(2, 'true'));
-    await settle();
-    scene.source.watching.send(added('pod2', 3), modified('pod1', 4), deleted('pod2', 5));
-    await settle();
+    await scene.run(podList(2, [pod('pod1', 2)]));
+    if (isStreaming) await scene.send(added('pod1', 2), bookmark(2, 'true'));
+    await scene.send(added('pod2', 3), modified('pod1', 4), deleted('pod2', 5));
     assert.deepEqual(scene.handler.calls, [
       'add pod1@2t initial',
       'add pod2@3t',
@@ -180,13 +122,10 @@ test('C128 A transform that fails is reported, and the object is stored as recei
     };
     const scene = new InformerScene({ transform });
     scene.source.isWatchListUnsupported = !isStreaming;
-    scene.source.listAnswers.push(podList(1, [pod('foo', 1)]));
-    await scene.run();
-    if (isStreaming) scene.source.watching.send(added('foo', 1), bookmark(1, 'true'));
-    await settle();
+    await scene.run(podList(1, [pod('foo', 1)]));
+    if (isStreaming) await scene.send(added('foo', 1), bookmark(1, 'true'));
     isRenaming = true;
-    scene.source.watching.send(added('bar', 2));
-    await settle();
+    await scene.send(added('bar', 2));
     assert.deepEqual(scene.handler.calls, ['add foo@1 initial', 'add bar@2']);
     assert.deepEqual(scene.errors, ['transform ERR_KUBELOOM_TRANSFORM', 'transform ERR_KUBELOOM_TRANSFORM']);
     assert.equal(scene.informer.controller.hasSynced(), true);
@@ -199,11 +138,9 @@ test("C125 A handler's error is reported, the informer syncs and continues", asy
   scene.handler.onCall = (call): void => {
     if (call.includes('bad')) throw new Error('no');
   };
-  scene.source.listAnswers.push(podList(2, [pod('bad', 1), pod('good', 2)]));
-  await scene.run();
+  await scene.run(podList(2, [pod('bad', 1), pod('good', 2)]));
   assert.equal(scene.informer.controller.hasSynced(), true);
-  scene.source.watching.send(modified('bad', 3), modified('good', 4));
-  await settle();
+  await scene.send(modified('bad', 3), modified('good', 4));
   assert.deepEqual(scene.handler.calls, [
     'add bad@1 initial',
     'add good@2 initial',
@@ -217,15 +154,13 @@ test('Events that came together are processed as a batch, each change delivered 
   await using scene = new InformerScene();
   const sizes: number[] = [];
   scene.handler.onCall = (): unknown => sizes.push(scene.informer.store.size);
-  scene.source.listAnswers.push(podList(1, []));
-  await scene.run();
+  await scene.run(podList(1, []));
   let release: () => void = () => undefined;
   scene.handler.onCall = (call): unknown => {
     sizes.push(scene.informer.store.size);
     return call === 'add first@2' ? new Promise<void>((resolve) => (release = resolve)) : undefined;
   };
-  scene.source.watching.send(added('first', 2), added('a', 3), added('b', 4), modified('a', 5));
-  await settle();
+  await scene.send(added('first', 2), added('a', 3), added('b', 4), modified('a', 5));
   release();
   await settle();
   assert.deepEqual(scene.handler.take(), ['add first@2', 'add a@3', 'add b@4', 'update a@3 a@5']);
@@ -234,15 +169,13 @@ test('Events that came together are processed as a batch, each change delivered 
 
 test('A resync delivers the whole store again, unless shouldResync returns false', async () => {
   let isWanted = true;
-  const scene = new InformerScene({ resyncPeriodMs: 1000, shouldResync: () => isWanted });
-  scene.source.listAnswers.push(podList(1, [pod('foo', 1)]));
-  await scene.run();
-  scene.clock.advance(1000);
-  await settle();
+  const scene = await new InformerScene({ resyncPeriodMs: 1000, shouldResync: () => isWanted }).run(
+    podList(1, [pod('foo', 1)]),
+  );
+  await scene.advance(1000);
   assert.deepEqual(scene.handler.take(), ['add foo@1 initial', 'update foo@1 foo@1']);
   isWanted = false;
-  scene.clock.advance(1000);
-  await settle();
+  await scene.advance(1000);
   assert.deepEqual(scene.handler.take(), []);
   await scene.stop();
   assert.equal(scene.clock.pending, 0);
@@ -267,15 +200,11 @@ test('A controller stopped before it runs sends no request', async () => {
 });
 
 test('A stop waits for the call in progress; the queued changes are not delivered', async () => {
-  const scene = new InformerScene();
-  scene.source.listAnswers.push(podList(1, []));
-  await scene.run();
+  const scene = await new InformerScene().run(podList(1, []));
   let release: () => void = () => undefined;
   scene.handler.onCall = (): Promise<void> => new Promise((resolve) => (release = resolve));
-  scene.source.watching.send(added('foo', 2));
-  await settle();
-  scene.source.watching.send(added('bar', 3));
-  await settle();
+  await scene.send(added('foo', 2));
+  await scene.send(added('bar', 3));
   let isStopped = false;
   const stopping = scene.stop().then(() => (isStopped = true));
   await settle();

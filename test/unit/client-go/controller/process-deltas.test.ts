@@ -16,40 +16,15 @@ import { pod } from './scripted-lister-watcher.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
 
 const newPods = (): Store<Pod> & TransactionStore<Pod> => newStore<Pod>(deletionHandlingMetaNamespaceKeyFunc);
+const scene = () => ({ store: newPods(), handler: new RecordingHandler() });
 const replacedAll = (resourceVersion: string, objects: readonly Pod[]): Deltas<Pod> => [
   { type: 'ReplacedAll', resourceVersion, objects },
 ];
+const added = (name: string) => ({ type: 'Added', object: pod(name) }) as const;
 const nameless: Pod = JSON.parse('{"kind":"Pod","metadata":{}}');
 
-test('The store decides between an addition and an update, whatever the type of the delta', async () => {
-  const store = newPods();
-  const handler = new RecordingHandler();
-  for (const [version, type] of (['Updated', 'Added', 'Sync', 'Replaced'] as const).entries()) {
-    await processDeltas(handler, store, [{ type, object: pod('foo', version + 1) }], true);
-  }
-  assert.deepEqual(handler.calls, [
-    'add foo@1 initial',
-    'update foo@1 foo@2',
-    'update foo@2 foo@3',
-    'update foo@3 foo@4',
-  ]);
-});
-
-test('The store has the change, and its version, when the handler is called', async () => {
-  const store = newPods();
-  const handler = new RecordingHandler();
-  const seen: string[] = [];
-  handler.onCall = (call): unknown =>
-    seen.push(`${call}: ${store.listKeys().join()} ${store.lastStoreSyncResourceVersion()}`);
-  await processDeltas(handler, store, [{ type: 'Added', object: pod('foo', 1) }], false);
-  await processDeltas(handler, store, [{ type: 'Updated', object: pod('foo', 2) }], false);
-  await processDeltas(handler, store, [{ type: 'Deleted', object: pod('foo', 3) }], false);
-  assert.deepEqual(seen, ['add foo@1: foo 1', 'update foo@1 foo@2: foo 2', 'delete foo@3:  3']);
-});
-
 test('A deletion is delivered whether or not the object was known, and a tombstone moves no version', async () => {
-  const store = newPods();
-  const handler = new RecordingHandler();
+  const { store, handler } = scene();
   await processDeltas(handler, store, [{ type: 'Deleted', object: pod('never', 1) }], false);
   store.add(pod('foo', 5));
   await processDeltas(handler, store, [{ type: 'Deleted', object: tombstone('foo', pod('foo', 4)) }], false);
@@ -59,9 +34,8 @@ test('A deletion is delivered whether or not the object was known, and a tombsto
 });
 
 test('A whole list replaces the store at once; then missing objects and the list are delivered, in this order', async () => {
-  const store = newPods();
+  const { store, handler } = scene();
   for (const name of ['gone', 'kept', 'lost']) store.add(pod(name, 1));
-  const handler = new RecordingHandler();
   const contents: string[] = [];
   handler.onCall = (): unknown => contents.push(store.listKeys().join(' '));
   const objects = [pod('new', 7), pod('kept', 6), pod('newer', 8)];
@@ -77,18 +51,8 @@ test('A whole list replaces the store at once; then missing objects and the list
   assert.equal(store.lastStoreSyncResourceVersion(), '9');
 });
 
-test('Of two items of a list with one key the second is an update of the first', async () => {
-  const store = newPods();
-  const handler = new RecordingHandler();
-  const objects = [pod('foo', 1), pod('foo', 2)];
-  await processDeltas(handler, store, replacedAll('2', objects), false);
-  assert.deepEqual(handler.calls, ['add foo@1', 'update foo@1 foo@2']);
-  assert.equal(store.getByKey('foo')?.metadata.resourceVersion, '2');
-});
-
 test('C125 One object without a key is an error, and the rest of the list is stored and delivered', async () => {
-  const store = newPods();
-  const handler = new RecordingHandler();
+  const { store, handler } = scene();
   const objects = [pod('foo', 1), nameless, pod('bar', 2)];
   const processing = processDeltas(handler, store, replacedAll('2', objects), false);
   await assert.rejects(processing, { code: 'ERR_KUBELOOM_KEY' });
@@ -97,35 +61,16 @@ test('C125 One object without a key is an error, and the rest of the list is sto
 });
 
 test('C130 A list that the store rejects is not delivered', async () => {
-  const store = newPods();
+  const { store, handler } = scene();
   store.replace = (): void => {
     throw new Error('refused');
   };
-  const handler = new RecordingHandler();
-  const objects = [pod('foo', 1)];
-  const processing = processDeltas(handler, store, replacedAll('2', objects), false);
-  await assert.rejects(processing, /refused/);
+  await assert.rejects(processDeltas(handler, store, replacedAll('2', [pod('foo', 1)]), false), /refused/);
   assert.deepEqual(handler.calls, []);
 });
 
-test('A resync delivers every object; a bookmark moves the version and delivers nothing', async () => {
-  const store = newPods();
-  store.add(pod('foo', 1));
-  store.add(pod('bar', 2));
-  const handler = new RecordingHandler();
-  await processDeltas(
-    handler,
-    store,
-    [{ type: 'SyncAll' }, { type: 'Bookmark', resourceVersion: '7' }],
-    false,
-  );
-  assert.deepEqual(handler.calls, ['update foo@1 foo@1', 'update bar@2 bar@2']);
-  assert.equal(store.lastStoreSyncResourceVersion(), '7');
-});
-
 test('C125 When a handler throws, the other calls are made; all its errors are thrown at the end', async () => {
-  const store = newPods();
-  const handler = new RecordingHandler();
+  const { store, handler } = scene();
   handler.onCall = (call): void => {
     if (!call.includes('bar')) throw new Error(`not ${call}`);
   };
@@ -151,10 +96,7 @@ test('The promise of a handler is awaited before its next call', async () => {
       order.push(`end ${object.metadata.name}`);
     },
   };
-  const deltas = [
-    { type: 'Added', object: pod('foo') },
-    { type: 'Added', object: pod('bar') },
-  ] as const;
+  const deltas = [added('foo'), added('bar')];
   await processDeltas(handler, store, deltas, false);
   await processDeltasInBatch(handler, newPods(), deltas, false);
   const once = ['begin foo', 'end foo', 'begin bar', 'end bar'];
@@ -174,10 +116,8 @@ test('A value that is not a delta is an error', async () => {
 });
 
 test('A batch is one transaction, and the handler is called in its order after all of it is stored', async () => {
-  const store = newPods();
-  store.add(pod('old', 1));
-  store.add(pod('gone', 1));
-  const handler = new RecordingHandler();
+  const { store, handler } = scene();
+  for (const name of ['old', 'gone']) store.add(pod(name, 1));
   const sizes: number[] = [];
   handler.onCall = (): unknown => sizes.push(store.size);
   const deltas = [
@@ -213,13 +153,10 @@ test('C130 A write of a batch that failed is not delivered, and is in the error'
     store.transaction = (): TransactionError | undefined =>
       errors.length > 0 ? new TransactionError(successful, total, errors) : undefined;
     const handler = new RecordingHandler();
-    const deltas = indices.map((index) => ({ type: 'Added', object: pod(`pod-${index}`) }) as const);
+    const deltas = indices.map((index) => added(`pod-${index}`));
     const processing = processDeltasInBatch(handler, store, deltas, false);
-    if (failing.length === 0) await processing;
-    else
-      await assert.rejects(processing, {
-        message: new RegExp(`failed to execute \\(1/${total}\\) transactions`),
-      });
+    const message = new RegExp(`failed to execute \\(1/${total}\\) transactions`);
+    await (failing.length === 0 ? processing : assert.rejects(processing, { message }));
     assert.deepEqual(
       handler.calls,
       successful.map((index) => `add pod-${index}@1`),
@@ -228,12 +165,8 @@ test('C130 A write of a batch that failed is not delivered, and is in the error'
 });
 
 test('An object without a key in a batch is left out, and the others are stored', async () => {
-  const store = newPods();
-  const handler = new RecordingHandler();
-  const deltas = [
-    { type: 'Added', object: pod('foo') },
-    { type: 'Added', object: nameless },
-  ] as const;
+  const { store, handler } = scene();
+  const deltas = [added('foo'), { type: 'Added', object: nameless } as const];
   await assert.rejects(processDeltasInBatch(handler, store, deltas, false), {
     code: 'ERR_KUBELOOM_TRANSACTION',
   });
@@ -247,10 +180,7 @@ test('A store without transactions receives a batch one by one, and its errors a
   };
   const plain = Object.assign<Store<Pod>, object>(store, { add, transaction: undefined });
   const handler = new RecordingHandler();
-  const deltas = [
-    { type: 'Added', object: pod('foo') },
-    { type: 'Added', object: pod('bar') },
-  ] as const;
+  const deltas = [added('foo'), added('bar')];
   await assert.rejects(processDeltasInBatch(handler, plain, deltas, false), /refused/);
   assert.deepEqual(handler.calls, ['add bar@1']);
 });

@@ -25,8 +25,7 @@ test('With a page size every list comes in pages of it, also at a version', asyn
   scene.source.take();
   const all = podsOf(10);
   scene.source.listAnswers.push(podList(10, all.slice(0, 4), 'C1'), podList(10, all.slice(4, 8), 'C2'));
-  scene.source.listAnswers.push(podList(10, all.slice(8)));
-  await scene.listAndWatch();
+  await scene.listAndWatch(podList(10, all.slice(8)));
   assert.deepEqual(lists(scene), [
     'LIST {"resourceVersion":"10","limit":4}',
     'LIST {"limit":4,"continue":"C1"}',
@@ -91,9 +90,7 @@ test('A watch lasts a random time between five and ten minutes; a longer minimum
       [0.5, (least + most) / 2],
       [0.999_999, most - 1],
     ] as const) {
-      const scene = new ReflectorScene({ minWatchTimeoutMs, random: () => chance });
-      scene.source.listAnswers.push(podList(1, []));
-      await scene.run();
+      const scene = await new ReflectorScene({ minWatchTimeoutMs, random: () => chance }).run(podList(1, []));
       assert.deepEqual(scene.source.timeouts, [expected]);
       await scene.stop();
     }
@@ -101,9 +98,7 @@ test('A watch lasts a random time between five and ten minutes; a longer minimum
 });
 
 test('A watch that the server ends in time is resumed at once, where it ended', async () => {
-  await using scene = new ReflectorScene();
-  scene.source.listAnswers.push(podList(1, []));
-  await scene.run();
+  await using scene = await new ReflectorScene().run(podList(1, []));
   scene.source.take();
   scene.source.watching.send(added('foo', 7)).end();
   await settle();
@@ -116,9 +111,7 @@ test('A watch that the server ends in time is resumed at once, where it ended', 
 });
 
 test('A watch that breaks is reported and resumed where it broke', async () => {
-  await using scene = new ReflectorScene();
-  scene.source.listAnswers.push(podList(1, []));
-  await scene.run();
+  await using scene = await new ReflectorScene().run(podList(1, []));
   scene.source.take();
   scene.source.watching.send(added('foo', 7)).end(new Error('ECONNRESET'));
   await settle();
@@ -129,8 +122,7 @@ test('A watch that breaks is reported and resumed where it broke', async () => {
 test('An event that cannot be parsed is requested again; a second time at the same place leads to a list', async () => {
   await using scene = new ReflectorScene();
   const malformed = (): Error => new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', 'not an event');
-  scene.source.listAnswers.push(podList(1, []));
-  await scene.run();
+  await scene.run(podList(1, []));
   scene.source.watching.send(added('foo', 7)).end(malformed());
   await settle();
   assert.equal(scene.reflector.phase, 'watching');
@@ -170,11 +162,7 @@ test('The backoff and its jitter can be configured', async () => {
   });
   scene.source.listAnswers.push(...Array.from({ length: 5 }, refused), podList(1, []));
   await scene.run();
-  const delays: (number | undefined)[] = [];
-  while (scene.reflector.phase === 'backing-off') {
-    delays.push(scene.clock.nextDelayMs);
-    await scene.advance(scene.clock.nextDelayMs ?? 0);
-  }
+  const delays = await scene.delaysWhile(() => scene.reflector.phase === 'backing-off');
   assert.deepEqual(delays, [10, 20, 40, 80, 100]);
   assert.equal(scene.errors.length, 5);
 });
@@ -183,11 +171,7 @@ test('By default delays are 0.8 s doubled up to 30 s, on the given clock', async
   await using scene = new ReflectorScene();
   scene.source.listAnswers.push(...Array.from({ length: 8 }, refused));
   await scene.run();
-  const delays: (number | undefined)[] = [];
-  for (let wait = 0; wait < 8; wait++) {
-    delays.push(scene.clock.nextDelayMs);
-    await scene.advance(scene.clock.nextDelayMs ?? 0);
-  }
+  const delays = await scene.delaysWhile(() => scene.source.calls.length < 9);
   assert.deepEqual(delays, [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
 });
 
@@ -198,8 +182,7 @@ test('Too many requests, as a response or as an event, lead to a delay without a
   await scene.run();
   assert.equal(scene.clock.nextDelayMs, 7000);
   await scene.advance(7000);
-  scene.source.watching.send(errorEvent(429, 'TooManyRequests'));
-  await settle();
+  await scene.send(errorEvent(429, 'TooManyRequests'));
   assert.equal(scene.reflector.phase, 'backing-off');
   await scene.advance(scene.clock.nextDelayMs ?? 0);
   assert.equal(scene.reflector.phase, 'watching');
@@ -207,15 +190,13 @@ test('Too many requests, as a response or as an event, lead to a delay without a
 });
 
 test('Internal errors are retried at once for the configured time', async () => {
-  await using scene = new ReflectorScene({ maxInternalErrorRetryDurationMs: 10_000 });
-  scene.source.listAnswers.push(podList(1, []));
-  await scene.run();
-  scene.source.watching.send(errorEvent(500, 'InternalError'));
-  await settle();
+  await using scene = await new ReflectorScene({ maxInternalErrorRetryDurationMs: 10_000 }).run(
+    podList(1, []),
+  );
+  await scene.send(errorEvent(500, 'InternalError'));
   assert.equal(scene.reflector.phase, 'watching');
   await scene.advance(11_000);
-  scene.source.watching.send(errorEvent(500, 'InternalError'));
-  await settle();
+  await scene.send(errorEvent(500, 'InternalError'));
   assert.equal(scene.reflector.phase, 'backing-off');
   assert.equal(lists(scene).length, 1);
 });
@@ -242,14 +223,15 @@ test('Without a handler errors are warnings, one a second for each code', async 
 
 test('C126 The store is resynced every period, also across relists, unless shouldResync returns false', async () => {
   let isWanted = true;
-  const scene = new ReflectorScene({ resyncPeriodMs: 10_000, shouldResync: () => isWanted });
-  scene.source.listAnswers.push(podList(1, []), podList(2, []), podList(3, []));
-  await scene.run();
+  const scene = await new ReflectorScene({ resyncPeriodMs: 10_000, shouldResync: () => isWanted }).run(
+    podList(1, []),
+    podList(2, []),
+    podList(3, []),
+  );
   // A relist every six seconds: client-go would never reach the end of a period.
   for (let relist = 0; relist < 2; relist++) {
     await scene.advance(5200);
-    scene.source.watching.send(errorEvent(410, 'Expired'));
-    await settle();
+    await scene.send(errorEvent(410, 'Expired'));
     await scene.advance(scene.clock.nextDelayMs ?? 0);
   }
   assert.equal(scene.store.take().filter((write) => write === 'resync').length, 1);
@@ -264,14 +246,11 @@ test('C126 The store is resynced every period, also across relists, unless shoul
 });
 
 test('There is no resync before the first list, and none without a period', async () => {
-  const scene = new ReflectorScene({ resyncPeriodMs: 10 });
-  await scene.run();
+  const scene = await new ReflectorScene({ resyncPeriodMs: 10 }).run();
   await scene.advance(100);
   assert.deepEqual(scene.store.log, []);
   await scene.stop();
-  const never = new ReflectorScene();
-  never.source.listAnswers.push(podList(1, []));
-  await never.run();
+  const never = await new ReflectorScene().run(podList(1, []));
   await never.advance(100_000);
   assert.deepEqual(never.store.take(), ['replace [] at 1']);
   await never.stop();
@@ -299,8 +278,7 @@ test('A resync that fails while there is no watch is only reported', async () =>
     if (write === 'resync') throw new Error('no resync');
   };
   await scene.run();
-  scene.source.watching.send(errorEvent(410, 'Expired'));
-  await settle();
+  await scene.send(errorEvent(410, 'Expired'));
   scene.errors.length = 0;
   await scene.advance(100);
   assert.deepEqual(scene.errors, ['resync ERR_KUBELOOM_STORE_WRITE']);
@@ -308,9 +286,7 @@ test('A resync that fails while there is no watch is only reported', async () =>
 });
 
 test('A watch that is silent beyond its timeout is closed and requested again', async () => {
-  await using scene = new ReflectorScene();
-  scene.source.listAnswers.push(podList(1, []));
-  await scene.run();
+  await using scene = await new ReflectorScene().run(podList(1, []));
   await scene.advance(329_000);
   assert.equal(scene.source.watches.length, 1);
   await scene.advance(1000);

@@ -26,8 +26,7 @@ test('A streaming list is one watch and no list; at its end bookmark its objects
   await using scene = await streaming().run();
   assert.deepEqual(scene.source.calls, [STREAM]);
   scene.source.watching.send(added('foo', 1), bookmark(1, 'true'), modified('foo', 2), added('bar', 3));
-  scene.source.watching.send(added('baz', 4), added('qux', 5), added('zoo', 6));
-  await settle();
+  await scene.send(added('baz', 4), added('qux', 5), added('zoo', 6));
   assert.deepEqual(scene.store.contents(), ['bar@3', 'baz@4', 'foo@2', 'qux@5', 'zoo@6']);
   assert.equal(scene.store.take()[0], 'replace [foo@1] at 1');
   assert.deepEqual(scene.source.calls, [STREAM]);
@@ -38,26 +37,17 @@ test('A streaming list is one watch and no list; at its end bookmark its objects
 test('C122 Before the end bookmark of a streaming list, the store has neither objects nor a version', async () => {
   await using scene = await streaming().run();
   assert.equal(scene.reflector.lastSyncResourceVersion(), '');
-  scene.source.watching.send(added('foo', 1), added('bar', 2), bookmark(7), bookmark(8, 'false'));
-  await settle();
+  await scene.send(added('foo', 1), added('bar', 2), bookmark(7), bookmark(8, 'false'));
   assert.equal(scene.reflector.lastSyncResourceVersion(), '');
   assert.deepEqual(scene.store.log, []);
-  scene.source.watching.send(modified('foo', 3), deleted('bar', 4), bookmark(9, 'true'));
-  await settle();
+  await scene.send(modified('foo', 3), deleted('bar', 4), bookmark(9, 'true'));
   assert.equal(scene.reflector.lastSyncResourceVersion(), '9');
   assert.deepEqual(scene.store.log, ['replace [foo@3] at 9']);
 });
 
 test('C122 A streaming list is stored in the order in which the server sent it', async () => {
   await using scene = await streaming().run();
-  scene.source.watching.send(
-    added('c', 3),
-    added('a', 1),
-    added('b', 2),
-    modified('c', 4),
-    bookmark(4, 'true'),
-  );
-  await settle();
+  await scene.send(added('c', 3), added('a', 1), added('b', 2), modified('c', 4), bookmark(4, 'true'));
   assert.deepEqual(scene.store.log, ['replace [c@4 a@1 b@2] at 4']);
 });
 
@@ -70,8 +60,7 @@ test('C122 The store transforms every object of a streaming list once', async ()
   const store = newStore<Pod>(metaNamespaceKeyFunc, { transformer });
   const scene = streaming();
   const stop = await started(new Reflector(scene.source, undefined, store, { clock: scene.clock }));
-  scene.source.watching.send(added('foo', 1), added('bar', 2), bookmark(2, 'true'), modified('foo', 3));
-  await settle();
+  await scene.send(added('foo', 1), added('bar', 2), bookmark(2, 'true'), modified('foo', 3));
   assert.deepEqual(seen, ['foo@1', 'bar@2', 'foo@3']);
   assert.ok(store.list().every(({ metadata }) => metadata.labels?.['transformed'] === 'yes'));
   await stop();
@@ -91,16 +80,14 @@ test('Streaming lists are not tried where the ListerWatcher does not support the
 test('When a server rejects the streaming list, this iteration lists; the next tries to stream again', async () => {
   await using scene = streaming();
   scene.source.watchAnswers.push(statusThrown(422, 'Invalid'));
-  scene.source.listAnswers.push(podList(5, [pod('foo', 5)]));
-  await scene.run();
+  await scene.run(podList(5, [pod('foo', 5)]));
   assert.deepEqual(scene.source.take(), [
     STREAM,
     'LIST {"resourceVersion":"0","limit":500}',
     'WATCH {"allowWatchBookmarks":true,"resourceVersion":"5"}',
   ]);
   assert.deepEqual(scene.errors, []);
-  scene.source.watching.send(errorEvent(410, 'Expired'));
-  await settle();
+  await scene.send(errorEvent(410, 'Expired'));
   await scene.advance(800);
   assert.match(scene.source.take()[0] ?? '', /sendInitialEvents/);
 });
@@ -110,8 +97,7 @@ test('A stream that is closed before its end starts again; no object of the firs
   scene.source.watching.send(added('old', 1)).end();
   await settle();
   assert.deepEqual(scene.source.calls, [STREAM, STREAM]);
-  scene.source.watching.send(added('new', 2), bookmark(2, 'true'));
-  await settle();
+  await scene.send(added('new', 2), bookmark(2, 'true'));
   assert.deepEqual(scene.store.log, ['replace [new@2] at 2']);
 });
 
@@ -132,8 +118,7 @@ test('After half a minute of silence before its end a stream is replaced by a li
   await using scene = await streaming().run();
   scene.source.listAnswers.push(podList(5, []));
   await scene.advance(29_000);
-  scene.source.watching.send(added('foo', 1));
-  await settle();
+  await scene.send(added('foo', 1));
   await scene.advance(29_000);
   assert.equal(scene.source.calls.length, 1);
   await scene.advance(1000);
@@ -144,11 +129,8 @@ test('After half a minute of silence before its end a stream is replaced by a li
 
 test('After the end bookmark, and where none was requested, silence does not lead to a list', async () => {
   const scene = await streaming().run();
-  scene.source.watching.send(bookmark(1, 'true'));
-  await settle();
-  const plain = new ReflectorScene();
-  plain.source.listAnswers.push(podList(1, []));
-  await plain.run();
+  await scene.send(bookmark(1, 'true'));
+  const plain = await new ReflectorScene().run(podList(1, []));
   for (const quiet of [scene, plain]) {
     await quiet.advance(100_000);
     assert.deepEqual(quiet.errors, []);
@@ -159,8 +141,7 @@ test('After the end bookmark, and where none was requested, silence does not lea
 
 test('A stop during a streaming list leaves the store unchanged', async () => {
   const scene = await streaming().listAndWatch();
-  scene.source.watching.send(added('foo', 1));
-  await settle();
+  await scene.send(added('foo', 1));
   await scene.stop();
   assert.equal(scene.ending, 'returned');
   assert.deepEqual(scene.store.log, []);
@@ -169,8 +150,7 @@ test('A stop during a streaming list leaves the store unchanged', async () => {
 test('An object without a name in a streaming list is reported and left out', async () => {
   await using scene = await streaming().run();
   const nameless: Pod = JSON.parse('{"kind":"Pod","metadata":{"resourceVersion":"3"}}');
-  scene.source.watching.send({ type: 'ADDED', object: nameless }, added('foo', 1), bookmark(3, 'true'));
-  await settle();
+  await scene.send({ type: 'ADDED', object: nameless }, added('foo', 1), bookmark(3, 'true'));
   assert.deepEqual(scene.errors, ['store ERR_KUBELOOM_KEY']);
   assert.deepEqual(scene.store.log, ['replace [foo@1] at 3']);
 });

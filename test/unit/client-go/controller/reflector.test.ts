@@ -23,19 +23,11 @@ const LIST_FIRST = 'LIST {"resourceVersion":"0","limit":500}';
 const watchAt = (rv: string): string => `WATCH {"allowWatchBookmarks":true,"resourceVersion":"${rv}"}`;
 
 test('A list at "0" in pages, then a watch from its version, fill the store', async () => {
-  const scene = new ReflectorScene();
-  scene.source.listAnswers.push(podList(1, [pod('foo')]));
-  await scene.run();
+  const scene = await new ReflectorScene().run(podList(1, [pod('foo')]));
   assert.deepEqual(scene.source.take(), [LIST_FIRST, watchAt('1')]);
-  scene.source.watching.send(modified('foo', 2), added('bar', 3), added('baz', 4), deleted('bar', 5));
-  await settle();
-  assert.deepEqual(scene.store.take(), [
-    'replace [foo@1] at 1',
-    'update foo@2',
-    'add bar@3',
-    'add baz@4',
-    'delete bar',
-  ]);
+  await scene.send(modified('foo', 2), added('bar', 3), added('baz', 4), deleted('bar', 5));
+  const writes = 'replace [foo@1] at 1, update foo@2, add bar@3, add baz@4, delete bar';
+  assert.equal(scene.store.take().join(', '), writes);
   assert.equal(scene.reflector.lastSyncResourceVersion(), '5');
   await scene.stop();
   assert.equal(scene.ending, 'returned');
@@ -43,8 +35,7 @@ test('A list at "0" in pages, then a watch from its version, fill the store', as
 
 test('An ERROR event stops the watch, and listAndWatch returns without an error', async () => {
   const scene = await listing().listAndWatch();
-  scene.source.watching.send(errorEvent(500, 'Whatever'));
-  await settle();
+  await scene.send(errorEvent(500, 'Whatever'));
   assert.equal(scene.ending, 'returned');
   assert.equal(scene.source.watching.stops, 1);
   assert.ok(scene.source.signals.at(-1)?.aborted);
@@ -69,8 +60,7 @@ test('A reflector stopped before it runs sends no request', async () => {
 });
 
 test('C127 A reflector that is stopped during a list returns at once, and does not store the later result', async () => {
-  const scene = new ReflectorScene();
-  await scene.run();
+  const scene = await new ReflectorScene().run();
   await scene.stop();
   assert.equal(scene.ending, 'returned');
   assert.ok(scene.source.signals[0]?.aborted);
@@ -102,28 +92,21 @@ test('C127 A watch that opens only after the stop is stopped, and its events are
 });
 
 test('Events of another type are skipped and reported: not stored, not counted, and their version is ignored', async () => {
-  await using scene = listing({ expectedType: { kind: 'Pod', apiVersion: 'v1' } });
-  await scene.run();
+  await using scene = await listing({ expectedType: { kind: 'Pod', apiVersion: 'v1' } }).run();
   const service = { ...pod('svc', 99), kind: 'Service' };
   const other = { ...pod('other', 98), apiVersion: 'v2' };
-  scene.source.watching.send({ type: 'ADDED', object: service });
-  await settle();
+  await scene.send({ type: 'ADDED', object: service });
   assert.equal(scene.reflector.lastSyncResourceVersion(), '1');
   scene.source.watching.send(added('foo', 2), added('bar', 3), deleted('foo', 54), modified('bar', 55));
-  scene.source.watching.send(added('baz', 32), { type: 'ADDED', object: other });
-  await settle();
+  await scene.send(added('baz', 32), { type: 'ADDED', object: other });
   assert.deepEqual(scene.store.contents(), ['bar@55', 'baz@32']);
   // The version of the last event, which is not the largest one.
   assert.equal(scene.reflector.lastSyncResourceVersion(), '32');
-  assert.deepEqual(scene.errors, [
-    'decode ERR_KUBELOOM_UNEXPECTED_OBJECT',
-    'decode ERR_KUBELOOM_UNEXPECTED_OBJECT',
-  ]);
+  assert.deepEqual(scene.errors, Array(2).fill('decode ERR_KUBELOOM_UNEXPECTED_OBJECT'));
 });
 
 test('An object of a wrong type is not an event: a watch with nothing else within a second is very short', async () => {
-  await using scene = listing({ expectedType: { kind: 'Pod' } });
-  await scene.run();
+  await using scene = await listing({ expectedType: { kind: 'Pod' } }).run();
   scene.source.watching.send({ type: 'ADDED', object: { ...pod('svc', 9), kind: 'Service' } }).end();
   await settle();
   assert.deepEqual(scene.errors, [
@@ -134,8 +117,7 @@ test('An object of a wrong type is not an event: a watch with nothing else withi
 });
 
 test('An event of an unknown type is reported and not stored; it counts and moves the version, as in client-go', async () => {
-  await using scene = listing();
-  await scene.run();
+  await using scene = await listing().run();
   const stranger = { type: 'PATCHED', object: pod('a', 9) } as unknown as WatchEvent<Pod>;
   scene.source.watching.send(stranger).end();
   await settle();
@@ -146,11 +128,9 @@ test('An event of an unknown type is reported and not stored; it counts and move
 
 test('C188 An event that is not an object, or without a kind, is reported without its content', async () => {
   const messages: string[] = [];
-  await using scene = listing({ watchErrorHandler: ({ message }) => messages.push(message) });
-  await scene.run();
+  await using scene = await listing({ watchErrorHandler: ({ message }) => messages.push(message) }).run();
   for (const object of ['hunter2', { kind: { password: 'hunter2' } }] as unknown[])
-    scene.source.watching.send({ type: 'ADDED', object: object as Pod });
-  await settle();
+    await scene.send({ type: 'ADDED', object: object as Pod });
   assert.match(
     messages.join('\n'),
     /skipped it: string\n.* skipped it: an object without a kind and a name$/,
@@ -168,24 +148,13 @@ test('A list error whose body is not JSON is an ordinary failure: the reflector 
 });
 
 test('Tables are rejected: a list that is one is an error, in a watch they are skipped', async () => {
-  const table = {
-    kind: 'Table',
-    apiVersion: 'meta.k8s.io/v1',
-    metadata: { resourceVersion: '9' },
-    items: [],
-  };
-  await using scene = new ReflectorScene();
-  scene.source.listAnswers.push(table, podList(1, []));
-  await scene.listAndWatch();
+  const table = { ...podList(9, []), kind: 'Table', apiVersion: 'meta.k8s.io/v1' };
+  await using scene = await new ReflectorScene().listAndWatch(table, podList(1, []));
   assert.equal(scene.ending, 'ERR_KUBELOOM_UNEXPECTED_OBJECT');
   await scene.listAndWatch();
   for (const apiVersion of ['meta.k8s.io/v1', 'meta.k8s.io/v1beta1', 'custom.group/v1']) {
-    scene.source.watching.send({
-      type: 'ADDED',
-      object: { ...pod(apiVersion, 7), kind: 'Table', apiVersion },
-    });
+    await scene.send({ type: 'ADDED', object: { ...pod(apiVersion, 7), kind: 'Table', apiVersion } });
   }
-  await settle();
   assert.deepEqual(scene.store.contents(), ['custom.group/v1@7']);
 });
 
@@ -268,8 +237,7 @@ test('An event that the store rejects is reported, and the watch continues', asy
   scene.store.onWrite = (write): void => {
     if (write.startsWith('add foo') || write.startsWith('bookmark')) throw new Error('refused');
   };
-  scene.source.watching.send(added('foo', 2), added('bar', 3), bookmark(4));
-  await settle();
+  await scene.send(added('foo', 2), added('bar', 3), bookmark(4));
   assert.deepEqual(scene.errors, ['store ERR_KUBELOOM_STORE_WRITE', 'store ERR_KUBELOOM_STORE_WRITE']);
   assert.deepEqual(scene.store.contents(), ['bar@3']);
   assert.equal(scene.reflector.lastSyncResourceVersion(), '4');
@@ -282,8 +250,7 @@ test('Items of a list that are not objects are reported and skipped, and a value
   await scene.listAndWatch();
   assert.deepEqual(scene.store.take(), ['replace [foo@1] at 3']);
   assert.deepEqual(scene.errors, ['decode ERR_KUBELOOM_UNEXPECTED_OBJECT']);
-  scene.source.watching.send(errorEvent(410, 'Gone'));
-  await settle();
+  await scene.send(errorEvent(410, 'Gone'));
   await scene.listAndWatch();
   assert.equal(scene.ending, 'ERR_KUBELOOM_MALFORMED_RESPONSE');
   assert.deepEqual(scene.store.contents(), ['foo@1']);
@@ -298,14 +265,13 @@ test('A list whose items are null is empty', async () => {
 
 test('Running twice at once is a coded error; one run after the other is not', async () => {
   const scene = await listing().run();
-  await assert.rejects(scene.reflector.run({ signal: scene.signal }), { code: 'ERR_KUBELOOM_STARTED' });
-  await assert.rejects(scene.reflector.listAndWatch({ signal: scene.signal }), {
-    code: 'ERR_KUBELOOM_STARTED',
-  });
+  const { reflector, signal } = scene;
+  await assert.rejects(reflector.run({ signal }), { code: 'ERR_KUBELOOM_STARTED' });
+  await assert.rejects(reflector.listAndWatch({ signal }), { code: 'ERR_KUBELOOM_STARTED' });
   await scene.stop();
   scene.source.listAnswers.push(podList(2, []));
-  const stop = await started(scene.reflector);
-  assert.equal(scene.reflector.lastSyncResourceVersion(), '2');
+  const stop = await started(reflector);
+  assert.equal(reflector.lastSyncResourceVersion(), '2');
   await stop();
 });
 
@@ -324,24 +290,18 @@ test('The store receives the position of the watch', async () => {
   await using scene = new ReflectorScene();
   const seen: string[] = [];
   Object.assign(scene.store, { updateResourceVersion: (rv: string) => seen.push(rv) });
-  scene.source.listAnswers.push(podList(10, []));
-  await scene.run();
-  scene.source.watching.send(added('foo', 10), modified('foo', 20), bookmark(30), deleted('foo', 40));
-  await settle();
+  await scene.run(podList(10, []));
+  await scene.send(added('foo', 10), modified('foo', 20), bookmark(30), deleted('foo', 40));
   assert.deepEqual(seen, ['10', '20', '30', '40']);
 });
 
 test('C124 While a watch without a start version may send synthetic events, the version is held back', async () => {
-  await using scene = new ReflectorScene();
-  scene.source.listAnswers.push(podList('', []));
-  await scene.run();
+  await using scene = await new ReflectorScene().run(podList('', []));
   assert.equal(scene.source.calls[1], 'WATCH {"allowWatchBookmarks":true}');
-  scene.source.watching.send(added('foo', 30), added('bar', 20));
-  await settle();
+  await scene.send(added('foo', 30), added('bar', 20));
   assert.deepEqual(scene.store.contents(), ['bar@20', 'foo@30']);
   assert.equal(scene.reflector.lastSyncResourceVersion(), '');
-  scene.source.watching.send(modified('bar', 31), added('baz', 32));
-  await settle();
+  await scene.send(modified('bar', 31), added('baz', 32));
   assert.equal(scene.reflector.lastSyncResourceVersion(), '32');
 });
 

@@ -18,16 +18,9 @@ for (const queue of [new FIFO<Pod>(), new DeltaFIFO<Pod>()] as Queue<Pod, unknow
     let calls = 0;
     const process = (): void => void (++calls < 5 && fail());
     const scene = new ControllerScene({ queue, retryOnError: true, process });
-    const { controller, source, clock } = scene;
-    source.listAnswers.push(podList(1, [pod('foo')]));
-    await scene.run();
+    await scene.run(podList(1, [pod('foo')]));
     assert.equal(calls, 1);
-    const delays: (number | undefined)[] = [];
-    while (!controller.hasSynced()) {
-      delays.push(clock.nextDelayMs);
-      await scene.advance(clock.nextDelayMs ?? 0);
-    }
-    assert.deepEqual(delays, [5, 10, 20, 40]);
+    assert.deepEqual(await scene.delaysWhile(() => !scene.controller.hasSynced()), [5, 10, 20, 40]);
     assert.equal(calls, 5);
     assert.deepEqual(scene.errors, Array(4).fill('process ERR_KUBELOOM_PROCESS'));
     await scene.stop();
@@ -35,9 +28,9 @@ for (const queue of [new FIFO<Pod>(), new DeltaFIFO<Pod>()] as Queue<Pod, unknow
 }
 
 test('Without retryOnError a failed change is dropped and reported', async () => {
-  await using scene = new ControllerScene({ queue: new FIFO<Pod>(), process: fail });
-  scene.source.listAnswers.push(podList(1, [pod('foo'), pod('bar')]));
-  await scene.run();
+  await using scene = await new ControllerScene({ queue: new FIFO<Pod>(), process: fail }).run(
+    podList(1, [pod('foo'), pod('bar')]),
+  );
   assert.deepEqual(scene.errors, ['process ERR_KUBELOOM_PROCESS', 'process ERR_KUBELOOM_PROCESS']);
   assert.equal(scene.controller.hasSynced(), true);
 });
@@ -51,9 +44,9 @@ test('retryOnError with a queue that keeps the order of all changes is a coded e
 test('After a success the delay begins with its first value again', async () => {
   let isBad = true;
   const process = (): void => void (isBad && fail());
-  await using scene = new ControllerScene({ queue: new FIFO<Pod>(), retryOnError: true, process });
-  scene.source.listAnswers.push(podList(1, [pod('foo')]));
-  await scene.run();
+  await using scene = await new ControllerScene({ queue: new FIFO<Pod>(), retryOnError: true, process }).run(
+    podList(1, [pod('foo')]),
+  );
   await scene.advance(5);
   assert.equal(scene.clock.nextDelayMs, 10);
   isBad = false;

@@ -12,6 +12,7 @@ import { Reflector } from '../../../../src/client-go/controller/reflector.ts';
 import type { ReflectorOptions } from '../../../../src/client-go/controller/reflector.ts';
 import type { MaybeTombstone } from '../../../../src/client-go/queue/delta.ts';
 import type { ReflectorStore } from '../../../../src/kube/store.ts';
+import type { KubeList, WatchEvent } from '../../../../src/kube/lister-watcher.ts';
 import { isTombstone } from '../../../../src/kube/tombstone.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 import { ScriptedListerWatcher } from './scripted-lister-watcher.ts';
@@ -147,6 +148,22 @@ abstract class Scene implements AsyncDisposable {
     await settle();
   }
 
+  /** Advances to the next timer while the condition holds. @returns the delays */
+  async delaysWhile(condition: () => boolean): Promise<number[]> {
+    const delays: number[] = [];
+    while (condition()) {
+      delays.push(this.clock.nextDelayMs ?? NaN);
+      await this.advance(this.clock.nextDelayMs ?? 0);
+    }
+    return delays;
+  }
+
+  /** Sends events of the latest watch, and waits until they are processed. */
+  async send(...events: readonly WatchEvent<Pod>[]): Promise<void> {
+    this.source.watching.send(...events);
+    await settle();
+  }
+
   protected get options(): ReflectorOptions {
     return {
       clock: this.clock,
@@ -155,9 +172,10 @@ abstract class Scene implements AsyncDisposable {
     };
   }
 
-  protected async begin(running: Promise<void>): Promise<this> {
+  protected async begin(lists: readonly KubeList<Pod>[], run: () => Promise<void>): Promise<this> {
+    this.source.listAnswers.push(...lists);
     this.ending = undefined;
-    this.#ended = running.then(
+    this.#ended = run().then(
       () => void (this.ending = 'returned'),
       (error: unknown) =>
         void (this.ending = error instanceof Error && 'code' in error ? String(error.code) : String(error)),
@@ -181,12 +199,12 @@ export class ReflectorScene extends Scene {
     this.reflector = new Reflector(this.source, expectedType, this.store, { ...this.options, ...others });
   }
 
-  run(): Promise<this> {
-    return this.begin(this.reflector.run({ signal: this.signal }));
+  run(...lists: readonly KubeList<Pod>[]): Promise<this> {
+    return this.begin(lists, () => this.reflector.run({ signal: this.signal }));
   }
 
-  listAndWatch(): Promise<this> {
-    return this.begin(this.reflector.listAndWatch({ signal: this.signal }));
+  listAndWatch(...lists: readonly KubeList<Pod>[]): Promise<this> {
+    return this.begin(lists, () => this.reflector.listAndWatch({ signal: this.signal }));
   }
 }
 
@@ -201,8 +219,8 @@ export class InformerScene extends Scene {
     this.informer = newInformerWithOptions<Pod>({ listerWatcher, handler, ...this.options, ...options });
   }
 
-  run(): Promise<this> {
-    return this.begin(this.informer.controller.run({ signal: this.signal }));
+  run(...lists: readonly KubeList<Pod>[]): Promise<this> {
+    return this.begin(lists, () => this.informer.controller.run({ signal: this.signal }));
   }
 }
 
@@ -215,7 +233,7 @@ export class ControllerScene<Popped> extends Scene {
     this.controller = newController({ listerWatcher: this.source, ...this.options, ...config });
   }
 
-  run(): Promise<this> {
-    return this.begin(this.controller.run({ signal: this.signal }));
+  run(...lists: readonly KubeList<Pod>[]): Promise<this> {
+    return this.begin(lists, () => this.controller.run({ signal: this.signal }));
   }
 }

@@ -9,11 +9,10 @@ import type { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts
 import type { HistoryStep } from '../queue/notation.ts';
 import type { SteppedSource } from './stepped-source.ts';
 
+export { setImmediate as turn } from 'node:timers/promises';
+
 /** Period of the `resync` steps: the least that a shared informer accepts. */
 export const RESYNC_PERIOD_MS = 1000;
-
-/** Far longer than any run: a test that hangs ends with its title. */
-export const PATIENT = { timeout: 60_000 } as const;
 
 export interface Lane {
   readonly source: SteppedSource;
@@ -53,9 +52,4 @@ export async function play(lane: Lane, steps: readonly HistoryStep[]): Promise<P
   const played = { calls: lane.calls, popped: lane.popped, stored: [...lane.stored()].toSorted() };
   await lane.stop();
   return played;
-}
-
-/** Waits one turn of the event loop. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

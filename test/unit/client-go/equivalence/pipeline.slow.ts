@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { InformerThreads } from '../../../../src/index.ts';
 import { PLAYABLE, hasResync, storedAfter, callsByPipeline, withoutOrderOfDeletions } from './expected.ts';
-import { PATIENT, play } from './lane.ts';
+import { play } from './lane.ts';
 import { pipelineLane } from './pipeline-lane.ts';
 
 /** Rows for runs without waiting: there the order of a resync and of changes in transit is undefined. */
@@ -20,7 +20,7 @@ for (const count of [0, 1, 3]) {
     for (const codec of ['json', 'msgpack'] as const) {
       for (const lists of ['pages', 'streams'] as const) {
         for (const history of PLAYABLE) {
-          test(`held, ${codec}, lists in ${lists}: ${history.title}`, PATIENT, async () => {
+          test(`held, ${codec}, lists in ${lists}: ${history.title}`, async () => {
             const { calls, stored } = await play(pipelineLane({ threads, codec, lists }), history.steps);
             assert.deepEqual(compared(calls), compared(callsByPipeline(history)));
             assert.deepEqual(stored, storedAfter(calls));
@@ -28,7 +28,7 @@ for (const count of [0, 1, 3]) {
         }
       }
       for (const history of HURRIED) {
-        test(`hurried, ${codec}: ${history.title}`, PATIENT, async () => {
+        test(`hurried, ${codec}: ${history.title}`, async () => {
           const lane = pipelineLane({ threads, codec, lists: 'pages', isHurried: true });
           const { calls, stored } = await play(lane, history.steps);
           assert.deepEqual(compared(calls), compared(callsByPipeline(history)));

@@ -9,7 +9,7 @@ import { InformerThreads } from '../../../../src/index.ts';
 import { replay } from '../queue/replay.ts';
 import { controllerLane, plainInformerLane } from './controller-lanes.ts';
 import { withoutOrderOfDeletions } from './expected.ts';
-import { PATIENT, play } from './lane.ts';
+import { play } from './lane.ts';
 import { pipelineLane } from './pipeline-lane.ts';
 import { randomHistory } from './random-history.ts';
 
@@ -36,7 +36,7 @@ after(() => threads.close());
 
 for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST) {
   const last = first + SEEDS_PER_TEST - 1;
-  test(`all lanes deliver the same for the random histories ${first} to ${last}`, PATIENT, async () => {
+  test(`all lanes deliver the same for the random histories ${first} to ${last}`, async () => {
     for (let seed = first; seed <= last; seed++) {
       const { steps, objects } = randomHistory(seed);
       const lists = seed % 2 === 0 ? 'pages' : 'streams';

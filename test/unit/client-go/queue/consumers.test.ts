@@ -1,14 +1,16 @@
 /** Tests of the waiting consumers of all queues: woken in order, one at a time, closed, cancelled. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import { Heap } from '../../../../src/client-go/queue/heap.ts';
 import type { PopProcess } from '../../../../src/client-go/queue/queue.ts';
 import { RealFIFO } from '../../../../src/client-go/queue/real-fifo.ts';
 import { object, textOf } from './notation.ts';
 import type { TestObject } from './notation.ts';
-import { QUEUES, deferred, deltaFifo, ignore, perform, popAll, poppedText, realFifo, turn } from './scene.ts';
+import { QUEUES, deltaFifo, ignore, perform, popAll, poppedText, realFifo } from './scene.ts';
 import type { AnyQueue } from './scene.ts';
+import { deferred } from '../../../kit/deferred.ts';
 import type { SignalOptions } from '../../../../src/base/signal-options.ts';
 
 const CREATORS: Readonly<Record<string, () => AnyQueue>> = {

@@ -38,25 +38,24 @@ export interface History {
 }
 
 /** A row of the table: the fields of a history as text; `realFifo` only where it differs from `deltaFifo`. */
-type Row = { readonly [Field in keyof Omit<History, 'realFifo'>]: string } & { readonly realFifo?: string };
+type Row = { readonly [Field in keyof Omit<History, 'title' | 'realFifo'>]: string } & {
+  readonly realFifo?: string;
+};
 
-const ROWS: readonly Row[] = [
-  {
-    title: 'an empty initial list delivers nothing',
+const ROWS: Readonly<Record<string, Row>> = {
+  'an empty initial list delivers nothing': {
     steps: 'replace 1 []',
     deltaFifo: '',
     atomic: 'ReplacedAll 1 []',
     calls: '',
   },
-  {
-    title: 'an initial list is delivered in list order, all of it initial',
+  'an initial list is delivered in list order, all of it initial': {
     steps: 'replace 9 [c@1 a@2 b@3]',
     deltaFifo: 'Replaced c@1 | Replaced a@2 | Replaced b@3',
     atomic: 'ReplacedAll 9 [c@1 a@2 b@3]',
     calls: 'add c@1 initial | add a@2 initial | add b@3 initial',
   },
-  {
-    title: 'changes that follow the initial list before it is processed are not initial',
+  'changes that follow the initial list before it is processed are not initial': {
     steps: 'replace 5 [a@1 b@2], update a@6, add c@7',
     deltaFifo: 'Replaced a@1, Updated a@6 | Replaced b@2 | Added c@7',
     realFifo: 'Replaced a@1 | Replaced b@2 | Updated a@6 | Added c@7',
@@ -64,8 +63,7 @@ const ROWS: readonly Row[] = [
     calls: 'add a@1 initial | add b@2 initial | update a@1 a@6 | add c@7',
     callsByDeltaFifo: 'add a@1 initial | update a@1 a@6 | add b@2 initial | add c@7',
   },
-  {
-    title: 'changes after the processed initial list are not initial',
+  'changes after the processed initial list are not initial': {
     steps: 'replace 5 [a@1], process, add b@6, update a@7, delete b@8',
     deltaFifo: 'Replaced a@1 | Added b@6, Deleted b@8 | Updated a@7',
     realFifo: 'Replaced a@1 | Added b@6 | Updated a@7 | Deleted b@8',
@@ -73,8 +71,7 @@ const ROWS: readonly Row[] = [
     calls: 'add a@1 initial | add b@6 | update a@1 a@7 | delete b@8',
     callsByDeltaFifo: 'add a@1 initial | add b@6 | delete b@8 | update a@1 a@7',
   },
-  {
-    title: 'changes of several objects are delivered in the order of the watch',
+  'changes of several objects are delivered in the order of the watch': {
     steps: 'replace 5 [a@1 b@2], process, update b@6, update a@7, update b@8, update a@9',
     deltaFifo: 'Replaced a@1 | Replaced b@2 | Updated b@6, Updated b@8 | Updated a@7, Updated a@9',
     realFifo: 'Replaced a@1 | Replaced b@2 | Updated b@6 | Updated a@7 | Updated b@8 | Updated a@9',
@@ -84,8 +81,7 @@ const ROWS: readonly Row[] = [
     callsByDeltaFifo:
       'add a@1 initial | add b@2 initial | update b@2 b@6 | update b@6 b@8 | update a@1 a@7 | update a@7 a@9',
   },
-  {
-    title: 'a relist deletes the objects that it does not contain',
+  'a relist deletes the objects that it does not contain': {
     steps: 'replace 5 [a@1 b@2 c@3], process, replace 20 [d@10 b@12]',
     deltaFifo:
       'Replaced a@1 | Replaced b@2 | Replaced c@3 | Replaced d@10 | Replaced b@12 | Deleted a@1? | Deleted c@3?',
@@ -97,83 +93,72 @@ const ROWS: readonly Row[] = [
     callsByDeltaFifo:
       'add a@1 initial | add b@2 initial | add c@3 initial | add d@10 | update b@2 b@12 | delete a@1? | delete c@3?',
   },
-  {
-    title: 'an unchanged item of a relist is an update without a change',
+  'an unchanged item of a relist is an update without a change': {
     steps: 'replace 5 [a@1 b@2], process, replace 6 [a@1 b@2]',
     deltaFifo: 'Replaced a@1 | Replaced b@2 | Replaced a@1 | Replaced b@2',
     atomic: 'ReplacedAll 5 [a@1 b@2] | ReplacedAll 6 [a@1 b@2]',
     calls: 'add a@1 initial | add b@2 initial | update a@1 a@1 | update b@2 b@2',
   },
-  {
-    title: 'a relist is delivered in its own order',
+  'a relist is delivered in its own order': {
     steps: 'replace 5 [a@1 b@2], process, replace 9 [b@8 a@7]',
     deltaFifo: 'Replaced a@1 | Replaced b@2 | Replaced b@8 | Replaced a@7',
     atomic: 'ReplacedAll 5 [a@1 b@2] | ReplacedAll 9 [b@8 a@7]',
     calls: 'add a@1 initial | add b@2 initial | update b@2 b@8 | update a@1 a@7',
   },
-  {
-    title: 'an empty relist deletes everything',
+  'an empty relist deletes everything': {
     steps: 'replace 5 [a@1 b@2], process, replace 9 []',
     deltaFifo: 'Replaced a@1 | Replaced b@2 | Deleted a@1? | Deleted b@2?',
     atomic: 'ReplacedAll 5 [a@1 b@2] | ReplacedAll 9 []',
     calls: 'add a@1 initial | add b@2 initial | delete a@1? | delete b@2?',
   },
-  {
-    title: 'an object deleted and created again while queued is deleted and added',
+  'an object deleted and created again while queued is deleted and added': {
     steps: 'replace 5 [a@1], process, delete a@6, add a@7',
     deltaFifo: 'Replaced a@1 | Deleted a@6, Added a@7',
     realFifo: 'Replaced a@1 | Deleted a@6 | Added a@7',
     atomic: 'ReplacedAll 5 [a@1] | Deleted a@6 | Added a@7',
     calls: 'add a@1 initial | delete a@6 | add a@7',
   },
-  {
-    title: 'an object deleted and created again while no watch is open is updated',
+  'an object deleted and created again while no watch is open is updated': {
     steps: 'replace 5 [a@1], process, replace 9 [a@8]',
     deltaFifo: 'Replaced a@1 | Replaced a@8',
     atomic: 'ReplacedAll 5 [a@1] | ReplacedAll 9 [a@8]',
     calls: 'add a@1 initial | update a@1 a@8',
   },
-  {
-    title: 'an object created and deleted while queued is added and deleted',
+  'an object created and deleted while queued is added and deleted': {
     steps: 'replace 5 [], process, add a@6, delete a@7',
     deltaFifo: 'Added a@6, Deleted a@7',
     realFifo: 'Added a@6 | Deleted a@7',
     atomic: 'ReplacedAll 5 [] | Added a@6 | Deleted a@7',
     calls: 'add a@6 | delete a@7',
   },
-  {
-    title: 'a relist adds no second deletion to a queued one',
+  'a relist adds no second deletion to a queued one': {
     steps: 'replace 5 [a@1], process, delete a@6, replace 7 []',
     deltaFifo: 'Replaced a@1 | Deleted a@6',
     atomic: 'ReplacedAll 5 [a@1] | Deleted a@6 | ReplacedAll 7 []',
     calls: 'add a@1 initial | delete a@6',
   },
-  {
-    title: 'a relist that contains a deleted object again adds it after its deletion',
+  'a relist that contains a deleted object again adds it after its deletion': {
     steps: 'replace 5 [a@1], process, delete a@6, replace 8 [a@7]',
     deltaFifo: 'Replaced a@1 | Deleted a@6, Replaced a@7',
     realFifo: 'Replaced a@1 | Deleted a@6 | Replaced a@7',
     atomic: 'ReplacedAll 5 [a@1] | Deleted a@6 | ReplacedAll 8 [a@7]',
     calls: 'add a@1 initial | delete a@6 | add a@7',
   },
-  {
-    title: 'a relist deletes a missing object after its queued update',
+  'a relist deletes a missing object after its queued update': {
     steps: 'replace 5 [a@1 b@2], process, update a@6, replace 9 [b@2]',
     deltaFifo: 'Replaced a@1 | Replaced b@2 | Updated a@6, Deleted a@6? | Replaced b@2',
     realFifo: 'Replaced a@1 | Replaced b@2 | Updated a@6 | Deleted a@6? | Replaced b@2',
     atomic: 'ReplacedAll 5 [a@1 b@2] | Updated a@6 | ReplacedAll 9 [b@2]',
     calls: 'add a@1 initial | add b@2 initial | update a@1 a@6 | delete a@6? | update b@2 b@2',
   },
-  {
-    title: 'a relist deletes a missing object that is only queued',
+  'a relist deletes a missing object that is only queued': {
     steps: 'replace 5 [], process, add a@6, replace 9 []',
     deltaFifo: 'Added a@6, Deleted a@6?',
     realFifo: 'Added a@6 | Deleted a@6?',
     atomic: 'ReplacedAll 5 [] | Added a@6 | ReplacedAll 9 []',
     calls: 'add a@6 | delete a@6?',
   },
-  {
-    title: 'a second queued list deletes the objects that only the first one has',
+  'a second queued list deletes the objects that only the first one has': {
     steps: 'replace 5 [a@1 b@2], replace 9 [b@2 c@8]',
     deltaFifo: 'Replaced a@1, Deleted a@1? | Replaced b@2, Replaced b@2 | Replaced c@8',
     realFifo: 'Replaced a@1 | Replaced b@2 | Deleted a@1? | Replaced b@2 | Replaced c@8',
@@ -181,15 +166,13 @@ const ROWS: readonly Row[] = [
     calls: 'add a@1 initial | add b@2 initial | delete a@1? | update b@2 b@2 | add c@8',
     callsByDeltaFifo: 'add a@1 initial | delete a@1? | add b@2 initial | update b@2 b@2 | add c@8',
   },
-  {
-    title: 'a resync delivers every object again',
+  'a resync delivers every object again': {
     steps: 'replace 5 [a@1 b@2], process, resync',
     deltaFifo: 'Replaced a@1 | Replaced b@2 | Sync a@1 | Sync b@2',
     atomic: 'ReplacedAll 5 [a@1 b@2] | SyncAll',
     calls: 'add a@1 initial | add b@2 initial | update a@1 a@1 | update b@2 b@2',
   },
-  {
-    title: 'a resync does not bring back the state before a queued update',
+  'a resync does not bring back the state before a queued update': {
     steps: 'replace 5 [a@1 b@2], process, update a@6, resync',
     deltaFifo: 'Replaced a@1 | Replaced b@2 | Updated a@6 | Sync b@2',
     atomic: 'ReplacedAll 5 [a@1 b@2] | Updated a@6 | SyncAll',
@@ -197,15 +180,13 @@ const ROWS: readonly Row[] = [
     callsByRealFifo: 'add a@1 initial | add b@2 initial | update a@1 a@6 | update b@2 b@2',
     callsByDeltaFifo: 'add a@1 initial | add b@2 initial | update a@1 a@6 | update b@2 b@2',
   },
-  {
-    title: 'a resync does not bring back an object whose deletion is queued',
+  'a resync does not bring back an object whose deletion is queued': {
     steps: 'replace 5 [a@1 b@2], process, delete a@6, resync',
     deltaFifo: 'Replaced a@1 | Replaced b@2 | Deleted a@6 | Sync b@2',
     atomic: 'ReplacedAll 5 [a@1 b@2] | Deleted a@6 | SyncAll',
     calls: 'add a@1 initial | add b@2 initial | delete a@6 | update b@2 b@2',
   },
-  {
-    title: 'a deletion that follows a resync is delivered after it',
+  'a deletion that follows a resync is delivered after it': {
     steps: 'replace 5 [a@1 b@2], process, resync, delete b@6',
     deltaFifo: 'Replaced a@1 | Replaced b@2 | Sync a@1 | Sync b@2, Deleted b@6',
     realFifo: 'Replaced a@1 | Replaced b@2 | Sync a@1 | Sync b@2 | Deleted b@6',
@@ -214,15 +195,13 @@ const ROWS: readonly Row[] = [
     // C44: for an object that is no longer in the cache, only its deletion is delivered.
     callsByPipeline: 'add a@1 initial | add b@2 initial | update a@1 a@1 | delete b@6',
   },
-  {
-    title: 'a resync before the first list delivers nothing',
+  'a resync before the first list delivers nothing': {
     steps: 'resync, replace 5 [a@1]',
     deltaFifo: 'Replaced a@1',
     atomic: 'SyncAll | ReplacedAll 5 [a@1]',
     calls: 'add a@1 initial',
   },
-  {
-    title: 'of a key that is twice in the initial list the second object is the final state',
+  'of a key that is twice in the initial list the second object is the final state': {
     steps: 'replace 5 [a@1 b@2 a@3]',
     deltaFifo: 'Replaced a@1, Replaced a@3 | Replaced b@2',
     realFifo: 'Replaced a@1 | Replaced b@2 | Replaced a@3',
@@ -233,8 +212,7 @@ const ROWS: readonly Row[] = [
     callsByPlainInformer: 'add a@1 initial | add b@2 initial | update a@1 a@3',
     callsByPipeline: 'add a@3 initial | add b@2 initial',
   },
-  {
-    title: 'of a key that is twice in a relist the second object is the final state',
+  'of a key that is twice in a relist the second object is the final state': {
     steps: 'replace 5 [a@1], process, replace 9 [a@6 a@7]',
     deltaFifo: 'Replaced a@1 | Replaced a@6, Replaced a@7',
     realFifo: 'Replaced a@1 | Replaced a@6 | Replaced a@7',
@@ -245,8 +223,7 @@ const ROWS: readonly Row[] = [
     callsByPlainInformer: 'add a@1 initial | update a@1 a@6 | update a@6 a@7',
     callsByPipeline: 'add a@1 initial | update a@1 a@7',
   },
-  {
-    title: 'a deletion of an object that was never seen is delivered, but not by a DeltaFIFO',
+  'a deletion of an object that was never seen is delivered, but not by a DeltaFIFO': {
     steps: 'replace 5 [a@1], process, delete z@6',
     deltaFifo: 'Replaced a@1',
     realFifo: 'Replaced a@1 | Deleted z@6',
@@ -254,8 +231,7 @@ const ROWS: readonly Row[] = [
     calls: 'add a@1 initial | delete z@6',
     callsByDeltaFifo: 'add a@1 initial',
   },
-  {
-    title: 'a second deletion of one object is delivered, but not by a DeltaFIFO',
+  'a second deletion of one object is delivered, but not by a DeltaFIFO': {
     steps: 'replace 5 [a@1], process, delete a@6, process, delete a@7',
     deltaFifo: 'Replaced a@1 | Deleted a@6',
     realFifo: 'Replaced a@1 | Deleted a@6 | Deleted a@7',
@@ -263,34 +239,29 @@ const ROWS: readonly Row[] = [
     calls: 'add a@1 initial | delete a@6 | delete a@7',
     callsByDeltaFifo: 'add a@1 initial | delete a@6',
   },
-  {
-    title: 'after a change before any list nothing is initial',
+  'after a change before any list nothing is initial': {
     steps: 'add a@1, replace 5 [a@1 b@2]',
     deltaFifo: 'Added a@1, Replaced a@1 | Replaced b@2',
     realFifo: 'Added a@1 | Replaced a@1 | Replaced b@2',
     atomic: 'Added a@1 | ReplacedAll 5 [a@1 b@2]',
     calls: 'add a@1 | update a@1 a@1 | add b@2',
   },
-  {
-    title: 'an update of an object that was never seen is an addition, an addition of a known one an update',
+  'an update of an object that was never seen is an addition, an addition of a known one an update': {
     steps: 'replace 5 [a@1], process, update b@6, add a@7',
     deltaFifo: 'Replaced a@1 | Updated b@6 | Added a@7',
     atomic: 'ReplacedAll 5 [a@1] | Updated b@6 | Added a@7',
     calls: 'add a@1 initial | add b@6 | update a@1 a@7',
   },
-  {
-    title: 'bookmarks deliver nothing',
+  'bookmarks deliver nothing': {
     steps: 'replace 5 [a@1], process, bookmark 8, update a@9',
     deltaFifo: 'Replaced a@1 | Updated a@9',
     atomic: 'ReplacedAll 5 [a@1] | Bookmark 8 | Updated a@9',
     calls: 'add a@1 initial | update a@1 a@9',
   },
-];
+};
 
-export const HISTORIES: readonly History[] = ROWS.map(({ title, steps, ...texts }) => {
-  const fields = Object.entries({ realFifo: texts.deltaFifo, ...texts }).map(([field, text]) => [
-    field,
-    textsOf(text),
-  ]);
+export const HISTORIES: readonly History[] = Object.entries(ROWS).map(([title, { steps, ...texts }]) => {
+  const all = Object.entries({ realFifo: texts.deltaFifo, ...texts });
+  const fields = all.map(([field, text]) => [field, textsOf(text)]);
   return { title, steps: stepsOf(steps), ...Object.fromEntries(fields) };
 });

@@ -14,7 +14,6 @@ import { QUEUES, atomicFifo, deltaFifo, perform, popAll, realFifo } from './scen
 import type { AnyQueue, QueueName } from './scene.ts';
 
 interface Row {
-  readonly title: string;
   /** Without it a DeltaFIFO runs twice: without known objects, and with none known. */
   readonly known?: string;
   readonly steps: string;
@@ -24,115 +23,93 @@ interface Row {
   readonly atomic?: string;
 }
 
-const ROWS: readonly Row[] = [
-  {
-    title: 'no key overtakes another',
+const ROWS: Readonly<Record<string, Row>> = {
+  'no key overtakes another': {
     steps: 'add foo@10, add bar@1, add foo@11, add foo@13, add zab@30',
     fifo: 'foo@13 | bar@1 | zab@30',
     deltaFifo: 'Added foo@10, Added foo@11, Added foo@13 | Added bar@1 | Added zab@30',
     realFifo: 'Added foo@10 | Added bar@1 | Added foo@11 | Added foo@13 | Added zab@30',
   },
-  {
-    title:
-      'an addition, an update and a deletion of one key follow each other; a FIFO drops a deleted object',
+  'an addition, an update and a deletion of one key follow each other; a FIFO drops a deleted object': {
     steps: 'add foo@10, update foo@12, delete foo@15',
     fifo: '',
     deltaFifo: 'Added foo@10, Updated foo@12, Deleted foo@15',
     realFifo: 'Added foo@10 | Updated foo@12 | Deleted foo@15',
   },
-  {
-    title: 'only a RealFIFO holds the deletion of an object that is neither queued nor known',
+  'only a RealFIFO holds the deletion of an object that is neither queued nor known': {
     steps: 'add foo@10, update bar@15, add qux@17, delete qux@18, delete baz@20',
     fifo: 'foo@10 | bar@15',
     deltaFifo: 'Added foo@10 | Updated bar@15 | Added qux@17, Deleted qux@18',
     realFifo: 'Added foo@10 | Updated bar@15 | Added qux@17 | Deleted qux@18 | Deleted baz@20',
   },
-  {
-    title: 'a list follows the queued changes, and a FIFO replaces them by it',
+  'a list follows the queued changes, and a FIFO replaces them by it': {
     steps: 'add foo@10, add bar@1, replace 2 [foo@15]',
     fifo: 'foo@15',
     deltaFifo: 'Added foo@10, Sync foo@15 | Added bar@1, Deleted bar@1?',
     realFifo: 'Added foo@10 | Added bar@1 | Deleted bar@1? | Replaced foo@15',
     atomic: 'Added foo@10 | Added bar@1 | ReplacedAll 2 [foo@15]',
   },
-  {
-    title: 'a list keeps its order, and an object in it twice has the place of the first',
+  'a list keeps its order, and an object in it twice has the place of the first': {
     steps: 'replace 0 [b@1 a@1 b@2]',
     fifo: 'b@2 | a@1',
     deltaFifo: 'Sync b@1, Sync b@2 | Sync a@1',
     realFifo: 'Replaced b@1 | Replaced a@1 | Replaced b@2',
     atomic: 'ReplacedAll 0 [b@1 a@1 b@2]',
   },
-  {
-    title: 'a resync without known objects adds nothing, or one delta when it is atomic',
+  'a resync without known objects adds nothing, or one delta when it is atomic': {
     steps: 'add foo@1, resync',
     fifo: 'foo@1',
     deltaFifo: 'Added foo@1',
     realFifo: 'Added foo@1',
     atomic: 'Added foo@1 | SyncAll',
   },
-  {
-    title: 'a resync queues the known objects that have no queued change',
-    known: 'foo@5 bar@6 baz@7',
-    steps: 'update foo@6, delete bar@8, resync',
-    deltaFifo: 'Updated foo@6 | Deleted bar@8 | Sync baz@7',
-    realFifo: 'Updated foo@6 | Deleted bar@8 | Sync baz@7',
-  },
-  {
-    title: 'of two final states in a row a DeltaFIFO keeps the first',
+  'of two final states in a row a DeltaFIFO keeps the first': {
     steps: 'add foo@5, delete foo@6, delete foo@7',
     deltaFifo: 'Added foo@5, Deleted foo@6',
     realFifo: 'Added foo@5 | Deleted foo@6 | Deleted foo@7',
   },
-  {
-    title: 'in a DeltaFIFO a final state replaces the tombstone before it',
+  'in a DeltaFIFO a final state replaces the tombstone before it': {
     known: 'foo@5',
     steps: 'replace 9 [], delete foo@6',
     deltaFifo: 'Deleted foo@6',
     realFifo: 'Deleted foo@5? | Deleted foo@6',
   },
-  {
-    title: 'a list deletes queued and known objects that it misses, but none with a queued deletion',
+  'a list deletes queued and known objects that it misses, but none with a queued deletion': {
     known: 'foo@5 bar@6 baz@7 qux@8',
     steps: 'delete baz@10, update bar@11, replace 0 [zab@1 foo@6]',
     deltaFifo: 'Deleted baz@10 | Updated bar@11, Deleted bar@11? | Sync zab@1 | Sync foo@6 | Deleted qux@8?',
     realFifo:
       'Deleted baz@10 | Updated bar@11 | Deleted bar@11? | Deleted qux@8? | Replaced zab@1 | Replaced foo@6',
   },
-  {
-    title: 'a list deletes an object that only earlier lists had',
+  'a list deletes an object that only earlier lists had': {
     steps: 'add o@1, replace 10 [o@1], replace 20 [o@1], replace 56 []',
     deltaFifo: 'Added o@1, Sync o@1, Sync o@1, Deleted o@1?',
     realFifo: 'Added o@1 | Replaced o@1 | Replaced o@1 | Deleted o@1?',
     atomic: 'Added o@1 | ReplacedAll 10 [o@1] | ReplacedAll 20 [o@1] | ReplacedAll 56 []',
   },
-  {
-    title: 'a list adds no second deletion to a queued one',
+  'a list adds no second deletion to a queued one': {
     steps: 'add o@1, delete o@1, replace 0 []',
     deltaFifo: 'Added o@1, Deleted o@1',
     realFifo: 'Added o@1 | Deleted o@1',
   },
-  {
-    title: 'two lists delete an object once that is only queued',
+  'two lists delete an object once that is only queued': {
     steps: 'add o@1, replace 0 [], replace 0 []',
     deltaFifo: 'Added o@1, Deleted o@1?',
     realFifo: 'Added o@1 | Deleted o@1?',
   },
-  {
-    title: 'a list deletes an object that was deleted and created again while queued',
+  'a list deletes an object that was deleted and created again while queued': {
     steps: 'add o@1, delete o@1, add o@2, replace 0 []',
     deltaFifo: 'Added o@1, Deleted o@1, Added o@2, Deleted o@2?',
     realFifo: 'Added o@1 | Deleted o@1 | Added o@2 | Deleted o@2?',
   },
-  {
-    title: 'bookmarks are queued in order with atomic events, and never otherwise',
+  'bookmarks are queued in order with atomic events, and never otherwise': {
     steps: 'bookmark 123, replace 1234 []',
     fifo: '',
     deltaFifo: '',
     realFifo: '',
     atomic: 'Bookmark 123 | ReplacedAll 1234 []',
   },
-];
+};
 
 /** Returns everything that the queue pops after the steps. */
 async function poppedBy(queue: AnyQueue, steps: string): Promise<string> {
@@ -141,8 +118,8 @@ async function poppedBy(queue: AnyQueue, steps: string): Promise<string> {
 }
 
 describe('a queue', () => {
-  for (const row of ROWS) {
-    const { title, steps, fifo, atomic } = row;
+  for (const [title, row] of Object.entries(ROWS)) {
+    const { steps, fifo, atomic } = row;
     const options = row.known === undefined ? {} : { known: row.known };
 
     test(`C104 in a DeltaFIFO, ${title}`, async () => {

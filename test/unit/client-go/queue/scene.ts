@@ -70,15 +70,3 @@ export async function popAll(queue: AnyQueue): Promise<string> {
 
 /** Processes nothing. */
 export const ignore = (): void => {};
-
-/** Lets every due microtask run. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** Returns a promise and the function that resolves it. */
-export function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve!: () => void;
-  const promise = new Promise<void>((onResolve) => {
-    resolve = onResolve;
-  });
-  return { promise, resolve };
-}

@@ -3,74 +3,39 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { FIFO } from '../../../../src/client-go/queue/fifo.ts';
+import { deferred } from '../../../kit/deferred.ts';
 import { object, objects } from './notation.ts';
 import type { TestObject } from './notation.ts';
-import { QUEUES, atomicFifo, deferred, deltaFifo, ignore, perform, poppedText, realFifo } from './scene.ts';
+import { QUEUES, atomicFifo, deltaFifo, ignore, perform, poppedText, realFifo } from './scene.ts';
 
-interface Case {
-  readonly title: string;
-  readonly steps: string;
-  readonly pops: number;
-  readonly synced: boolean;
-  /** Expectation for a RealFIFO, where it differs. */
-  readonly realSynced?: boolean;
-}
+/** `realSynced` is the expectation for a RealFIFO, where it differs. */
+type Case = readonly [title: string, steps: string, pops: number, synced: boolean, realSynced?: boolean];
 
+const LIST = 'replace 0 [a@1 b@1]';
 const CASES: readonly Case[] = [
-  { title: 'has not synced before anything was received', steps: '', pops: 0, synced: false },
-  { title: 'has synced when a change comes before any list', steps: 'add a@1', pops: 0, synced: true },
-  { title: 'has synced when a deletion comes before any list', steps: 'delete a@1', pops: 0, synced: true },
-  { title: 'has synced when the first list is empty', steps: 'replace 0 []', pops: 0, synced: true },
-  {
-    title: 'has not synced while the first list is queued',
-    steps: 'replace 0 [a@1 b@1]',
-    pops: 0,
-    synced: false,
-  },
-  {
-    title: 'has not synced when half of the first list is processed',
-    steps: 'replace 0 [a@1 b@1]',
-    pops: 1,
-    synced: false,
-  },
-  {
-    title: 'has synced when the first list is processed',
-    steps: 'replace 0 [a@1 b@1]',
-    pops: 2,
-    synced: true,
-  },
-  {
-    title: 'does not sync earlier for a change that follows the list',
-    steps: 'replace 0 [a@1 b@1], add c@2',
-    pops: 1,
-    synced: false,
-  },
-  {
-    title: 'does not sync later for a change that follows the list',
-    steps: 'replace 0 [a@1 b@1], add c@2',
-    pops: 2,
-    synced: true,
-  },
-  {
-    title: 'has synced when a key that is twice in the list is processed, in a RealFIFO twice',
-    steps: 'replace 0 [a@1 a@2]',
-    pops: 1,
-    synced: true,
-    realSynced: false,
-  },
-  { title: 'does not sync by a resync', steps: 'resync', pops: 0, synced: false },
+  ['has not synced before anything was received', '', 0, false],
+  ['has synced when a change comes before any list', 'add a@1', 0, true],
+  ['has synced when a deletion comes before any list', 'delete a@1', 0, true],
+  ['has synced when the first list is empty', 'replace 0 []', 0, true],
+  ['has not synced while the first list is queued', LIST, 0, false],
+  ['has not synced when half of the first list is processed', LIST, 1, false],
+  ['has synced when the first list is processed', LIST, 2, true],
+  ['does not sync earlier for a change that follows the list', `${LIST}, add c@2`, 1, false],
+  ['does not sync later for a change that follows the list', `${LIST}, add c@2`, 2, true],
+  ['has synced when a key that is twice in the list is processed', 'replace 0 [a@1 a@2]', 1, true, false],
+  ['does not sync by a resync', 'resync', 0, false],
 ];
 
 const { FIFO: fifo, DeltaFIFO, RealFIFO } = QUEUES;
 
 describe('the first list of a queue', () => {
   for (const [name, create] of Object.entries({ FIFO: fifo, DeltaFIFO, RealFIFO })) {
-    for (const row of CASES) {
-      test(`C105 a ${name} ${row.title}`, async () => {
+    for (const [title, steps, pops, synced, realSynced = synced] of CASES) {
+      test(`C105 a ${name} ${title}`, async () => {
         const queue = create();
-        perform(queue, row.steps);
-        for (let pop = 0; pop < row.pops; pop++) await queue.pop(ignore);
-        const expected = name === 'RealFIFO' ? (row.realSynced ?? row.synced) : row.synced;
+        perform(queue, steps);
+        for (let pop = 0; pop < pops; pop++) await queue.pop(ignore);
+        const expected = name === 'RealFIFO' ? realSynced : synced;
         assert.equal(queue.hasSynced(), expected);
         assert.equal(queue.hasSyncedChecker.isDone, expected);
         assert.equal(queue.hasSyncedChecker.name, name);

@@ -4,14 +4,8 @@ import { describe, it } from 'node:test';
 import { EventCorrelation } from '../../../../src/controller/events/correlation.ts';
 import type { CountedEvent, Occurrence } from '../../../../src/controller/events/correlation.ts';
 
-const subject = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  namespace: 'default',
-  name: 'a',
-  uid: 'u',
-  resourceVersion: '1',
-};
+const type = { apiVersion: 'v1', kind: 'Pod' };
+const subject = { ...type, namespace: 'default', name: 'a', uid: 'u', resourceVersion: '1' };
 
 class Story {
   readonly #correlation = new EventCorrelation();

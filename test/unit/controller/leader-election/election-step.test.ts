@@ -18,9 +18,8 @@ const RULES: ElectionRules = {
   retryPeriodMs: 20,
   releaseOnCancel: true,
 };
+/** A pause lasts 20 × (1 + 1.2 × 0.5) = 32 ms. */
 const RANDOM = 0.5;
-/** 20 × (1 + 1.2 × 0.5) */
-const PAUSE_MS = 32;
 
 /** A record as `HOLDER/TRANSITIONS@TIME`, with a duration of 1 s; `none` for no record. */
 function stored(text: string): StoredRecord | undefined {
@@ -85,240 +84,138 @@ interface Played {
   readonly effects: readonly string[];
 }
 
-/** Plays `0 tick`, `5 answer none`, … */
-function play(history: readonly string[], rules: ElectionRules): Played {
+/** Histories that others begin with. */
+const BEGINNINGS: Readonly<Record<string, string>> = {
+  held: '0 tick, 5 answer other/3@a',
+  leading: '0 tick, 1 answer none, 9 answer me/0@a',
+  // A renewal was sent at 29 and answered at 30, so the leadership ends at 129.
+  renewed: 'leading, 29 tick, 30 answer me/0@b',
+  stopping: 'renewed, 40 stop',
+  releasing: 'stopping, 60 worked',
+  lost: 'renewed, 129 tick',
+};
+
+/** Plays `0 tick, 5 answer none`, or `leading, 29 tick`. */
+function play(history: string, rules: ElectionRules): Played {
   let played: Played = { state: newCandidate(0), effects: [] };
-  for (const line of history) {
+  for (const line of history.split(', ')) {
     const [, at = '', event = ''] = /^(\d+) (.*)$/.exec(line) ?? [];
-    const { state, effects } = step(
-      played.state,
-      eventOf(event),
-      { nowMs: Number(at), random: RANDOM },
-      rules,
-    );
+    if (at === '') {
+      played = play(BEGINNINGS[line] ?? assert.fail(line), rules);
+      continue;
+    }
+    const now = { nowMs: Number(at), random: RANDOM };
+    const { state, effects } = step(played.state, eventOf(event), now, rules);
     played = { state, effects: effects.map(wordOf) };
   }
   return played;
 }
 
-type Case = readonly [
-  title: string,
-  history: readonly string[],
-  effects: readonly string[],
-  due: number | undefined,
-];
-
-function table(title: string, cases: readonly Case[], rules: ElectionRules = RULES): void {
+/** Runs cases by title: `history => effects of the last event => time of the next tick`, or `nothing`, or `never`. */
+function table(title: string, cases: Readonly<Record<string, string>>, rules: ElectionRules = RULES): void {
   describe(title, () => {
-    for (const [subject, history, effects, due] of cases) {
+    for (const [subject, text] of Object.entries(cases)) {
       test(subject, () => {
+        const [history = '', effects, due] = text.split(' => ');
         const { state, effects: actual } = play(history, rules);
-        assert.deepEqual(actual, effects);
-        assert.equal(dueMs(state, rules), due);
+        assert.equal(actual.join(', ') || 'nothing', effects);
+        assert.equal(String(dueMs(state, rules) ?? 'never'), due);
       });
     }
   });
 }
 
-const HELD = ['0 tick', '5 answer other/3@a'];
-const LEADING = ['0 tick', '1 answer none', '9 answer me/0@a'];
-/** A renewal was sent at 29 and answered at 30, so the leadership ends at 129. */
-const RENEWED = [...LEADING, '29 tick', '30 answer me/0@b'];
-const STOPPING = [...RENEWED, '40 stop'];
-const RELEASING = [...STOPPING, '60 worked'];
+table('a candidate', {
+  'reads the record at once': '0 tick => get => 50',
+  'leaves a record alone that was deleted while another candidate held it':
+    'held, 60 tick, 61 answer none => nothing => 93',
+  'creates a missing record': '0 tick, 5 answer none => create me/0 since now for 1 s => 55',
+  'leads when the record is created, until the deadline after the request': 'leading => me leads, lead => 29',
+  'pauses when another one was faster': '0 tick, 5 answer none, 9 conflict => nothing => 41',
+  'pauses after a failure, and reports it': '0 tick, 5 fail => report => 37',
+  'gives a call up after half of the deadline': '0 tick, 50 tick => cancel, report => 82',
+  'leaves a lease alone that another one holds, and reports the leader': 'held => other leads => 37',
+  'reports a leader once': 'held, 40 tick, 41 answer other/3@b => nothing => 73',
+  'waits for the duration from its own observation of the last change':
+    'held, 40 tick, 41 answer other/3@b, 1039 tick, 1040 answer other/3@b => nothing => 1072',
+  'takes a lease that has not changed for its duration':
+    'held, 40 tick, 41 answer other/3@b, 1040 tick, 1041 answer other/3@b => update me/4 since now for 1 s => 1091',
+  'takes a lease at once that was released': '0 tick, 5 answer /3@a => update me/4 since now for 1 s => 55',
+  'continues a lease with its own name':
+    '0 tick, 5 answer me/3@a => me leads, update me/3 since then for 1 s => 55',
+  'does not lead when its request has succeeded too late':
+    '0 tick, 5 answer none, 105 answer me/0@a => me leads, get => 155',
+  'ends at once when it is stopped': '0 tick, 5 stop => cancel, end => never',
+});
 
-table('a candidate', [
-  ['reads the record at once', ['0 tick'], ['get'], 50],
-  [
-    'leaves a record alone that was deleted while another candidate held it',
-    [...HELD, '60 tick', '61 answer none'],
-    [],
-    93,
-  ],
-  ['creates a missing record', ['0 tick', '5 answer none'], ['create me/0 since now for 1 s'], 55],
-  [
-    'leads when the record is created, until the deadline after the request',
-    LEADING,
-    ['me leads', 'lead'],
-    29,
-  ],
-  ['pauses when another one was faster', ['0 tick', '5 answer none', '9 conflict'], [], 9 + PAUSE_MS],
-  ['pauses after a failure, and reports it', ['0 tick', '5 fail'], ['report'], 5 + PAUSE_MS],
-  ['gives a call up after half of the deadline', ['0 tick', '50 tick'], ['cancel', 'report'], 50 + PAUSE_MS],
-  [
-    'leaves a lease alone that another one holds, and reports the leader',
-    HELD,
-    ['other leads'],
-    5 + PAUSE_MS,
-  ],
-  ['reports a leader once', [...HELD, '40 tick', '41 answer other/3@b'], [], 41 + PAUSE_MS],
-  [
-    'waits for the duration from its own observation of the last change',
-    [...HELD, '40 tick', '41 answer other/3@b', '1039 tick', '1040 answer other/3@b'],
-    [],
-    1040 + PAUSE_MS,
-  ],
-  [
-    'takes a lease that has not changed for its duration',
-    [...HELD, '40 tick', '41 answer other/3@b', '1040 tick', '1041 answer other/3@b'],
-    ['update me/4 since now for 1 s'],
-    1091,
-  ],
-  [
-    'takes a lease at once that was released',
-    ['0 tick', '5 answer /3@a'],
-    ['update me/4 since now for 1 s'],
-    55,
-  ],
-  [
-    'continues a lease with its own name',
-    ['0 tick', '5 answer me/3@a'],
-    ['me leads', 'update me/3 since then for 1 s'],
-    55,
-  ],
-  [
-    'does not lead when its request has succeeded too late',
-    ['0 tick', '5 answer none', '105 answer me/0@a'],
-    ['me leads', 'get'],
-    155,
-  ],
-  ['ends at once when it is stopped', ['0 tick', '5 stop'], ['cancel', 'end'], undefined],
-]);
+table('a leader', {
+  'renews without reading': 'leading, 29 tick => update me/0 since then for 1 s => 79',
+  'pauses after a renewal': 'renewed => nothing => 50',
+  'reads the record after a renewal that failed': 'leading, 29 tick, 30 fail => report, get => 80',
+  'reads it after a conflict, too': 'leading, 29 tick, 30 conflict => get => 80',
+  'renews what it has read':
+    'leading, 29 tick, 30 conflict, 31 answer me/0@z => update me/0 since then for 1 s => 81',
+  'pauses when that fails as well':
+    'leading, 29 tick, 30 conflict, 31 answer me/0@z, 32 conflict => nothing => 52',
+  'creates a record that was deleted, with its number':
+    '0 tick, 1 answer none, 9 answer me/57@a, 29 tick, 30 conflict, 31 answer none => create me/57 since then for 1 s => 81',
+  'has lost when it reads a renewal under its own name that it has not sent':
+    'leading, 29 tick, 30 conflict, 31 twin me/0@z => cancel, end-work: lost => 0',
+  'gives a renewal up in time for another attempt':
+    'renewed, 50 tick, 100 tick => cancel, report, get => 129',
+  'has lost when the deadline has passed since the last renewal was sent':
+    'renewed, 50 tick, 100 tick, 129 tick => cancel, end-work: lost => 179',
+  'has lost even when a success arrives after the deadline':
+    'renewed, 50 tick, 130 answer me/0@c => cancel, end-work: lost => 179',
+  'has lost at once when another one holds the lease':
+    'leading, 29 tick, 30 conflict, 31 answer other/1@b => other leads, cancel, end-work: lost => 0',
+  'stays the leader when its work is done': 'leading, 10 worked => nothing => 29',
+  'releases the lease when its work has failed': 'leading, 10 broken => end-work, get => 60',
+  'lets its work end when it is stopped': 'renewed, 40 stop => end-work => 50',
+  'renews while the work ends': 'stopping, 50 tick => update me/0 since then for 1 s => 100',
+  'releases the lease when the work has ended': 'releasing => end-work, get => 110',
+  'releases the lease at once when its work was done before':
+    'leading, 10 worked, 12 stop => end-work, get => 62',
+  'does not await a renewal to release the lease':
+    'stopping, 50 tick, 60 worked => cancel, end-work, get => 110',
+});
 
-table('a leader', [
-  ['renews without reading', [...LEADING, '29 tick'], ['update me/0 since then for 1 s'], 79],
-  ['pauses after a renewal', RENEWED, [], 50],
-  ['reads the record after a renewal that failed', [...LEADING, '29 tick', '30 fail'], ['report', 'get'], 80],
-  ['reads it after a conflict, too', [...LEADING, '29 tick', '30 conflict'], ['get'], 80],
-  [
-    'renews what it has read',
-    [...LEADING, '29 tick', '30 conflict', '31 answer me/0@z'],
-    ['update me/0 since then for 1 s'],
-    81,
-  ],
-  [
-    'pauses when that fails as well',
-    [...LEADING, '29 tick', '30 conflict', '31 answer me/0@z', '32 conflict'],
-    [],
-    52,
-  ],
-  [
-    'creates a record that was deleted, with its number',
-    ['0 tick', '1 answer none', '9 answer me/57@a', '29 tick', '30 conflict', '31 answer none'],
-    ['create me/57 since then for 1 s'],
-    81,
-  ],
-  [
-    'has lost when it reads a renewal under its own name that it has not sent',
-    [...LEADING, '29 tick', '30 conflict', '31 twin me/0@z'],
-    ['cancel', 'end-work: lost'],
-    0,
-  ],
-  [
-    'gives a renewal up in time for another attempt',
-    [...RENEWED, '50 tick', '100 tick'],
-    ['cancel', 'report', 'get'],
-    129,
-  ],
-  [
-    'has lost when the deadline has passed since the last renewal was sent',
-    [...RENEWED, '50 tick', '100 tick', '129 tick'],
-    ['cancel', 'end-work: lost'],
-    179,
-  ],
-  [
-    'has lost even when a success arrives after the deadline',
-    [...RENEWED, '50 tick', '130 answer me/0@c'],
-    ['cancel', 'end-work: lost'],
-    179,
-  ],
-  [
-    'has lost at once when another one holds the lease',
-    [...LEADING, '29 tick', '30 conflict', '31 answer other/1@b'],
-    ['other leads', 'cancel', 'end-work: lost'],
-    0,
-  ],
-  ['stays the leader when its work is done', [...LEADING, '10 worked'], [], 29],
-  ['releases the lease when its work has failed', [...LEADING, '10 broken'], ['end-work', 'get'], 60],
-  ['lets its work end when it is stopped', [...RENEWED, '40 stop'], ['end-work'], 50],
-  ['renews while the work ends', [...STOPPING, '50 tick'], ['update me/0 since then for 1 s'], 100],
-  ['releases the lease when the work has ended', RELEASING, ['end-work', 'get'], 110],
-  [
-    'releases the lease at once when its work was done before',
-    [...LEADING, '10 worked', '12 stop'],
-    ['end-work', 'get'],
-    62,
-  ],
-  [
-    'does not await a renewal to release the lease',
-    [...STOPPING, '50 tick', '60 worked'],
-    ['cancel', 'end-work', 'get'],
-    110,
-  ],
-]);
-
-table('a leader that releases its lease', [
-  [
-    'empties the record, and keeps the count of transitions',
-    [...RELEASING, '61 answer me/3@b'],
-    ['update /3 since now for 1 s'],
-    111,
-  ],
-  ['has ended with the answer', [...RELEASING, '61 answer me/3@b', '62 answer /3@c'], ['end'], undefined],
-  ['reads again after a conflict', [...RELEASING, '61 answer me/3@b', '62 conflict'], ['get'], 112],
-  [
-    'gives up at the deadline',
-    [...RELEASING, '109 answer me/3@b', '158 conflict', '160 tick'],
-    ['cancel', 'report', 'end'],
-    undefined,
-  ],
-  ['gives up when a call fails', [...RELEASING, '61 fail'], ['report', 'end'], undefined],
-  ['leaves the lease of another one alone', [...RELEASING, '61 answer other/4@b'], ['end'], undefined],
-  ['ends when there is no lease', [...RELEASING, '61 answer none'], ['end'], undefined],
-  [
-    'ends with the failure of its work',
-    [...LEADING, '10 broken', '11 answer none'],
-    ['end broken'],
-    undefined,
-  ],
-]);
+table('a leader that releases its lease', {
+  'empties the record, and keeps the count of transitions':
+    'releasing, 61 answer me/3@b => update /3 since now for 1 s => 111',
+  'has ended with the answer': 'releasing, 61 answer me/3@b, 62 answer /3@c => end => never',
+  'reads again after a conflict': 'releasing, 61 answer me/3@b, 62 conflict => get => 112',
+  'gives up at the deadline':
+    'releasing, 109 answer me/3@b, 158 conflict, 160 tick => cancel, report, end => never',
+  'gives up when a call fails': 'releasing, 61 fail => report, end => never',
+  'leaves the lease of another one alone': 'releasing, 61 answer other/4@b => end => never',
+  'ends when there is no lease': 'releasing, 61 answer none => end => never',
+  'ends with the failure of its work': 'leading, 10 broken, 11 answer none => end broken => never',
+});
 
 table(
   'a leader without releaseOnCancel',
-  [['leaves its lease to expire', RELEASING, ['end-work', 'end'], undefined]],
+  {
+    'leaves its lease to expire': 'releasing => end-work, end => never',
+  },
   { ...RULES, releaseOnCancel: false },
 );
 
-const LOST = [...RENEWED, '129 tick'];
-
-table('a leader that has lost', [
-  ['waits for its work', LOST, ['end-work: lost'], 179],
-  ['ends with the work', [...LOST, '140 worked'], ['end lost'], undefined],
-  ['ends with the failure of the work', [...LOST, '140 broken'], ['end lost broken'], undefined],
-  ['ends without the work when another one may lead', [...LOST, '179 tick'], ['end lost'], undefined],
-  [
-    'ends at once when its work was done before',
-    [...LEADING, '10 worked', '101 tick'],
-    ['end-work: lost', 'end lost'],
-    undefined,
-  ],
-  [
-    'ends at once when it was suspended until another one could lead',
-    [...RENEWED, '5000 tick'],
-    ['end-work: lost', 'end lost'],
-    undefined,
-  ],
-  [
-    'ends when another one holds the lease, at the next moment',
-    [...LEADING, '29 tick', '30 conflict', '31 answer other/1@b', '31 tick'],
-    ['end lost to other'],
-    undefined,
-  ],
-]);
+table('a leader that has lost', {
+  'waits for its work': 'lost => end-work: lost => 179',
+  'ends with the work': 'lost, 140 worked => end lost => never',
+  'ends with the failure of the work': 'lost, 140 broken => end lost broken => never',
+  'ends without the work when another one may lead': 'lost, 179 tick => end lost => never',
+  'ends at once when its work was done before':
+    'leading, 10 worked, 101 tick => end-work: lost, end lost => never',
+  'ends at once when it was suspended until another one could lead':
+    'renewed, 5000 tick => end-work: lost, end lost => never',
+  'ends when another one holds the lease, at the next moment':
+    'leading, 29 tick, 30 conflict, 31 answer other/1@b, 31 tick => end lost to other => never',
+});
 
 test('an election that has ended does nothing more', () => {
   for (const event of ['tick', 'stop', 'fail', 'worked']) {
-    const { effects } = play(['0 tick', '1 stop', `2 ${event}`], RULES);
-    assert.deepEqual(effects, []);
+    assert.deepEqual(play(`0 tick, 1 stop, 2 ${event}`, RULES).effects, []);
   }
 });

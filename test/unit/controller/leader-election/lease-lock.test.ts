@@ -7,6 +7,7 @@ import { LeaderElector, ObjectClient } from '../../../../src/controller/index.ts
 import type { LeaderElectionRecord } from '../../../../src/controller/index.ts';
 import { LeaseLock } from '../../../../src/controller/leader-election/lease-lock.ts';
 import { resources } from '../../../../src/index.ts';
+import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import { aborted } from './scene.ts';
 
 const { leases } = resources.coordination.v1;
@@ -20,9 +21,7 @@ const RECORD: LeaderElectionRecord = {
   leaseTransitions: 2,
 };
 
-function clientOf({ url, token, ca }: EmbeddedApiServer): ObjectClient {
-  return new ObjectClient({ server: url, token, ca });
-}
+const clientOf = ({ connection }: EmbeddedApiServer): ObjectClient => new ObjectClient(connection);
 
 describe('LeaseLock', () => {
   test('creates, reads and replaces a record', async () => {
@@ -48,13 +47,8 @@ describe('LeaseLock', () => {
     await client.create(leases, { metadata: { ...KEY, labels }, spec: foreign });
     const lock = new LeaseLock({ client, ...KEY, identity: 'me' });
     const stored = await lock.get(NEVER);
-    assert.deepEqual(stored?.record, {
-      holderIdentity: '',
-      leaseDurationSeconds: 0,
-      acquireTime: '',
-      renewTime: '',
-      leaseTransitions: 0,
-    });
+    const zero = { holderIdentity: '', leaseDurationSeconds: 0, leaseTransitions: 0 };
+    assert.deepEqual(stored?.record, { ...zero, acquireTime: '', renewTime: '' });
     await lock.update(stored, RECORD, NEVER);
     const { metadata, spec } = await client.get(leases, KEY);
     assert.deepEqual([metadata?.labels, spec], [labels, { ...foreign, ...RECORD }]);
@@ -62,8 +56,7 @@ describe('LeaseLock', () => {
 
   test('rejects with the error of the server', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
-    const action = { type: 'answer', status: 403 } as const;
-    server.setFaults({ rules: [{ faultId: 'refuse', match: { resource: 'leases' }, action }] });
+    await failRequests(server, 403, 1, { resource: 'leases' });
     const lock = new LeaseLock({ client: clientOf(server), ...KEY, identity: 'me' });
     await assert.rejects(lock.get(NEVER), { code: 'ERR_KUBELOOM_FORBIDDEN' });
   });

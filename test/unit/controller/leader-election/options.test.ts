@@ -11,16 +11,8 @@ describe('the options of an elector', () => {
   const client = new ObjectClient({ server: 'http://127.0.0.1:1' });
   const lease = { client, namespace: 'default', name: 'lease' };
   const CASES: readonly (readonly [title: string, options: object, message: RegExp])[] = [
-    [
-      'a deadline that is not before the end of the lease',
-      { lock, leaseDurationMs: 10_000 },
-      /greater than renew/,
-    ],
-    [
-      'a deadline without a second attempt',
-      { lock, retryPeriodMs: 9000 },
-      /greater than 1.2 × retryPeriodMs/,
-    ],
+    ['a deadline not before the end of the lease', { lock, leaseDurationMs: 10_000 }, /greater than renew/],
+    ['a deadline without a second attempt', { lock, retryPeriodMs: 9000 }, /greater than 1.2 × retryPeriod/],
     ['a negative time', { lock, retryPeriodMs: -1 }, /retryPeriodMs must be a number from 1/],
     ['an empty identity', { ...lease, identity: '' }, /identity must be a text that is not empty/],
     ['a lock without identity', { lock: new MemoryLock(new MemoryLease(), '') }, /identity of the lock/],
@@ -47,10 +39,8 @@ describe('the options of an elector', () => {
   test('do not include the arguments of run, which are also checked', async () => {
     const elector = new LeaderElector({ lock });
     const never = new AbortController().signal;
-    await assert.rejects(
-      elector.run({ signal: {} as AbortSignal }, aborted),
-      /signal must be an AbortSignal/,
-    );
+    const wrong = elector.run({ signal: {} as AbortSignal }, aborted);
+    await assert.rejects(wrong, /signal must be an AbortSignal/);
     await assert.rejects(elector.run({ signal: never }, undefined as never), /onLeading must be a function/);
   });
 });

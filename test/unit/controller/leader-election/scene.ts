@@ -4,10 +4,13 @@ import type { KubeloomError } from '../../../../src/index.ts';
 import { LeaderElector } from '../../../../src/controller/index.ts';
 import type { ElectionOptions, LeaderElectionRecord, OnLeading } from '../../../../src/controller/index.ts';
 import { MemoryLease, MemoryLock } from './memory-lock.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+
+export { turn };
 
 const RETRY_MS = 2000;
 
-export class Scene {
+export class Scene implements Disposable {
   readonly fake: FakeClock = new FakeClock();
   readonly lease: MemoryLease;
   readonly lock: MemoryLock;
@@ -41,6 +44,10 @@ export class Scene {
     });
   }
 
+  [Symbol.dispose](): void {
+    this.stop.abort();
+  }
+
   get record(): LeaderElectionRecord | undefined {
     return this.lease.stored?.record;
   }
@@ -67,11 +74,6 @@ export class Scene {
       await turn();
     }
   }
-}
-
-/** Lets everything happen that needs no time. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Work that ends when its signal is aborted. */

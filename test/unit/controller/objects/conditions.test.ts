@@ -5,13 +5,8 @@ import { setCondition } from '../../../../src/controller/index.ts';
 
 const FIRST = new Date('2026-01-02T03:04:05.678Z');
 const LATER = new Date('2026-01-02T04:00:00Z');
-const OTHER = {
-  type: 'Other',
-  status: 'True',
-  reason: 'Done',
-  message: '',
-  lastTransitionTime: '2025-01-01T00:00:00Z',
-};
+const DONE = { type: 'Other', status: 'True', reason: 'Done', message: '' };
+const OTHER = { ...DONE, lastTransitionTime: '2025-01-01T00:00:00Z' };
 const READY = { type: 'Ready', status: 'False' as const, reason: 'Starting', message: 'one of two' };
 
 describe('setCondition', () => {
@@ -26,10 +21,8 @@ describe('setCondition', () => {
     const explained = setCondition(first, { ...READY, message: 'two of two' }, LATER);
     assert.deepEqual(explained, [OTHER, { ...first[1], message: 'two of two' }]);
     const ready = setCondition(explained, { ...READY, status: 'True' }, LATER);
-    assert.deepEqual(ready, [
-      OTHER,
-      { ...READY, status: 'True', lastTransitionTime: '2026-01-02T04:00:00Z' },
-    ]);
+    const later = { ...READY, status: 'True', lastTransitionTime: '2026-01-02T04:00:00Z' };
+    assert.deepEqual(ready, [OTHER, later]);
   });
 
   it('returns the same array when nothing changes', () => {

@@ -49,14 +49,14 @@ describe('finalizers', () => {
 describe('controllerReference', () => {
   it('names the owner as its controller', () => {
     const { deployments } = resources.apps.v1;
-    assert.deepEqual(controllerReference(deployments, { name: 'web', uid: 'u1' }), {
+    const owner = { name: 'web', uid: 'u1' };
+    const reference = {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
-      name: 'web',
-      uid: 'u1',
       controller: true,
       blockOwnerDeletion: true,
-    });
+    };
+    assert.deepEqual(controllerReference(deployments, owner), { ...reference, ...owner });
   });
 
   it('refuses an owner that the server has not stored', () => {

@@ -9,23 +9,20 @@ const { deployments } = resources.apps.v1;
 const KEY = 'default/web';
 const WEB = { metadata: { name: 'web', namespace: 'default' }, spec: { replicas: 3 } };
 
+const option = (message: RegExp): object => ({ code: 'ERR_KUBELOOM_OPTION', message });
+
 describe('an argument that leads to no request', () => {
-  const backups: ResourceOf<{ readonly spec: object }> = {
-    group: 'example.com',
-    version: 'v1',
-    resource: 'backups',
-    kind: 'Backup',
-    isNamespaced: true,
-  };
+  const kind = { group: 'example.com', version: 'v1', resource: 'backups', kind: 'Backup' };
+  const backups: ResourceOf<{ readonly spec: object }> = { ...kind, isNamespaced: true };
   const client = new ObjectClient({ server: 'http://127.0.0.1:1' }, { fieldManager: 'test' });
+  const bare = { ...WEB, spec: undefined } as never;
   type Options = Readonly<Record<string, unknown>>;
   const METHODS: Readonly<Record<string, (options: never) => unknown>> = {
     get: (options) => client.get(deployments, KEY, options),
     list: (options) => client.list(deployments, options),
-    create: (options) => client.create(deployments, { ...WEB, spec: undefined } as never, options),
-    update: (options) => client.update(deployments, { ...WEB, spec: undefined } as never, options),
-    updateStatus: (options) =>
-      client.updateStatus(deployments, { ...WEB, spec: undefined } as never, options),
+    create: (options) => client.create(deployments, bare, options),
+    update: (options) => client.update(deployments, bare, options),
+    updateStatus: (options) => client.updateStatus(deployments, bare, options),
     patch: (options) => client.patch(deployments, KEY, { spec: {} }, options),
     patchStatus: (options) => client.patchStatus(deployments, KEY, { status: {} }, options),
     apply: (options) => client.apply(deployments, WEB, options),
@@ -53,35 +50,21 @@ describe('an argument that leads to no request', () => {
     resourceVersionMatch: ['exact', 7, null],
     allowInconsistent: ['yes', null],
   };
-  const KNOWN: Readonly<Record<string, readonly string[]>> = {
-    get: ['signal', 'subresource', 'resourceVersion'],
-    list: [
-      'signal',
-      'namespace',
-      'labelSelector',
-      'fieldSelector',
-      'limit',
-      'resourceVersion',
-      'resourceVersionMatch',
-      'allowInconsistent',
-    ],
-    create: ['signal', 'dryRun', 'fieldManager', 'fieldValidation', 'subresource'],
-    update: ['signal', 'dryRun', 'fieldManager', 'fieldValidation', 'subresource'],
-    updateStatus: ['signal', 'dryRun', 'fieldManager', 'fieldValidation'],
-    patch: ['signal', 'dryRun', 'fieldManager', 'fieldValidation', 'subresource', 'type'],
-    patchStatus: ['signal', 'dryRun', 'fieldManager', 'fieldValidation'],
-    apply: ['signal', 'dryRun', 'fieldManager', 'fieldValidation', 'subresource', 'force'],
-    createOrUpdate: ['signal', 'dryRun', 'fieldManager', 'fieldValidation'],
-    delete: ['signal', 'dryRun', 'uid', 'resourceVersion', 'gracePeriodSeconds', 'propagationPolicy'],
-    deleteCollection: [
-      'signal',
-      'dryRun',
-      'namespace',
-      'labelSelector',
-      'fieldSelector',
-      'gracePeriodSeconds',
-      'propagationPolicy',
-    ],
+  const WRITE = 'signal dryRun fieldManager fieldValidation';
+  const DELETION = 'signal dryRun gracePeriodSeconds propagationPolicy';
+  const LIST = 'signal namespace labelSelector fieldSelector limit resourceVersion resourceVersionMatch';
+  const KNOWN: Readonly<Record<string, string>> = {
+    get: 'signal subresource resourceVersion',
+    list: `${LIST} allowInconsistent`,
+    create: `${WRITE} subresource`,
+    update: `${WRITE} subresource`,
+    updateStatus: WRITE,
+    patch: `${WRITE} subresource type`,
+    patchStatus: WRITE,
+    apply: `${WRITE} subresource force`,
+    createOrUpdate: WRITE,
+    delete: `${DELETION} uid resourceVersion`,
+    deleteCollection: `${DELETION} namespace labelSelector fieldSelector`,
   };
 
   for (const [method, call] of Object.entries(METHODS)) {
@@ -90,13 +73,10 @@ describe('an argument that leads to no request', () => {
       for (const [name, values] of Object.entries(WRONG)) {
         for (const value of values) {
           const options: Options = { [name]: value };
-          const isKnown = KNOWN[method]?.includes(name) === true;
+          const isKnown = KNOWN[method]?.split(' ').includes(name) === true;
           await assert.rejects(attempt(options), (error: Error & { readonly code?: string }) => {
-            assert.match(
-              error.code ?? error.message,
-              /^ERR_KUBELOOM_(?:OPTION|SELECTOR)$/,
-              `${method} ${name} ${String(value)}`,
-            );
+            const what = `${method} ${name} ${String(value)}`;
+            assert.match(error.code ?? error.message, /^ERR_KUBELOOM_(?:OPTION|SELECTOR)$/, what);
             assert.match(error.message, isKnown ? new RegExp(`^${name}`) : /have no/);
             return true;
           });
@@ -123,42 +103,35 @@ describe('an argument that leads to no request', () => {
       [[{ op: 'move', path: '/a' }], 'json', /has no from/],
       [[{ op: 'add', path: '/a' }], 'json', /has no value/],
     ] as const) {
-      await assert.rejects(patch(value, type), { code: 'ERR_KUBELOOM_OPTION', message });
+      await assert.rejects(patch(value, type), option(message));
     }
     const other = { ...WEB, kind: 'Pod' } as never;
     const message = /is of "apps\/v1" "Pod": pass an object of apps\/v1 Deployment/;
-    await assert.rejects(client.update(deployments, other), { code: 'ERR_KUBELOOM_OPTION', message });
-    await assert.rejects(client.apply(deployments, other), { code: 'ERR_KUBELOOM_OPTION', message });
+    await assert.rejects(client.update(deployments, other), option(message));
+    await assert.rejects(client.apply(deployments, other), option(message));
     const read = { ...WEB, metadata: { ...WEB.metadata, managedFields: [] } };
-    await assert.rejects(client.apply(deployments, read), {
-      code: 'ERR_KUBELOOM_OPTION',
-      message: /no metadata\.managedFields/,
-    });
-    assert.throws(() => client.list(deployments, { resourceVersionMatch: 'Exact' }), {
-      code: 'ERR_KUBELOOM_OPTION',
-      message: /needs a resourceVersion/,
-    });
+    await assert.rejects(client.apply(deployments, read), option(/no metadata\.managedFields/));
+    assert.throws(
+      () => client.list(deployments, { resourceVersionMatch: 'Exact' }),
+      option(/needs a resourceVersion/),
+    );
     assert.throws(() => client.list(undefined as never), { code: 'ERR_KUBELOOM_OPTION' });
-    await assert.rejects(client.createOrUpdate(deployments, KEY, 7 as never), {
-      code: 'ERR_KUBELOOM_OPTION',
-      message: /^mutate must be a function/,
-    });
+    await assert.rejects(
+      client.createOrUpdate(deployments, KEY, 7 as never),
+      option(/^mutate must be a function/),
+    );
   });
 
   it('C385 is refused with advice: a signal in place of the options', async () => {
     const { signal } = new AbortController();
-    const message = 'options of a get are an AbortSignal: pass { signal }';
-    await assert.rejects(client.get(deployments, KEY, signal as object), {
-      code: 'ERR_KUBELOOM_OPTION',
-      message,
-    });
+    const message = /^options of a get are an AbortSignal: pass \{ signal \}$/;
+    await assert.rejects(client.get(deployments, KEY, signal as object), option(message));
   });
 
   it('C385 is refused by the constructor', () => {
     for (const options of [{ fieldManager: '' }, { onWarning: 7 }, { clock: {} }, { retries: 3 }, null, 7]) {
-      assert.throws(() => new ObjectClient({ server: 'http://127.0.0.1:1' }, options as never), {
-        code: 'ERR_KUBELOOM_OPTION',
-      });
+      const create = (): unknown => new ObjectClient({ server: 'http://127.0.0.1:1' }, options as never);
+      assert.throws(create, { code: 'ERR_KUBELOOM_OPTION' });
     }
   });
 });

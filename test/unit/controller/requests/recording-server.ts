@@ -45,6 +45,10 @@ export class RecordingServer implements AsyncDisposable {
     return new ObjectClient({ server: `http://127.0.0.1:${port}` }, options);
   }
 
+  get methods(): string[] {
+    return this.requests.map(({ method }) => method);
+  }
+
   /** The last request. */
   get last(): RecordedRequest {
     const last = this.requests.at(-1);
@@ -77,8 +81,6 @@ export class RecordingServer implements AsyncDisposable {
 
 /** A refusal as an apiserver sends it. */
 export function status(code: number, reason: string, rest: object = {}): Answer {
-  return {
-    status: code,
-    body: { kind: 'Status', apiVersion: 'v1', code, reason, message: 'refused', ...rest },
-  };
+  const body = { kind: 'Status', apiVersion: 'v1', code, reason, message: 'refused', ...rest };
+  return { status: code, body };
 }

@@ -49,19 +49,13 @@ describe('apply', () => {
   });
 
   it('C381 has conflicts with a code, and names fields and managers', async () => {
+    const replicas = '.spec.replicas';
+    const image = '.spec.template.spec.containers[name="app"].image';
     const details = {
       causes: [
-        {
-          reason: 'FieldManagerConflict',
-          message: 'conflict with "kubectl" using apps/v1 at 2026-01-02T03:04:05Z',
-          field: '.spec.replicas',
-        },
-        {
-          reason: 'FieldManagerConflict',
-          message: 'conflict with "a \\"b\\"" with subresource "scale" using apps/v1',
-          field: '.spec.template.spec.containers[name="app"].image',
-        },
-      ],
+        [replicas, 'conflict with "kubectl" using apps/v1 at 2026-01-02T03:04:05Z'],
+        [image, 'conflict with "a \\"b\\"" with subresource "scale" using apps/v1'],
+      ].map(([field, message]) => ({ reason: 'FieldManagerConflict', message, field })),
     };
     const message = 'Apply failed with 2 conflicts';
     await using server = await RecordingServer.start(() => status(409, 'Conflict', { message, details }));
@@ -70,8 +64,8 @@ describe('apply', () => {
       assert.ok(error instanceof KubeStatusError);
       assert.equal(error.code, 'ERR_KUBELOOM_APPLY_CONFLICT');
       assert.deepEqual(error.conflicts, [
-        { field: '.spec.replicas', manager: 'kubectl', subresource: '' },
-        { field: '.spec.template.spec.containers[name="app"].image', manager: 'a "b"', subresource: 'scale' },
+        { field: replicas, manager: 'kubectl', subresource: '' },
+        { field: image, manager: 'a "b"', subresource: 'scale' },
       ]);
       assert.match(
         error.message,
@@ -88,19 +82,14 @@ describe('writes', () => {
     await using server = await RecordingServer.start(() => STORED);
     const client = server.client();
     await client.patch(deployments, KEY, { spec: { replicas: null } });
-    assert.deepEqual(
-      [server.last.type, server.last.body],
-      ['application/merge-patch+json', { spec: { replicas: null } }],
-    );
+    assert.equal(server.last.type, 'application/merge-patch+json');
+    assert.deepEqual(server.last.body, { spec: { replicas: null } });
     const container = { name: 'app', image: 'app:2' };
-    const strategic = {
-      spec: { template: { spec: { containers: [container, { name: 'old', $patch: 'delete' }] } } },
-    } as const;
+    const containers = [container, { name: 'old', $patch: 'delete' }] as const;
+    const strategic = { spec: { template: { spec: { containers } } } };
     await client.patch(deployments, KEY, strategic, { type: 'strategic' });
-    assert.deepEqual(
-      [server.last.type, server.last.body],
-      ['application/strategic-merge-patch+json', strategic],
-    );
+    assert.equal(server.last.type, 'application/strategic-merge-patch+json');
+    assert.deepEqual(server.last.body, strategic);
     const operations = [
       { op: 'test', path: '/spec/replicas', value: 1 },
       { op: 'remove', path: '/spec/paused' },
@@ -125,22 +114,11 @@ describe('writes', () => {
     assert.deepEqual(server.last.query, query);
     await client.patchStatus(deployments, KEY, { status: { replicas: 1 } }, { ...options, dryRun: false });
     assert.deepEqual(server.last.query, { fieldManager: 'shop', fieldValidation: 'Strict' });
-    const deletion = {
-      dryRun: true,
-      uid: 'u',
-      resourceVersion: '7',
-      propagationPolicy: 'Foreground',
-      gracePeriodSeconds: 0,
-    } as const;
-    await client.delete(deployments, KEY, deletion);
-    assert.deepEqual(server.last.body, {
-      kind: 'DeleteOptions',
-      apiVersion: 'v1',
-      gracePeriodSeconds: 0,
-      propagationPolicy: 'Foreground',
-      dryRun: ['All'],
-      preconditions: { uid: 'u', resourceVersion: '7' },
-    });
+    const preconditions = { uid: 'u', resourceVersion: '7' };
+    const deletion = { propagationPolicy: 'Foreground', gracePeriodSeconds: 0 } as const;
+    await client.delete(deployments, KEY, { ...deletion, ...preconditions, dryRun: true });
+    const type = { kind: 'DeleteOptions', apiVersion: 'v1' };
+    assert.deepEqual(server.last.body, { ...type, ...deletion, dryRun: ['All'], preconditions });
   });
 
   it('C383 reach subresources by name, with the body’s own type', async () => {
@@ -151,35 +129,21 @@ describe('writes', () => {
     assert.equal(server.last.path, `${PATH}/scale`);
     const metadata = { name: 'web', namespace: 'default' };
     await client.update(deployments, { metadata, spec: { replicas: 5 } }, { subresource: 'scale' });
-    assert.deepEqual(server.last.body, {
-      apiVersion: 'autoscaling/v1',
-      kind: 'Scale',
-      metadata,
-      spec: { replicas: 5 },
-    });
+    const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, spec: { replicas: 5 } };
+    assert.deepEqual(server.last.body, scale);
     await client.patch(deployments, KEY, { spec: { replicas: 6 } }, { subresource: 'scale' });
     assert.deepEqual([server.last.method, server.last.path], ['PATCH', `${PATH}/scale`]);
     const podPath = '/api/v1/namespaces/default/pods/web';
     await client.create(pods, { metadata }, { subresource: 'eviction' });
-    assert.deepEqual(
-      [server.last.method, server.last.path, server.last.body],
-      ['POST', `${podPath}/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata }],
-    );
+    assert.deepEqual([server.last.method, server.last.path], ['POST', `${podPath}/eviction`]);
+    assert.deepEqual(server.last.body, { apiVersion: 'policy/v1', kind: 'Eviction', metadata });
     await client.create(pods, { metadata, target: { kind: 'Node', name: 'n' } }, { subresource: 'binding' });
     assert.equal(server.last.path, `${podPath}/binding`);
     await client.create(serviceAccounts, { metadata, spec: { audiences: ['a'] } }, { subresource: 'token' });
-    assert.deepEqual(server.last.body, {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      metadata,
-      spec: { audiences: ['a'] },
-    });
-    await client.patch(
-      pods,
-      KEY,
-      { spec: { containers: [{ name: 'app' }] } },
-      { subresource: 'resize', type: 'strategic' },
-    );
+    const type = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' };
+    assert.deepEqual(server.last.body, { ...type, metadata, spec: { audiences: ['a'] } });
+    const resize = { subresource: 'resize', type: 'strategic' } as const;
+    await client.patch(pods, KEY, { spec: { containers: [{ name: 'app' }] } }, resize);
     assert.equal(server.last.path, `${podPath}/resize`);
   });
 
@@ -205,23 +169,18 @@ describe('writes', () => {
     });
     await client.deleteCollection(nodes);
     assert.equal(server.last.path, '/api/v1/nodes');
-    const refused = { code: 'ERR_KUBELOOM_OPTION' };
     const sent = server.requests.length;
     const shard = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
-    await assert.rejects(
-      client.deleteCollection(configMaps, { namespace: 'shop', shardSelector: shard } as object),
-      refused,
-    );
-    await assert.rejects(client.deleteCollection(configMaps), { ...refused, message: /needs a namespace/ });
-    await assert.rejects(client.deleteCollection(nodes, { namespace: 'shop' }), {
-      ...refused,
-      message: /have no namespace/,
-    });
-    const { signal } = new AbortController();
-    await assert.rejects(client.fenced(signal).deleteCollection(nodes), {
-      ...refused,
-      message: /no precondition/,
-    });
+    const sharded = { namespace: 'shop', shardSelector: shard } as object;
+    const fenced = client.fenced(new AbortController().signal);
+    for (const [call, message] of [
+      [() => client.deleteCollection(configMaps, sharded), /shardSelector/],
+      [() => client.deleteCollection(configMaps), /needs a namespace/],
+      [() => client.deleteCollection(nodes, { namespace: 'shop' }), /have no namespace/],
+      [() => fenced.deleteCollection(nodes), /no precondition/],
+    ] as const) {
+      await assert.rejects(call, { code: 'ERR_KUBELOOM_OPTION', message });
+    }
     assert.equal(server.requests.length, sent);
   });
 
@@ -234,10 +193,8 @@ describe('writes', () => {
     const change = { op: 'replace', path: '/spec/replicas', value: 1 } as const;
     await assert.rejects(fenced.apply(deployments, WEB), bare);
     await assert.rejects(fenced.patch(deployments, KEY, [change], { type: 'json' }), bare);
-    await assert.rejects(
-      fenced.patch(deployments, KEY, [{ ...test, value: '0' }, change], { type: 'json' }),
-      bare,
-    );
+    const zero = [{ ...test, value: '0' }, change];
+    await assert.rejects(fenced.patch(deployments, KEY, zero, { type: 'json' }), bare);
     await assert.rejects(fenced.patch(deployments, KEY, { spec: {} }, { type: 'strategic' }), bare);
     await assert.rejects(fenced.create(pods, { metadata }, { subresource: 'eviction' }), bare);
     assert.equal(server.requests.length, 0);

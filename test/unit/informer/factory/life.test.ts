@@ -241,7 +241,10 @@ describe('shutdown', () => {
     for (const resource of builtInResources().slice(0, 20)) factory.forResource(resource);
     const { signal } = new AbortController();
     factory.start({ signal });
-    await rejection(factory.waitForCacheSync({ signal: AbortSignal.timeout(1) }));
+    const patience = new AbortController();
+    const waiting = rejection(factory.waitForCacheSync({ signal: patience.signal }));
+    patience.abort();
+    await waiting;
     await factory.shutdown({ signal });
     await turns();
     process.off('warning', warned);

@@ -17,6 +17,7 @@ import type {
 } from '../../../../src/tools/apiserver/testing/index.ts';
 import { WIDGETS } from '../../../kit/objects.ts';
 import { kubeConfigOf } from '../../../kit/scene.ts';
+import { HANG_MS } from '../../../kit/hang.ts';
 
 export const THREADS = [0, 2] as const;
 
@@ -24,11 +25,9 @@ export const WIDGET = { group: 'example.com', version: 'v1', resource: 'widgets'
 export const POD = { group: '', version: 'v1', resource: 'pods' };
 export const SECRET = { group: '', version: 'v1', resource: 'secrets' };
 
-const SYNC_TIMEOUT_MS = 20_000;
-
 /** For waits that are expected to end by themselves. */
 export function soon(): AbortSignal {
-  return AbortSignal.timeout(SYNC_TIMEOUT_MS);
+  return AbortSignal.timeout(HANG_MS);
 }
 
 export class Scene implements AsyncDisposable {

@@ -11,7 +11,7 @@ const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(process.argv[2] ?? '');
 const informer = new SharedIndexInformer<V1Pod>(kubeConfig, PODS);
 const run = informer.run();
-await informer.waitForSync({ signal: AbortSignal.timeout(120_000) });
+await informer.waitForSync();
 let read = 0;
 let containers = 0;
 for (const entry of informer.getStore().list()) {

@@ -20,6 +20,7 @@ import {
   WORDS_PER_THREAD,
 } from './lockstep-protocol.ts';
 import type { LockstepPlan } from './lockstep-protocol.ts';
+import { HANG_MS } from '../../../kit/hang.ts';
 
 export interface LockstepOptions extends Pick<LockstepPlan, 'records' | 'payloadBytesMax' | 'mutant'> {
   readonly capacity: number;
@@ -45,7 +46,6 @@ interface Decision {
 }
 
 const STEPS_MAX = 2000;
-const ARRIVAL_TIMEOUT_MS = 60_000;
 
 export async function exploreRing(options: LockstepOptions): Promise<LockstepResult> {
   const scheduler = new Scheduler(options);
@@ -171,7 +171,7 @@ class Scheduler {
     const before = this.#arrivals[thread] ?? 0;
     // The notification of the access before may come late, and end a wait for this one.
     while (Atomics.load(this.#control, index) === before) {
-      if (Atomics.wait(this.#control, index, before, ARRIVAL_TIMEOUT_MS) === 'timed-out') {
+      if (Atomics.wait(this.#control, index, before, HANG_MS) === 'timed-out') {
         throw new Error(`the ${ROLES[thread]} does not arrive`);
       }
     }

@@ -1,6 +1,6 @@
 /**
  * Tests a ring between real threads for some seconds: full most of the time, empty most of the time, a wake-up
- * for every few records, large records, positions that pass 2^31 and 2^32. Run by `npm run slow`.
+ * for every few records, large records, positions that pass 2^31 and 2^32. Run by `npm run suite -- slow`.
  */
 import { stressTests } from './stress.ts';
 import type { StressOptions } from './stress.ts';

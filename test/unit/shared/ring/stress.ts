@@ -8,6 +8,7 @@ import { RingConsumer, RingMemory, allocateRing } from '../../../../src/shared/r
 import { allocateWords } from '../../../../src/shared/ring/word.ts';
 import { checkStressRecord } from './stress-records.ts';
 import type { StressPlan, StressReport, StressTask } from './stress-records.ts';
+import { HANG_MS } from '../../../kit/hang.ts';
 
 export interface StressOptions extends Omit<StressPlan, 'ring' | 'bells' | 'parkTimeoutMs'> {
   readonly capacity: number;
@@ -19,12 +20,10 @@ interface StressResult {
   readonly consumer: StressReport;
 }
 
-/** Far beyond any pause of the machine: a park that takes as long with work present missed its wake-up. */
-const PARK_TIMEOUT_MS = 10_000;
-
 export function planOf({ capacity, startPosition, ...rest }: StressOptions): StressPlan {
   const ring = allocateRing(capacity, startPosition);
-  return { ...rest, ring, bells: allocateWords(2 * BELL_LINES), parkTimeoutMs: PARK_TIMEOUT_MS };
+  // A park that takes as long with work present missed its wake-up.
+  return { ...rest, ring, bells: allocateWords(2 * BELL_LINES), parkTimeoutMs: HANG_MS };
 }
 
 function start(task: StressTask): { readonly worker: Worker; readonly report: Promise<StressReport> } {

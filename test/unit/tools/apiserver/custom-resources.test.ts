@@ -16,16 +16,6 @@ describe('a custom resource', () => {
   });
   after(() => server.close());
 
-  it('is discovered', async () => {
-    const groups = (await call(`${server.url}/apis`)).body['groups'] as Array<{ name: string }>;
-    assert.ok(groups.some(({ name }) => name === 'example.com'));
-    const { body } = await call(`${server.url}/apis/example.com/v1`);
-    assert.deepEqual(
-      (body['resources'] as Array<{ name: string; kind: string }>).map(({ name }) => name),
-      ['widgets'],
-    );
-  });
-
   it('is written with sorted keys at every depth, and its list items carry kind and apiVersion', async () => {
     const object = {
       kind: 'Widget',

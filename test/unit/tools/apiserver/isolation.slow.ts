@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { request } from 'node:https';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { HANG_MS } from '../../../kit/hang.ts';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 
@@ -49,10 +50,9 @@ describe('the embedded apiserver', () => {
         await server.close();
         await server.close();
         console.log('closed');`;
-      const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
-        timeout: 60_000,
-      });
-      assert.equal((await run).stdout, 'closed\n');
+      const args = ['--input-type=module', '-e', script];
+      const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: HANG_MS });
+      assert.equal(stdout, 'closed\n');
     });
   }
 

@@ -1,5 +1,5 @@
 /**
- * The real kubectl against the embedded server, over TLS and with its token: `npm run kubectl`. Takes
+ * The real kubectl against the embedded server, over TLS and with its token: `npm run suite -- kubectl`. Takes
  * `kubectl` from the path (Debian: apt-get install kubernetes-client) or from $KUBECTL.
  */
 

@@ -4,7 +4,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { loadKubeConfig } from '../../../../src/index.ts';
 import { ApiClient } from '../../../../src/http/api-client.ts';
-import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { CommandRun, runCommand } from './command.ts';
 
 async function podCount(kubeconfig: string): Promise<number> {
   const client = new ApiClient(loadKubeConfig({ path: kubeconfig }));
@@ -21,17 +22,22 @@ function definition(plural: string): string {
   return `${type}metadata: { name: ${plural}.example.com }\nspec: ${JSON.stringify(spec)}\n`;
 }
 
+/** Starts the command with its kubeconfig in the folder, and waits until it listens. */
+async function serving(folder: TemporaryFolder, ...flags: readonly string[]): Promise<CommandRun> {
+  const run = new CommandRun(['apiserver', '--kubeconfig-out', folder.file('kubeconfig'), ...flags]);
+  await run.until('stdout', /listening on/);
+  return run;
+}
+
 describe('kubeloom apiserver', () => {
   for (const { title, flags, scheme } of [
     { title: 'over TLS with a random token', flags: [], scheme: 'https' },
     { title: 'in plain HTTP with a given token', flags: ['--no-tls', '--token', 'sesame'], scheme: 'http' },
   ]) {
     it(`serves ${title} and ends cleanly on SIGTERM`, async () => {
-      await using folder = await TemporaryFolder.create();
+      await using folder = new TemporaryFolder();
       const kubeconfig = folder.file('kubeconfig');
-      const args = ['apiserver', '--port', '0', '--kubeconfig-out', kubeconfig, '--pods', '7', ...flags];
-      await using run = new CommandRun(args);
-      await run.until('stdout', /listening on/);
+      await using run = await serving(folder, '--port', '0', '--pods', '7', ...flags);
       assert.match(run.stdout, new RegExp(`listening on ${scheme}://127\\.0\\.0\\.1:\\d+`));
       assert.equal((await stat(kubeconfig)).mode & 0o777, 0o600);
       assert.equal(await podCount(kubeconfig), 7);
@@ -43,26 +49,18 @@ describe('kubeloom apiserver', () => {
   }
 
   it('ends on SIGINT while it changes pods as fast as it can', async () => {
-    await using folder = await TemporaryFolder.create();
-    const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--pods', '3', '--rate', '500'];
-    await using run = new CommandRun(['apiserver', ...args]);
-    await run.until('stdout', /listening on/);
+    await using folder = new TemporaryFolder();
+    await using run = await serving(folder, '--pods', '3', '--rate', '500');
     run.kill('SIGINT');
     assert.equal(await run.exitCode, 0);
   });
 
   it('serves the CustomResourceDefinitions of all files', async () => {
-    await using folder = await TemporaryFolder.create();
-    const kubeconfig = folder.file('kubeconfig');
-    const one = await folder.write(
-      'one.yaml',
-      `---\n${definition('apples')}---\n${definition('pears')}---\n`,
-    );
-    const other = await folder.write('other.yaml', definition('figs'));
-    const args = ['--kubeconfig-out', kubeconfig, '--crd', one, '--crd', other];
-    await using run = new CommandRun(['apiserver', ...args]);
-    await run.until('stdout', /listening on/);
-    const client = new ApiClient(loadKubeConfig({ path: kubeconfig }));
+    await using folder = new TemporaryFolder();
+    const one = folder.write('one.yaml', `---\n${definition('apples')}---\n${definition('pears')}---\n`);
+    const other = folder.write('other.yaml', definition('figs'));
+    await using run = await serving(folder, '--crd', one, '--crd', other);
+    const client = new ApiClient(loadKubeConfig({ path: folder.file('kubeconfig') }));
     const { signal } = new AbortController();
     for (const plural of ['apples', 'pears', 'figs']) {
       const list = await client.getJson(`/apis/example.com/v1/${plural}`, signal);
@@ -73,7 +71,7 @@ describe('kubeloom apiserver', () => {
   });
 
   it('does not start with a file that has something else, and names the document', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     for (const [text, reason] of [
       [
         `${definition('apples')}---\nkind: Namespace\napiVersion: v1\n`,
@@ -86,7 +84,7 @@ describe('kubeloom apiserver', () => {
       ['a: [', /, document 1: /],
       ['', /: it has no CustomResourceDefinition/],
     ] as const) {
-      const file = await folder.write('bad.yaml', text);
+      const file = folder.write('bad.yaml', text);
       const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--crd', file];
       const { exitCode, stdout, stderr } = await runCommand(['apiserver', ...args]);
       assert.equal(exitCode, 1);
@@ -99,7 +97,7 @@ describe('kubeloom apiserver', () => {
   });
 
   it('listens beyond loopback only with both options', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--host', '0.0.0.0'];
     const { exitCode, stderr } = await runCommand(['apiserver', ...args]);
     assert.equal(exitCode, 1);
@@ -107,8 +105,8 @@ describe('kubeloom apiserver', () => {
   });
 
   it('does not start when its kubeconfig would replace a different kubeconfig', async () => {
-    await using folder = await TemporaryFolder.create();
-    const real = await folder.write('config', 'current-context: production\n');
+    await using folder = new TemporaryFolder();
+    const real = folder.write('config', 'current-context: production\n');
     const { exitCode, stdout, stderr } = await runCommand(['apiserver', '--kubeconfig-out', real]);
     assert.equal(exitCode, 1);
     assert.equal(stdout, '');

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WorkQueue } from '../../../../src/workqueue/index.ts';
 import { serveStats } from '../../../../src/metrics/index.ts';
-import { CommandRun, TemporaryFolder } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { CommandRun } from './command.ts';
 
 /** Runs a command whose output is closed before it prints. */
 async function runUnread(args: readonly string[]): Promise<void> {
@@ -13,7 +14,7 @@ async function runUnread(args: readonly string[]): Promise<void> {
   assert.equal(run.stderr, '', args.join(' '));
 }
 
-describe('a command ends quietly when its output is closed', { timeout: 60_000 }, () => {
+describe('a command ends quietly when its output is closed', () => {
   it('before its help', async () => {
     for (const command of [[], ['demo'], ['watch'], ['top'], ['apiserver'], ['loadtest']])
       await runUnread([...command, '--help']);
@@ -21,12 +22,12 @@ describe('a command ends quietly when its output is closed', { timeout: 60_000 }
   });
 
   it('before a server says where it listens', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     await runUnread(['apiserver', '--kubeconfig-out', folder.file('kubeconfig')]);
   });
 
   it('between the lines of a view', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const queue = new WorkQueue<string>({ name: 'keys' });
     await using server = await serveStats({ socketPath: folder.file('stats.sock') });
     for (const flags of [[], ['--json']]) {

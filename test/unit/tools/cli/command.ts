@@ -2,15 +2,14 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import { HANG_MS } from '../../../kit/hang.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
 
-const MAIN = fileURLToPath(new URL('../../../../src/tools/cli/main.js', import.meta.url));
-
-const DEADLINE_MS = 60_000;
+export const MAIN: string = fileURLToPath(new URL('../../../../src/tools/cli/main.js', import.meta.url));
 
 export class CommandRun implements AsyncDisposable {
   stdout = '';
@@ -48,9 +47,12 @@ export class CommandRun implements AsyncDisposable {
 
   /** Resolves when the output matches; rejects when the command ended before. */
   async until(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<void> {
+    const limit = AbortSignal.timeout(HANG_MS);
+    limit.addEventListener('abort', () => this.#changed());
     while (!pattern.test(this[stream])) {
-      if (this.#hasExited) throw new Error(`ended before ${pattern}:\n${this.stdout}\n${this.stderr}`);
-      await this.#change(`no ${pattern} in`);
+      const end = this.#hasExited ? 'ended before' : limit.aborted ? 'hangs before' : undefined;
+      if (end !== undefined) throw new Error(`${end} ${pattern}:\n${this.stdout}\n${this.stderr}`);
+      await new Promise<void>((resolve) => this.#waiters.add(resolve));
     }
   }
 
@@ -72,18 +74,6 @@ export class CommandRun implements AsyncDisposable {
     await this.exitCode;
   }
 
-  /** A deadline so late that only a hanging process reaches it. */
-  #change(missing: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const fail = (): void => reject(new Error(`${missing}:\n${this.stdout}\n${this.stderr}`));
-      const timer = setTimeout(fail, DEADLINE_MS);
-      this.#waiters.add(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-  }
-
   #changed(): void {
     for (const resolve of this.#waiters) resolve();
     this.#waiters.clear();
@@ -100,28 +90,25 @@ export async function runCommand(
   return { exitCode, stdout: run.stdout, stderr: run.stderr };
 }
 
-/** A folder that is deleted after the test. */
-export class TemporaryFolder implements AsyncDisposable {
-  readonly path: string;
+/** An embedded apiserver in this process, a folder, and the server's kubeconfig in the folder. */
+export interface CommandScene extends AsyncDisposable {
+  readonly server: EmbeddedApiServer;
+  readonly folder: TemporaryFolder;
+  readonly kubeconfig: string;
+}
 
-  private constructor(folder: string) {
-    this.path = folder;
-  }
-
-  static async create(): Promise<TemporaryFolder> {
-    return new TemporaryFolder(await mkdtemp(path.join(tmpdir(), 'kubeloom-cli-')));
-  }
-
-  file(name: string): string {
-    return path.join(this.path, name);
-  }
-
-  async write(name: string, content: string): Promise<string> {
-    await writeFile(this.file(name), content);
-    return this.file(name);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.path, { recursive: true });
-  }
+/** @param context the name of the context: of a cluster in use, or of one to throw away */
+export async function startScene(context = 'kubeloom-embedded'): Promise<CommandScene> {
+  const server = await startEmbeddedApiServer({ isolation: 'none' });
+  const folder = new TemporaryFolder();
+  const yaml = server.kubeConfigYaml.replaceAll('kubeloom-embedded', context);
+  return {
+    server,
+    folder,
+    kubeconfig: folder.write('kubeconfig', yaml),
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
 }

@@ -38,7 +38,6 @@ const CLEAN: Verdict = {
   reordered: 0,
   findings: [],
 };
-const INTENDED = 1000;
 
 function handlers(slow: Partial<Verdict> = {}): HandlerResult[] {
   return [
@@ -48,13 +47,12 @@ function handlers(slow: Partial<Verdict> = {}): HandlerResult[] {
 }
 
 function exitCode(report: Partial<DemoReport>, slow: Partial<Verdict> = {}): number {
-  return EXIT_CODES[conclude({ ...REPORT, ...report }, handlers(slow), INTENDED).kind];
+  return EXIT_CODES[conclude({ ...REPORT, ...report }, handlers(slow)).kind];
 }
 
 describe('the demo', () => {
   it('passes when everything arrived once and in order', () => {
     assert.equal(exitCode({}), 0);
-    assert.equal(exitCode({ eventsSent: 950 }), 0);
   });
 
   it('fails for every single fault of either handler', () => {
@@ -72,19 +70,11 @@ describe('the demo', () => {
     assert.equal(exitCode({ threads: [] }), 1);
   });
 
-  it('is invalid when less than 95 % of the load was sent, whatever else is wrong', () => {
-    assert.equal(exitCode({ eventsSent: 949 }), 2);
-    const { kind, reasons } = conclude({ ...REPORT, eventsSent: 949 }, handlers({ lost: 1 }), INTENDED);
-    assert.equal(kind, 'INVALID');
-    assert.equal(reasons.length, 2);
-    assert.match(reasons[0] ?? '', /only 949 changes were sent, at least 950 are needed/);
-  });
-
   it('names the handler, the fault and its place', () => {
     const results = handlers({ lost: 2, findings: ['lost: DELETED a/x@7'] });
     const text = reportText(REPORT, results);
     assert.match(
-      conclusionText(conclude(REPORT, results, INTENDED), PASSED),
+      conclusionText(conclude(REPORT, results), PASSED),
       /FAIL:\n {2}the slow handler: 2 lost, 0 duplicated, 0 reordered \(lost: DELETED a\/x@7\)/,
     );
     assert.match(text, /shard 1 +510 +unknown/);

@@ -1,11 +1,11 @@
-/** Ctrl-C: a command that runs until it is stopped has done its work, and any other one was interrupted. */
+/** Ctrl-C during a wait for a server: a command that runs until it is stopped has done its work, and any other one was interrupted. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
-import { CommandRun, TemporaryFolder } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { CommandRun } from './command.ts';
 
 /** A server that accepts connections and never answers, and its kubeconfig. */
 async function silentServer(folder: TemporaryFolder): Promise<
@@ -20,7 +20,7 @@ async function silentServer(folder: TemporaryFolder): Promise<
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const kubeconfig = await folder.write(
+  const kubeconfig = folder.write(
     'kubeconfig',
     JSON.stringify({
       clusters: [{ name: 'silent', cluster: { server: `http://127.0.0.1:${port}` } }],
@@ -36,7 +36,7 @@ async function silentServer(folder: TemporaryFolder): Promise<
   return { kubeconfig, connected, [Symbol.asyncDispose]: close };
 }
 
-describe('Ctrl-C ends', { timeout: 300_000 }, () => {
+describe('Ctrl-C ends', () => {
   const waiting: readonly (readonly [code: number, args: readonly string[]])[] = [
     [0, ['watch', 'gizmos.example.com']],
     [0, ['top', 'gizmos.example.com']],
@@ -45,7 +45,7 @@ describe('Ctrl-C ends', { timeout: 300_000 }, () => {
   ];
   for (const [code, [name = '', ...args]] of waiting) {
     it(`kubeloom ${name} with ${code} while a server does not answer`, async () => {
-      await using folder = await TemporaryFolder.create();
+      await using folder = new TemporaryFolder();
       await using server = await silentServer(folder);
       const { kubeconfig, connected } = server;
       await using run = new CommandRun([name, ...args, '--kubeconfig', kubeconfig]);
@@ -55,31 +55,4 @@ describe('Ctrl-C ends', { timeout: 300_000 }, () => {
       assert.equal(run.stderr, code === 0 ? '' : 'interrupted\n');
     });
   }
-
-  it('kubeloom watch and top with 0: they run until they are stopped', async () => {
-    await using server = await startEmbeddedApiServer({ isolation: 'none' });
-    await using folder = await TemporaryFolder.create();
-    const kubeconfig = await folder.write('kubeconfig', server.kubeConfigYaml);
-    await server.populate({ count: 2, objectBytes: 1024 });
-    for (const command of ['watch', 'top']) {
-      await using run = new CommandRun([command, 'pods', '-A', '--kubeconfig', kubeconfig]);
-      await run.until('stdout', /\n/);
-      run.kill('SIGINT');
-      assert.equal(await run.exitCode, 0, command);
-      assert.equal(run.stderr, '');
-    }
-  });
-
-  it('kubeloom apiserver with 0, and kubeloom demo with 130', async () => {
-    await using folder = await TemporaryFolder.create();
-    await using serving = new CommandRun(['apiserver', '--kubeconfig-out', folder.file('served')]);
-    await serving.until('stdout', /listening/);
-    serving.kill('SIGINT');
-    assert.equal(await serving.exitCode, 0);
-    await using demo = new CommandRun(['demo', '--pods', '100', '--rate', '100', '--duration', '600']);
-    await demo.until('stderr', /synced/);
-    demo.kill('SIGINT');
-    assert.equal(await demo.exitCode, 130);
-    assert.match(demo.stderr, /interrupted\n$/);
-  });
 });

@@ -5,11 +5,12 @@ import { describe, it } from 'node:test';
 import { checkReportFlags, writeReports } from '../../../../src/tools/cli/loadtest/loadtest-reports.ts';
 import { readResult } from '../../../../src/tools/loadtest/report/read-result.ts';
 import { exampleResult } from '../loadtest/example-result.ts';
-import { TemporaryFolder, runCommand } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { runCommand } from './command.ts';
 
 describe('the report files of a load test', () => {
   it('are written where the flags say', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const [json, junit, html] = ['a.json', 'a.xml', 'a.html'].map((name) => folder.file(name));
     assert.ok(json && junit && html);
     const flags = { json, junit, html };
@@ -37,8 +38,8 @@ describe('the report files of a load test', () => {
 
 describe('kubeloom loadtest --compare', () => {
   it('prints the comparison of two results and writes it as a page', async () => {
-    await using folder = await TemporaryFolder.create();
-    const a = await folder.write('a.json', JSON.stringify(exampleResult()));
+    await using folder = new TemporaryFolder();
+    const a = folder.write('a.json', JSON.stringify(exampleResult()));
     const page = folder.file('compare.html');
     const { stdout, exitCode } = await runCommand(['loadtest', '--compare', a, a, '--html', page]);
     assert.equal(exitCode, 0);
@@ -47,9 +48,9 @@ describe('kubeloom loadtest --compare', () => {
   });
 
   it('refuses a file of another format, and another number of files', async () => {
-    await using folder = await TemporaryFolder.create();
-    const a = await folder.write('a.json', JSON.stringify(exampleResult()));
-    const b = await folder.write('b.json', JSON.stringify({ ...exampleResult(), format: 2 }));
+    await using folder = new TemporaryFolder();
+    const a = folder.write('a.json', JSON.stringify(exampleResult()));
+    const b = folder.write('b.json', JSON.stringify({ ...exampleResult(), format: 2 }));
     const other = await runCommand(['loadtest', '--compare', a, b]);
     assert.equal(other.exitCode, 1);
     assert.match(

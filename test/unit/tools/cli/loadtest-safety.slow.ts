@@ -2,46 +2,41 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { EditingProxy, doublingOne, droppingOne, reorderingTwo } from '../../../kit/editing-proxy.ts';
 import type { Edit } from '../../../kit/editing-proxy.ts';
-import { TemporaryFolder, runCommand } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { runCommand } from './command.ts';
 
 const ONE_WATCHER = `seed: 12
 objects: [{ kind: ConfigMap, count: 5 }]
 watchers: [{ name: watcher }]
-phases: [create: {}, sync: {}, steady: { for: 2s, rate: 30, mix: { update: 1 } }]
+phases: [create: {}, sync: {}, steady: { for: 600ms, rate: 100, mix: { update: 1 } }]
 `;
 
-class Scene implements AsyncDisposable {
-  readonly server: EmbeddedApiServer;
+interface Scene extends AsyncDisposable {
   readonly proxy: EditingProxy;
-  readonly folder: TemporaryFolder;
+  argumentsOf(workload: string): string[];
+}
 
-  private constructor(server: EmbeddedApiServer, proxy: EditingProxy, folder: TemporaryFolder) {
-    this.server = server;
-    this.proxy = proxy;
-    this.folder = folder;
-  }
-
-  static async start(): Promise<Scene> {
-    const server = await startEmbeddedApiServer({ tls: false, token: 'secret' });
-    const proxy = await EditingProxy.start({ server: server.url, token: 'secret' });
-    const folder = await TemporaryFolder.create();
-    await folder.write('kubeconfig', proxy.kubeConfig);
-    return new Scene(server, proxy, folder);
-  }
-
-  async argumentsOf(workload: string): Promise<string[]> {
-    const file = await this.folder.write('workload.yaml', workload);
-    return ['loadtest', file, '--kubeconfig', this.folder.file('kubeconfig')];
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.proxy[Symbol.asyncDispose]();
-    await this.folder[Symbol.asyncDispose]();
-    await this.server.close();
-  }
+async function startScene(): Promise<Scene> {
+  const server = await startEmbeddedApiServer({ tls: false, token: 'secret' });
+  const proxy = await EditingProxy.start({ server: server.url, token: 'secret' });
+  const folder = new TemporaryFolder();
+  const kubeconfig = folder.write('kubeconfig', proxy.kubeConfig);
+  return {
+    proxy,
+    argumentsOf: (workload) => [
+      'loadtest',
+      folder.write('workload.yaml', workload),
+      '--kubeconfig',
+      kubeconfig,
+    ],
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+      await server.close();
+    },
+  };
 }
 
 describe('a watch with a fault', () => {
@@ -52,10 +47,10 @@ describe('a watch with a fault', () => {
     ['swaps two events', 'raw', reorderingTwo, /60 delivered, 0 lost, 0 duplicated, 1 reordered/],
   ];
   async function runWith(edit: () => Edit, client: string): Promise<Ended> {
-    await using scene = await Scene.start();
+    await using scene = await startScene();
     // The first watch is the reference informer's.
     scene.proxy.editOf = (watch) => (watch === 1 ? edit() : undefined);
-    return await runCommand([...(await scene.argumentsOf(ONE_WATCHER)), '--client', client]);
+    return await runCommand([...scene.argumentsOf(ONE_WATCHER), '--client', client]);
   }
 
   for (const [fault, client, edit, words] of FAULTS) {
@@ -103,8 +98,8 @@ describe('a workload above its limits', () => {
   ];
   for (const [what, workload, message] of LIMITED) {
     it(`is refused before anything is sent: ${what}`, async () => {
-      await using scene = await Scene.start();
-      const { exitCode, stderr } = await runCommand([...(await scene.argumentsOf(workload)), '--yes']);
+      await using scene = await startScene();
+      const { exitCode, stderr } = await runCommand([...scene.argumentsOf(workload), '--yes']);
       assert.equal(exitCode, 1);
       assert.match(stderr, message);
       assert.deepEqual(scene.proxy.requests, []);

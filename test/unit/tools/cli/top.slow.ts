@@ -5,35 +5,24 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { StatsSnapshot } from '../../../../src/metrics/snapshot.ts';
 import { MetricsReading } from '../../../../src/tools/cli/top/reading.ts';
 import { WorkQueue } from '../../../../src/workqueue/index.ts';
 import { serveStats } from '../../../../src/metrics/index.ts';
-import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { CommandRun, MAIN, runCommand, startScene } from './command.ts';
 
-const MAIN = fileURLToPath(new URL('../../../../src/tools/cli/main.js', import.meta.url));
 const PODS = 7;
 
 /** Arguments that show the pods of a new server. */
 async function withServer(use: (args: readonly string[]) => Promise<void>): Promise<void> {
-  await using server = await startEmbeddedApiServer();
-  await using folder = await TemporaryFolder.create();
-  await server.populate({ count: PODS });
-  await use([
-    'top',
-    'pods',
-    '-A',
-    '--threads',
-    '1',
-    '--kubeconfig',
-    await folder.write('kubeconfig', server.kubeConfigYaml),
-  ]);
+  await using scene = await startScene();
+  await scene.server.populate({ count: PODS });
+  await use(['top', 'pods', '-A', '--threads', '1', '--kubeconfig', scene.kubeconfig]);
 }
 
-describe('kubeloom top', { timeout: 60_000 }, () => {
+describe('kubeloom top', () => {
   it('prints a line each second without a terminal, and ends cleanly on SIGINT', () =>
     withServer(async (args) => {
       await using run = new CommandRun(args);
@@ -60,7 +49,7 @@ describe('kubeloom top', { timeout: 60_000 }, () => {
     }));
 
   it('attaches to a program that serves its figures, and says what to do when there is none', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const socketPath = folder.file('stats.sock');
     const queue = new WorkQueue<string>({ name: 'keys' });
     queue.add('a');
@@ -106,7 +95,7 @@ describe('kubeloom top', { timeout: 60_000 }, () => {
     }));
 
   it('waits on a terminal for a program that is gone, and ends on Ctrl-C', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const socketPath = folder.file('stats.sock');
     const server = await serveStats({ socketPath });
     await using terminal = new Terminal(['top', '--socket', socketPath], 120, 20);

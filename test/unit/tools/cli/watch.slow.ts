@@ -1,62 +1,33 @@
 /** `kubeloom watch` as a process against an embedded apiserver. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { V1Pod } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import { failRequests } from '../apiserver/fail-requests.ts';
 import type { Wire } from '../../../../src/index.ts';
-import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { CommandRun, runCommand, startScene } from './command.ts';
+import type { CommandScene } from './command.ts';
 
-/** A server, its kubeconfig, and `kubeloom watch` on it. */
-class WatchTest implements AsyncDisposable {
-  readonly server: EmbeddedApiServer;
-  readonly folder: TemporaryFolder;
-  readonly kubeconfig: string;
+function watch({ kubeconfig }: CommandScene, ...args: readonly string[]): CommandRun {
+  return new CommandRun(['watch', '--kubeconfig', kubeconfig, ...args]);
+}
 
-  private constructor(server: EmbeddedApiServer, folder: TemporaryFolder, kubeconfig: string) {
-    this.server = server;
-    this.folder = folder;
-    this.kubeconfig = kubeconfig;
-  }
-
-  static async start(): Promise<WatchTest> {
-    const server = await startEmbeddedApiServer({ isolation: 'none' });
-    const folder = await TemporaryFolder.create();
-    return new WatchTest(server, folder, await folder.write('kubeconfig', server.kubeConfigYaml));
-  }
-
-  watch(...args: readonly string[]): CommandRun {
-    return new CommandRun(['watch', '--kubeconfig', this.kubeconfig, ...args]);
-  }
-
-  async put(namespace: string, name: string, labels: Record<string, string> = {}): Promise<void> {
-    const spec = { nodeName: 'node-1', containers: [{ name: 'main', image: 'app' }] };
-    const object = { metadata: { namespace, name, labels }, spec, status: { phase: 'Running' } };
-    await this.server.apply([{ type: 'put', resource: 'pods', object }]);
-  }
-
-  async delete(namespace: string, name: string): Promise<void> {
-    await this.server.apply([{ type: 'delete', resource: 'pods', namespace, name }]);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.server.close();
-    await this.folder[Symbol.asyncDispose]();
-  }
+async function put({ server }: CommandScene, namespace: string, name: string, labels = {}): Promise<void> {
+  const spec = { nodeName: 'node-1', containers: [{ name: 'main', image: 'app' }] };
+  const object = { metadata: { namespace, name, labels }, spec, status: { phase: 'Running' } };
+  await server.apply([{ type: 'put', resource: 'pods', object }]);
 }
 
 describe('kubeloom watch', () => {
   it('prints what there is, then every change, and ends cleanly on SIGINT', async () => {
-    await using test = await WatchTest.start();
-    await test.put('web', 'a');
-    await test.put('web', 'b');
-    await using run = test.watch('pods', '-A');
+    await using scene = await startScene();
+    await put(scene, 'web', 'a');
+    await put(scene, 'web', 'b');
+    await using run = watch(scene, 'pods', '-A');
     await run.until('stdout', /b\n/);
-    await test.put('web', 'a', { changed: 'yes' });
-    await test.put('team', 'c');
-    await test.delete('web', 'b');
+    await put(scene, 'web', 'a', { changed: 'yes' });
+    await put(scene, 'team', 'c');
+    await scene.server.apply([{ type: 'delete', resource: 'pods', namespace: 'web', name: 'b' }]);
     await run.until('stdout', /DELETED.*\n/);
     run.kill('SIGINT');
     assert.equal(await run.exitCode, 0);
@@ -71,14 +42,14 @@ describe('kubeloom watch', () => {
   });
 
   it('watches the namespace that was said, or else the context’s or default', async () => {
-    await using test = await WatchTest.start();
-    await test.put('web', 'in-web');
-    await test.put('default', 'in-default');
+    await using scene = await startScene();
+    await put(scene, 'web', 'in-web');
+    await put(scene, 'default', 'in-default');
     for (const [args, name] of [
       [['po', '-n', 'web'], 'in-web'],
       [['pod'], 'in-default'],
     ] as const) {
-      await using run = test.watch(...args, '-o', 'name');
+      await using run = watch(scene, ...args, '-o', 'name');
       await run.until('stdout', /\n/);
       assert.equal(run.stdout, `pod/${name}\n`);
       run.kill('SIGTERM');
@@ -87,28 +58,28 @@ describe('kubeloom watch', () => {
   });
 
   it('selects by labels and fields on the server', async () => {
-    await using test = await WatchTest.start();
-    await test.put('web', 'a', { app: 'x' });
-    await test.put('web', 'b', { app: 'y' });
+    await using scene = await startScene();
+    await put(scene, 'web', 'a', { app: 'x' });
+    await put(scene, 'web', 'b', { app: 'y' });
     for (const selector of [
       ['-l', 'app in (x)'],
       ['--field-selector', 'metadata.name=a'],
     ]) {
-      await using run = test.watch('pods', '-A', '-o', 'name', '--threads', '0', ...selector);
+      await using run = watch(scene, 'pods', '-A', '-o', 'name', '--threads', '0', ...selector);
       await run.until('stdout', /pod/);
-      await test.put('web', 'b', { app: 'y', changed: selector[0] ?? '' });
-      await test.put('web', 'a', { app: 'x', changed: selector[0] ?? '' });
+      await put(scene, 'web', 'b', { app: 'y', changed: selector[0] ?? '' });
+      await put(scene, 'web', 'a', { app: 'x', changed: selector[0] ?? '' });
       await run.until('stdout', /pod.*\npod.*\n/);
       assert.equal(run.stdout, 'pod/a\npod/a\n');
     }
   });
 
   it('prints one object a line as JSON', async () => {
-    await using test = await WatchTest.start();
-    await test.put('web', 'a', { note: 'x' });
-    await using run = test.watch('pods', '-n', 'web', '-o', 'json');
+    await using scene = await startScene();
+    await put(scene, 'web', 'a', { note: 'x' });
+    await using run = watch(scene, 'pods', '-n', 'web', '-o', 'json');
     await run.until('stdout', /\n/);
-    await test.put('web', 'a', { note: 'y' });
+    await put(scene, 'web', 'a', { note: 'y' });
     await run.until('stdout', /\n.*\n/);
     const pods = run.stdoutLines.map((line) => JSON.parse(line) as Wire<V1Pod>);
     const read = pods.map(
@@ -118,9 +89,10 @@ describe('kubeloom watch', () => {
   });
 
   it('prints changes only with --watch-only, with the event before the object', async () => {
-    await using test = await WatchTest.start();
-    await test.put('web', 'a');
-    await using run = test.watch(
+    await using scene = await startScene();
+    await put(scene, 'web', 'a');
+    await using run = watch(
+      scene,
       'pods,configmaps',
       '-A',
       '--watch-only',
@@ -128,23 +100,22 @@ describe('kubeloom watch', () => {
       '-o',
       'json',
     );
-    // A change while the command lists is in its list.
-    for (let change = 1; !run.stdout.includes('\n'); change++) {
-      await test.put('web', 'a', { change: String(change) });
-      await delay(1);
-    }
+    // Each watch begins with the list, so a change after its start is an event.
+    await scene.server.waitForWatches(2);
+    await put(scene, 'web', 'a', { changed: 'yes' });
+    await run.until('stdout', /\n/);
     const { type, object } = JSON.parse(run.stdoutLines[0] ?? '') as { type: string; object: Wire<V1Pod> };
     assert.deepEqual([type, object.metadata?.name], ['MODIFIED', 'a']);
   });
 
   it('reports errors with their code, continues, and misses nothing', async () => {
-    await using test = await WatchTest.start();
-    await test.put('web', 'a');
-    await using run = test.watch('pods', '-A', '-o', 'name');
+    await using scene = await startScene();
+    await put(scene, 'web', 'a');
+    await using run = watch(scene, 'pods', '-A', '-o', 'name');
     await run.until('stdout', /pod\/a\n/);
-    await failRequests(test.server, 500, 1, { verb: 'watch' });
-    await test.server.dropWatches({ how: 'reset' });
-    await test.put('web', 'b');
+    await failRequests(scene.server, 500, 1, { verb: 'watch' });
+    await scene.server.dropWatches({ how: 'reset' });
+    await put(scene, 'web', 'b');
     await run.until('stderr', /error: .* \(ERR_KUBELOOM_\w+\)\n/);
     await run.until('stdout', /pod\/b\n/);
     run.kill('SIGINT');
@@ -153,15 +124,15 @@ describe('kubeloom watch', () => {
   });
 
   it('reports a 403 and a 404 with advice, and prints after their end', async () => {
-    await using test = await WatchTest.start();
-    await test.put('web', 'a');
+    await using scene = await startScene();
+    await put(scene, 'web', 'a');
     for (const [status, code] of [
       [403, /403 .*; .* \(ERR_KUBELOOM_FORBIDDEN\)/],
       [404, /404 .*; .* \(ERR_KUBELOOM_NOT_FOUND\)/],
     ] as const) {
       // The streaming list, and the list after its refusal.
-      await failRequests(test.server, status, 2, { path: '/api/v1/pods' });
-      await using run = test.watch('pods', '-A', '-o', 'name');
+      await failRequests(scene.server, status, 2, { path: '/api/v1/pods' });
+      await using run = watch(scene, 'pods', '-A', '-o', 'name');
       await run.until('stderr', code);
       assert.equal(run.stdout, '');
       await run.until('stdout', /pod\/a\n/);
@@ -169,12 +140,12 @@ describe('kubeloom watch', () => {
   });
 
   it('ends when its output is closed', async () => {
-    await using test = await WatchTest.start();
-    await test.put('web', 'a');
-    await using run = test.watch('pods', '-A', '-o', 'name');
+    await using scene = await startScene();
+    await put(scene, 'web', 'a');
+    await using run = watch(scene, 'pods', '-A', '-o', 'name');
     await run.until('stdout', /pod\/a\n/);
     run.closeStdout();
-    await test.put('web', 'b');
+    await put(scene, 'web', 'b');
     assert.equal(await run.exitCode, 0);
     assert.equal(run.stderr, '');
   });
@@ -191,8 +162,8 @@ describe('kubeloom watch refuses', () => {
   ];
   for (const [what, args, message] of refusals) {
     it(what, async () => {
-      await using test = await WatchTest.start();
-      await using run = test.watch(...args);
+      await using scene = await startScene();
+      await using run = watch(scene, ...args);
       assert.equal(await run.exitCode, 1);
       assert.equal(run.stdout, '');
       assert.match(run.stderr, /^error: [^\n]*\n$/);
@@ -201,8 +172,8 @@ describe('kubeloom watch refuses', () => {
   }
 
   it('a kubeconfig that is missing or broken, and uses no other one', async () => {
-    await using folder = await TemporaryFolder.create();
-    const broken = await folder.write('broken', '{ not: [yaml');
+    await using folder = new TemporaryFolder();
+    const broken = folder.write('broken', '{ not: [yaml');
     for (const path of [folder.file('missing'), broken]) {
       for (const [args, environment] of [
         [['--kubeconfig', path], {}],
@@ -217,7 +188,7 @@ describe('kubeloom watch refuses', () => {
   });
 
   it('to guess a server when there is no kubeconfig at all', async () => {
-    await using folder = await TemporaryFolder.create();
+    await using folder = new TemporaryFolder();
     const environment = { HOME: folder.path, KUBECONFIG: '' };
     const { exitCode, stderr } = await runCommand(['watch', 'pods'], environment);
     assert.equal(exitCode, 1);
@@ -225,12 +196,12 @@ describe('kubeloom watch refuses', () => {
   });
 
   it('a token that the server refuses, a wrong CA, and a server that has ended', async () => {
-    await using test = await WatchTest.start();
-    await using other = await WatchTest.start();
-    const yaml = test.server.kubeConfigYaml;
-    const wrongToken = await test.folder.write('token', yaml.replace(test.server.token, 'wrong'));
-    const wrongCa = await test.folder.write('ca', yaml.replace(test.server.caData, other.server.caData));
-    const gone = await test.folder.write('gone', other.server.kubeConfigYaml);
+    await using scene = await startScene();
+    await using other = await startScene();
+    const yaml = scene.server.kubeConfigYaml;
+    const wrongToken = scene.folder.write('token', yaml.replace(scene.server.token, 'wrong'));
+    const wrongCa = scene.folder.write('ca', yaml.replace(scene.server.caData, other.server.caData));
+    const gone = scene.folder.write('gone', other.server.kubeConfigYaml);
     await other.server.close();
     for (const [path, code] of [
       [wrongToken, /401.*\(ERR_KUBELOOM_UNAUTHORIZED\)/],

@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-
-const DEADLINE_MS = 60_000;
+import { HANG_MS } from '../../../kit/hang.ts';
 
 /** Returns the program; undefined on a machine without it. */
 export function findChromium(): string | undefined {
@@ -136,14 +135,11 @@ export class Chromium implements AsyncDisposable {
     return this.#within<void>(method, (resolve) => this.#waiters.set(method, resolve));
   }
 
-  /** A deadline so late that only a hanging browser reaches it. */
   #within<T>(what: string, begin: (resolve: (value: T) => void) => void): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no answer of Chromium to ${what}`)), DEADLINE_MS);
-      begin((value) => {
-        clearTimeout(timer);
-        resolve(value);
-      });
+      const limit = AbortSignal.timeout(HANG_MS);
+      limit.addEventListener('abort', () => reject(new Error(`no answer of Chromium to ${what}`)));
+      begin(resolve);
     });
   }
 

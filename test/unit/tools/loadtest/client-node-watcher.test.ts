@@ -20,6 +20,8 @@ interface Scene extends AsyncDisposable {
   readonly context: WatcherContext;
   readonly errors: Error[];
   clientRun(): ClientNodeRun;
+  /** Returns a run that has its first state and everything up to version 5. */
+  reached(): Promise<ClientNodeRun>;
 }
 
 async function start(script: Script, skipTLSVerify = true): Promise<Scene> {
@@ -41,12 +43,20 @@ async function start(script: Script, skipTLSVerify = true): Promise<Scene> {
     startedUs,
     onError: (error: Error) => void errors.push(error),
   };
+  const clientRun = (): ClientNodeRun =>
+    new ClientNodeRun(watcherTask('client-node'), context, 'start', clock);
   return {
     server,
     clock,
     context,
     errors,
-    clientRun: () => new ClientNodeRun(watcherTask('client-node'), context, 'start', clock),
+    clientRun,
+    async reached() {
+      const run = clientRun();
+      await run.sync(NEVER);
+      await until(() => run.hasReached(5));
+      return run;
+    },
     async [Symbol.asyncDispose]() {
       await context.threads[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
@@ -93,18 +103,14 @@ describe("client-node's informer as a watcher", () => {
     await using scene = await start(
       watches([event('MODIFIED', 'a', '3'), event('MODIFIED', 'a', '4'), event('DELETED', 'b', '5')]),
     );
-    await using clientRun = scene.clientRun();
-    await clientRun.sync(NEVER);
-    await until(() => clientRun.hasReached(5));
+    await using clientRun = await scene.reached();
     assert.deepEqual(countsOf(clientRun), RIGHT);
     assert.deepEqual([clientRun.syncs[0]?.mode, clientRun.syncs[0]?.items], ['list', 2]);
   });
 
   it('loses an event that the server left out, and nothing else', async () => {
     await using scene = await start(watches([event('MODIFIED', 'a', '4'), event('DELETED', 'b', '5')]));
-    await using clientRun = scene.clientRun();
-    await clientRun.sync(NEVER);
-    await until(() => clientRun.hasReached(5));
+    await using clientRun = await scene.reached();
     assert.deepEqual(countsOf(clientRun), { ...RIGHT, delivered: 2, lost: 1 });
   });
 
@@ -117,9 +123,7 @@ describe("client-node's informer as a watcher", () => {
         event('DELETED', 'b', '5'),
       ]),
     );
-    await using clientRun = scene.clientRun();
-    await clientRun.sync(NEVER);
-    await until(() => clientRun.hasReached(5));
+    await using clientRun = await scene.reached();
     assert.deepEqual(countsOf(clientRun), RIGHT);
   });
 
@@ -130,9 +134,7 @@ describe("client-node's informer as a watcher", () => {
       else if (count++ === 0) request.send(event('MODIFIED', 'a', '3')).end();
       else request.send(event('MODIFIED', 'a', '4'), event('DELETED', 'b', '5'));
     });
-    await using clientRun = scene.clientRun();
-    await clientRun.sync(NEVER);
-    await until(() => clientRun.hasReached(5));
+    await using clientRun = await scene.reached();
     assert.deepEqual(scene.server.asked, ['list', 'watch 2', 'watch 3']);
     assert.deepEqual([countsOf(clientRun), clientRun.cutWatches], [RIGHT, 1]);
   });
@@ -146,9 +148,7 @@ describe("client-node's informer as a watcher", () => {
       else if (number === 2) request.answer(410, status(410, 'Expired'));
       else if (number === 3) request.answer(200, list('5', [wirePod('a', '4')]));
     });
-    await using clientRun = scene.clientRun();
-    await clientRun.sync(NEVER);
-    await until(() => clientRun.hasReached(5));
+    await using clientRun = await scene.reached();
     assert.deepEqual(scene.server.asked.slice(0, 4), ['list', 'watch 2', 'watch 3', 'list']);
     assert.deepEqual(countsOf(clientRun), { ...RIGHT, delivered: 2, covered: 1 });
     assert.deepEqual(

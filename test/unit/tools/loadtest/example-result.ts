@@ -14,7 +14,8 @@ import type {
   WatcherResult,
   WriteCounts,
 } from '../../../../src/tools/loadtest/result.ts';
-import type { LatencyStep, Workload } from '../../../../src/tools/loadtest/workload/workload.ts';
+import { readWorkload } from '../../../../src/tools/loadtest/workload/read-workload.ts';
+import type { LatencyStep } from '../../../../src/tools/loadtest/workload/workload.ts';
 
 const SECONDS = 90;
 const WRITES: WriteCounts = {
@@ -27,78 +28,6 @@ const WRITES: WriteCounts = {
 };
 const NO_WRITES: WriteCounts = { ...WRITES, created: 0, updated: 0, deleted: 0 };
 const UPDATES: WriteCounts = { ...WRITES, created: 1502 };
-const LOAD = {
-  rate: { fromPerSecond: 500, toPerSecond: 500 },
-  arrival: 'poisson',
-  mix: { create: 5, update: 90, status: 0, delete: 5 },
-  kinds: ['ConfigMap'],
-} as const;
-const STORM_LOAD = { ...LOAD, rate: { fromPerSecond: 200, toPerSecond: 200 } };
-
-const WORKLOAD: Workload = {
-  name: 'relist-storm',
-  seed: 42,
-  objects: [
-    {
-      kind: 'ConfigMap',
-      count: 10_000,
-      namespaces: 4,
-      size: { distribution: 'lognormal', bytesP50: 1024, bytesP99: 65_536 },
-      labels: { app: ['web', 'api', 'db'] },
-    },
-  ],
-  watchers: [
-    {
-      name: 'informers',
-      client: 'informer',
-      of: 'ConfigMap',
-      count: 4,
-      processes: 2,
-      threads: 1,
-      list: 'watchlist',
-      selector: '',
-      perNamespace: false,
-    },
-    {
-      name: 'peers',
-      client: 'client-node',
-      of: 'ConfigMap',
-      count: 1,
-      processes: 1,
-      threads: 0,
-      list: 'list',
-      selector: 'app=web',
-      perNamespace: false,
-      slow: { type: 'handler', delayMs: 5 },
-    },
-  ],
-  phases: [
-    { name: 'create', type: 'create', kinds: ['ConfigMap'] },
-    { name: 'sync', type: 'sync', watchers: ['informers', 'peers'], timeoutMs: 300_000 },
-    { name: 'steady', type: 'steady', durationMs: 40_000, load: LOAD },
-    {
-      name: 'relist-storm',
-      type: 'relist-storm',
-      durationMs: 20_000,
-      everyMs: 10_000,
-      watchers: ['informers'],
-      load: STORM_LOAD,
-    },
-  ],
-  thresholds: [
-    {
-      text: 'answered→handler p99 < 500ms in steady',
-      subject: { type: 'latency', step: 'answeredToHandler', statistic: 'p99' },
-      phase: 'steady',
-      operator: '<',
-      value: 500,
-    },
-    { text: 'lost == 0', subject: { type: 'count', count: 'lost' }, operator: '==', value: 0 },
-    { text: 'sync p99 < 1s', subject: { type: 'sync', statistic: 'p99' }, operator: '<', value: 1000 },
-  ],
-  limits: { objectsMax: 20_000, ratePerSecondMax: 500 },
-};
-
 const WORKLOAD_YAML = `name: relist-storm
 seed: 42
 objects:
@@ -109,7 +38,7 @@ objects:
     labels: { app: [web, api, db] }
 watchers:
   - { name: informers, of: ConfigMap, count: 4, processes: 2 }
-  - { name: peers, client: client-node, of: ConfigMap, list: list, selector: app=web, slow: { handler: 5ms } }
+  - { name: peers, client: client-node, of: ConfigMap, list: list, selector: app=web, slow: { socket: 64KiB } }
 phases:
   - create: {}
   - sync: {}
@@ -119,7 +48,9 @@ thresholds:
   - answered→handler p99 < 500ms in steady
   - lost == 0
   - sync p99 < 1s
+limits: { objects: 20000, rate: 500 }
 `;
+const { workload: WORKLOAD } = readWorkload(WORKLOAD_YAML, 'relist-storm.yaml', {}, 42);
 
 const PHASES: readonly PhaseResult[] = [
   phase('create', 'create', 0, 22_410, { ...NO_WRITES, created: 10_000 }, null, null),

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { LoadedKubeConfig } from '../../../../src/kube/loaded-kube-config.ts';
 import { dataOf } from '../../../../src/tools/loadtest/process/kube-config.ts';
 import { connectionFor, loadKubeConfig } from '../../../../src/http/credentials/credentials.ts';
-import { TemporaryFolder } from '../cli/command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
 
 const KUBECONFIG = `apiVersion: v1
 kind: Config
@@ -15,14 +15,14 @@ contexts: [{ name: here, context: { cluster: here, user: me } }]
 `;
 
 it('a kubeconfig has the same server, token file and identity in another process', async () => {
-  await using folder = await TemporaryFolder.create();
-  await folder.write('token', 'first');
-  const here = loadKubeConfig({ path: await folder.write('kubeconfig', KUBECONFIG) });
+  await using folder = new TemporaryFolder();
+  folder.write('token', 'first');
+  const here = loadKubeConfig({ path: folder.write('kubeconfig', KUBECONFIG) });
   const there = new LoadedKubeConfig(structuredClone(dataOf(here)));
   const connection = await connectionFor(there);
   assert.deepEqual(connection, await connectionFor(here));
   assert.equal(connection.headers['impersonate-user'], 'you');
   assert.deepEqual(connection.headers['impersonate-group'], ['readers']);
-  await folder.write('token', 'second');
+  folder.write('token', 'second');
   assert.equal((await connectionFor(there)).headers['authorization'], 'Bearer second');
 });

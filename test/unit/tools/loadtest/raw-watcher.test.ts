@@ -18,6 +18,8 @@ interface Scene extends AsyncDisposable {
   readonly process: RawProcess;
   readonly errors: Error[];
   watcher(list?: ListMode): RawWatcher;
+  /** Returns a watcher that has its first state and everything up to version 5. */
+  reached(list?: ListMode): Promise<RawWatcher>;
 }
 
 /** @param renewed server of the connection that replaces refused credentials */
@@ -28,13 +30,20 @@ async function start(script: Script, renewed = ''): Promise<Scene> {
   const renew = async (): Promise<ConnectionOptions> => ({ ...connection, server: renewed });
   const process = new RawProcess({ connection, renew, startedUs: nowUs(), clock, random: () => 0 });
   const errors: Error[] = [];
+  const watcher = (mode: ListMode = 'watchlist'): RawWatcher =>
+    new RawWatcher(watcherTask('raw', mode), process, (error) => errors.push(error));
   return {
     server,
     clock,
     process,
     errors,
-    watcher: (mode = 'watchlist') =>
-      new RawWatcher(watcherTask('raw', mode), process, (error) => errors.push(error)),
+    watcher,
+    async reached(mode) {
+      const found = watcher(mode);
+      await found.sync(NEVER);
+      await until(() => found.hasReached(5));
+      return found;
+    },
     async [Symbol.asyncDispose]() {
       await process[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
@@ -76,9 +85,7 @@ describe('a raw watcher', () => {
     await using scene = await start((request) => {
       request.send(...FIRST_STATE, ...['3', '4', '5'].map((version) => event('MODIFIED', 'a', version)));
     });
-    const watcher = scene.watcher();
-    await watcher.sync(NEVER);
-    await until(() => watcher.hasReached(5));
+    const watcher = await scene.reached();
     assert.deepEqual(countsOf(watcher), RIGHT);
     const { events, syncs, cacheEqualsList, latencies } = watcher.judge(TRUTH);
     assert.deepEqual(events, { added: 0, modified: 3, deleted: 0 });
@@ -95,9 +102,7 @@ describe('a raw watcher', () => {
         request.answer(200, list('2', [wirePod('a', '1')], { continue: 'more' }));
       } else request.answer(200, list('2', [wirePod('b', '2')]));
     });
-    const watcher = scene.watcher('pages');
-    await watcher.sync(NEVER);
-    await until(() => watcher.hasReached(5));
+    const watcher = await scene.reached('pages');
     assert.deepEqual(scene.server.asked, ['list', 'list', 'watch 2']);
     assert.deepEqual(countsOf(watcher), RIGHT);
   });
@@ -170,9 +175,7 @@ describe('a raw watcher', () => {
     await using scene = await start((request) => {
       request.send(...FIRST_STATE, event('MODIFIED', 'a', '3'), event('MODIFIED', 'a', '5'));
     });
-    const watcher = scene.watcher();
-    await watcher.sync(NEVER);
-    await until(() => watcher.hasReached(5));
+    const watcher = await scene.reached();
     assert.deepEqual(countsOf(watcher), { ...RIGHT, delivered: 2, lost: 1 });
   });
 
@@ -198,12 +201,7 @@ describe('a raw watcher', () => {
       request.send(...FIRST_STATE, ...versions.map((version) => event('MODIFIED', 'a', version)));
     });
     const watchers = [];
-    for (let count = 0; count < 4; count++) {
-      const watcher = scene.watcher();
-      await watcher.sync(NEVER);
-      await until(() => watcher.hasReached(5));
-      watchers.push(watcher);
-    }
+    for (let count = 0; count < 4; count++) watchers.push(await scene.reached());
     assert.deepEqual(watchers.map(countsOf), [
       RIGHT,
       { ...RIGHT, delivered: 2, lost: 1 },

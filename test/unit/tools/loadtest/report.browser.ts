@@ -9,8 +9,8 @@ import { junitText } from '../../../../src/tools/loadtest/report/junit.ts';
 import { parseResult } from '../../../../src/tools/loadtest/report/read-result.ts';
 import { reportPage } from '../../../../src/tools/loadtest/report/report-page.ts';
 import type { LoadTestResult } from '../../../../src/tools/loadtest/result.ts';
-import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
-import { TemporaryFolder, runCommand } from '../cli/command.ts';
+import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
+import { runCommand, startScene } from '../cli/command.ts';
 import { Chromium, findChromium } from './chromium.ts';
 import { exampleResult } from './example-result.ts';
 
@@ -41,7 +41,7 @@ class Reader implements AsyncDisposable {
 
   async start(program: string): Promise<void> {
     await mkdir(PICTURES, { recursive: true });
-    this.#opened = { chromium: await Chromium.start(program), folder: await TemporaryFolder.create() };
+    this.#opened = { chromium: await Chromium.start(program), folder: new TemporaryFolder() };
   }
 
   get folder(): TemporaryFolder {
@@ -51,7 +51,7 @@ class Reader implements AsyncDisposable {
   async open(name: string, page: string, scheme: 'light' | 'dark'): Promise<void> {
     const { chromium, folder } = this.#started;
     chromium.complaints.length = 0;
-    await chromium.open(await folder.write(`${name}.html`, page), scheme);
+    await chromium.open(folder.write(`${name}.html`, page), scheme);
     await writeFile(`${PICTURES}${name}-${scheme}.png`, await chromium.picture());
   }
 
@@ -174,16 +174,10 @@ function otherPages(reader: Reader): void {
 
 /** Runs the preset `smoke` as a command, against the embedded apiserver. */
 async function smokeResult(folder: TemporaryFolder): Promise<LoadTestResult> {
-  const server = await startEmbeddedApiServer({});
-  try {
-    const yaml = server.kubeConfigYaml.replaceAll('kubeloom-embedded', 'kind-test');
-    const kubeconfig = await folder.write('kubeconfig', yaml);
-    const files = ['--json', folder.file('smoke-run.json'), '--html', folder.file('smoke-run.html')];
-    const { stderr } = await runCommand(['loadtest', 'smoke', '--kubeconfig', kubeconfig, ...files]);
-    return parseResult(await readFile(folder.file('smoke-run.json'), 'utf8'), stderr);
-  } finally {
-    await server.close();
-  }
+  await using scene = await startScene('kind-test');
+  const files = ['--json', folder.file('smoke-run.json'), '--html', folder.file('smoke-run.html')];
+  const { stderr } = await runCommand(['loadtest', 'smoke', '--kubeconfig', scene.kubeconfig, ...files]);
+  return parseResult(await readFile(folder.file('smoke-run.json'), 'utf8'), stderr);
 }
 
 const program = findChromium();

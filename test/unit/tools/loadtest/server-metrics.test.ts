@@ -48,17 +48,13 @@ it('the changes are the metrics with another value, also those that were not the
   assert.deepEqual(changesBetween(undefined, samples(3)), []);
 });
 
-it(
-  'a line of millions of letters is read in a moment: no text is searched twice',
-  { timeout: 60_000 },
-  () => {
-    const text = `events_total{${'a'.repeat(4_000_000)}} 1\nevents_total{kind="Pod"} 2\n`;
-    assert.deepEqual(
-      [...samplesOf(text, WANTED).values()].map(({ labels }) => labels),
-      [{}, { kind: 'Pod' }],
-    );
-  },
-);
+it('a line of millions of letters is read: no text is searched twice', () => {
+  const text = `events_total{${'a'.repeat(4_000_000)}} 1\nevents_total{kind="Pod"} 2\n`;
+  assert.deepEqual(
+    [...samplesOf(text, WANTED).values()].map(({ labels }) => labels),
+    [{}, { kind: 'Pod' }],
+  );
+});
 
 /** Runs a test with the metrics of a server that answers like this. */
 async function withMetrics(

@@ -46,41 +46,12 @@ const fieldsOf = (managers: Managers): object =>
 describe('the managers of an object', () => {
   const first = apply(NO_MANAGERS, {}, { data: { a: '1', b: '1' } }, 'one');
 
-  it('own the fields that they apply; a field that they stop applying is removed', () => {
-    assert.deepEqual(fieldsOf(first.managers), { one: ['.data.a', '.data.b'] });
-    const second = apply(first.managers, first.object, { data: { a: '1' } }, 'one');
-    assert.deepEqual(second.object, { data: { a: '1' } });
-    assert.deepEqual(apply(second.managers, second.object, {}, 'one').object, {});
-  });
-
-  it('share a field that they apply with the same value, which stays until the last drops it', () => {
-    const shared = apply(first.managers, first.object, { data: { a: '1' } }, 'two');
-    assert.deepEqual(shared.conflicts, []);
-    const dropped = apply(shared.managers, shared.object, {}, 'one');
-    assert.deepEqual(dropped.object, { data: { a: '1' } });
-    assert.deepEqual(fieldsOf(dropped.managers), { two: ['.data.a'] });
-  });
-
-  it('conflict about a field with another value, unless it is forced, which moves the field', () => {
-    const config = { data: { a: '2' } };
-    const [conflict] = apply(first.managers, first.object, config, 'two').conflicts;
-    assert.equal(conflict?.manager.manager, 'one');
-    assert.deepEqual(conflict.fields, ['.data.a']);
-    const forced = apply(first.managers, first.object, config, 'two', true);
-    assert.deepEqual(fieldsOf(forced.managers), { one: ['.data.b'], two: ['.data.a'] });
-  });
-
   it('lose what an update changes or removes to the updater', () => {
     const updated = update(first.managers, first.object, { data: { a: '9' } }, 'three');
     assert.deepEqual(fieldsOf(updated), { three: ['.data.a'] });
     assert.deepEqual(fieldsOf(update(updated, { data: { a: '9' } }, { data: { a: '9' } }, 'four')), {
       three: ['.data.a'],
     });
-  });
-
-  it('keep the time of an apply that changes nothing', () => {
-    const again = apply(first.managers, first.object, { data: { a: '1', b: '1' } }, 'one', false, LATER);
-    assert.equal([...again.managers.values()][0]?.time, TIME);
   });
 
   it('are written as a cluster writes them: appliers first, then by time; and read again', () => {

@@ -50,14 +50,6 @@ describe('typed values', () => {
     assert.equal(order(named(), named('a')), 'a');
   });
 
-  it('merge items by their keys and replace atomic values', () => {
-    const live = { spec: { nodeSelector: { a: '1' }, containers: [{ name: 'c', image: '1', tty: true }] } };
-    const config = { spec: { nodeSelector: { b: '1' }, containers: [{ name: 'c', image: '2' }] } };
-    assert.deepEqual(merge(live, config, POD), {
-      spec: { nodeSelector: { b: '1' }, containers: [{ name: 'c', image: '2', tty: true }] },
-    });
-  });
-
   it('lose fields and items, and with the last of them the list or the object', () => {
     const image = FieldSet.of([['f:spec', 'f:containers', 'k:{"name":"a"}', 'f:image']]);
     assert.deepEqual(

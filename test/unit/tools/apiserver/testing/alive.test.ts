@@ -4,13 +4,14 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { HANG_MS } from '../../../../kit/hang.ts';
 
 const ALIVE = fileURLToPath(new URL('./alive-child.js', import.meta.url));
 const NEVER_RUN = fileURLToPath(new URL('./never-run-child.js', import.meta.url));
 
 /** Returns the output of the process; rejects when it must be killed. */
 async function outputOf(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: HANG_MS });
   return stdout;
 }
 

@@ -9,11 +9,10 @@ import { PODS, pod } from '../../../../kit/objects.ts';
 import { Scripted, listOf, nothing, oneAndThrow, podAt, watchOf } from './scripted-source.ts';
 import { SourcedInformer, THREADS, until } from './sourced-informer.ts';
 
-const DEADLINE_MS = 20_000;
 const SMALL_RING_BYTES = 16 * 1024;
 
 for (const threads of THREADS) {
-  describe(`a ListerWatcher of the user's, threads: ${threads}`, { timeout: DEADLINE_MS * 2 }, () => {
+  describe(`a ListerWatcher of the user's, threads: ${threads}`, () => {
     it('receives requests for pages', async () => {
       const source = new Scripted((options) => {
         const at = Number(options.continue ?? 0);
@@ -23,7 +22,7 @@ for (const threads of THREADS) {
         list: { pageSize: 1 },
         labelSelector: 'a=b',
       }).run();
-      await scene.informer.waitForSync({ signal: AbortSignal.timeout(DEADLINE_MS) });
+      await scene.informer.waitForSync();
       assert.deepEqual(scene.informer.getStore().listKeys().sort(), [
         'default/p0',
         'default/p1',

@@ -25,7 +25,7 @@ async function turns(count: number): Promise<void> {
 }
 
 for (const threads of THREADS) {
-  describe(`settled, threads: ${threads}`, { timeout: 40_000 }, () => {
+  describe(`settled, threads: ${threads}`, () => {
     it('waits for the consequences of watches that break during the wait', async () => {
       await using scene = await Scene.start({ threads: { indexerThreads: threads } });
       const informer = scene.informer();
@@ -72,7 +72,7 @@ for (const threads of THREADS) {
   });
 }
 
-describe('settled', { timeout: 40_000 }, () => {
+describe('settled', () => {
   it('accepts informers, collections of them, objects that have some, and options without a signal', async () => {
     const source = new FakeControllerSource<V1Pod>();
     await using one = new SourcedInformer(source, 0).run();
@@ -170,7 +170,7 @@ describe('settled', { timeout: 40_000 }, () => {
   });
 });
 
-describe('settled with work queues', { timeout: 40_000 }, () => {
+describe('settled with work queues', () => {
   it('waits until the keys that a change queues, and the writes of their reconciliations, are processed', async () => {
     await using scene = await Scene.start({ threads: { indexerThreads: 0 } });
     const informer = scene.informer();

@@ -14,13 +14,12 @@ import { startEmbeddedApiServer } from '../../../../../src/tools/apiserver/testi
 import { contentsOf, define } from '../../../../../src/tools/cli/crd-files.ts';
 import { moduleText } from '../../../../../src/tools/cli/types/module-text.ts';
 import { readPaths } from '../../../../../src/tools/cli/types/sources.ts';
+import { HANG_MS } from '../../../../kit/hang.ts';
 import { kubeConfigOf } from '../../../../kit/scene.ts';
 import { ROOT } from '../../../docs/documents.ts';
 import { EXAMPLES, programText } from './examples.ts';
 
 const DEFINITIONS = join(ROOT, 'test/unit/tools/cli/types/definitions');
-/** A deadline so late that only a hanging compiler reaches it. */
-const TIMEOUT_MS = 120_000;
 
 interface Pair {
   readonly resource: ResourceOf<KubeObject>;
@@ -53,7 +52,7 @@ describe('the output of kubeloom types', () => {
     const tsc = join(ROOT, 'node_modules/.bin/tsc');
     return await new Promise((resolve) => {
       const args = [...options, '--pretty', 'false'];
-      execFile(tsc, args, { cwd: folder, timeout: TIMEOUT_MS }, (error, stdout) =>
+      execFile(tsc, args, { cwd: folder, timeout: HANG_MS }, (error, stdout) =>
         resolve(error && stdout === '' ? error.message : stdout),
       );
     });

@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseResult, readResult } from '../../../../../src/tools/loadtest/report/read-result.ts';
 import { BOUNDS_MS } from '../../../../../src/tools/loadtest/histogram.ts';
 import type { LoadTestResult } from '../../../../../src/tools/loadtest/result.ts';
-import type { Workload } from '../../../../../src/tools/loadtest/workload/workload.ts';
+import { readWorkload } from '../../../../../src/tools/loadtest/workload/read-workload.ts';
 import { exampleResult } from '../example-result.ts';
 
 interface Schema {
@@ -30,70 +30,26 @@ const path = createRequire(import.meta.url).resolve('kubeloom/loadtest-result.sc
 const schema = JSON.parse(readFileSync(path, 'utf8')) as Schema;
 
 /** Every kind of phase, watcher and threshold that the example does not have. */
-function strangeWorkload(workload: Workload): Workload {
-  const load = {
-    rate: { fromPerSecond: 1, toPerSecond: 2 },
-    arrival: 'constant',
-    mix: { create: 1, update: 0, status: 0, delete: 0 },
-    kinds: ['Lease'],
-  } as const;
-  const watchers = ['x'];
-  const slow = { type: 'socket', bytesPerSecond: 1000 } as const;
-  return {
-    ...workload,
-    objects: [
-      {
-        kind: 'Lease',
-        count: 1,
-        namespaces: 1,
-        size: { distribution: 'constant', bytes: 1 },
-        labels: {},
-      },
-      {
-        kind: 'Pod',
-        count: 1,
-        namespaces: 1,
-        size: { distribution: 'uniform', bytesMin: 1, bytesMax: 2 },
-        labels: {},
-      },
-    ],
-    watchers: [
-      {
-        name: 'x',
-        client: 'raw',
-        of: 'Lease',
-        count: 1,
-        processes: 1,
-        threads: 0,
-        list: 'pages',
-        selector: '',
-        perNamespace: true,
-        slow,
-        reconnectEveryMs: 1000,
-      },
-    ],
-    phases: [
-      { name: 'a', type: 'create', kinds: ['Lease'], ratePerSecond: 10 },
-      { name: 'b', type: 'slow-consumer', durationMs: 1, watchers, slow, load },
-      { name: 'c', type: 'server-restart', durationMs: 1, command: ['true'], load },
-      { name: 'd', type: 'pause', durationMs: 1 },
-    ],
-    thresholds: [
-      { text: 'x_total == 0', subject: { type: 'server', metric: 'x_total' }, operator: '==', value: 0 },
-    ],
-  };
-}
+const STRANGE = `objects:
+  - { kind: Lease, count: 1, size: 1B }
+  - { kind: Pod, count: 1, size: { distribution: uniform, min: 1B, max: 2B } }
+watchers:
+  - { name: x, client: raw, list: pages, perNamespace: true, slow: { handler: 5ms }, reconnect: { every: 1s } }
+phases:
+  - create: { rate: 10 }
+  - sync: {}
+  - slow-consumer: { for: 1s, rate: { from: 1, to: 2 }, slow: { socket: 1KiB }, mix: { create: 1 }, kinds: [Lease] }
+  - server-restart: { for: 1s, rate: 1, command: ['true'] }
+  - pause: { for: 1s }
+thresholds: [x_total == 0]
+`;
 
 /** A run that measured nothing: null wherever it may be. */
 function emptyResult(): LoadTestResult {
   const result = exampleResult();
-  const { workload } = result.run;
   return {
     ...result,
-    run: {
-      ...result.run,
-      workload: strangeWorkload(workload),
-    },
+    run: { ...result.run, workload: readWorkload(STRANGE, 'strange.yaml', {}, 1).workload },
     phases: [],
     latencies: [
       {
