@@ -1,7 +1,7 @@
 /** A wait for a condition that no event announces. */
 import { HANG_MS } from './hang.ts';
 
-const LOOK_MS_MAX = 25;
+const LOOK_MS = 1;
 
 /**
  * Resolves when the condition holds. Other threads and processes work between two looks.
@@ -13,8 +13,8 @@ export async function until(
   what: string = 'the condition of a test',
 ): Promise<void> {
   const endMs = performance.now() + HANG_MS;
-  for (let lookMs = 1; !(await isDone()); lookMs = Math.min(2 * lookMs, LOOK_MS_MAX)) {
+  while (!(await isDone())) {
     if (performance.now() > endMs) throw new Error(`this did not come: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }
