@@ -99,9 +99,7 @@ test('C193 stores of your own take hostile keys and index names', () => {
   const byName = ({ metadata }: { metadata: { name: string; namespace: string } }): string[] => [
     metadata.name,
   ];
-  const indexer = newIndexer<Parameters<typeof byName>[0]>(metaNamespaceKeyFunc, {
-    ['constructor']: byName,
-  });
+  const indexer = newIndexer<Parameters<typeof byName>[0]>(metaNamespaceKeyFunc, { ['constructor']: byName });
   for (const name of HOSTILE) indexer.add({ metadata: { name, namespace: name } });
   for (const name of HOSTILE) {
     assert.equal(indexer.getByKey(`${name}/${name}`)?.metadata.name, name);

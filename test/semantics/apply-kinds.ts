@@ -1,5 +1,4 @@
 /** Server-side apply of custom resources and of built-in kinds: lists, maps and subresources. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Applier, causesOf, ownersOf } from './applier.ts';

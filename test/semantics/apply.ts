@@ -1,5 +1,4 @@
 /** Server-side apply, and the ownership of fields in every other write. */
-
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Body } from './client.ts';

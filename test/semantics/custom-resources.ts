@@ -1,5 +1,4 @@
 /** CustomResourceDefinitions, their deletion, and the subresources and versions of what they define. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { brief } from './client.ts';

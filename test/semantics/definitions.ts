@@ -1,5 +1,4 @@
 /** CustomResourceDefinitions for the suite: a schema with every kind of rule, and a group for each use. */
-
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Answer } from './client.ts';
@@ -50,10 +49,7 @@ export const SPEC: {
   },
 };
 
-const STATUS = {
-  type: 'object',
-  properties: { replicas: { type: 'integer' }, selector: text },
-};
+const STATUS = { type: 'object', properties: { replicas: { type: 'integer' }, selector: text } };
 
 export function version(name: string, more: object = {}): object {
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec: SPEC, status: STATUS } } };

@@ -1,5 +1,4 @@
 /** DELETE: one object, many, with preconditions, with finalizers; and the resulting events. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, names, ok } from './fixture.ts';

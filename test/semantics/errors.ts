@@ -1,5 +1,4 @@
 /** Forbidden requests and absent things. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, ok } from './fixture.ts';

@@ -1,5 +1,4 @@
 /** Expired revisions: 410 in its three forms, on a server that has forgotten its history. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, names } from './fixture.ts';

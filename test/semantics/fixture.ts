@@ -2,7 +2,6 @@
  * The start of every test of the suite: a client, and a namespace of its own. So tests see neither each other
  * nor other objects of a real server.
  */
-
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach } from 'node:test';
 import { Client } from './client.ts';

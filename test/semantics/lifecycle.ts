@@ -1,5 +1,4 @@
 /** The end of objects and namespaces, as far as a server without a controller manager decides it. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, ok } from './fixture.ts';

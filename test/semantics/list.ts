@@ -1,5 +1,4 @@
 /** LIST: the meaning of each resourceVersion, and the form of the document. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, names, ok } from './fixture.ts';

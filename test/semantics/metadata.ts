@@ -1,5 +1,4 @@
 /** Metadata that every apiserver refuses, repairs or warns about. */
-
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';

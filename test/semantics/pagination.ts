@@ -1,5 +1,4 @@
 /** Lists in pages: all pages show one moment, whatever is written meanwhile. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Body } from './client.ts';

@@ -1,5 +1,4 @@
 /** PATCH: merge patch, JSON patch and kubectl's patches. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer } from './client.ts';

@@ -1,5 +1,4 @@
 /** The subresources `binding` and `eviction` of a Pod. */
-
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';

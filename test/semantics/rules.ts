@@ -1,5 +1,4 @@
 /** Rules of definitions (`x-kubernetes-validations`): thirty rules, each with an object that keeps it and one that breaks it. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';
@@ -134,11 +133,7 @@ const CASES: Readonly<Record<string, Case>> = {
     kept: { t: 'A', a: 'x' },
     broken: { t: 'A' },
   },
-  membership: {
-    spec: objectOf({ t: TEXT }, "self.t in ['a', 'b']"),
-    kept: { t: 'a' },
-    broken: { t: 'c' },
-  },
+  membership: { spec: objectOf({ t: TEXT }, "self.t in ['a', 'b']"), kept: { t: 'a' }, broken: { t: 'c' } },
   'a pattern': {
     spec: objectOf({ t: TEXT }, "self.t.matches('^[a-z]+$')"),
     kept: { t: 'abc' },

@@ -1,5 +1,4 @@
 /** The extensions of a schema: lists whose items are unique, and fields that selectors can use. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';

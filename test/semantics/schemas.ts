@@ -1,5 +1,4 @@
 /** The schema of a custom resource: defaults, unknown fields, and the words in which a broken rule is reported. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';

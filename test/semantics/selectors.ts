@@ -1,5 +1,4 @@
 /** Label and field selectors: on lists, and on watches, where objects begin and cease to match. */
-
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Fixture, names, ok } from './fixture.ts';

@@ -1,5 +1,4 @@
 /** WatchList: the initial state as events, ended by a bookmark with an annotation, then the changes. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture } from './fixture.ts';

@@ -1,5 +1,4 @@
 /** WATCH: its start, its events, its end. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, ok } from './fixture.ts';

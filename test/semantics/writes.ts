@@ -1,5 +1,4 @@
 /** Create and update: the fields that the server sets, and the result of concurrent writes. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, ok } from './fixture.ts';

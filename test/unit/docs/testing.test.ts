@@ -1,5 +1,4 @@
 /** The differences between a real cluster and the embedded apiserver that docs/embedded-apiserver.md names: each is one, still. */
-
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,10 +59,7 @@ const POLICIES: Checks = {
     assert.equal((await client.get(path)).status, 404);
   },
   'Quotas and limit ranges restrict objects': async ({ core, create }) => {
-    await create(core('resourcequotas'), {
-      metadata: { name: 'none' },
-      spec: { hard: { configmaps: '0' } },
-    });
+    await create(core('resourcequotas'), { metadata: { name: 'none' }, spec: { hard: { configmaps: '0' } } });
     await create(core('configmaps'), { metadata: { name: 'beyond' } });
   },
   'RBAC decides what a token may do': async ({ server, client, core, create }) => {
@@ -104,10 +100,7 @@ const CONTROLLERS: Checks = {
     ok(await client.mergePatch(`${core('pods', '/idle')}/status`, running));
   },
   'A deleted pod ends within its grace period': async ({ client, core, create }) => {
-    await create(core('pods'), {
-      metadata: { name: 'slow' },
-      spec: { terminationGracePeriodSeconds: 300 },
-    });
+    await create(core('pods'), { metadata: { name: 'slow' }, spec: { terminationGracePeriodSeconds: 300 } });
     ok(await client.delete(core('pods', '/slow'), { gracePeriodSeconds: 300 }));
     assert.equal((await client.get(core('pods', '/slow'))).status, 404);
   },
@@ -164,12 +157,7 @@ const SCHEMAS: Checks = {
     }
   },
   'Webhooks convert versions of custom resources': async ({ client }) => {
-    const spec = {
-      group: 'example.com',
-      scope: 'Cluster',
-      names: { plural: 'as', kind: 'A' },
-      versions: [],
-    };
+    const spec = { group: 'example.com', scope: 'Cluster', names: { plural: 'as', kind: 'A' }, versions: [] };
     const conversion = { strategy: 'Webhook' };
     const body = { metadata: { name: 'as.example.com' }, spec: { ...spec, conversion } };
     const { status, body: answer } = await client.post(DEFINITIONS, body);

@@ -89,11 +89,7 @@ async function compile(folder: string, clientNode: string, files: readonly strin
     });
   });
   return [...output.matchAll(/^(\S.*)\((\d+),\d+\): (error.*)$/gm)].map(
-    ([, file = '', line, message = '']) => ({
-      file,
-      line: Number(line),
-      message,
-    }),
+    ([, file = '', line, message = '']) => ({ file, line: Number(line), message }),
   );
 }
 

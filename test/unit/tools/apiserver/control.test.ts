@@ -1,5 +1,4 @@
 /** The control API, through a thread: abilities of tests that HTTP does not have. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';

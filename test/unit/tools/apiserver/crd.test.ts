@@ -1,5 +1,4 @@
 /** CustomResourceDefinitions that change, and those of the control API. What a real server does as well is in test/semantics. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';

@@ -1,5 +1,4 @@
 /** Faults by rules: each action has its effect on matching requests and streams, and is recorded. */
-
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';

@@ -1,5 +1,4 @@
 /** Objects whose owners are gone, by the policies of kube-controller-manager's garbage collector, without its delays. */
-
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';

@@ -1,5 +1,4 @@
 /** Deletion of namespaces: their contents go first, finalizers are honoured, watches see everything. */
-
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';

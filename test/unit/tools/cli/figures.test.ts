@@ -1,7 +1,6 @@
 /** Figures as short text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import {
   countText,
   durationText,

@@ -1,7 +1,6 @@
 /** The frame of `kubeloom top`, from made-up snapshots. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-
 import type { MetricFamily, MetricSample } from '../../../../src/metrics/collect.ts';
 import type { MetricLabels } from '../../../../src/metrics/metrics-table.ts';
 import type { MetricName } from '../../../../src/metrics/metrics-table.ts';

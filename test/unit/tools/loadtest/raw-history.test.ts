@@ -5,11 +5,7 @@ import { CommonEvents, Runs } from '../../../../src/tools/loadtest/watch/raw/com
 import { Deliveries } from '../../../../src/tools/loadtest/watch/raw/deliveries.ts';
 
 const LINE = Buffer.from('{"type":"MODIFIED","object":{"metadata":{"resourceVersion":"12"}}}');
-const FORM = {
-  lengthBytes: LINE.length,
-  versionAt: LINE.indexOf('12'),
-  typeByte: 'M'.charCodeAt(0),
-};
+const FORM = { lengthBytes: LINE.length, versionAt: LINE.indexOf('12'), typeByte: 'M'.charCodeAt(0) };
 
 describe('common events', () => {
   it('keep an event once, and recognize its line', () => {
