@@ -151,10 +151,8 @@ function builtInOwnershipSemantics(target: () => Promise<Target>): void {
         spec: { containers: Record<string, { name: string }[]>[] };
       };
       const [merged = {}] = template.spec.containers;
-      assert.deepEqual(
-        merged['env']?.map(({ name }) => name),
-        ['A', 'B'],
-      );
+      const variables = merged['env']?.map(({ name }) => name);
+      assert.deepEqual(variables, ['A', 'B']);
       assert.equal(merged['image'], 'i:1');
       assert.deepEqual(ownersOf(both)['Apply two'], {
         'f:spec': {

@@ -259,10 +259,8 @@ function versionSemantics(target: () => Promise<Target>): void {
         versions: readonly { version: string }[];
         preferredVersion: { version: string };
       };
-      assert.deepEqual(
-        versions.map((entry) => entry.version),
-        ['v1', 'v1beta1'],
-      );
+      const served = versions.map((entry) => entry.version);
+      assert.deepEqual(served, ['v1', 'v1beta1']);
       assert.equal(preferredVersion.version, 'v1');
     });
 

@@ -1,7 +1,7 @@
 /** DELETE: one object, many, with preconditions, with finalizers; and the resulting events. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, names, ok } from './fixture.ts';
+import { Fixture, names, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 import { brief } from './client.ts';
 
@@ -48,9 +48,8 @@ export function deleteSemantics(target: () => Promise<Target>): void {
         ],
         [{ dryRun: ['Some'] }, 'dryRun: Unsupported value: ["Some"]: supported values: "All"'],
       ] as const) {
-        const { status, body } = await fixture.client.delete(fixture.configMap('kept'), options);
-        assert.equal(status, 422);
-        assert.equal(body.message, `DeleteOptions.meta.k8s.io "" is invalid: ${why}`);
+        const answer = await fixture.client.delete(fixture.configMap('kept'), options);
+        refused(answer, 422, `DeleteOptions.meta.k8s.io "" is invalid: ${why}`);
       }
       ok(await fixture.client.get(fixture.configMap('kept')));
     });
@@ -60,17 +59,17 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       const byUid = await fixture.client.delete(fixture.configMap('guarded'), {
         preconditions: { uid: 'xx' },
       });
-      assert.equal(byUid.status, 409);
-      assert.equal(
-        byUid.body.message,
+      refused(
+        byUid,
+        409,
         `Operation cannot be fulfilled on ConfigMap "guarded": the UID in the precondition (xx) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
       );
       const byVersion = await fixture.client.delete(fixture.configMap('guarded'), {
         preconditions: { resourceVersion: '1' },
       });
-      assert.equal(byVersion.status, 409);
-      assert.equal(
-        byVersion.body.message,
+      refused(
+        byVersion,
+        409,
         `Operation cannot be fulfilled on ConfigMap "guarded": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
       );
       ok(await fixture.client.get(fixture.configMap('guarded')));
@@ -78,10 +77,9 @@ export function deleteSemantics(target: () => Promise<Target>): void {
     });
 
     it('of an absent object is 404', async () => {
-      const { status, body } = await fixture.client.delete(fixture.configMap('absent'));
-      assert.equal(status, 404);
-      assert.equal(body.message, 'configmaps "absent" not found');
-      assert.deepEqual(body.details, { name: 'absent', kind: 'configmaps' });
+      const answer = await fixture.client.delete(fixture.configMap('absent'));
+      refused(answer, 404, 'configmaps "absent" not found');
+      assert.deepEqual(answer.body.details, { name: 'absent', kind: 'configmaps' });
     });
 
     it('of an object with a finalizer only marks it; it is deleted when the finalizer is removed', async () => {

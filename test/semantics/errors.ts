@@ -1,7 +1,7 @@
 /** Forbidden requests and absent things. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, ok } from './fixture.ts';
+import { Fixture, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function errorSemantics(target: () => Promise<Target>): void {
@@ -18,11 +18,11 @@ export function errorSemantics(target: () => Promise<Target>): void {
 
     it('without a token is anonymous, which is not allowed: 403', async () => {
       const list = await fixture.client.get('/api/v1/namespaces/default/configmaps', { token: '' });
-      assert.equal(list.status, 403);
-      assert.equal(list.body.reason, 'Forbidden');
-      assert.equal(
-        list.body.message,
+      refused(
+        list,
+        403,
         'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "default"',
+        'Forbidden',
       );
       assert.deepEqual(list.body.details, { kind: 'configmaps' });
       const watch = await fixture.client.get('/api/v1/pods?watch=1', { token: '' });
@@ -40,9 +40,7 @@ export function errorSemantics(target: () => Promise<Target>): void {
 
     it('for an absent object is 404 with its resource and group', async () => {
       const pod = await fixture.client.get(fixture.pod('nope'));
-      assert.equal(pod.status, 404);
-      assert.equal(pod.body.message, 'pods "nope" not found');
-      assert.equal(pod.body.reason, 'NotFound');
+      refused(pod, 404, 'pods "nope" not found', 'NotFound');
       assert.deepEqual(pod.body.details, { name: 'nope', kind: 'pods' });
       const deployment = await fixture.client.get('/apis/apps/v1/namespaces/default/deployments/nope');
       assert.equal(deployment.body.message, 'deployments.apps "nope" not found');
@@ -51,11 +49,9 @@ export function errorSemantics(target: () => Promise<Target>): void {
 
     it('for a resource that a group does not have is 404 without details', async () => {
       for (const path of ['/api/v1/widgets', '/apis/apps/v1/widgets', '/api/v1/widgets?watch=1']) {
-        const { status, body } = await fixture.client.get(path);
-        assert.equal(status, 404);
-        assert.equal(body.message, 'the server could not find the requested resource');
-        assert.equal(body.reason, 'NotFound');
-        assert.deepEqual(body.details, {});
+        const answer = await fixture.client.get(path);
+        refused(answer, 404, 'the server could not find the requested resource', 'NotFound');
+        assert.deepEqual(answer.body.details, {});
       }
     });
 
@@ -67,39 +63,30 @@ export function errorSemantics(target: () => Promise<Target>): void {
     });
 
     it('with a method that the resource does not support is 405', async () => {
-      const { status, body } = await fixture.client.put('/api/v1/pods', {});
-      assert.equal(status, 405);
-      assert.equal(body.message, 'the server does not allow this method on the requested resource');
-      assert.equal(body.reason, 'MethodNotAllowed');
+      const answer = await fixture.client.put('/api/v1/pods', {});
+      refused(
+        answer,
+        405,
+        'the server does not allow this method on the requested resource',
+        'MethodNotAllowed',
+      );
     });
 
     it('for a revision of the future is 504, for one object and for lists', async () => {
       await fixture.create('one');
-      const { status, body } = await fixture.client.get(
-        `${fixture.configMap('one')}?resourceVersion=999999999`,
-      );
-      assert.equal(status, 504);
-      assert.match(body.message ?? '', /^Timeout: Too large resource version: 999999999, current: \d+$/);
+      const answer = await fixture.client.get(`${fixture.configMap('one')}?resourceVersion=999999999`);
+      refused(answer, 504, /^Timeout: Too large resource version: 999999999, current: \d+$/);
     });
 
     it('with a body of another kind, another version, or none at all is 400', async () => {
       const post = (body: unknown): ReturnType<typeof fixture.client.post> =>
         fixture.client.post(fixture.configMaps(), body);
       const kind = await post({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } });
-      assert.equal(kind.status, 400);
-      assert.match(kind.body.message ?? '', /^Secret in version "v1" cannot be handled as a ConfigMap: /);
+      refused(kind, 400, /^Secret in version "v1" cannot be handled as a ConfigMap: /);
       const version = await post({ apiVersion: 'v2', kind: 'ConfigMap', metadata: { name: 'x' } });
-      assert.equal(version.status, 400);
-      assert.match(
-        version.body.message ?? '',
-        /^ConfigMap in version "v2" cannot be handled as a ConfigMap: /,
-      );
+      refused(version, 400, /^ConfigMap in version "v2" cannot be handled as a ConfigMap: /);
       const malformed = await post('{"metadata":');
-      assert.equal(malformed.status, 400);
-      assert.match(
-        malformed.body.message ?? '',
-        /^the object provided is unrecognized \(must be of type ConfigMap\): /,
-      );
+      refused(malformed, 400, /^the object provided is unrecognized \(must be of type ConfigMap\): /);
     });
 
     it('with a body that is not JSON by its own content type is 415', async () => {

@@ -2,6 +2,7 @@
  * The start of every test of the suite: a client, and a namespace of its own. So tests see neither each other
  * nor other objects of a real server.
  */
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach } from 'node:test';
 import { Client } from './client.ts';
@@ -100,6 +101,19 @@ export class Fixture {
 export function ok(answer: Answer): Body {
   if (answer.status < 200 || answer.status > 299) throw new Error(`HTTP ${answer.status}: ${answer.text}`);
   return answer.body;
+}
+
+/** Asserts that an answer is a refusal, with its message in whole or in part. */
+export function refused(
+  { status, body, text }: Answer,
+  code: number,
+  why: string | RegExp,
+  reason = body.reason,
+): void {
+  assert.equal(status, code, text);
+  assert.equal(body.reason, reason);
+  if (typeof why === 'string') assert.equal(body.message, why);
+  else assert.match(body.message ?? '', why);
 }
 
 export function names(list: Body): string[] {

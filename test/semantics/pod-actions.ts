@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';
-import { Fixture, ok } from './fixture.ts';
+import { Fixture, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function podActionSemantics(target: () => Promise<Target>): void {
@@ -27,9 +27,9 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       const { conditions } = status as { readonly conditions: readonly { type: string; status: string }[] };
       assert.ok(conditions.some((each) => each.type === 'PodScheduled' && each.status === 'True'));
       const again = await bind('bound', to);
-      assert.equal(again.status, 409);
-      assert.equal(
-        again.body.message,
+      refused(
+        again,
+        409,
         'Operation cannot be fulfilled on pods/binding "bound": pod bound is already assigned to node "node-1"',
       );
     });
@@ -75,14 +75,13 @@ export function podActionSemantics(target: () => Promise<Target>): void {
 
     it('of a protected Pod is 429 until the budget allows a disruption, which it uses up', async () => {
       const early = await evict('guarded');
-      assert.equal(early.status, 429);
-      assert.equal(early.body.message, "Cannot evict pod as it would violate the pod's disruption budget.");
+      refused(early, 429, "Cannot evict pod as it would violate the pod's disruption budget.");
       assert.equal(early.headers['retry-after'], '10');
       const healthy = { observedGeneration: 1, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
       ok(await setBudget({ ...healthy, disruptionsAllowed: 0 }));
-      const refused = await evict('guarded');
-      assert.equal(refused.status, 429);
-      assert.deepEqual(refused.body.details?.['causes'], [
+      const again = await evict('guarded');
+      assert.equal(again.status, 429);
+      assert.deepEqual(again.body.details?.['causes'], [
         {
           reason: 'DisruptionBudget',
           message: 'The disruption budget budget needs 1 healthy pods and has 1 currently',

@@ -1,7 +1,7 @@
 /** Label and field selectors: on lists, and on watches, where objects begin and cease to match. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { Fixture, names, ok } from './fixture.ts';
+import { Fixture, names, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 import { brief } from './client.ts';
 
@@ -67,30 +67,26 @@ function invalidSelectorSemantics(target: () => Promise<Target>): void {
       it(`label selector ${selector}`, async () => {
         for (const watch of ['', '&watch=1']) {
           const query = `labelSelector=${encodeURIComponent(selector)}${watch}`;
-          const { status, body } = await fixture.client.get(fixture.configMaps(query));
-          assert.equal(status, 400);
-          assert.equal(body.reason, 'BadRequest');
-          assert.equal(body.message, message);
+          const answer = await fixture.client.get(fixture.configMaps(query));
+          refused(answer, 400, message, 'BadRequest');
         }
       });
     }
 
     it('field selector without an operator', async () => {
-      const { status, body } = await fixture.client.get(fixture.configMaps('fieldSelector=foo'));
-      assert.equal(status, 400);
-      assert.equal(body.message, "invalid selector: 'foo'; can't understand 'foo'");
+      const answer = await fixture.client.get(fixture.configMaps('fieldSelector=foo'));
+      refused(answer, 400, "invalid selector: 'foo'; can't understand 'foo'");
     });
 
     it('field selector on a field that cannot be selected', async () => {
       const configMaps = await fixture.client.get(fixture.configMaps('fieldSelector=spec.foo%3D1'));
-      assert.equal(configMaps.status, 400);
-      assert.equal(
-        configMaps.body.message,
+      refused(
+        configMaps,
+        400,
         '"spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace"',
       );
       const pods = await fixture.client.get(fixture.pods('watch=1&fieldSelector=spec.foo%3D1'));
-      assert.equal(pods.status, 400);
-      assert.equal(pods.body.message, 'field label not supported: spec.foo');
+      refused(pods, 400, 'field label not supported: spec.foo');
     });
   });
 }
