@@ -207,10 +207,8 @@ test('C209 an entry in a thread is readable as on the main thread, even when the
   );
   assert.ok(listed.every(({ object }) => object.metadata?.labels?.['step'] === '0'));
   assert.ok(retained.length === 100 && retained.every((entry) => entry.object.metadata?.uid === entry.uid));
-  assert.deepEqual(
-    listed.map(({ object, key }) => `${key}@${object.metadata?.resourceVersion}`),
-    expected,
-  );
+  const versions = listed.map(({ object, key }) => `${key}@${object.metadata?.resourceVersion}`);
+  assert.deepEqual(versions, expected);
 });
 
 test('C210 waits in a thread are for its own cache, and end with the informer', async (scene) => {
@@ -228,10 +226,8 @@ test('C210 waits in a thread are for its own cache, and end with the informer', 
   });
   gate.open();
   await pods.waitForSync({ registration });
-  assert.deepEqual(
-    pods.health.handlers.map(({ notifications }) => notifications),
-    [0, 0],
-  );
+  const behind = pods.health.handlers.map(({ notifications }) => notifications);
+  assert.deepEqual(behind, [0, 0]);
   assert.equal(pods.health.state, 'synced');
   const waiting = assert.rejects(pods.waitForResourceVersion('999999999'), { code: 'ERR_KUBELOOM_STOPPED' });
   await informer.shutdown();

@@ -66,8 +66,9 @@ for (const codec of ['json', 'msgpack'] as const) {
           Object.entries(entry.labels),
           keysOf(index).map((key) => [key, `of ${key}`]),
         );
+        const values = keysOf(index).map((key) => entry.fields[`data.${key}`]);
         assert.deepEqual(
-          keysOf(index).map((key) => entry.fields[`data.${key}`]),
+          values,
           keysOf(index).map((key) => `of ${key}`),
         );
         assert.equal(indexer.byIndex('namespace', name).length, 1);

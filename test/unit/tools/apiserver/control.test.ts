@@ -70,10 +70,8 @@ describe('the control API', () => {
     const changed = (await call(url('/null-time'))).body['metadata'] as {
       managedFields: { manager: string }[];
     };
-    assert.deepEqual(
-      changed.managedFields.map(({ manager }) => manager),
-      ['kubeloom-testing'],
-    );
+    const managers = changed.managedFields.map(({ manager }) => manager);
+    assert.deepEqual(managers, ['kubeloom-testing']);
   });
 
   it('creates the namespace of an object, so that HTTP requests can use it', async () => {

@@ -110,10 +110,8 @@ describe('a CustomResourceDefinition', () => {
     await stream.ended;
     assert.equal((await client.get(path('plums', 'v1beta1'))).status, 404);
     const items = ok(await client.get(path('plums'))).items;
-    assert.deepEqual(
-      items.map(({ spec }) => spec?.['color']),
-      ['blue', 'red'],
-    );
+    const colors = items.map(({ spec }) => spec?.['color']);
+    assert.deepEqual(colors, ['blue', 'red']);
   });
 
   it('keeps its objects in a version that is stored and not served', async () => {

@@ -39,10 +39,8 @@ test('a duration has at most five characters and the unit that suits it', () => 
 });
 
 test('a figure that does not exist is a dash', () => {
-  assert.deepEqual(
-    [countText, rateText, durationText, percentText].map((text) => text(undefined)),
-    ['–', '–', '–', '–'],
-  );
+  const dashes = [countText, rateText, durationText, percentText].map((text) => text(undefined));
+  assert.deepEqual(dashes, ['–', '–', '–', '–']);
 });
 
 test('a sparkline has a full block for the highest of its values', () => {

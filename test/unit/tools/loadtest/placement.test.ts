@@ -57,9 +57,7 @@ describe('the watchers of an index', () => {
 
   it('include the first watcher of every group on index 0, which measures latencies', () => {
     const first = placeWatchers(workload, PLACE, { index: 0, indexes: 4 });
-    assert.deepEqual(
-      first.map(({ task }) => task.name),
-      ['many 1', 'many 5', 'few 1'],
-    );
+    const names = first.map(({ task }) => task.name);
+    assert.deepEqual(names, ['many 1', 'many 5', 'few 1']);
   });
 });

@@ -167,9 +167,7 @@ describe('a name', () => {
 
   it('is taken once, and is not a reserved word', () => {
     const names = new Identifiers('Name');
-    assert.deepEqual(
-      ['Name', 'Name', 'Name2', 'default', '1st'].map((name) => names.take(name)),
-      ['Name2', 'Name3', 'Name22', '_default', '_1st'],
-    );
+    const taken = ['Name', 'Name', 'Name2', 'default', '1st'].map((name) => names.take(name));
+    assert.deepEqual(taken, ['Name2', 'Name3', 'Name22', '_default', '_1st']);
   });
 });
