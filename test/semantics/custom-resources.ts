@@ -172,10 +172,8 @@ function subresourceSemantics(target: () => Promise<Target>): void {
       assert.equal(stored.metadata.generation, 3);
       const stale = await fixture.client.put(`${path}/scale`, of(4));
       assert.equal(stale.status, 409);
-      assert.equal(
-        (await fixture.client.mergePatch(`${path}/scale`, { spec: { replicas: 99 } })).status,
-        422,
-      );
+      const large = await fixture.client.mergePatch(`${path}/scale`, { spec: { replicas: 99 } });
+      assert.equal(large.status, 422);
     });
 
     it('are discovered', async () => {
@@ -184,10 +182,8 @@ function subresourceSemantics(target: () => Promise<Target>): void {
       const names = resources.map(({ name }) => String(name)).sort();
       assert.deepEqual(names, ['gadgets', 'widgets', 'widgets/scale', 'widgets/status']);
       const scale = resources.find(({ name }) => name === 'widgets/scale');
-      assert.deepEqual(
-        [scale?.['group'], scale?.['version'], scale?.['kind']],
-        ['autoscaling', 'v1', 'Scale'],
-      );
+      const { group, version, kind } = scale ?? {};
+      assert.deepEqual([group, version, kind], ['autoscaling', 'v1', 'Scale']);
     });
   });
 }

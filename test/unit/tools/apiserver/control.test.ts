@@ -31,10 +31,8 @@ describe('the control API', () => {
       { type: 'delete', resource: 'configmaps', name: 'a' },
     ]);
     assert.equal(revision, start + 4);
-    assert.deepEqual(
-      resourceVersions,
-      [1, 2, 3, 4].map((step) => String(start + step)),
-    );
+    const next = [1, 2, 3, 4].map((step) => String(start + step));
+    assert.deepEqual(resourceVersions, next);
     const { status, body } = await call(url('/b'));
     assert.equal(status, 200);
     assert.equal((body['metadata'] as { resourceVersion: string }).resourceVersion, String(start + 3));

@@ -42,16 +42,12 @@ describe('the watchers of an index', () => {
       assert.deepEqual(names.toSorted(), whole.map(({ name }) => name).toSorted());
       // The selection is that of the whole run: a watcher of one namespace keeps it.
       for (const { task } of shares.flat()) {
-        assert.deepEqual(
-          task,
-          whole.find(({ name }) => name === task.name),
-        );
+        const same = whole.find(({ name }) => name === task.name);
+        assert.deepEqual(task, same);
       }
       const numbers = shares.flatMap((share) => [...new Set(share.map(({ process }) => process))]);
-      assert.deepEqual(
-        numbers,
-        numbers.map((_, n) => n + 1),
-      );
+      const ascending = numbers.map((_, n) => n + 1);
+      assert.deepEqual(numbers, ascending);
     }
   });
 
