@@ -26,14 +26,8 @@ function ownershipSemantics(target: () => Promise<Target>): void {
       const answer = await applier.send('new', 'one', { metadata: { labels: { x: '1' } }, data: { a: '1' } });
       assert.equal(answer.status, 201);
       const [entry] = entriesOf(answer.body);
-      assert.deepEqual(Object.keys(entry ?? {}), [
-        'manager',
-        'operation',
-        'apiVersion',
-        'time',
-        'fieldsType',
-        'fieldsV1',
-      ]);
+      const members = 'manager operation apiVersion time fieldsType fieldsV1';
+      assert.equal(Object.keys(entry ?? {}).join(' '), members);
       assert.match(entry?.time ?? '', TIME);
       const fieldsV1 = { 'f:data': { 'f:a': {} }, 'f:metadata': { 'f:labels': { 'f:x': {} } } };
       assert.deepEqual(ownersOf(answer.body), { 'Apply one': fieldsV1 });

@@ -59,19 +59,13 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       const byUid = await fixture.client.delete(fixture.configMap('guarded'), {
         preconditions: { uid: 'xx' },
       });
-      refused(
-        byUid,
-        409,
-        `Operation cannot be fulfilled on ConfigMap "guarded": the UID in the precondition (xx) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
-      );
+      const ofUid = `Operation cannot be fulfilled on ConfigMap "guarded": the UID in the precondition (xx) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;
+      refused(byUid, 409, ofUid);
       const byVersion = await fixture.client.delete(fixture.configMap('guarded'), {
         preconditions: { resourceVersion: '1' },
       });
-      refused(
-        byVersion,
-        409,
-        `Operation cannot be fulfilled on ConfigMap "guarded": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
-      );
+      const ofVersion = `Operation cannot be fulfilled on ConfigMap "guarded": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
+      refused(byVersion, 409, ofVersion);
       ok(await fixture.client.get(fixture.configMap('guarded')));
       ok(await fixture.client.delete(fixture.configMap('guarded'), { preconditions: { uid: metadata.uid } }));
     });

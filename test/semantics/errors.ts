@@ -18,12 +18,9 @@ export function errorSemantics(target: () => Promise<Target>): void {
 
     it('without a token is anonymous, which is not allowed: 403', async () => {
       const list = await fixture.client.get('/api/v1/namespaces/default/configmaps', { token: '' });
-      refused(
-        list,
-        403,
-        'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "default"',
-        'Forbidden',
-      );
+      const message =
+        'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "default"';
+      refused(list, 403, message, 'Forbidden');
       assert.deepEqual(list.body.details, { kind: 'configmaps' });
       const watch = await fixture.client.get('/api/v1/pods?watch=1', { token: '' });
       assert.equal(
@@ -64,12 +61,8 @@ export function errorSemantics(target: () => Promise<Target>): void {
 
     it('with a method that the resource does not support is 405', async () => {
       const answer = await fixture.client.put('/api/v1/pods', {});
-      refused(
-        answer,
-        405,
-        'the server does not allow this method on the requested resource',
-        'MethodNotAllowed',
-      );
+      const message = 'the server does not allow this method on the requested resource';
+      refused(answer, 405, message, 'MethodNotAllowed');
     });
 
     it('for a revision of the future is 504, for one object and for lists', async () => {

@@ -27,12 +27,8 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
       ok(await fixture.client.post(fixture.configMaps(), { metadata }));
       ok(await fixture.client.delete(`/api/v1/namespaces/${fixture.namespace}`));
       const answer = await fixture.client.post(fixture.configMaps(), { metadata: { name: 'late' } });
-      refused(
-        answer,
-        403,
-        `configmaps "late" is forbidden: unable to create new content in namespace ${fixture.namespace} because it is being terminated`,
-        'Forbidden',
-      );
+      const why = `configmaps "late" is forbidden: unable to create new content in namespace ${fixture.namespace} because it is being terminated`;
+      refused(answer, 403, why, 'Forbidden');
       const message = `namespace ${fixture.namespace} is being terminated`;
       assert.deepEqual(answer.body.details, {
         name: 'late',
@@ -105,11 +101,9 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
       ok(await fixture.client.delete(fixture.configMap('held')));
       const more = { metadata: { finalizers: ['example.com/a', 'example.com/c'] } };
       const answer = await fixture.client.mergePatch(fixture.configMap('held'), more);
-      refused(
-        answer,
-        422,
-        /metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"example\.com\/c"\}$/,
-      );
+      const message =
+        /metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"example\.com\/c"\}$/;
+      refused(answer, 422, message);
       const fewer = { metadata: { finalizers: ['example.com/b'] } };
       const left = ok(await fixture.client.mergePatch(fixture.configMap('held'), fewer));
       assert.deepEqual(left.metadata.finalizers, ['example.com/b']);

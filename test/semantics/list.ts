@@ -140,11 +140,9 @@ function listErrorSemantics(target: () => Promise<Target>): void {
 
     it('a resourceVersion that is not a number with 400', async () => {
       const answer = await fixture.client.get(fixture.configMaps('resourceVersion=abc'));
-      refused(
-        answer,
-        400,
-        'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
-      );
+      const message =
+        'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax';
+      refused(answer, 400, message);
     });
 
     it('a limit that is not a number with 400, and ignores a negative one', async () => {

@@ -215,11 +215,8 @@ function nameSemantics(target: () => Promise<Target>): void {
 
     it('that is generated is valid, or the prefix is refused', async () => {
       const answer = await fixture.client.post(fixture.configMaps(), { metadata: { generateName: 'a.' } });
-      refused(
-        answer,
-        422,
-        /^ConfigMap "a\.[a-z0-9]{5}" is invalid: metadata\.generateName: Invalid value: "a\."/,
-      );
+      const message = /^ConfigMap "a\.[a-z0-9]{5}" is invalid: metadata\.generateName: Invalid value: "a\."/;
+      refused(answer, 422, message);
     });
   });
 }

@@ -27,11 +27,9 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       const { conditions } = status as { readonly conditions: readonly { type: string; status: string }[] };
       assert.ok(conditions.some((each) => each.type === 'PodScheduled' && each.status === 'True'));
       const again = await bind('bound', to);
-      refused(
-        again,
-        409,
-        'Operation cannot be fulfilled on pods/binding "bound": pod bound is already assigned to node "node-1"',
-      );
+      const message =
+        'Operation cannot be fulfilled on pods/binding "bound": pod bound is already assigned to node "node-1"';
+      refused(again, 409, message);
     });
 
     it('of an absent Pod is 404, and of another name 400', async () => {

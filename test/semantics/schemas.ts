@@ -63,11 +63,8 @@ export function schemaSemantics(target: () => Promise<Target>): void {
 
     it('needs the kind of an object in the body, unlike that of a built-in resource', async () => {
       const answer = await fixture.client.post(definitions.objects('widgets'), { metadata: {} });
-      refused(
-        answer,
-        400,
-        `the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"metadata":{}}' ({"metadata":{}})`,
-      );
+      const message = `the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"metadata":{}}' ({"metadata":{}})`;
+      refused(answer, 400, message);
     });
 
     it('also applies to updates and patches', async () => {

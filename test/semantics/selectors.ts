@@ -80,11 +80,8 @@ function invalidSelectorSemantics(target: () => Promise<Target>): void {
 
     it('field selector on a field that cannot be selected', async () => {
       const configMaps = await fixture.client.get(fixture.configMaps('fieldSelector=spec.foo%3D1'));
-      refused(
-        configMaps,
-        400,
-        '"spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace"',
-      );
+      const message = '"spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace"';
+      refused(configMaps, 400, message);
       const pods = await fixture.client.get(fixture.pods('watch=1&fieldSelector=spec.foo%3D1'));
       refused(pods, 400, 'field label not supported: spec.foo');
     });

@@ -74,11 +74,9 @@ export function watchSemantics(target: () => Promise<Target>): void {
 
     it('from a version that is not a number fails with 500 and a bare message', async () => {
       const answer = await fixture.client.get(fixture.configMaps('watch=1&resourceVersion=abc'));
-      refused(
-        answer,
-        500,
-        'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
-      );
+      const message =
+        'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax';
+      refused(answer, 500, message);
       assert.equal(answer.body.reason, undefined);
     });
   });

@@ -65,11 +65,9 @@ export function writeSemantics(target: () => Promise<Target>): void {
 
     it('with an invalid name is 422', async () => {
       const answer = await fixture.client.post(fixture.configMaps(), { metadata: { name: 'Not_Valid' } });
-      refused(
-        answer,
-        422,
-        /^ConfigMap "Not_Valid" is invalid: metadata\.name: Invalid value: "Not_Valid": a lowercase RFC 1123 subdomain must/,
-      );
+      const message =
+        /^ConfigMap "Not_Valid" is invalid: metadata\.name: Invalid value: "Not_Valid": a lowercase RFC 1123 subdomain must/;
+      refused(answer, 422, message);
     });
 
     it('with a resourceVersion, or with another namespace, is refused', async () => {
@@ -78,11 +76,8 @@ export function writeSemantics(target: () => Promise<Target>): void {
       refused(first, 500, 'resourceVersion should not be set on objects to be created');
       const elsewhere = { metadata: { name: 'elsewhere', namespace: 'other' } };
       const second = await fixture.client.post(fixture.configMaps(), elsewhere);
-      refused(
-        second,
-        400,
-        'the namespace of the provided object does not match the namespace sent on the request',
-      );
+      const message = 'the namespace of the provided object does not match the namespace sent on the request';
+      refused(second, 400, message);
     });
 
     it('into a namespace that does not exist is 404', async () => {
@@ -120,12 +115,9 @@ function updateSemantics(target: () => Promise<Target>): void {
       const answer = await fixture.client.put(fixture.configMap('stale'), {
         metadata: { name: 'stale', resourceVersion: metadata.resourceVersion },
       });
-      refused(
-        answer,
-        409,
-        'Operation cannot be fulfilled on configmaps "stale": the object has been modified; please apply your changes to the latest version and try again',
-        'Conflict',
-      );
+      const message =
+        'Operation cannot be fulfilled on configmaps "stale": the object has been modified; please apply your changes to the latest version and try again';
+      refused(answer, 409, message, 'Conflict');
       assert.deepEqual(answer.body.details, { name: 'stale', kind: 'configmaps' });
     });
 

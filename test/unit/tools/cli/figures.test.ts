@@ -21,19 +21,7 @@ test('a rate below ten has a decimal', () => {
 
 test('a duration has at most five characters and the unit that suits it', () => {
   const texts = [0, 0.00085, 0.0032, 0.0099, 0.2, 0.9996, 9.96, 130, 1020, 18_000, 300_000].map(durationText);
-  assert.deepEqual(texts, [
-    '0µs',
-    '850µs',
-    '3.2ms',
-    '9.9ms',
-    '200ms',
-    '1.0s',
-    '10s',
-    '130s',
-    '17m',
-    '5h',
-    '3d',
-  ]);
+  assert.equal(texts.join(' '), '0µs 850µs 3.2ms 9.9ms 200ms 1.0s 10s 130s 17m 5h 3d');
   for (let value = 1e-7; value < 1e8; value *= 1.01)
     assert.ok(durationText(value).length <= 5, String(value));
 });

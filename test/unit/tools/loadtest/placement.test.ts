@@ -16,19 +16,9 @@ const PLACE = { run: '0123abcd', namespaces: ['a', 'b', 'c'], nodes: [] };
 describe('the watchers of an index', () => {
   it('are all of them for a run of one process, in the processes that the workload names', () => {
     const all = placeWatchers(workload, PLACE, WHOLE);
-    assert.deepEqual(
-      all.map(({ task, process }) => `${task.name}: ${process}`),
-      [
-        'many 1: 1',
-        'many 2: 2',
-        'many 3: 3',
-        'many 4: 1',
-        'many 5: 2',
-        'many 6: 3',
-        'many 7: 1',
-        'few 1: 4',
-        'few 2: 5',
-      ],
+    assert.equal(
+      all.map(({ task, process }) => `${task.name}: ${process}`).join(', '),
+      'many 1: 1, many 2: 2, many 3: 3, many 4: 1, many 5: 2, many 6: 3, many 7: 1, few 1: 4, few 2: 5',
     );
   });
 
