@@ -182,7 +182,7 @@ function builtInOwnershipSemantics(target: () => Promise<Target>): void {
 
     it('conflicts with the scale that an autoscaler has written', async () => {
       const scale = { spec: { replicas: 5 } };
-      ok(await fixture.client.mergePatch(`${path()}/scale?fieldManager=scaler`, scale));
+      await fixture.patch(`${path()}/scale?fieldManager=scaler`, scale);
       const answer = await apply('one', { replicas: 1, selector, ...pods([{ name: 'main', image: 'i:1' }]) });
       assert.equal(
         answer.body.message,

@@ -76,7 +76,7 @@ function ownershipSemantics(target: () => Promise<Target>): void {
 
     it('gives what an object contained before to the manager before-first-apply', async () => {
       await fixture.create('before', {}, { a: '1', b: '1' });
-      ok(await fixture.client.mergePatch(fixture.configMap('before'), { metadata: { managedFields: [] } }));
+      await fixture.patch(fixture.configMap('before'), { metadata: { managedFields: [] } });
       const applied = await applier.apply('before', 'one', { data: { a: '1' } });
       assert.deepEqual(ownersOf(applied), {
         'Apply one': { 'f:data': { 'f:a': {} } },
@@ -207,7 +207,7 @@ function updateOwnershipSemantics(target: () => Promise<Target>): void {
     it('owns what it creates, maps and lists themselves included', async () => {
       const metadata = { name: 'created', labels: { a: '1' }, finalizers: ['example.com/a'] };
       const path = `${fixture.configMaps()}?fieldManager=creator`;
-      const created = ok(await fixture.client.post(path, { metadata, data: { a: '1' } }));
+      const created = await fixture.post(path, { metadata, data: { a: '1' } });
       assert.deepEqual(ownersOf(created), {
         'Update creator': {
           'f:data': { '.': {}, 'f:a': {} },
@@ -217,15 +217,13 @@ function updateOwnershipSemantics(target: () => Promise<Target>): void {
           },
         },
       });
-      ok(await fixture.client.mergePatch(fixture.configMap('created'), { metadata: { finalizers: null } }));
+      await fixture.patch(fixture.configMap('created'), { metadata: { finalizers: null } });
     });
 
     it('takes what it changes, and is named by the user agent', async () => {
       const applier = new Applier(fixture);
       await applier.apply('taken', 'one', { data: { a: '1', b: '1' } });
-      const patched = ok(
-        await fixture.client.mergePatch(fixture.configMap('taken'), { data: { a: '2', b: '1' } }),
-      );
+      const patched = await fixture.patch(fixture.configMap('taken'), { data: { a: '2', b: '1' } });
       assert.deepEqual(ownersOf(patched), {
         'Apply one': { 'f:data': { 'f:b': {} } },
         'Update kubeloom-semantics': { 'f:data': { 'f:a': {} } },
@@ -237,7 +235,7 @@ function updateOwnershipSemantics(target: () => Promise<Target>): void {
       let last: Body | undefined;
       for (let number = 10; number < 23; number++) {
         const path = `${fixture.configMap('crowded')}?fieldManager=m${number}`;
-        last = ok(await fixture.client.mergePatch(path, { data: { [`k${number}`]: '1' } }));
+        last = await fixture.patch(path, { data: { [`k${number}`]: '1' } });
       }
       const owners = ownersOf(last ?? { metadata: {} as never, items: [] });
       assert.equal(Object.keys(owners).length, 10);
@@ -249,13 +247,11 @@ function updateOwnershipSemantics(target: () => Promise<Target>): void {
     it('keeps managers that the body leaves out, and forgets all for an empty list', async () => {
       const { metadata } = await fixture.create('kept', {}, { a: '1' });
       const { name } = metadata;
-      const put = ok(
-        await fixture.client.put(fixture.configMap('kept'), { metadata: { name }, data: { a: '1' } }),
-      );
+      const put = await fixture.put(fixture.configMap('kept'), { metadata: { name }, data: { a: '1' } });
       assert.deepEqual(ownersOf(put), { 'Update kubeloom-semantics': { 'f:data': { '.': {}, 'f:a': {} } } });
       for (const managedFields of [[], [{}]]) {
         await fixture.client.mergePatch(fixture.configMap('kept'), { metadata: { managedFields } });
-        assert.deepEqual(entriesOf(ok(await fixture.client.get(fixture.configMap('kept')))), []);
+        assert.deepEqual(entriesOf(await fixture.get(fixture.configMap('kept'))), []);
       }
     });
   });

@@ -51,7 +51,7 @@ export function deleteSemantics(target: () => Promise<Target>): void {
         const answer = await fixture.client.delete(fixture.configMap('kept'), options);
         refused(answer, 422, `DeleteOptions.meta.k8s.io "" is invalid: ${why}`);
       }
-      ok(await fixture.client.get(fixture.configMap('kept')));
+      await fixture.get(fixture.configMap('kept'));
     });
 
     it('with a precondition that does not hold is 409 and deletes nothing', async () => {
@@ -66,7 +66,7 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       });
       const ofVersion = `Operation cannot be fulfilled on ConfigMap "guarded": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
       refused(byVersion, 409, ofVersion);
-      ok(await fixture.client.get(fixture.configMap('guarded')));
+      await fixture.get(fixture.configMap('guarded'));
       ok(await fixture.client.delete(fixture.configMap('guarded'), { preconditions: { uid: metadata.uid } }));
     });
 
@@ -78,7 +78,7 @@ export function deleteSemantics(target: () => Promise<Target>): void {
 
     it('of an object with a finalizer only marks it; it is deleted when the finalizer is removed', async () => {
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
-      const created = ok(await fixture.client.post(fixture.configMaps(), { metadata }));
+      const created = await fixture.post(fixture.configMaps(), { metadata });
       const from = created.metadata.resourceVersion;
       const stream = await fixture.watchFrom(from);
 
@@ -87,7 +87,7 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       assert.equal(marked.metadata.deletionGracePeriodSeconds, 0);
       const again = ok(await fixture.client.delete(fixture.configMap('held')));
       assert.equal(again.metadata.resourceVersion, marked.metadata.resourceVersion, 'marked once');
-      ok(await fixture.client.mergePatch(fixture.configMap('held'), { metadata: { finalizers: null } }));
+      await fixture.patch(fixture.configMap('held'), { metadata: { finalizers: null } });
 
       const [modified, deleted] = await stream.take(2);
       assert.equal(brief(modified), 'MODIFIED held');

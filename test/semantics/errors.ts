@@ -1,7 +1,7 @@
 /** Forbidden requests and absent things. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, ok, refused } from './fixture.ts';
+import { Fixture, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function errorSemantics(target: () => Promise<Target>): void {
@@ -118,7 +118,7 @@ function metadataSemantics(target: () => Promise<Target>): void {
 
     it('is a list of metadata, each item with its kind', async () => {
       await fixture.create('a', { app: 'x' }, { secret: 'not here' });
-      const body = ok(await fixture.client.get(fixture.configMaps(), { accept: PARTIAL_LIST }));
+      const body = await fixture.get(fixture.configMaps(), PARTIAL_LIST);
       assert.equal(body.kind, 'PartialObjectMetadataList');
       assert.equal(body.apiVersion, 'meta.k8s.io/v1');
       const [item] = body.items;
@@ -130,7 +130,7 @@ function metadataSemantics(target: () => Promise<Target>): void {
 
     it('is one object, and the objects of a watch and its bookmarks', async () => {
       await fixture.create('a', {}, { secret: 'not here' });
-      const one = ok(await fixture.client.get(fixture.configMap('a'), { accept: PARTIAL }));
+      const one = await fixture.get(fixture.configMap('a'), PARTIAL);
       assert.equal(one.kind, 'PartialObjectMetadata');
       assert.equal(one.data, undefined);
       const query =

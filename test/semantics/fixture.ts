@@ -50,8 +50,25 @@ export class Fixture {
     return `/api/v1/namespaces/${this.namespace}/pods/${name}`;
   }
 
+  /** Like the methods of the client, these assert success, and resolve to the body. */
+  async get(path: string, accept?: string): Promise<Body> {
+    return ok(await this.client.get(path, accept === undefined ? {} : { accept }));
+  }
+
+  async post(path: string, body: unknown): Promise<Body> {
+    return ok(await this.client.post(path, body));
+  }
+
+  async put(path: string, body: unknown): Promise<Body> {
+    return ok(await this.client.put(path, body));
+  }
+
+  async patch(path: string, body: unknown): Promise<Body> {
+    return ok(await this.client.mergePatch(path, body));
+  }
+
   async list(query = ''): Promise<Body> {
-    return ok(await this.client.get(this.configMaps(query)));
+    return this.get(this.configMaps(query));
   }
 
   /** Creates a ConfigMap, and asserts success. */
@@ -60,17 +77,17 @@ export class Fixture {
     labels: Record<string, string> = {},
     data: Record<string, string> = {},
   ): Promise<Body> {
-    return ok(await this.client.post(this.configMaps(), { metadata: { name, labels }, data }));
+    return this.post(this.configMaps(), { metadata: { name, labels }, data });
   }
 
   async createPod(name: string, labels: Record<string, string> = {}): Promise<Body> {
     const spec = { containers: [{ name: 'main', image: 'example.com/app:1' }] };
-    return ok(await this.client.post(this.pods(), { metadata: { name, labels }, spec }));
+    return this.post(this.pods(), { metadata: { name, labels }, spec });
   }
 
   /** Changes the data of a ConfigMap, which makes an event. */
   async touch(name: string, value: string): Promise<Body> {
-    return ok(await this.client.mergePatch(this.configMap(name), { data: { touched: value } }));
+    return this.patch(this.configMap(name), { data: { touched: value } });
   }
 
   async delete(name: string): Promise<Body> {

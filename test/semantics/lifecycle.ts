@@ -10,7 +10,7 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
 
     it('is marked, and stays while a finalizer keeps one of its objects', async () => {
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
-      ok(await fixture.client.post(fixture.configMaps(), { metadata }));
+      await fixture.post(fixture.configMaps(), { metadata });
       const path = `/api/v1/namespaces/${fixture.namespace}`;
       const marked = ok(await fixture.client.delete(path));
       assert.equal(marked.kind, 'Namespace');
@@ -24,7 +24,7 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
 
     it('refuses new objects with 403 and a cause', async () => {
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
-      ok(await fixture.client.post(fixture.configMaps(), { metadata }));
+      await fixture.post(fixture.configMaps(), { metadata });
       ok(await fixture.client.delete(`/api/v1/namespaces/${fixture.namespace}`));
       const answer = await fixture.client.post(fixture.configMaps(), { metadata: { name: 'late' } });
       const why = `configmaps "late" is forbidden: unable to create new content in namespace ${fixture.namespace} because it is being terminated`;
@@ -49,9 +49,7 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('is active, has a finalizer in its spec, and its name as a label', async () => {
-      const { spec, status, metadata } = ok(
-        await fixture.client.get(`/api/v1/namespaces/${fixture.namespace}`),
-      );
+      const { spec, status, metadata } = await fixture.get(`/api/v1/namespaces/${fixture.namespace}`);
       assert.deepEqual(spec, { finalizers: ['kubernetes'] });
       assert.deepEqual(status, { phase: 'Active' });
       assert.deepEqual(metadata.labels, { 'kubernetes.io/metadata.name': fixture.namespace });
@@ -86,7 +84,7 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
         spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/app:1' }] },
       };
       const path = `/apis/batch/v1/namespaces/${fixture.namespace}/jobs`;
-      ok(await fixture.client.post(path, { metadata: { name: 'job' }, spec: { template } }));
+      await fixture.post(path, { metadata: { name: 'job' }, spec: { template } });
       const marked = ok(await fixture.client.delete(`${path}/job`));
       assert.ok(marked.metadata.finalizers?.includes('orphan'));
     });
@@ -97,7 +95,7 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
 
     it('gets no new finalizers, and keeps those that remain', async () => {
       const metadata = { name: 'held', finalizers: ['example.com/a', 'example.com/b'] };
-      ok(await fixture.client.post(fixture.configMaps(), { metadata }));
+      await fixture.post(fixture.configMaps(), { metadata });
       ok(await fixture.client.delete(fixture.configMap('held')));
       const more = { metadata: { finalizers: ['example.com/a', 'example.com/c'] } };
       const answer = await fixture.client.mergePatch(fixture.configMap('held'), more);
@@ -105,14 +103,14 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
         /metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"example\.com\/c"\}$/;
       refused(answer, 422, message);
       const fewer = { metadata: { finalizers: ['example.com/b'] } };
-      const left = ok(await fixture.client.mergePatch(fixture.configMap('held'), fewer));
+      const left = await fixture.patch(fixture.configMap('held'), fewer);
       assert.deepEqual(left.metadata.finalizers, ['example.com/b']);
     });
 
     it('has a new generation when its kind has generations', async () => {
       const spec = { containers: [{ name: 'main', image: 'example.com/app:1' }] };
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
-      ok(await fixture.client.post(fixture.pods(), { metadata, spec }));
+      await fixture.post(fixture.pods(), { metadata, spec });
       const marked = ok(await fixture.client.delete(fixture.pod('held')));
       assert.equal(marked.metadata.generation, 2);
     });

@@ -1,7 +1,7 @@
 /** LIST: the meaning of each resourceVersion, and the form of the document. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, names, ok, refused } from './fixture.ts';
+import { Fixture, names, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function listSemantics(target: () => Promise<Target>): void {
@@ -34,7 +34,7 @@ export function listSemantics(target: () => Promise<Target>): void {
       await fixture.create('x', { [label]: '1' });
       const second = await fixture.newNamespace();
       await fixture.create('a', { [label]: '1' });
-      const list = ok(await fixture.client.get(`/api/v1/configmaps?labelSelector=${label}`));
+      const list = await fixture.get(`/api/v1/configmaps?labelSelector=${label}`);
       const keys = list.items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
       assert.deepEqual(keys, [`${first}/x`, `${second}/a`].sort());
     });

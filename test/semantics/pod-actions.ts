@@ -22,7 +22,7 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       const answer = await bind('bound', to);
       assert.equal(answer.status, 201);
       assert.equal(answer.body.kind, 'Status');
-      const { spec, status } = ok(await fixture.client.get(fixture.pod('bound')));
+      const { spec, status } = await fixture.get(fixture.pod('bound'));
       assert.equal(spec?.['nodeName'], 'node-1');
       const { conditions } = status as { readonly conditions: readonly { type: string; status: string }[] };
       assert.ok(conditions.some((each) => each.type === 'PodScheduled' && each.status === 'True'));
@@ -54,12 +54,10 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       fixture.client.mergePatch(`${budget()}/status`, { status });
     before(async () => {
       const spec = { minAvailable: 1, selector: { matchLabels: { app: 'guarded' } } };
-      ok(
-        await fixture.client.post(budget().replace(/\/budget$/, ''), { metadata: { name: 'budget' }, spec }),
-      );
+      await fixture.post(budget().replace(/\/budget$/, ''), { metadata: { name: 'budget' }, spec });
       await fixture.createPod('guarded', { app: 'guarded' });
       const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
-      ok(await fixture.client.mergePatch(`${fixture.pod('guarded')}/status`, { status }));
+      await fixture.patch(`${fixture.pod('guarded')}/status`, { status });
     });
 
     it('deletes a Pod that no budget protects', async () => {
@@ -87,7 +85,7 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       ]);
       ok(await setBudget({ disruptionsAllowed: 1 }));
       assert.equal((await evict('guarded')).status, 201);
-      const { status } = ok(await fixture.client.get(budget()));
+      const { status } = await fixture.get(budget());
       const { disruptionsAllowed, disruptedPods } = status as Record<string, object | number>;
       assert.equal(disruptionsAllowed, 0);
       assert.deepEqual(Object.keys(Object(disruptedPods) as object), ['guarded']);

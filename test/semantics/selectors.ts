@@ -1,7 +1,7 @@
 /** Label and field selectors: on lists, and on watches, where objects begin and cease to match. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { Fixture, names, ok, refused } from './fixture.ts';
+import { Fixture, names, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 import { brief } from './client.ts';
 
@@ -98,8 +98,7 @@ function movingSemantics(target: () => Promise<Target>): void {
       const stream = await fixture.watch(fixture.configMaps(query));
       const label = async (app: string): Promise<string> => {
         const body = { metadata: { labels: { app } } };
-        return ok(await fixture.client.mergePatch(fixture.configMap('moving'), body)).metadata
-          .resourceVersion;
+        return (await fixture.patch(fixture.configMap('moving'), body)).metadata.resourceVersion;
       };
       await fixture.create('never', { app: 'y' });
       const entered = await label('x');
@@ -149,11 +148,11 @@ function fieldSelectorSemantics(target: () => Promise<Target>): void {
       const query = `watch=1&resourceVersion=${metadata.resourceVersion}&fieldSelector=status.phase%3DRunning`;
       const stream = await fixture.watch(fixture.pods(query));
       const path = `${fixture.pod('p')}/status`;
-      ok(await fixture.client.mergePatch(path, { status: { phase: 'Running' } }));
+      await fixture.patch(path, { status: { phase: 'Running' } });
       assert.equal(brief(await stream.next()), 'ADDED p');
-      const running = ok(await fixture.client.get(fixture.pods('fieldSelector=status.phase%3DRunning')));
+      const running = await fixture.get(fixture.pods('fieldSelector=status.phase%3DRunning'));
       assert.deepEqual(names(running), ['p']);
-      const pending = ok(await fixture.client.get(fixture.pods('fieldSelector=status.phase%3DPending')));
+      const pending = await fixture.get(fixture.pods('fieldSelector=status.phase%3DPending'));
       assert.deepEqual(names(pending), []);
     });
   });

@@ -1,7 +1,7 @@
 /** WATCH: its start, its events, its end. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, ok, refused } from './fixture.ts';
+import { Fixture, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 import { brief } from './client.ts';
 import type { WatchStream } from './client.ts';
@@ -50,9 +50,7 @@ export function watchSemantics(target: () => Promise<Target>): void {
       const created = await fixture.create('same', {}, { key: 'value' });
       const from = created.metadata.resourceVersion;
       const stream = await fixture.watchFrom(from);
-      const again = ok(
-        await fixture.client.mergePatch(fixture.configMap('same'), { data: { key: 'value' } }),
-      );
+      const again = await fixture.patch(fixture.configMap('same'), { data: { key: 'value' } });
       assert.equal(again.metadata.resourceVersion, from);
       await fixture.create('fence');
       assert.equal(brief(await stream.next()), 'ADDED fence');

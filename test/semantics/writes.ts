@@ -1,7 +1,7 @@
 /** Create and update: the fields that the server sets, and the result of concurrent writes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, ok, refused } from './fixture.ts';
+import { Fixture, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -33,8 +33,8 @@ export function writeSemantics(target: () => Promise<Target>): void {
 
     it('makes a name of generateName and five characters', async () => {
       const body = { metadata: { generateName: 'gen-' } };
-      const first = ok(await fixture.client.post(fixture.configMaps(), body));
-      const second = ok(await fixture.client.post(fixture.configMaps(), body));
+      const first = await fixture.post(fixture.configMaps(), body);
+      const second = await fixture.post(fixture.configMaps(), body);
       assert.match(first.metadata.name, /^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
       assert.notEqual(first.metadata.name, second.metadata.name);
       assert.equal(first.metadata.generateName, 'gen-');
@@ -42,9 +42,7 @@ export function writeSemantics(target: () => Promise<Target>): void {
 
     it('cuts a long generateName, so that the name has 63 characters', async () => {
       const generateName = `${'p'.repeat(79)}-`;
-      const { metadata } = ok(
-        await fixture.client.post(fixture.configMaps(), { metadata: { generateName } }),
-      );
+      const { metadata } = await fixture.post(fixture.configMaps(), { metadata: { generateName } });
       assert.match(metadata.name, /^p{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
       assert.equal(metadata.generateName, generateName);
     });
@@ -125,15 +123,13 @@ function updateSemantics(target: () => Promise<Target>): void {
       await fixture.create('unconditional');
       await fixture.touch('unconditional', '1');
       const body = { metadata: { name: 'unconditional' }, data: { mine: '1' } };
-      assert.deepEqual(ok(await fixture.client.put(fixture.configMap('unconditional'), body)).data, {
-        mine: '1',
-      });
+      assert.deepEqual((await fixture.put(fixture.configMap('unconditional'), body)).data, { mine: '1' });
     });
 
     it('of the same content keeps the resourceVersion', async () => {
       const created = await fixture.create('same', {}, { key: 'value' });
       const body = { metadata: { name: 'same' }, data: { key: 'value' } };
-      const again = ok(await fixture.client.put(fixture.configMap('same'), body));
+      const again = await fixture.put(fixture.configMap('same'), body);
       assert.equal(again.metadata.resourceVersion, created.metadata.resourceVersion);
     });
 
@@ -162,9 +158,9 @@ function podWriteSemantics(target: () => Promise<Target>): void {
       const created = await fixture.createPod('counted');
       assert.equal(created.metadata.generation, 1);
       const label = { metadata: { labels: { x: '1' } } };
-      assert.equal(ok(await fixture.client.mergePatch(fixture.pod('counted'), label)).metadata.generation, 1);
+      assert.equal((await fixture.patch(fixture.pod('counted'), label)).metadata.generation, 1);
       const spec = { spec: { activeDeadlineSeconds: 60 } };
-      assert.equal(ok(await fixture.client.mergePatch(fixture.pod('counted'), spec)).metadata.generation, 2);
+      assert.equal((await fixture.patch(fixture.pod('counted'), spec)).metadata.generation, 2);
     });
 
     it('takes metadata through /status, but no owners', async () => {
@@ -172,7 +168,7 @@ function podWriteSemantics(target: () => Promise<Target>): void {
       const path = `${fixture.pod('labelled')}/status`;
       const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }];
       const patch = { metadata: { labels: { a: '1' }, annotations: { b: '1' }, ownerReferences } };
-      const patched = ok(await fixture.client.mergePatch(path, patch));
+      const patched = await fixture.patch(path, patch);
       assert.deepEqual([patched.metadata.labels, patched.metadata.annotations], [{ a: '1' }, { b: '1' }]);
       assert.equal((patched.metadata as { ownerReferences?: unknown }).ownerReferences, undefined);
       assert.equal(patched.metadata.uid, metadata.uid);
@@ -181,18 +177,16 @@ function podWriteSemantics(target: () => Promise<Target>): void {
     it('of a kind that counts no changes has no generation', async () => {
       const service = { metadata: { name: 'uncounted' }, spec: { ports: [{ port: 80 }] } };
       const path = `/api/v1/namespaces/${fixture.namespace}/services`;
-      assert.equal(ok(await fixture.client.post(path, service)).metadata.generation, undefined);
+      assert.equal((await fixture.post(path, service)).metadata.generation, undefined);
     });
 
     it('gets its status through /status, which leaves the rest alone', async () => {
       const created = await fixture.createPod('phased');
       assert.deepEqual((created.status as { phase: string }).phase, 'Pending');
       const both = { status: { phase: 'Running' }, spec: { activeDeadlineSeconds: 5 } };
-      const main = ok(
-        await fixture.client.mergePatch(fixture.pod('phased'), { status: { phase: 'Running' } }),
-      );
+      const main = await fixture.patch(fixture.pod('phased'), { status: { phase: 'Running' } });
       assert.deepEqual((main.status as { phase: string }).phase, 'Pending', 'not through the object itself');
-      const status = ok(await fixture.client.mergePatch(`${fixture.pod('phased')}/status`, both));
+      const status = await fixture.patch(`${fixture.pod('phased')}/status`, both);
       assert.deepEqual((status.status as { phase: string }).phase, 'Running');
       assert.equal(status.spec?.['activeDeadlineSeconds'], undefined);
       assert.equal(status.metadata.generation, 1);
