@@ -222,17 +222,6 @@ describe('kubeloom loadtest on a real apiserver', () => {
     console.log(`loadtest: ${delivered} changes were delivered to ${result.watchers.length} watchers`);
   });
 
-  it('is INVALID when the rate is more than this machine can write', async () => {
-    const load = ['--objects', '50', '--rate', '20000', '--duration', '0.2', '--informers', '1'];
-    const run = await runCommand(['loadtest', '--kubeconfig', server.kubeconfigPath, ...load]);
-    assert.equal(run.exitCode, 2, run.stderr);
-    assert.match(
-      run.stdout,
-      /\nINVALID:\n {2}the rate was [\d.]+ writes a second in steady, 20000 were requested/,
-    );
-    assert.deepEqual(await left(MANAGED), []);
-  });
-
   it('names what a killed run left while it may be alive, and removes it when it is proved to be dead', async () => {
     {
       await using killed = new CommandRun(await argumentsOf(WIDGETS_FOR_LONG));
