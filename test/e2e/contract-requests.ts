@@ -228,13 +228,11 @@ async function pagesHeldUp(
     await informer.waitForSync({ signal: other.patience });
     assert.deepEqual(cached(informer), lines);
     const lists = other.proxy.requests.filter(({ isWatch }) => !isWatch);
-    assert.deepEqual(
-      lists.map(({ status, query }) => [status, query.has('continue')]),
-      [
-        [200, false],
-        [410, true],
-        [200, false],
-      ],
-    );
+    const answers = lists.map(({ status, query }) => [status, query.has('continue')]);
+    assert.deepEqual(answers, [
+      [200, false],
+      [410, true],
+      [200, false],
+    ]);
   };
 }

@@ -150,19 +150,17 @@ describe('a name', () => {
       ['Mouse', 'mice'],
       ['Thing', 'a-b.c'],
     ] as const;
-    assert.deepEqual(
-      names.map(([kind, plural]) => pluralName(kind, plural)),
-      [
-        'certificates',
-        'certificateRequests',
-        'networkPolicies',
-        'httpRoutes',
-        'xBuckets',
-        'cnis',
-        'mice',
-        'aBC',
-      ],
-    );
+    const plurals = names.map(([kind, plural]) => pluralName(kind, plural));
+    assert.deepEqual(plurals, [
+      'certificates',
+      'certificateRequests',
+      'networkPolicies',
+      'httpRoutes',
+      'xBuckets',
+      'cnis',
+      'mice',
+      'aBC',
+    ]);
   });
 
   it('is taken once, and is not a reserved word', () => {
