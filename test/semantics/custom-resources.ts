@@ -82,11 +82,7 @@ function definitionSemantics(target: () => Promise<Target>): void {
     it('that is deleted takes its objects with it, ends their watches, and is no longer served', async () => {
       const once = new Definitions(fixture);
       await once.establish('gizmos', 'Gizmo', [version('v1', { storage: true })]);
-      const metadata = { name: 'a' };
-      const created = await fixture.post(
-        once.objects('gizmos'),
-        once.object('Gizmo', { metadata, spec: { replicas: 1 } }),
-      );
+      const created = ok(await once.create('Gizmo', 'a', { replicas: 1 }));
       const from = created.metadata.resourceVersion;
       const stream = await fixture.watch(`${once.objects('gizmos')}?watch=1&resourceVersion=${from}`);
       const marked = ok(await fixture.client.delete(once.path('gizmos')));
@@ -203,11 +199,7 @@ function versionSemantics(target: () => Promise<Target>): void {
     const seen = ({ apiVersion, spec }: Body): unknown => [apiVersion?.split('/')[1], spec];
 
     it('has the apiVersion of the request, and the fields of the version that is stored', async () => {
-      const body = definitions.object('Widget', {
-        metadata: { name: 'a' },
-        spec: { replicas: 1, extra: 'lost' },
-      });
-      await fixture.post(definitions.objects('widgets'), body);
+      ok(await definitions.create('Widget', 'a', { replicas: 1, extra: 'lost' }));
       const kept = { replicas: 1, size: 'small' };
       const read = async (name: string): Promise<Body> =>
         await fixture.get(definitions.objects('widgets', 'a', name));
@@ -227,11 +219,7 @@ function versionSemantics(target: () => Promise<Target>): void {
       for (const name of ['v1', 'v1beta1']) {
         streams.push(await fixture.watch(`${definitions.objects('widgets', '', name)}${query}`));
       }
-      const path = definitions.objects('widgets', '', 'v1beta1');
-      await fixture.post(
-        path,
-        definitions.object('Widget', { metadata: { name: 'b' }, spec: { replicas: 2 } }, 'v1beta1'),
-      );
+      ok(await definitions.create('Widget', 'b', { replicas: 2 }, 'v1beta1'));
       ok(await fixture.client.delete(definitions.objects('widgets', 'b', 'v1')));
       const events = await Promise.all(streams.map((stream) => stream.take(2)));
       assert.deepEqual(

@@ -56,6 +56,12 @@ export function version(name: string, more: object = {}): object {
   return { name, served: true, storage: false, schema, ...more };
 }
 
+/** Returns the version of a definition with this spec alone. */
+export function versionOf(spec: object, more: object = {}): object {
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+  return version('v1', { storage: true, schema, ...more });
+}
+
 /** Definitions in a group of their own. */
 export class Definitions {
   readonly group: string = `sem-${randomBytes(4).toString('hex')}.example.com`;
@@ -74,6 +80,12 @@ export class Definitions {
   /** Returns an object with its type, which a real server requires of custom resources. */
   object(kind: string, object: object, versionName = 'v1'): object {
     return { apiVersion: `${this.group}/${versionName}`, kind, ...object };
+  }
+
+  /** Creates an object; the plural of its kind ends with an s. */
+  create(kind: string, name: string, spec: object, versionName = 'v1'): Promise<Answer> {
+    const path = this.objects(`${kind.toLowerCase()}s`, '', versionName);
+    return this.#fixture.client.post(path, this.object(kind, { metadata: { name }, spec }, versionName));
   }
 
   path(plural: string): string {

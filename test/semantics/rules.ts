@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';
-import { DEFINITIONS, Definitions, causes } from './definitions.ts';
+import { DEFINITIONS, Definitions, causes, versionOf } from './definitions.ts';
 import { Fixture, ok } from './fixture.ts';
 import type { Target } from './target.ts';
 
@@ -226,21 +226,13 @@ export function ruleSemantics(target: () => Promise<Target>): void {
   describe('the rules of a definition', () => {
     const fixture = Fixture.use(target, 'together');
     const definitions = new Definitions(fixture);
-    const versionOf = (spec: Schema): object => {
-      const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
-      return { name: 'v1', served: true, storage: true, schema };
-    };
     const cases = Object.entries(CASES).map(([what, row], index) => ({ what, row, field: `c${index}` }));
     before(async () => {
       const fields = Object.fromEntries(cases.map(({ field, row: [spec] }) => [field, spec]));
       await definitions.establish('gadgets', 'Gadget', [versionOf(objectOf({ ...fields, ...TRANSITIONS }))]);
     });
     after(() => definitions.removeAll('gadgets'));
-    const create = (name: string, spec: object): Promise<Answer> =>
-      fixture.client.post(
-        definitions.objects('gadgets'),
-        definitions.object('Gadget', { metadata: { name }, spec }),
-      );
+    const create = (name: string, spec: object): Promise<Answer> => definitions.create('Gadget', name, spec);
 
     for (const { what, row, field } of cases) {
       const [, [kept, broken]] = row;
