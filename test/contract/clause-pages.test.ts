@@ -14,10 +14,8 @@ test('docs/contract.md has its clauses in order and names the tests of each: npm
 test('every clause of docs/contract.md is cited by the title of a test', () => {
   const tests = testsByClause();
   const without = readClauses().filter(({ number }) => !tests.has(number));
-  assert.deepEqual(
-    without.map(({ number }) => number),
-    [],
-  );
+  const numbers = without.map(({ number }) => number);
+  assert.deepEqual(numbers, []);
 });
 
 test('clauses are sorted within their chapter, keep their paragraphs, and name two files at most', () => {

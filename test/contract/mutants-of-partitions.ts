@@ -29,9 +29,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C440: ["&& peer.renewal !== 'overdue') add(", ') add('],
     C447: ['turn.owners ??= ownersOf(turn);', ''],
   },
-  'src/partitions/ownership.ts': {
-    C447: ['if (servers.includes(member)) continue;', 'continue;'],
-  },
+  'src/partitions/ownership.ts': { C447: ['if (servers.includes(member)) continue;', 'continue;'] },
   'src/partitions/partition-group.ts': {
     C233: ['backoff: { initialMs: retryPeriodMs, maxMs: retryPeriodMs },', ''],
   },
@@ -46,18 +44,14 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
       "if (filter.key === 'uid') return undefined;",
     ],
   },
-  'src/controller/queueing.ts': {
-    C303: ['return isOwn;', 'return true;'],
-  },
+  'src/controller/queueing.ts': { C303: ['return isOwn;', 'return true;'] },
   'src/controller/managed-controller.ts': {
     C303: ['if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;', 'return;'],
     C231: ['queue.ripenAll();', 'return;'],
     C314: ['if (signal.aborted && !signals.work.aborted)', 'if (false)'],
     C315: ['if (!writes.isEmpty)', 'if (false)'],
   },
-  'src/partitions/partitioned-manager.ts': {
-    C229: ['await caches.current(set.handles);', ''],
-  },
+  'src/partitions/partitioned-manager.ts': { C229: ['await caches.current(set.handles);', ''] },
   'src/partitions/partition-caches.ts': {
     C229: ['if (!isNew)', 'if (false)'],
     C234: ['if (await abortable(this.#isFiltering(), signal))', 'if (true)'],
@@ -65,30 +59,18 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/partitions/bookmark-probe.ts': {
     C229: ["events.findLast(({ type }) => type !== 'BOOKMARK')", 'undefined'],
   },
-  'src/controller/requests/precondition.ts': {
-    C232: ["where.version !== '0'", 'true'],
-  },
-  'src/http/http1-connection.ts': {
-    C232: ['if (this.#isRefused())', 'if (false)'],
-  },
+  'src/controller/requests/precondition.ts': { C232: ["where.version !== '0'", 'true'] },
+  'src/http/http1-connection.ts': { C232: ['if (this.#isRefused())', 'if (false)'] },
   'src/controller/leader-election/election-step.ts': {
     C311: ['return before;', 'return undefined;'],
     C312: ['&& !isOfTwin', ''],
   },
-  'src/controller/events/correlation.ts': {
-    C313: ['isSubdomain(given) ? given', 'true ? given'],
-  },
-  'src/controller/events/event-recorder.ts': {
-    C313: ['client.plain()', 'client'],
-  },
-  'src/http/api-client.ts': {
-    C315: ["request.method === 'GET' || !isUnread", 'true'],
-  },
+  'src/controller/events/correlation.ts': { C313: ['isSubdomain(given) ? given', 'true ? given'] },
+  'src/controller/events/event-recorder.ts': { C313: ['client.plain()', 'client'] },
+  'src/http/api-client.ts': { C315: ["request.method === 'GET' || !isUnread", 'true'] },
   'src/kube/retry.ts': {
     C313: ['httpStatus === TOO_MANY_REQUESTS ||', ''],
     C315: ["code === 'ERR_KUBELOOM_SERVER_TIMEOUT'", 'false'],
   },
-  'src/shared/fence.ts': {
-    C310: ['if (remainingMs <= 0 &&', 'if (remainingMs <= -Infinity &&'],
-  },
+  'src/shared/fence.ts': { C310: ['if (remainingMs <= 0 &&', 'if (remainingMs <= -Infinity &&'] },
 });

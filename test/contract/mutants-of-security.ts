@@ -12,9 +12,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
     C253: ['allowPartialTrustChain: true', 'allowPartialTrustChain: false'],
     C190: ['`${method} ${target} HTTP/1.1`', '`POST ${target} HTTP/1.1`'],
   },
-  'src/kube/status.ts': {
-    C183: ["return 'ERR_KUBELOOM_REDIRECT'", "return 'ERR_KUBELOOM_HTTP_STATUS'"],
-  },
+  'src/kube/status.ts': { C183: ["return 'ERR_KUBELOOM_REDIRECT'", "return 'ERR_KUBELOOM_HTTP_STATUS'"] },
   'src/http/credentials/credentials.ts': {
     C184: ['[cluster.server, ...(proxy === undefined ? [] : [proxy])]', '[proxy ?? cluster.server]'],
     C201: ['...identityHeaders(user)', '...{}'],
@@ -22,15 +20,9 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
   'src/http/credentials/plugin-process.ts': {
     C186: ['run.clock.schedule(run.timeoutMs,', 'run.clock.schedule(2 * run.timeoutMs,'],
   },
-  'src/http/credentials/last-good.ts': {
-    C187: ['!good || !isFileToBlame(error)', 'true'],
-  },
-  'src/http/credentials/kubeconfig.ts': {
-    C188: ['!(error instanceof YAMLException)', 'true'],
-  },
-  'src/kube/confirm-usable.ts': {
-    C250: ['hasCertificate(user) && !hasKey(user)', 'false'],
-  },
+  'src/http/credentials/last-good.ts': { C187: ['!good || !isFileToBlame(error)', 'true'] },
+  'src/http/credentials/kubeconfig.ts': { C188: ['!(error instanceof YAMLException)', 'true'] },
+  'src/kube/confirm-usable.ts': { C250: ['hasCertificate(user) && !hasKey(user)', 'false'] },
   'src/http/credentials/read-file.ts': {
     C194: ['file.size > bytesMax', 'false'],
     C251: ['!file.isFile() && !isPipe', 'false'],
@@ -44,37 +36,21 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
       'object[name] = value',
     ],
   },
-  'src/base/secrets.ts': {
-    C270: ['hidden.replaceAll(secret, HIDDEN)', 'hidden'],
-  },
+  'src/base/secrets.ts': { C270: ['hidden.replaceAll(secret, HIDDEN)', 'hidden'] },
   'src/base/errors.ts': {
     C189: [
       'super(escapeControls(hideSecrets(messageOf(message))),',
       'super(hideSecrets(messageOf(message)),',
     ],
   },
-  'src/http/http1-connection.ts': {
-    C191: ["encoding === 'identity'", 'true'],
-  },
-  'src/http/watch-frames.ts': {
-    C192: ['this.#partial.totalBytes > LINE_BYTES_MAX', 'false'],
-  },
-  'src/indexer/msgpack-encoder.ts': {
-    C193: ["key === '__proto__'", 'false'],
-  },
-  'src/kube/json/skip.ts': {
-    C321: ['return deepValueEnd(bytes, start, end)', 'return -1'],
-  },
-  'src/replica/store/entry-owner.ts': {
-    C322: ['entry.facts.hasUid(uid)', 'true'],
-  },
-  'src/kube/json/key-spans.ts': {
-    C323: ['out.hasOtherType = true', 'out.hasOtherType = false'],
-  },
+  'src/http/http1-connection.ts': { C191: ["encoding === 'identity'", 'true'] },
+  'src/http/watch-frames.ts': { C192: ['this.#partial.totalBytes > LINE_BYTES_MAX', 'false'] },
+  'src/indexer/msgpack-encoder.ts': { C193: ["key === '__proto__'", 'false'] },
+  'src/kube/json/skip.ts': { C321: ['return deepValueEnd(bytes, start, end)', 'return -1'] },
+  'src/replica/store/entry-owner.ts': { C322: ['entry.facts.hasUid(uid)', 'true'] },
+  'src/kube/json/key-spans.ts': { C323: ['out.hasOtherType = true', 'out.hasOtherType = false'] },
   'src/base/loopback.ts': {
     C195: ["bare === 'localhost'", "(bare === 'localhost' || bare.startsWith('127.'))"],
   },
-  'src/shared/ring/ring.ts': {
-    C196: ['length >= RECORD_HEADER_BYTES && length <= this.capacity', 'true'],
-  },
+  'src/shared/ring/ring.ts': { C196: ['length >= RECORD_HEADER_BYTES && length <= this.capacity', 'true'] },
 });

@@ -6,9 +6,7 @@ const DROP = "if (this.shardFilter?.admits(bytes, spans) === false) return 'writ
 const STORE = 'return this.#router.offerObject(';
 
 export const SHARDING_MUTANTS: readonly Mutant[] = inFiles({
-  'src/kube/shard-filter.ts': {
-    C227: ['Math.floor(product / WORD)', '0'],
-  },
+  'src/kube/shard-filter.ts': { C227: ['Math.floor(product / WORD)', '0'] },
   'src/reflector/object-writer.ts': {
     C223: [`${DROP} ${STORE}`, STORE],
     C226: [`${DROP} ${STORE}`, `${DROP.replace('written', 'skipped')} ${STORE}`],
@@ -24,7 +22,5 @@ export const SHARDING_MUTANTS: readonly Mutant[] = inFiles({
       'return this.#owner.writer.shardFilter ? true : this.#bookmark(bytes);',
     ],
   },
-  'src/kube/shard-selector.ts': {
-    C224: [".join(' || ')", ".join(' | ')"],
-  },
+  'src/kube/shard-selector.ts': { C224: [".join(' || ')", ".join(' | ')"] },
 });

@@ -10,9 +10,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C331: ['const valueAfter = after && parsedMember(after, name);', 'const valueAfter = undefined;'],
     C332: ['if ((before.flags | entry.flags) & UNREADABLE) return false;', 'void 0;'],
   },
-  'src/informer/threads/threads-options.ts': {
-    C425: ['return cores < 2 ? 0', 'return cores < 1 ? 0'],
-  },
+  'src/informer/threads/threads-options.ts': { C425: ['return cores < 2 ? 0', 'return cores < 1 ? 0'] },
   'src/reflector/read-window.ts': {
     C320: ['windowMs * this.#ratePerMs >= EVENTS_MIN', 'windowMs * this.#ratePerMs < EVENTS_MIN'],
   },
@@ -22,9 +20,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/transform.ts': {
     C327: ['return { drop: [...split.drop, MANAGED_FIELDS] };', 'return split;'],
   },
-  'src/reflector/loop-turns.ts': {
-    C324: ['return this.#records <= RECORDS_DEFERRED_MAX;', 'return false;'],
-  },
+  'src/reflector/loop-turns.ts': { C324: ['return this.#records <= RECORDS_DEFERRED_MAX;', 'return false;'] },
   'src/reflector/reflector-thread.ts': {
     C325: ['if (reflector.isListing) return false;', 'void reflector;'],
   },
@@ -72,24 +68,14 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       'for (const ordinal of [...this.ordinals()].reverse()) yield this.#table.keyOf',
     ],
   },
-  'src/informer/informer-options.ts': {
-    C26: ['{ fieldSelector: options.fieldSelector }', '{}'],
-  },
-  'src/reflector/router.ts': {
-    C27: ['? NOTHING : target.typeMeta', '? NOTHING : NOTHING'],
-  },
+  'src/informer/informer-options.ts': { C26: ['{ fieldSelector: options.fieldSelector }', '{}'] },
+  'src/reflector/router.ts': { C27: ['? NOTHING : target.typeMeta', '? NOTHING : NOTHING'] },
   'src/informer/threads/main-loop.ts': {
     C28: ['this.#isScheduled = true; this.#timers.setImmediate(this.#turn);', 'this.#turn();'],
   },
-  'src/replica/store/indexer.ts': {
-    C29: ['return entry;', 'return Object.create(entry);'],
-  },
-  'src/replica/store/entry-owner.ts': {
-    C15: ['entry.decoded = object;', 'void object;'],
-  },
-  'src/replica/store/entry.ts': {
-    C30: ['return this.owner.decodeFresh(this);', 'return this.object;'],
-  },
+  'src/replica/store/indexer.ts': { C29: ['return entry;', 'return Object.create(entry);'] },
+  'src/replica/store/entry-owner.ts': { C15: ['entry.decoded = object;', 'void object;'] },
+  'src/replica/store/entry.ts': { C30: ['return this.owner.decodeFresh(this);', 'return this.object;'] },
   'src/replica/merge/informer-merge.ts': {
     C31: ['this.#isUnchanged(replica.live.rowAt(ordinal), state, object)', 'false'],
     C200: ['&&\n            owner.hasObject(live, object, listed.decoder)', ''],
@@ -131,15 +117,9 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       "const listener = this.#listenerOf(registration); if (!listener) throw new Error('not ours'); if (listener)",
     ],
   },
-  'src/informer/lifecycle.ts': {
-    C203: ['if (!this.hasStarted)', 'if (false)'],
-  },
-  'src/informer/wait-for.ts': {
-    C42: ['isDone: informer.hasSynced(),', 'isDone: !informer.hasSynced(),'],
-  },
-  'src/reflector/reflector-session.ts': {
-    C43: ['lastsMs + WATCH_MARGIN_MS', '500'],
-  },
+  'src/informer/lifecycle.ts': { C203: ['if (!this.hasStarted)', 'if (false)'] },
+  'src/informer/wait-for.ts': { C42: ['isDone: informer.hasSynced(),', 'isDone: !informer.hasSynced(),'] },
+  'src/reflector/reflector-session.ts': { C43: ['lastsMs + WATCH_MARGIN_MS', '500'] },
   'src/replica/deliver/resync.ts': {
     C45: ['wanted === 0 ? 0 : Math.max(wanted, check)', 'wanted === 0 ? check : Math.max(wanted, check)'],
   },
@@ -158,7 +138,5 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       "lastSyncResourceVersion() { return this.#pipeline.replica.live.resourceVersion || '0';",
     ],
   },
-  'src/replica/store/pack.ts': {
-    C197: ['let from = length + shift;', 'let from = length + shift + 1;'],
-  },
+  'src/replica/store/pack.ts': { C197: ['let from = length + shift;', 'let from = length + shift + 1;'] },
 });

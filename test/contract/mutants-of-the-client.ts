@@ -21,9 +21,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = inFiles({
       "strategic: 'application/merge-patch+json'",
     ],
   },
-  'src/controller/object-arguments.ts': {
-    C383: ['TYPES_OF_SUBRESOURCES.get(subresource) ?? own', 'own'],
-  },
+  'src/controller/object-arguments.ts': { C383: ['TYPES_OF_SUBRESOURCES.get(subresource) ?? own', 'own'] },
   'src/controller/requests/repeated-read.ts': {
     C386: ['if (repetitions >= REPETITIONS_MAX || signal?.aborted)', 'if (repetitions >= 0)'],
   },
@@ -36,10 +34,6 @@ export const CLIENT_MUTANTS: readonly Mutant[] = inFiles({
   'src/controller/requests/exact-integers.ts': {
     C389: ['if (written === text || !sent.has(written))', 'if (true)'],
   },
-  'src/controller/requests/create-or-update.ts': {
-    C390: ['if (isEqualJson(before, object))', 'if (false)'],
-  },
-  'src/controller/requests/applied.ts': {
-    C391: ['|| sizeOf(wanted) !== paths.length', ''],
-  },
+  'src/controller/requests/create-or-update.ts': { C390: ['if (isEqualJson(before, object))', 'if (false)'] },
+  'src/controller/requests/applied.ts': { C391: ['|| sizeOf(wanted) !== paths.length', ''] },
 });

@@ -12,9 +12,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
     C95: ['.keys(indexName, value)].sort()', '.keys(indexName, value)]'],
     C97: ['prepared.at(-1)', 'prepared.at(0)'],
   },
-  'src/client-go/cache/indices.ts': {
-    C96: ['if (conflicts.length === 0)', 'if (conflicts.length < 2)'],
-  },
+  'src/client-go/cache/indices.ts': { C96: ['if (conflicts.length === 0)', 'if (conflicts.length < 2)'] },
   'src/client-go/cache/indexed-store.ts': {
     C98: ["object: type === 'delete' ? object : this.#transformed(object)", 'object'],
   },
@@ -24,24 +22,16 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
       "return hasMark(object, Mark.Entry) || object['finalStateUnknown'] === false;",
     ],
   },
-  'src/indexer/notification-writer.ts': {
-    C261: ['this.#textAt += bytes.length;', 'this.#textAt = length;'],
-  },
-  'src/reflector/watch-body.ts': {
-    C262: ['if (length > this.#bytes.length)', 'if (false)'],
-  },
+  'src/indexer/notification-writer.ts': { C261: ['this.#textAt += bytes.length;', 'this.#textAt = length;'] },
+  'src/reflector/watch-body.ts': { C262: ['if (length > this.#bytes.length)', 'if (false)'] },
   'src/indexer/shard-informer.ts': {
     C263: [
       'return decoded >= 0 ? decoded : text;',
       "return Buffer.from(this.#log.subarray(start, start + resourceVersionLength)).toString('latin1');",
     ],
   },
-  'src/kube/keys.ts': {
-    C99: ['if (isTombstone(object))', 'if (false)'],
-  },
-  'src/client-go/cache/expiration-cache.ts': {
-    C100: ['> this.ttlMs;', '>= this.ttlMs;'],
-  },
+  'src/kube/keys.ts': { C99: ['if (isTombstone(object))', 'if (false)'] },
+  'src/client-go/cache/expiration-cache.ts': { C100: ['> this.ttlMs;', '>= this.ttlMs;'] },
   'src/client-go/cache/mutation-cache.ts': {
     C101: ['(order === 0 || known.uid === written.uid)', 'order === 0'],
   },
@@ -67,12 +57,8 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   'src/client-go/queue/consumer-line.ts': {
     C109: ['this.#last = before.then(() => left);', 'this.#last = left;'],
   },
-  'src/base/heap-data.ts': {
-    C111: ['this.#sift(last);', ''],
-  },
-  'src/client-go/controller/store-writer.ts': {
-    C122: ["if (type === 'DELETED')", 'if (false)'],
-  },
+  'src/base/heap-data.ts': { C111: ['this.#sift(last);', ''] },
+  'src/client-go/controller/store-writer.ts': { C122: ["if (type === 'DELETED')", 'if (false)'] },
   'src/client-go/controller/inline-reflector.ts': {
     C123: ['this.#effects.length = 0; this.#fail(torn(', 'this.#fail(torn('],
   },
@@ -80,39 +66,21 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
     C124: ["if (this.#stage === 'synthetic' && type === 'ADDED')", 'if (false)'],
     C127: ['attempt.onClose(() => this.#stop(watch));', ''],
   },
-  'src/client-go/controller/controller.ts': {
-    C125: ['this.#reports.report(wrapped(', 'void (wrapped('],
-  },
+  'src/client-go/controller/controller.ts': { C125: ['this.#reports.report(wrapped(', 'void (wrapped('] },
   'src/client-go/controller/reflector.ts': {
     C126: ['stopResync ??= everyPeriod(', 'stopResync?.(), stopResync = everyPeriod('],
   },
-  'src/client-go/controller/informer.ts': {
-    C128: ['if (after === key)', 'if (true)'],
-  },
-  'src/client-go/controller/list-watch.ts': {
-    C129: ['else this.#response?.pause();', ''],
-  },
-  'src/client-go/controller/process-deltas.ts': {
-    C130: ['if (done.has(index))', 'if (true)'],
-  },
-  'src/kube/resource-version.ts': {
-    C143: ['a.length - b.length', 'b.length - a.length'],
-  },
-  'src/workqueue/parallelize-until.ts': {
-    C282: ['await turns.next();', ''],
-  },
+  'src/client-go/controller/informer.ts': { C128: ['if (after === key)', 'if (true)'] },
+  'src/client-go/controller/list-watch.ts': { C129: ['else this.#response?.pause();', ''] },
+  'src/client-go/controller/process-deltas.ts': { C130: ['if (done.has(index))', 'if (true)'] },
+  'src/kube/resource-version.ts': { C143: ['a.length - b.length', 'b.length - a.length'] },
+  'src/workqueue/parallelize-until.ts': { C282: ['await turns.next();', ''] },
   'src/workqueue/work-queue.ts': {
     C150: ['if (!this.#processing.has(key)) this.#push(key);', 'this.#push(key);'],
   },
-  'src/workqueue/reconcile-result.ts': {
-    C280: ['names.length !== 1 || names[0] !== MEMBER', 'false'],
-  },
-  'src/base/loop-turns.ts': {
-    C282: ['this.#steps++ < STEPS_MAX', 'true'],
-  },
-  'src/base/clock.ts': {
-    C284: ['const isLong = restMs > TIMER_MS_MAX;', 'const isLong = false;'],
-  },
+  'src/workqueue/reconcile-result.ts': { C280: ['names.length !== 1 || names[0] !== MEMBER', 'false'] },
+  'src/base/loop-turns.ts': { C282: ['this.#steps++ < STEPS_MAX', 'true'] },
+  'src/base/clock.ts': { C284: ['const isLong = restMs > TIMER_MS_MAX;', 'const isLong = false;'] },
   'src/controller/queueing.ts': {
     C281: [
       'attempt(() => answerOf(predicate(change)), true)',
@@ -120,15 +88,11 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
     ],
     C285: ['return keys.filter((key) => isKeyOf(owner, key));', 'return keys;'],
   },
-  'src/controller/awaited-resource.ts': {
-    C286: ['FINAL.has(error.code)', 'true'],
-  },
+  'src/controller/awaited-resource.ts': { C286: ['FINAL.has(error.code)', 'true'] },
   'src/controller/managed-controller.ts': {
     C287: ['this.#catchingUp.set(key, writes.arrived(stop));', 'await writes.arrived(stop);'],
   },
-  'src/workqueue/time-heap.ts': {
-    C151: ['Math.min(atMs, known.atMs)', 'atMs'],
-  },
+  'src/workqueue/time-heap.ts': { C151: ['Math.min(atMs, known.atMs)', 'atMs'] },
   'src/workqueue/priority-queue.ts': {
     C152: ['since - priority * this.#agingMs', '-priority * this.#agingMs'],
   },

@@ -25,18 +25,12 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/lifecycle.ts': {
     C138: ['handlers.close(this.#drain && !this.#failure)', 'handlers.close(false)'],
   },
-  'src/informer/handlers.ts': {
-    C140: ['if (listener.isInsideCall)', 'if (false)'],
-  },
+  'src/informer/handlers.ts': { C140: ['if (listener.isInsideCall)', 'if (false)'] },
   'src/replica/deliver/handler-calls.ts': {
     C141: ['this.#isBehind && callMs > slowLimits.callMs', 'this.#isBehind'],
   },
-  'src/replica/deliver/pending.ts': {
-    C142: ['RESOLUTION_MS = 100', 'RESOLUTION_MS = 1000'],
-  },
-  'src/replica/merge/informer-merge.ts': {
-    C144: ['if (record.kind === DeltaKind.Bookmark)', 'if (false)'],
-  },
+  'src/replica/deliver/pending.ts': { C142: ['RESOLUTION_MS = 100', 'RESOLUTION_MS = 1000'] },
+  'src/replica/merge/informer-merge.ts': { C144: ['if (record.kind === DeltaKind.Bookmark)', 'if (false)'] },
   'src/informer/wait-for.ts': {
     C145: ['areDone() ? resolve() : reject(new NotSyncedError(what, checkers, signal?.reason))', 'resolve()'],
   },
@@ -44,15 +38,9 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
     C146: ['>= staleAfterMs', '> staleAfterMs'],
     C147: ['return isOpen(connection) ?', 'return true ?'],
   },
-  'src/replica/store/entry-owner.ts': {
-    C148: ['this.#options.guard?.(object, entry.key);', ''],
-  },
-  'src/informer/mutation/cache-mutation-detector.ts': {
-    C149: ['watched.copy = snapshotOf(object);', ''],
-  },
-  'src/replica/store/scan.ts': {
-    C204: ['entry.owner.table.endBorrow(entry, BORROWER);', ''],
-  },
+  'src/replica/store/entry-owner.ts': { C148: ['this.#options.guard?.(object, entry.key);', ''] },
+  'src/informer/mutation/cache-mutation-detector.ts': { C149: ['watched.copy = snapshotOf(object);', ''] },
+  'src/replica/store/scan.ts': { C204: ['entry.owner.table.endBorrow(entry, BORROWER);', ''] },
   'src/informer/lister.ts': {
     C155: [
       'return this.#store.select(selectorOf(selector), this.#namespace);',

@@ -3,9 +3,7 @@ import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
 export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
-  'src/informer/pipeline.ts': {
-    C18: ['error: reports.watch,', 'error: (error) => events.failed(error),'],
-  },
+  'src/informer/pipeline.ts': { C18: ['error: reports.watch,', 'error: (error) => events.failed(error),'] },
   'src/informer/error-reporter.ts': {
     C53: ["void this.#call('the watch error handler', this.watchErrorHandler, error);", 'void error;'],
     C56: [
@@ -14,9 +12,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     ],
     C57: ['this.#log || !this.#onError', 'this.#log'],
   },
-  'src/http/http-errors.ts': {
-    C54: ["['ECONNREFUSED',", "['REFUSED',"],
-  },
+  'src/http/http-errors.ts': { C54: ["['ECONNREFUSED',", "['REFUSED',"] },
   'src/informer/lifecycle.ts': {
     C55: ['if (this.#failure) throw this.#failure;', 'void 0;'],
     C19: [
@@ -31,9 +27,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     C446: ['this.#closed.abort(closed);', ''],
     C61: ['await this.#running?.backend.close();', 'void 0;', 'threads-1'],
   },
-  'src/base/option-checks.ts': {
-    C62: ['!Object.hasOwn(checks, name)', 'false'],
-  },
+  'src/base/option-checks.ts': { C62: ['!Object.hasOwn(checks, name)', 'false'] },
   'src/replica/merge/sequence-merger.ts': {
     C63: ['this.#informers.delete(informer);', 'this.#informers.clear();'],
   },
@@ -134,7 +128,5 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   'src/http/credentials/credentials.ts': {
     C115: ['if (!tokenFile) return', 'if (!tokenFile || token) return'],
   },
-  'src/reflector/reports.ts': {
-    C120: ['>= PROGRESS_INTERVAL_MS', '>= 0'],
-  },
+  'src/reflector/reports.ts': { C120: ['>= PROGRESS_INTERVAL_MS', '>= 0'] },
 });

@@ -112,14 +112,12 @@ test('C206 a relist replaces the whole cache of a thread at once, and the thread
   clearInterval(looking);
   assert.deepEqual(mixed, []);
   const calls = thread.handler.calls.slice(600);
-  assert.deepEqual(
-    calls.map(({ type }) => type),
-    [
-      ...Array.from({ length: 200 }, () => 'delete'),
-      ...Array.from({ length: 400 }, () => 'update'),
-      ...Array.from({ length: 200 }, () => 'add'),
-    ],
-  );
+  const order = calls.map(({ type }) => type);
+  assert.deepEqual(order, [
+    ...Array.from({ length: 200 }, () => 'delete'),
+    ...Array.from({ length: 400 }, () => 'update'),
+    ...Array.from({ length: 200 }, () => 'add'),
+  ]);
   assert.ok(calls.slice(0, 200).every(({ isFinalStateUnknown }) => isFinalStateUnknown));
 });
 
@@ -207,10 +205,8 @@ test('C209 an entry in a thread is readable as on the main thread, even when the
   );
   assert.ok(listed.every(({ object }) => object.metadata?.labels?.['step'] === '0'));
   assert.ok(retained.length === 100 && retained.every((entry) => entry.object.metadata?.uid === entry.uid));
-  assert.deepEqual(
-    listed.map(({ object, key }) => `${key}@${object.metadata?.resourceVersion}`),
-    expected,
-  );
+  const versions = listed.map(({ object, key }) => `${key}@${object.metadata?.resourceVersion}`);
+  assert.deepEqual(versions, expected);
 });
 
 test('C210 waits in a thread are for its own cache, and end with the informer', async (scene) => {
@@ -228,10 +224,8 @@ test('C210 waits in a thread are for its own cache, and end with the informer', 
   });
   gate.open();
   await pods.waitForSync({ registration });
-  assert.deepEqual(
-    pods.health.handlers.map(({ notifications }) => notifications),
-    [0, 0],
-  );
+  const behind = pods.health.handlers.map(({ notifications }) => notifications);
+  assert.deepEqual(behind, [0, 0]);
   assert.equal(pods.health.state, 'synced');
   const waiting = assert.rejects(pods.waitForResourceVersion('999999999'), { code: 'ERR_KUBELOOM_STOPPED' });
   await informer.shutdown();

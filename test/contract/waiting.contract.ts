@@ -79,16 +79,12 @@ test('C146 an informer whose server is gone reports once that it is stale and on
   clock.advance(1);
   assert.equal(changes.length, 1);
   clock.advance(5000);
-  assert.deepEqual(
-    changes.map(({ type, health }) => [type, health.state, health.isStale]),
-    [['stale', 'disconnected', true]],
-  );
+  const states = changes.map(({ type, health }) => [type, health.state, health.isStale]);
+  assert.deepEqual(states, [['stale', 'disconnected', true]]);
   await scene.server.healFaults();
   await scene.until(() => informer.health.state === 'connected');
-  assert.deepEqual(
-    changes.map(({ type }) => type),
-    ['stale', 'recovered'],
-  );
+  const types = changes.map(({ type }) => type);
+  assert.deepEqual(types, ['stale', 'recovered']);
   assert.equal(informer.health.isStale, false);
   stopListening();
   clock.advance(5000);
@@ -103,10 +99,8 @@ test('C148 a write to a shared object throws at once and is reported with key an
   await scene.put(pod('a'));
   await scene.watched(informer, handler);
   await scene.untilReported(() => scene.errors.length > 0);
-  assert.deepEqual(
-    scene.errors.map(({ code, context }) => [code, context.key]),
-    [['ERR_KUBELOOM_MUTATION', 'default/a']],
-  );
+  const reported = scene.errors.map(({ code, context }) => [code, context.key]);
+  assert.deepEqual(reported, [['ERR_KUBELOOM_MUTATION', 'default/a']]);
   assert.match(scene.errors[0]?.stack ?? '', /at write .*waiting\.contract/);
   const entry = informer.getStore().getByKey('default/a');
   assert.ok(entry);

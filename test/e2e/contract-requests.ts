@@ -58,10 +58,8 @@ test('C78 the first request is a streaming list, which continues as the watch', 
   const handler = await scene.watched(informer);
   await scene.create('b');
   await handler.count(2);
-  assert.deepEqual(
-    scene.proxy.requests.map(({ isStreamingList, status }) => [isStreamingList, status]),
-    [[true, 200]],
-  );
+  const answers = scene.proxy.requests.map(({ isStreamingList, status }) => [isStreamingList, status]);
+  assert.deepEqual(answers, [[true, 200]]);
 });
 
 test('C80 C81 C83 a list that the server cannot answer at its version continues in pages of the newest version', async (scene) => {
@@ -230,13 +228,11 @@ async function pagesHeldUp(
     await informer.waitForSync({ signal: other.patience });
     assert.deepEqual(cached(informer), lines);
     const lists = other.proxy.requests.filter(({ isWatch }) => !isWatch);
-    assert.deepEqual(
-      lists.map(({ status, query }) => [status, query.has('continue')]),
-      [
-        [200, false],
-        [410, true],
-        [200, false],
-      ],
-    );
+    const answers = lists.map(({ status, query }) => [status, query.has('continue')]);
+    assert.deepEqual(answers, [
+      [200, false],
+      [410, true],
+      [200, false],
+    ]);
   };
 }

@@ -91,10 +91,8 @@ describe('a load test of three indexes on a real apiserver', () => {
     const lists = [await api.listNamespace(MANAGED), await api.listConfigMapForAllNamespaces(MANAGED)];
     const left = lists.flatMap(({ items }) => items.map(({ metadata }) => metadata));
     // No namespace controller runs here.
-    assert.deepEqual(
-      left.filter((metadata) => metadata?.deletionTimestamp === undefined),
-      [],
-    );
+    const kept = left.filter((metadata) => metadata?.deletionTimestamp === undefined);
+    assert.deepEqual(kept, []);
   }
 
   it('has a Job in docs/loadtest that the server accepts', async () => {
@@ -116,25 +114,20 @@ describe('a load test of three indexes on a real apiserver', () => {
       }),
       INDEXES.map((index) => [`watchers ${index + 1}`, index + 1, 0, 60, true]),
     );
+    const placed = result.run.indexes?.map(({ index, processes }) => [index, processes]);
     assert.deepEqual(
-      result.run.indexes?.map(({ index, processes }) => [index, processes]),
+      placed,
       INDEXES.map((index) => [index, [index + 1]]),
     );
-    assert.deepEqual(
-      result.series.processes.map(({ name }) => name),
-      ['generator', 'watchers 1', 'watchers 2', 'watchers 3'],
-    );
-    assert.equal(
-      result.series.delivered.reduce((sum, each) => sum + each),
-      180,
-    );
+    const processes = result.series.processes.map(({ name }) => name);
+    assert.deepEqual(processes, ['generator', 'watchers 1', 'watchers 2', 'watchers 3']);
+    const delivered = result.series.delivered.reduce((sum, each) => sum + each);
+    assert.equal(delivered, 180);
     const steps = result.latencies.filter(
       ({ step, phase }) => step === 'answeredToHandler' && phase === 'create',
     );
-    assert.deepEqual(
-      steps.map(({ histogram }) => histogram.count),
-      [60],
-    );
+    const counts = steps.map(({ histogram }) => histogram.count);
+    assert.deepEqual(counts, [60]);
     assert.deepEqual(result.leftovers, []);
   });
 
@@ -162,10 +155,8 @@ describe('a load test of three indexes on a real apiserver', () => {
     assert.equal(exitCode, 2);
     assert.equal(result.conclusion.kind, 'INVALID');
     assert.deepEqual(result.conclusion.reasons, ['index 2 is missing: it does not report']);
-    assert.deepEqual(
-      result.watchers.map(({ name }) => name),
-      ['watchers 1', 'watchers 2'],
-    );
+    const watchers = result.watchers.map(({ name }) => name);
+    assert.deepEqual(watchers, ['watchers 1', 'watchers 2']);
     assert.deepEqual([await coordinator.exitCode, await follower.exitCode], [0, 0]);
     await assertNothingLeft();
   });

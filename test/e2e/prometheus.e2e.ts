@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Registry } from 'prom-client';
-
 import { settled, startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { register } from '../../src/metrics/prometheus.ts';
 import { InformerThreads, SharedIndexInformer, resources } from '../../src/index.ts';

@@ -32,10 +32,8 @@ describe('the sample controller on a real kube-apiserver', () => {
     const { metadata, spec } = await scenario.deployment('demo');
     const { uid } = (await scenario.foo('demo')).metadata;
     const owner = { apiVersion: 'samplecontroller.example.com/v1alpha1', kind: 'Foo', name: 'demo', uid };
-    assert.deepEqual(
-      metadata?.ownerReferences?.map((reference) => ({ ...reference })),
-      [{ ...owner, controller: true, blockOwnerDeletion: true }],
-    );
+    const owners = metadata?.ownerReferences?.map((reference) => ({ ...reference }));
+    assert.deepEqual(owners, [{ ...owner, controller: true, blockOwnerDeletion: true }]);
     assert.equal(spec?.replicas, 1);
     assert.equal((await scenario.foo('demo')).status?.availableReplicas, 0);
   });

@@ -118,36 +118,17 @@ function emptySource(): ListWatch<object> {
 }
 
 interface Made {
-  readonly options: readonly string[];
+  /** Names, separated by spaces. */
+  readonly options: string;
   readonly base?: object;
   /** Constructs from options of any shape. @returns what must be closed */
   readonly make: (options: never) => unknown;
 }
 
-const INFORMER_OPTIONS = [
-  'threads',
-  'codec',
-  'fields',
-  'backoff',
-  'list',
-  'watch',
-  'slowHandler',
-  'debug',
-  'onError',
-  'indexers',
-  'namespace',
-  'labelSelector',
-  'fieldSelector',
-  'view',
-  'transform',
-  'resyncPeriodMs',
-  'tweakListOptions',
-  'name',
-  'clock',
-  'metrics',
-  'shard',
-];
-const QUEUE_OPTIONS = ['name', 'clock', 'rateLimiter', 'metrics', 'order', 'agingMs'];
+const INFORMER_OPTIONS =
+  'threads codec fields backoff list watch slowHandler debug onError indexers namespace labelSelector ' +
+  'fieldSelector view transform resyncPeriodMs tweakListOptions name clock metrics shard';
+const QUEUE_OPTIONS = 'name clock rateLimiter metrics order agingMs';
 
 /** The public constructors with their options; a name that an object does not have is refused as well. */
 const CONSTRUCTORS: Readonly<Record<string, Made>> = {
@@ -156,53 +137,33 @@ const CONSTRUCTORS: Readonly<Record<string, Made>> = {
     make: (options) => new SharedIndexInformer(CONFIG, CONFIG_MAPS, options),
   },
   SharedInformerFactory: {
-    options: [...INFORMER_OPTIONS, 'defaultResyncMs', 'customResync'],
+    options: `${INFORMER_OPTIONS} defaultResyncMs customResync`,
     make: (options) => new SharedInformerFactory(CONFIG, options),
   },
   InformerThreads: {
-    options: [
-      'indexerThreads',
-      'logBytes',
-      'ringBytes',
-      'objectBytesMax',
-      'decodedCacheBytes',
-      'compressAfterMs',
-      'drainBudgetMs',
-      'clock',
-      'restartsMax',
-      'restartWindowMs',
-      'onError',
-    ],
+    options:
+      'indexerThreads logBytes ringBytes objectBytesMax decodedCacheBytes compressAfterMs drainBudgetMs ' +
+      'clock restartsMax restartWindowMs onError',
     base: { indexerThreads: 0 },
     make: (options) => new InformerThreads(options),
   },
   InformersMap: {
-    options: [...INFORMER_OPTIONS, 'cacheSyncTimeoutMs', 'kinds', 'resources'],
+    options: `${INFORMER_OPTIONS} cacheSyncTimeoutMs kinds resources`,
     make: (options) => new InformersMap(CONFIG, options),
   },
   Manager: {
-    options: ['cache', 'clock', 'leaderElection', 'onError', 'gracefulShutdownTimeoutMs', 'signal'],
+    options: 'cache clock leaderElection onError gracefulShutdownTimeoutMs signal',
     make: (options) => new Manager(CONFIG, options),
   },
   PartitionGroup: {
-    options: ['partitions', 'identity', 'leaseDurationMs', 'onError', 'clock', 'weights', 'drainTimeoutMs'],
+    options: 'partitions identity leaseDurationMs onError clock weights drainTimeoutMs',
     base: { name: 'g', namespace: 'd' },
     make: (options) => new PartitionGroup(CONFIG, options),
   },
   LeaderElector: {
-    options: [
-      'lock',
-      'identity',
-      ...Object.keys(TIMES),
-      'clock',
-      'onNewLeader',
-      'onError',
-      'releaseOnCancel',
-      'client',
-      'name',
-      'labels',
-      'recorder',
-    ],
+    options:
+      'lock identity leaseDurationMs renewDeadlineMs retryPeriodMs clock onNewLeader onError ' +
+      'releaseOnCancel client name labels recorder',
     base: { ...TIMES, client: new ObjectClient(CONFIG), namespace: 'd', name: 'l', identity: 'i' },
     make: (options) => new LeaderElector(options),
   },
@@ -210,37 +171,19 @@ const CONSTRUCTORS: Readonly<Record<string, Made>> = {
   RateLimitingQueue: { options: QUEUE_OPTIONS, make: (options) => new RateLimitingQueue(options) },
   PriorityQueue: { options: QUEUE_OPTIONS, make: (options) => new PriorityQueue(options) },
   CacheMutationDetector: {
-    options: ['name', 'failureFunc', 'periodMs', 'retainMs', 'clock'],
+    options: 'name failureFunc periodMs retainMs clock',
     make: (options) => new CacheMutationDetector(options),
   },
   Reflector: {
-    options: [
-      'name',
-      'watchListPageSize',
-      'resyncPeriodMs',
-      'backoff',
-      'clock',
-      'watchList',
-      'watchErrorHandler',
-      'typeDescription',
-    ],
+    options:
+      'name watchListPageSize resyncPeriodMs backoff clock watchList watchErrorHandler typeDescription',
     make: (options) =>
       new Reflector(emptySource(), undefined, newIndexer<object>(metaNamespaceKeyFunc, {}), options),
   },
   EmbeddedApiServer: {
-    options: [
-      'port',
-      'host',
-      'tls',
-      'token',
-      'resources',
-      'requestBytesMax',
-      'historyMax',
-      'bookmarkIntervalMs',
-      'freshnessTimeoutMs',
-      'allowRemote',
-      'sharding',
-    ],
+    options:
+      'port host tls token resources requestBytesMax historyMax bookmarkIntervalMs freshnessTimeoutMs ' +
+      'allowRemote sharding',
     base: { isolation: 'none' },
     make: (options) => startEmbeddedApiServer(options),
   },
@@ -261,10 +204,9 @@ const OPTIONS: FuzzTarget = {
   cases: 5000,
   open: async () => ({
     run: async (chance, probe) => {
-      const [name, { options, base = {}, make }] = chance.pick(Object.entries(CONSTRUCTORS)) as [
-        string,
-        Made,
-      ];
+      const [name, constructor] = chance.pick(Object.entries(CONSTRUCTORS)) as [string, Made];
+      const { base = {}, make } = constructor;
+      const options = constructor.options.split(' ');
       const given: Record<string, unknown> = { ...base };
       const changes = chance.integer(0, 2);
       for (let change = 0; change < changes; change++)

@@ -66,8 +66,9 @@ for (const codec of ['json', 'msgpack'] as const) {
           Object.entries(entry.labels),
           keysOf(index).map((key) => [key, `of ${key}`]),
         );
+        const values = keysOf(index).map((key) => entry.fields[`data.${key}`]);
         assert.deepEqual(
-          keysOf(index).map((key) => entry.fields[`data.${key}`]),
+          values,
           keysOf(index).map((key) => `of ${key}`),
         );
         assert.equal(indexer.byIndex('namespace', name).length, 1);
@@ -99,9 +100,7 @@ test('C193 stores of your own take hostile keys and index names', () => {
   const byName = ({ metadata }: { metadata: { name: string; namespace: string } }): string[] => [
     metadata.name,
   ];
-  const indexer = newIndexer<Parameters<typeof byName>[0]>(metaNamespaceKeyFunc, {
-    ['constructor']: byName,
-  });
+  const indexer = newIndexer<Parameters<typeof byName>[0]>(metaNamespaceKeyFunc, { ['constructor']: byName });
   for (const name of HOSTILE) indexer.add({ metadata: { name, namespace: name } });
   for (const name of HOSTILE) {
     assert.equal(indexer.getByKey(`${name}/${name}`)?.metadata.name, name);

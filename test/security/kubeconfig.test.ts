@@ -24,10 +24,7 @@ function file(content: string | Buffer): string {
 }
 
 function rejects(content: string | Buffer, message: RegExp): void {
-  assert.throws(() => loadKubeConfig({ path: file(content) }), {
-    code: 'ERR_KUBELOOM_KUBECONFIG',
-    message,
-  });
+  assert.throws(() => loadKubeConfig({ path: file(content) }), { code: 'ERR_KUBELOOM_KUBECONFIG', message });
 }
 
 /** A document of a billion strings after expansion. */

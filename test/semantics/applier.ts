@@ -1,5 +1,4 @@
 /** Shared parts of the tests of server-side apply: requests, and the owners of an object. */
-
 import assert from 'node:assert/strict';
 import type { Answer, Body } from './client.ts';
 import { ok } from './fixture.ts';

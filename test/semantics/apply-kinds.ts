@@ -1,5 +1,4 @@
 /** Server-side apply of custom resources and of built-in kinds: lists, maps and subresources. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Applier, causesOf, ownersOf } from './applier.ts';
@@ -152,10 +151,8 @@ function builtInOwnershipSemantics(target: () => Promise<Target>): void {
         spec: { containers: Record<string, { name: string }[]>[] };
       };
       const [merged = {}] = template.spec.containers;
-      assert.deepEqual(
-        merged['env']?.map(({ name }) => name),
-        ['A', 'B'],
-      );
+      const variables = merged['env']?.map(({ name }) => name);
+      assert.deepEqual(variables, ['A', 'B']);
       assert.equal(merged['image'], 'i:1');
       assert.deepEqual(ownersOf(both)['Apply two'], {
         'f:spec': {
@@ -185,7 +182,7 @@ function builtInOwnershipSemantics(target: () => Promise<Target>): void {
 
     it('conflicts with the scale that an autoscaler has written', async () => {
       const scale = { spec: { replicas: 5 } };
-      ok(await fixture.client.mergePatch(`${path()}/scale?fieldManager=scaler`, scale));
+      await fixture.patch(`${path()}/scale?fieldManager=scaler`, scale);
       const answer = await apply('one', { replicas: 1, selector, ...pods([{ name: 'main', image: 'i:1' }]) });
       assert.equal(
         answer.body.message,

@@ -1,11 +1,10 @@
 /** Server-side apply, and the ownership of fields in every other write. */
-
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Body } from './client.ts';
 import { Applier, causesOf, entriesOf, ownersOf } from './applier.ts';
 import { customOwnershipSemantics } from './apply-kinds.ts';
-import { Fixture, ok } from './fixture.ts';
+import { Fixture, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
@@ -27,14 +26,8 @@ function ownershipSemantics(target: () => Promise<Target>): void {
       const answer = await applier.send('new', 'one', { metadata: { labels: { x: '1' } }, data: { a: '1' } });
       assert.equal(answer.status, 201);
       const [entry] = entriesOf(answer.body);
-      assert.deepEqual(Object.keys(entry ?? {}), [
-        'manager',
-        'operation',
-        'apiVersion',
-        'time',
-        'fieldsType',
-        'fieldsV1',
-      ]);
+      const members = 'manager operation apiVersion time fieldsType fieldsV1';
+      assert.equal(Object.keys(entry ?? {}).join(' '), members);
       assert.match(entry?.time ?? '', TIME);
       const fieldsV1 = { 'f:data': { 'f:a': {} }, 'f:metadata': { 'f:labels': { 'f:x': {} } } };
       assert.deepEqual(ownersOf(answer.body), { 'Apply one': fieldsV1 });
@@ -83,7 +76,7 @@ function ownershipSemantics(target: () => Promise<Target>): void {
 
     it('gives what an object contained before to the manager before-first-apply', async () => {
       await fixture.create('before', {}, { a: '1', b: '1' });
-      ok(await fixture.client.mergePatch(fixture.configMap('before'), { metadata: { managedFields: [] } }));
+      await fixture.patch(fixture.configMap('before'), { metadata: { managedFields: [] } });
       const applied = await applier.apply('before', 'one', { data: { a: '1' } });
       assert.deepEqual(ownersOf(applied), {
         'Apply one': { 'f:data': { 'f:a': {} } },
@@ -149,9 +142,15 @@ function refusalSemantics(target: () => Promise<Target>): void {
   describe('server-side apply refuses', () => {
     const fixture = Fixture.use(target, 'together');
     const applier = new Applier(fixture);
-    const message = async (query: string, body: unknown): Promise<string> => {
+    const refuses = async (
+      body: unknown,
+      why: string | RegExp,
+      query = '?fieldManager=one',
+    ): Promise<void> => {
       const { status, body: answer } = await applier.raw(`${fixture.configMap('a')}${query}`, body);
-      return `${status} ${answer.message}`;
+      const said = `${status} ${answer.message}`;
+      if (typeof why === 'string') assert.equal(said, why);
+      else assert.match(said, why);
     };
     const object = (parts: object = {}): object => ({
       apiVersion: 'v1',
@@ -162,59 +161,38 @@ function refusalSemantics(target: () => Promise<Target>): void {
 
     it('a request without a manager, and a force without an apply', async () => {
       const options = '422 PatchOptions.meta.k8s.io "" is invalid:';
-      assert.equal(
-        await message('', object()),
-        `${options} fieldManager: Required value: is required for apply patch`,
-      );
+      await refuses(object(), `${options} fieldManager: Required value: is required for apply patch`, '');
       const { body } = await fixture.client.mergePatch(`${fixture.configMap('a')}?force=true`, {});
       assert.match(body.message ?? '', /force: Forbidden: may not be specified for non-apply patch$/);
     });
 
     it('an object of another kind, name or namespace, and no object', async () => {
-      const query = '?fieldManager=one';
-      assert.equal(await message(query, {}), '400 invalid object type: /, Kind=');
+      await refuses({}, '400 invalid object type: /, Kind=');
       const secret = { ...object(), kind: 'Secret' };
-      assert.equal(await message(query, secret), '400 invalid object type: /v1, Kind=Secret');
-      assert.equal(
-        await message(query, object({ name: 'b' })),
+      await refuses(secret, '400 invalid object type: /v1, Kind=Secret');
+      await refuses(
+        object({ name: 'b' }),
         '400 the name of the object (b) does not match the name on the URL (a)',
       );
-      assert.match(
-        await message(query, object({ namespace: 'other' })),
-        /^400 the namespace of the provided object/,
-      );
-      assert.match(await message(query, '{'), /^400 error decoding YAML: /);
-      assert.match(await message(query, []), /^400 error decoding YAML: /);
+      await refuses(object({ namespace: 'other' }), /^400 the namespace of the provided object/);
+      await refuses('{', /^400 error decoding YAML: /);
+      await refuses([], /^400 error decoding YAML: /);
     });
 
     it('managers in the configuration, a stale resourceVersion, and a uid of an object that is absent', async () => {
-      const query = '?fieldManager=one';
-      assert.equal(
-        await message(query, object({ managedFields: [] })),
-        '400 metadata.managedFields must be nil',
-      );
-      assert.match(
-        await message(query, object({ resourceVersion: '1' })),
-        /^409 Operation cannot be fulfilled/,
-      );
+      await refuses(object({ managedFields: [] }), '400 metadata.managedFields must be nil');
+      await refuses(object({ resourceVersion: '1' }), /^409 Operation cannot be fulfilled/);
       const absent = await applier.send('absent', 'one', { metadata: { uid: 'abc' } });
-      assert.match(
-        absent.body.message ?? '',
-        /uid mismatch: the provided object specified uid abc, and no existing/,
-      );
+      refused(absent, 409, /uid mismatch: the provided object specified uid abc, and no existing/);
     });
 
     it('an item of a set twice, and metadata that does not exist', async () => {
-      const query = '?fieldManager=one';
       const start = '500 failed to create typed patch object (/a; /v1, Kind=ConfigMap): ';
-      assert.equal(
-        await message(query, object({ finalizers: ['a.b/c', 'a.b/c'] })),
+      await refuses(
+        object({ finalizers: ['a.b/c', 'a.b/c'] }),
         `${start}.metadata.finalizers: duplicate entries for key [="a.b/c"]`,
       );
-      assert.equal(
-        await message(query, object({ foo: 1 })),
-        `${start}.metadata.foo: field not declared in schema`,
-      );
+      await refuses(object({ foo: 1 }), `${start}.metadata.foo: field not declared in schema`);
     });
   });
 }
@@ -226,7 +204,7 @@ function updateOwnershipSemantics(target: () => Promise<Target>): void {
     it('owns what it creates, maps and lists themselves included', async () => {
       const metadata = { name: 'created', labels: { a: '1' }, finalizers: ['example.com/a'] };
       const path = `${fixture.configMaps()}?fieldManager=creator`;
-      const created = ok(await fixture.client.post(path, { metadata, data: { a: '1' } }));
+      const created = await fixture.post(path, { metadata, data: { a: '1' } });
       assert.deepEqual(ownersOf(created), {
         'Update creator': {
           'f:data': { '.': {}, 'f:a': {} },
@@ -236,15 +214,13 @@ function updateOwnershipSemantics(target: () => Promise<Target>): void {
           },
         },
       });
-      ok(await fixture.client.mergePatch(fixture.configMap('created'), { metadata: { finalizers: null } }));
+      await fixture.patch(fixture.configMap('created'), { metadata: { finalizers: null } });
     });
 
     it('takes what it changes, and is named by the user agent', async () => {
       const applier = new Applier(fixture);
       await applier.apply('taken', 'one', { data: { a: '1', b: '1' } });
-      const patched = ok(
-        await fixture.client.mergePatch(fixture.configMap('taken'), { data: { a: '2', b: '1' } }),
-      );
+      const patched = await fixture.patch(fixture.configMap('taken'), { data: { a: '2', b: '1' } });
       assert.deepEqual(ownersOf(patched), {
         'Apply one': { 'f:data': { 'f:b': {} } },
         'Update kubeloom-semantics': { 'f:data': { 'f:a': {} } },
@@ -256,7 +232,7 @@ function updateOwnershipSemantics(target: () => Promise<Target>): void {
       let last: Body | undefined;
       for (let number = 10; number < 23; number++) {
         const path = `${fixture.configMap('crowded')}?fieldManager=m${number}`;
-        last = ok(await fixture.client.mergePatch(path, { data: { [`k${number}`]: '1' } }));
+        last = await fixture.patch(path, { data: { [`k${number}`]: '1' } });
       }
       const owners = ownersOf(last ?? { metadata: {} as never, items: [] });
       assert.equal(Object.keys(owners).length, 10);
@@ -268,13 +244,11 @@ function updateOwnershipSemantics(target: () => Promise<Target>): void {
     it('keeps managers that the body leaves out, and forgets all for an empty list', async () => {
       const { metadata } = await fixture.create('kept', {}, { a: '1' });
       const { name } = metadata;
-      const put = ok(
-        await fixture.client.put(fixture.configMap('kept'), { metadata: { name }, data: { a: '1' } }),
-      );
+      const put = await fixture.put(fixture.configMap('kept'), { metadata: { name }, data: { a: '1' } });
       assert.deepEqual(ownersOf(put), { 'Update kubeloom-semantics': { 'f:data': { '.': {}, 'f:a': {} } } });
       for (const managedFields of [[], [{}]]) {
         await fixture.client.mergePatch(fixture.configMap('kept'), { metadata: { managedFields } });
-        assert.deepEqual(entriesOf(ok(await fixture.client.get(fixture.configMap('kept')))), []);
+        assert.deepEqual(entriesOf(await fixture.get(fixture.configMap('kept'))), []);
       }
     });
   });

@@ -1,5 +1,4 @@
 /** The suite's own HTTP client, on node's alone, so that assertions see exactly the server's bytes. */
-
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';

@@ -1,5 +1,4 @@
 /** CustomResourceDefinitions, their deletion, and the subresources and versions of what they define. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { brief } from './client.ts';
@@ -28,7 +27,7 @@ function definitionSemantics(target: () => Promise<Target>): void {
     after(() => definitions.removeAll('widgets'));
 
     it('is accepted: names, conditions and stored versions are in its status', async () => {
-      const { spec, status } = ok(await fixture.client.get(definitions.path('widgets')));
+      const { spec, status } = await fixture.get(definitions.path('widgets'));
       const names = {
         plural: 'widgets',
         kind: 'Widget',
@@ -83,13 +82,7 @@ function definitionSemantics(target: () => Promise<Target>): void {
     it('that is deleted takes its objects with it, ends their watches, and is no longer served', async () => {
       const once = new Definitions(fixture);
       await once.establish('gizmos', 'Gizmo', [version('v1', { storage: true })]);
-      const metadata = { name: 'a' };
-      const created = ok(
-        await fixture.client.post(
-          once.objects('gizmos'),
-          once.object('Gizmo', { metadata, spec: { replicas: 1 } }),
-        ),
-      );
+      const created = ok(await once.create('Gizmo', 'a', { replicas: 1 }));
       const from = created.metadata.resourceVersion;
       const stream = await fixture.watch(`${once.objects('gizmos')}?watch=1&resourceVersion=${from}`);
       const marked = ok(await fixture.client.delete(once.path('gizmos')));
@@ -118,15 +111,15 @@ function subresourceSemantics(target: () => Promise<Target>): void {
     after(() => definitions.removeAll('widgets', 'gadgets'));
 
     it('status is written only through /status, and only then', async () => {
-      const created = ok(await fixture.client.post(definitions.objects('widgets'), object('Widget', 'a')));
+      const created = await fixture.post(definitions.objects('widgets'), object('Widget', 'a'));
       assert.equal(created.status, undefined);
       const path = definitions.objects('widgets', 'a');
       const patch = { status: { replicas: 3 }, spec: { replicas: 4 } };
-      const written = ok(await fixture.client.mergePatch(`${path}/status`, patch));
+      const written = await fixture.patch(`${path}/status`, patch);
       assert.deepEqual(written.status, { replicas: 3 });
       assert.equal(written.spec?.['replicas'], 1);
       assert.equal(written.metadata.generation, 1);
-      const main = ok(await fixture.client.mergePatch(path, patch));
+      const main = await fixture.patch(path, patch);
       assert.equal(main.spec?.['replicas'], 4);
       assert.equal(main.metadata.generation, 2);
       const invalid = await fixture.client.mergePatch(`${path}/status`, { status: { replicas: 'x' } });
@@ -134,24 +127,24 @@ function subresourceSemantics(target: () => Promise<Target>): void {
     });
 
     it('without them, status is a field like others, and the generation counts its changes', async () => {
-      const created = ok(await fixture.client.post(definitions.objects('gadgets'), object('Gadget', 'a')));
+      const created = await fixture.post(definitions.objects('gadgets'), object('Gadget', 'a'));
       assert.deepEqual(created.status, { replicas: 7 });
       assert.equal(created.metadata.generation, 1);
       const path = definitions.objects('gadgets', 'a');
-      const labelled = ok(await fixture.client.mergePatch(path, { metadata: { labels: { a: 'b' } } }));
+      const labelled = await fixture.patch(path, { metadata: { labels: { a: 'b' } } });
       assert.equal(labelled.metadata.generation, 1);
-      const changed = ok(await fixture.client.mergePatch(path, { status: { replicas: 8 } }));
+      const changed = await fixture.patch(path, { status: { replicas: 8 } });
       assert.equal(changed.metadata.generation, 2);
       assert.equal((await fixture.client.get(`${path}/status`)).status, 404);
       assert.equal((await fixture.client.get(`${path}/scale`)).status, 404);
     });
 
     it('scale shows the replicas and writes them', async () => {
-      ok(await fixture.client.post(definitions.objects('widgets'), object('Widget', 'scaled')));
+      await fixture.post(definitions.objects('widgets'), object('Widget', 'scaled'));
       const path = definitions.objects('widgets', 'scaled');
       const status = { replicas: 5, selector: 'app=x' };
-      ok(await fixture.client.mergePatch(`${path}/status`, { status }));
-      const scale = ok(await fixture.client.get(`${path}/scale`));
+      await fixture.patch(`${path}/status`, { status });
+      const scale = await fixture.get(`${path}/scale`);
       assert.equal(scale.kind, 'Scale');
       assert.equal(scale.apiVersion, 'autoscaling/v1');
       assert.equal(scale.metadata.name, 'scaled');
@@ -164,19 +157,17 @@ function subresourceSemantics(target: () => Promise<Target>): void {
         metadata,
         spec: { replicas },
       });
-      const put = ok(await fixture.client.put(`${path}/scale`, of(2)));
+      const put = await fixture.put(`${path}/scale`, of(2));
       assert.deepEqual(put.spec, { replicas: 2 });
-      const patched = ok(await fixture.client.mergePatch(`${path}/scale`, { spec: { replicas: 3 } }));
+      const patched = await fixture.patch(`${path}/scale`, { spec: { replicas: 3 } });
       assert.deepEqual(patched.spec, { replicas: 3 });
-      const stored = ok(await fixture.client.get(path));
+      const stored = await fixture.get(path);
       assert.equal(stored.spec?.['replicas'], 3);
       assert.equal(stored.metadata.generation, 3);
       const stale = await fixture.client.put(`${path}/scale`, of(4));
       assert.equal(stale.status, 409);
-      assert.equal(
-        (await fixture.client.mergePatch(`${path}/scale`, { spec: { replicas: 99 } })).status,
-        422,
-      );
+      const large = await fixture.client.mergePatch(`${path}/scale`, { spec: { replicas: 99 } });
+      assert.equal(large.status, 422);
     });
 
     it('are discovered', async () => {
@@ -185,10 +176,8 @@ function subresourceSemantics(target: () => Promise<Target>): void {
       const names = resources.map(({ name }) => String(name)).sort();
       assert.deepEqual(names, ['gadgets', 'widgets', 'widgets/scale', 'widgets/status']);
       const scale = resources.find(({ name }) => name === 'widgets/scale');
-      assert.deepEqual(
-        [scale?.['group'], scale?.['version'], scale?.['kind']],
-        ['autoscaling', 'v1', 'Scale'],
-      );
+      const { group, version, kind } = scale ?? {};
+      assert.deepEqual([group, version, kind], ['autoscaling', 'v1', 'Scale']);
     });
   });
 }
@@ -210,37 +199,27 @@ function versionSemantics(target: () => Promise<Target>): void {
     const seen = ({ apiVersion, spec }: Body): unknown => [apiVersion?.split('/')[1], spec];
 
     it('has the apiVersion of the request, and the fields of the version that is stored', async () => {
-      const body = definitions.object('Widget', {
-        metadata: { name: 'a' },
-        spec: { replicas: 1, extra: 'lost' },
-      });
-      ok(await fixture.client.post(definitions.objects('widgets'), body));
+      ok(await definitions.create('Widget', 'a', { replicas: 1, extra: 'lost' }));
       const kept = { replicas: 1, size: 'small' };
       const read = async (name: string): Promise<Body> =>
-        ok(await fixture.client.get(definitions.objects('widgets', 'a', name)));
+        await fixture.get(definitions.objects('widgets', 'a', name));
       assert.deepEqual(seen(await read('v1beta1')), ['v1beta1', kept]);
       assert.deepEqual(seen(await read('v1')), ['v1', kept]);
       const { metadata } = await read('v1');
       assert.equal(metadata.resourceVersion, (await read('v1beta1')).metadata.resourceVersion);
-      const list = ok(await fixture.client.get(definitions.objects('widgets')));
+      const list = await fixture.get(definitions.objects('widgets'));
       assert.deepEqual(list.items.map(seen), [['v1', kept]]);
       assert.equal((await fixture.client.get(definitions.objects('widgets', 'a', 'v1alpha1'))).status, 404);
     });
 
     it('is watched in each version, whatever version is written', async () => {
-      const start = ok(await fixture.client.get(definitions.objects('widgets')));
+      const start = await fixture.get(definitions.objects('widgets'));
       const query = `?watch=1&resourceVersion=${start.metadata.resourceVersion}`;
       const streams = [];
       for (const name of ['v1', 'v1beta1']) {
         streams.push(await fixture.watch(`${definitions.objects('widgets', '', name)}${query}`));
       }
-      const path = definitions.objects('widgets', '', 'v1beta1');
-      ok(
-        await fixture.client.post(
-          path,
-          definitions.object('Widget', { metadata: { name: 'b' }, spec: { replicas: 2 } }, 'v1beta1'),
-        ),
-      );
+      ok(await definitions.create('Widget', 'b', { replicas: 2 }, 'v1beta1'));
       ok(await fixture.client.delete(definitions.objects('widgets', 'b', 'v1')));
       const events = await Promise.all(streams.map((stream) => stream.take(2)));
       assert.deepEqual(
@@ -260,10 +239,8 @@ function versionSemantics(target: () => Promise<Target>): void {
         versions: readonly { version: string }[];
         preferredVersion: { version: string };
       };
-      assert.deepEqual(
-        versions.map((entry) => entry.version),
-        ['v1', 'v1beta1'],
-      );
+      const served = versions.map((entry) => entry.version);
+      assert.deepEqual(served, ['v1', 'v1beta1']);
       assert.equal(preferredVersion.version, 'v1');
     });
 

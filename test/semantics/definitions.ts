@@ -1,5 +1,4 @@
 /** CustomResourceDefinitions for the suite: a schema with every kind of rule, and a group for each use. */
-
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Answer } from './client.ts';
@@ -50,14 +49,17 @@ export const SPEC: {
   },
 };
 
-const STATUS = {
-  type: 'object',
-  properties: { replicas: { type: 'integer' }, selector: text },
-};
+const STATUS = { type: 'object', properties: { replicas: { type: 'integer' }, selector: text } };
 
 export function version(name: string, more: object = {}): object {
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec: SPEC, status: STATUS } } };
   return { name, served: true, storage: false, schema, ...more };
+}
+
+/** Returns the version of a definition with this spec alone. */
+export function versionOf(spec: object, more: object = {}): object {
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+  return version('v1', { storage: true, schema, ...more });
 }
 
 /** Definitions in a group of their own. */
@@ -78,6 +80,12 @@ export class Definitions {
   /** Returns an object with its type, which a real server requires of custom resources. */
   object(kind: string, object: object, versionName = 'v1'): object {
     return { apiVersion: `${this.group}/${versionName}`, kind, ...object };
+  }
+
+  /** Creates an object; the plural of its kind ends with an s. */
+  create(kind: string, name: string, spec: object, versionName = 'v1'): Promise<Answer> {
+    const path = this.objects(`${kind.toLowerCase()}s`, '', versionName);
+    return this.#fixture.client.post(path, this.object(kind, { metadata: { name }, spec }, versionName));
   }
 
   path(plural: string): string {

@@ -1,8 +1,7 @@
 /** DELETE: one object, many, with preconditions, with finalizers; and the resulting events. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, names, ok } from './fixture.ts';
+import { Fixture, names, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 import { brief } from './client.ts';
 
@@ -49,11 +48,10 @@ export function deleteSemantics(target: () => Promise<Target>): void {
         ],
         [{ dryRun: ['Some'] }, 'dryRun: Unsupported value: ["Some"]: supported values: "All"'],
       ] as const) {
-        const { status, body } = await fixture.client.delete(fixture.configMap('kept'), options);
-        assert.equal(status, 422);
-        assert.equal(body.message, `DeleteOptions.meta.k8s.io "" is invalid: ${why}`);
+        const answer = await fixture.client.delete(fixture.configMap('kept'), options);
+        refused(answer, 422, `DeleteOptions.meta.k8s.io "" is invalid: ${why}`);
       }
-      ok(await fixture.client.get(fixture.configMap('kept')));
+      await fixture.get(fixture.configMap('kept'));
     });
 
     it('with a precondition that does not hold is 409 and deletes nothing', async () => {
@@ -61,33 +59,26 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       const byUid = await fixture.client.delete(fixture.configMap('guarded'), {
         preconditions: { uid: 'xx' },
       });
-      assert.equal(byUid.status, 409);
-      assert.equal(
-        byUid.body.message,
-        `Operation cannot be fulfilled on ConfigMap "guarded": the UID in the precondition (xx) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
-      );
+      const ofUid = `Operation cannot be fulfilled on ConfigMap "guarded": the UID in the precondition (xx) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;
+      refused(byUid, 409, ofUid);
       const byVersion = await fixture.client.delete(fixture.configMap('guarded'), {
         preconditions: { resourceVersion: '1' },
       });
-      assert.equal(byVersion.status, 409);
-      assert.equal(
-        byVersion.body.message,
-        `Operation cannot be fulfilled on ConfigMap "guarded": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
-      );
-      ok(await fixture.client.get(fixture.configMap('guarded')));
+      const ofVersion = `Operation cannot be fulfilled on ConfigMap "guarded": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
+      refused(byVersion, 409, ofVersion);
+      await fixture.get(fixture.configMap('guarded'));
       ok(await fixture.client.delete(fixture.configMap('guarded'), { preconditions: { uid: metadata.uid } }));
     });
 
     it('of an absent object is 404', async () => {
-      const { status, body } = await fixture.client.delete(fixture.configMap('absent'));
-      assert.equal(status, 404);
-      assert.equal(body.message, 'configmaps "absent" not found');
-      assert.deepEqual(body.details, { name: 'absent', kind: 'configmaps' });
+      const answer = await fixture.client.delete(fixture.configMap('absent'));
+      refused(answer, 404, 'configmaps "absent" not found');
+      assert.deepEqual(answer.body.details, { name: 'absent', kind: 'configmaps' });
     });
 
     it('of an object with a finalizer only marks it; it is deleted when the finalizer is removed', async () => {
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
-      const created = ok(await fixture.client.post(fixture.configMaps(), { metadata }));
+      const created = await fixture.post(fixture.configMaps(), { metadata });
       const from = created.metadata.resourceVersion;
       const stream = await fixture.watchFrom(from);
 
@@ -96,7 +87,7 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       assert.equal(marked.metadata.deletionGracePeriodSeconds, 0);
       const again = ok(await fixture.client.delete(fixture.configMap('held')));
       assert.equal(again.metadata.resourceVersion, marked.metadata.resourceVersion, 'marked once');
-      ok(await fixture.client.mergePatch(fixture.configMap('held'), { metadata: { finalizers: null } }));
+      await fixture.patch(fixture.configMap('held'), { metadata: { finalizers: null } });
 
       const [modified, deleted] = await stream.take(2);
       assert.equal(brief(modified), 'MODIFIED held');

@@ -1,7 +1,6 @@
 /**
  * The semantics suite against the embedded apiserver.
  */
-
 import { after } from 'node:test';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';

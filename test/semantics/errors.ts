@@ -1,8 +1,7 @@
 /** Forbidden requests and absent things. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, ok } from './fixture.ts';
+import { Fixture, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function errorSemantics(target: () => Promise<Target>): void {
@@ -19,12 +18,9 @@ export function errorSemantics(target: () => Promise<Target>): void {
 
     it('without a token is anonymous, which is not allowed: 403', async () => {
       const list = await fixture.client.get('/api/v1/namespaces/default/configmaps', { token: '' });
-      assert.equal(list.status, 403);
-      assert.equal(list.body.reason, 'Forbidden');
-      assert.equal(
-        list.body.message,
-        'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "default"',
-      );
+      const message =
+        'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "default"';
+      refused(list, 403, message, 'Forbidden');
       assert.deepEqual(list.body.details, { kind: 'configmaps' });
       const watch = await fixture.client.get('/api/v1/pods?watch=1', { token: '' });
       assert.equal(
@@ -41,9 +37,7 @@ export function errorSemantics(target: () => Promise<Target>): void {
 
     it('for an absent object is 404 with its resource and group', async () => {
       const pod = await fixture.client.get(fixture.pod('nope'));
-      assert.equal(pod.status, 404);
-      assert.equal(pod.body.message, 'pods "nope" not found');
-      assert.equal(pod.body.reason, 'NotFound');
+      refused(pod, 404, 'pods "nope" not found', 'NotFound');
       assert.deepEqual(pod.body.details, { name: 'nope', kind: 'pods' });
       const deployment = await fixture.client.get('/apis/apps/v1/namespaces/default/deployments/nope');
       assert.equal(deployment.body.message, 'deployments.apps "nope" not found');
@@ -52,11 +46,9 @@ export function errorSemantics(target: () => Promise<Target>): void {
 
     it('for a resource that a group does not have is 404 without details', async () => {
       for (const path of ['/api/v1/widgets', '/apis/apps/v1/widgets', '/api/v1/widgets?watch=1']) {
-        const { status, body } = await fixture.client.get(path);
-        assert.equal(status, 404);
-        assert.equal(body.message, 'the server could not find the requested resource');
-        assert.equal(body.reason, 'NotFound');
-        assert.deepEqual(body.details, {});
+        const answer = await fixture.client.get(path);
+        refused(answer, 404, 'the server could not find the requested resource', 'NotFound');
+        assert.deepEqual(answer.body.details, {});
       }
     });
 
@@ -68,39 +60,26 @@ export function errorSemantics(target: () => Promise<Target>): void {
     });
 
     it('with a method that the resource does not support is 405', async () => {
-      const { status, body } = await fixture.client.put('/api/v1/pods', {});
-      assert.equal(status, 405);
-      assert.equal(body.message, 'the server does not allow this method on the requested resource');
-      assert.equal(body.reason, 'MethodNotAllowed');
+      const answer = await fixture.client.put('/api/v1/pods', {});
+      const message = 'the server does not allow this method on the requested resource';
+      refused(answer, 405, message, 'MethodNotAllowed');
     });
 
     it('for a revision of the future is 504, for one object and for lists', async () => {
       await fixture.create('one');
-      const { status, body } = await fixture.client.get(
-        `${fixture.configMap('one')}?resourceVersion=999999999`,
-      );
-      assert.equal(status, 504);
-      assert.match(body.message ?? '', /^Timeout: Too large resource version: 999999999, current: \d+$/);
+      const answer = await fixture.client.get(`${fixture.configMap('one')}?resourceVersion=999999999`);
+      refused(answer, 504, /^Timeout: Too large resource version: 999999999, current: \d+$/);
     });
 
     it('with a body of another kind, another version, or none at all is 400', async () => {
       const post = (body: unknown): ReturnType<typeof fixture.client.post> =>
         fixture.client.post(fixture.configMaps(), body);
       const kind = await post({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } });
-      assert.equal(kind.status, 400);
-      assert.match(kind.body.message ?? '', /^Secret in version "v1" cannot be handled as a ConfigMap: /);
+      refused(kind, 400, /^Secret in version "v1" cannot be handled as a ConfigMap: /);
       const version = await post({ apiVersion: 'v2', kind: 'ConfigMap', metadata: { name: 'x' } });
-      assert.equal(version.status, 400);
-      assert.match(
-        version.body.message ?? '',
-        /^ConfigMap in version "v2" cannot be handled as a ConfigMap: /,
-      );
+      refused(version, 400, /^ConfigMap in version "v2" cannot be handled as a ConfigMap: /);
       const malformed = await post('{"metadata":');
-      assert.equal(malformed.status, 400);
-      assert.match(
-        malformed.body.message ?? '',
-        /^the object provided is unrecognized \(must be of type ConfigMap\): /,
-      );
+      refused(malformed, 400, /^the object provided is unrecognized \(must be of type ConfigMap\): /);
     });
 
     it('with a body that is not JSON by its own content type is 415', async () => {
@@ -139,7 +118,7 @@ function metadataSemantics(target: () => Promise<Target>): void {
 
     it('is a list of metadata, each item with its kind', async () => {
       await fixture.create('a', { app: 'x' }, { secret: 'not here' });
-      const body = ok(await fixture.client.get(fixture.configMaps(), { accept: PARTIAL_LIST }));
+      const body = await fixture.get(fixture.configMaps(), PARTIAL_LIST);
       assert.equal(body.kind, 'PartialObjectMetadataList');
       assert.equal(body.apiVersion, 'meta.k8s.io/v1');
       const [item] = body.items;
@@ -151,7 +130,7 @@ function metadataSemantics(target: () => Promise<Target>): void {
 
     it('is one object, and the objects of a watch and its bookmarks', async () => {
       await fixture.create('a', {}, { secret: 'not here' });
-      const one = ok(await fixture.client.get(fixture.configMap('a'), { accept: PARTIAL }));
+      const one = await fixture.get(fixture.configMap('a'), PARTIAL);
       assert.equal(one.kind, 'PartialObjectMetadata');
       assert.equal(one.data, undefined);
       const query =

@@ -1,8 +1,7 @@
 /** Expired revisions: 410 in its three forms, on a server that has forgotten its history. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, names } from './fixture.ts';
+import { Fixture, names, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 import { brief } from './client.ts';
 
@@ -48,10 +47,8 @@ export function expirySemantics(target: () => Promise<Target>): void {
       await fixture.touch('listed', '1');
       await fixture.target.forgetHistory();
       const query = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`;
-      const { status, body } = await fixture.client.get(fixture.configMaps(query));
-      assert.equal(status, 410);
-      assert.equal(body.reason, 'Expired');
-      assert.equal(body.message, 'The resourceVersion for the provided list is too old.');
+      const answer = await fixture.client.get(fixture.configMaps(query));
+      refused(answer, 410, 'The resourceVersion for the provided list is too old.', 'Expired');
     });
 
     it('for a continue token returns another token, with which the list goes on in the present', async () => {
@@ -61,11 +58,9 @@ export function expirySemantics(target: () => Promise<Target>): void {
       await fixture.target.forgetHistory();
 
       const next = `limit=10&continue=${encodeURIComponent(first.metadata.continue ?? '')}`;
-      const { status, body } = await fixture.client.get(fixture.configMaps(next));
-      assert.equal(status, 410);
-      assert.equal(body.reason, 'Expired');
-      assert.equal(body.message, INCONSISTENT);
-      const token = encodeURIComponent(body.metadata.continue ?? '');
+      const answer = await fixture.client.get(fixture.configMaps(next));
+      refused(answer, 410, INCONSISTENT, 'Expired');
+      const token = encodeURIComponent(answer.body.metadata.continue ?? '');
       const rest = await fixture.list(`limit=10&continue=${token}`);
       assert.deepEqual(names(rest), ['b', 'c', 'd'], 'with the object that was created meanwhile');
     });

@@ -2,7 +2,7 @@
  * The start of every test of the suite: a client, and a namespace of its own. So tests see neither each other
  * nor other objects of a real server.
  */
-
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach } from 'node:test';
 import { Client } from './client.ts';
@@ -50,8 +50,25 @@ export class Fixture {
     return `/api/v1/namespaces/${this.namespace}/pods/${name}`;
   }
 
+  /** Like the methods of the client, these assert success, and resolve to the body. */
+  async get(path: string, accept?: string): Promise<Body> {
+    return ok(await this.client.get(path, accept === undefined ? {} : { accept }));
+  }
+
+  async post(path: string, body: unknown): Promise<Body> {
+    return ok(await this.client.post(path, body));
+  }
+
+  async put(path: string, body: unknown): Promise<Body> {
+    return ok(await this.client.put(path, body));
+  }
+
+  async patch(path: string, body: unknown): Promise<Body> {
+    return ok(await this.client.mergePatch(path, body));
+  }
+
   async list(query = ''): Promise<Body> {
-    return ok(await this.client.get(this.configMaps(query)));
+    return this.get(this.configMaps(query));
   }
 
   /** Creates a ConfigMap, and asserts success. */
@@ -60,17 +77,17 @@ export class Fixture {
     labels: Record<string, string> = {},
     data: Record<string, string> = {},
   ): Promise<Body> {
-    return ok(await this.client.post(this.configMaps(), { metadata: { name, labels }, data }));
+    return this.post(this.configMaps(), { metadata: { name, labels }, data });
   }
 
   async createPod(name: string, labels: Record<string, string> = {}): Promise<Body> {
     const spec = { containers: [{ name: 'main', image: 'example.com/app:1' }] };
-    return ok(await this.client.post(this.pods(), { metadata: { name, labels }, spec }));
+    return this.post(this.pods(), { metadata: { name, labels }, spec });
   }
 
   /** Changes the data of a ConfigMap, which makes an event. */
   async touch(name: string, value: string): Promise<Body> {
-    return ok(await this.client.mergePatch(this.configMap(name), { data: { touched: value } }));
+    return this.patch(this.configMap(name), { data: { touched: value } });
   }
 
   async delete(name: string): Promise<Body> {
@@ -101,6 +118,19 @@ export class Fixture {
 export function ok(answer: Answer): Body {
   if (answer.status < 200 || answer.status > 299) throw new Error(`HTTP ${answer.status}: ${answer.text}`);
   return answer.body;
+}
+
+/** Asserts that an answer is a refusal, with its message in whole or in part. */
+export function refused(
+  { status, body, text }: Answer,
+  code: number,
+  why: string | RegExp,
+  reason = body.reason,
+): void {
+  assert.equal(status, code, text);
+  assert.equal(body.reason, reason);
+  if (typeof why === 'string') assert.equal(body.message, why);
+  else assert.match(body.message ?? '', why);
 }
 
 export function names(list: Body): string[] {

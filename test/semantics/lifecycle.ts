@@ -1,8 +1,7 @@
 /** The end of objects and namespaces, as far as a server without a controller manager decides it. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, ok } from './fixture.ts';
+import { Fixture, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function lifecycleSemantics(target: () => Promise<Target>): void {
@@ -11,7 +10,7 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
 
     it('is marked, and stays while a finalizer keeps one of its objects', async () => {
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
-      ok(await fixture.client.post(fixture.configMaps(), { metadata }));
+      await fixture.post(fixture.configMaps(), { metadata });
       const path = `/api/v1/namespaces/${fixture.namespace}`;
       const marked = ok(await fixture.client.delete(path));
       assert.equal(marked.kind, 'Namespace');
@@ -25,19 +24,13 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
 
     it('refuses new objects with 403 and a cause', async () => {
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
-      ok(await fixture.client.post(fixture.configMaps(), { metadata }));
+      await fixture.post(fixture.configMaps(), { metadata });
       ok(await fixture.client.delete(`/api/v1/namespaces/${fixture.namespace}`));
-      const { status, body } = await fixture.client.post(fixture.configMaps(), {
-        metadata: { name: 'late' },
-      });
-      assert.equal(status, 403);
-      assert.equal(body.reason, 'Forbidden');
-      assert.equal(
-        body.message,
-        `configmaps "late" is forbidden: unable to create new content in namespace ${fixture.namespace} because it is being terminated`,
-      );
+      const answer = await fixture.client.post(fixture.configMaps(), { metadata: { name: 'late' } });
+      const why = `configmaps "late" is forbidden: unable to create new content in namespace ${fixture.namespace} because it is being terminated`;
+      refused(answer, 403, why, 'Forbidden');
       const message = `namespace ${fixture.namespace} is being terminated`;
-      assert.deepEqual(body.details, {
+      assert.deepEqual(answer.body.details, {
         name: 'late',
         kind: 'configmaps',
         causes: [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }],
@@ -46,9 +39,8 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
 
     it('is none of the three that every cluster has', async () => {
       for (const name of ['default', 'kube-system', 'kube-public']) {
-        const { status, body } = await fixture.client.delete(`/api/v1/namespaces/${name}`);
-        assert.equal(status, 403);
-        assert.equal(body.message, `namespaces "${name}" is forbidden: this namespace may not be deleted`);
+        const answer = await fixture.client.delete(`/api/v1/namespaces/${name}`);
+        refused(answer, 403, `namespaces "${name}" is forbidden: this namespace may not be deleted`);
       }
     });
   });
@@ -57,9 +49,7 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('is active, has a finalizer in its spec, and its name as a label', async () => {
-      const { spec, status, metadata } = ok(
-        await fixture.client.get(`/api/v1/namespaces/${fixture.namespace}`),
-      );
+      const { spec, status, metadata } = await fixture.get(`/api/v1/namespaces/${fixture.namespace}`);
       assert.deepEqual(spec, { finalizers: ['kubernetes'] });
       assert.deepEqual(status, { phase: 'Active' });
       assert.deepEqual(metadata.labels, { 'kubernetes.io/metadata.name': fixture.namespace });
@@ -94,7 +84,7 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
         spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.com/app:1' }] },
       };
       const path = `/apis/batch/v1/namespaces/${fixture.namespace}/jobs`;
-      ok(await fixture.client.post(path, { metadata: { name: 'job' }, spec: { template } }));
+      await fixture.post(path, { metadata: { name: 'job' }, spec: { template } });
       const marked = ok(await fixture.client.delete(`${path}/job`));
       assert.ok(marked.metadata.finalizers?.includes('orphan'));
     });
@@ -105,24 +95,22 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
 
     it('gets no new finalizers, and keeps those that remain', async () => {
       const metadata = { name: 'held', finalizers: ['example.com/a', 'example.com/b'] };
-      ok(await fixture.client.post(fixture.configMaps(), { metadata }));
+      await fixture.post(fixture.configMaps(), { metadata });
       ok(await fixture.client.delete(fixture.configMap('held')));
       const more = { metadata: { finalizers: ['example.com/a', 'example.com/c'] } };
-      const { status, body } = await fixture.client.mergePatch(fixture.configMap('held'), more);
-      assert.equal(status, 422);
-      assert.match(
-        String(body.message),
-        /metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"example\.com\/c"\}$/,
-      );
+      const answer = await fixture.client.mergePatch(fixture.configMap('held'), more);
+      const message =
+        /metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"example\.com\/c"\}$/;
+      refused(answer, 422, message);
       const fewer = { metadata: { finalizers: ['example.com/b'] } };
-      const left = ok(await fixture.client.mergePatch(fixture.configMap('held'), fewer));
+      const left = await fixture.patch(fixture.configMap('held'), fewer);
       assert.deepEqual(left.metadata.finalizers, ['example.com/b']);
     });
 
     it('has a new generation when its kind has generations', async () => {
       const spec = { containers: [{ name: 'main', image: 'example.com/app:1' }] };
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
-      ok(await fixture.client.post(fixture.pods(), { metadata, spec }));
+      await fixture.post(fixture.pods(), { metadata, spec });
       const marked = ok(await fixture.client.delete(fixture.pod('held')));
       assert.equal(marked.metadata.generation, 2);
     });

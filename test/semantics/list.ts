@@ -1,8 +1,7 @@
 /** LIST: the meaning of each resourceVersion, and the form of the document. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, names, ok } from './fixture.ts';
+import { Fixture, names, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function listSemantics(target: () => Promise<Target>): void {
@@ -35,7 +34,7 @@ export function listSemantics(target: () => Promise<Target>): void {
       await fixture.create('x', { [label]: '1' });
       const second = await fixture.newNamespace();
       await fixture.create('a', { [label]: '1' });
-      const list = ok(await fixture.client.get(`/api/v1/configmaps?labelSelector=${label}`));
+      const list = await fixture.get(`/api/v1/configmaps?labelSelector=${label}`);
       const keys = list.items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
       assert.deepEqual(keys, [`${first}/x`, `${second}/a`].sort());
     });
@@ -132,28 +131,23 @@ function listErrorSemantics(target: () => Promise<Target>): void {
 
     for (const [query, message] of REFUSED) {
       it(`${query} with 422`, async () => {
-        const { status, body } = await fixture.client.get(fixture.configMaps(query));
-        assert.equal(status, 422);
-        assert.equal(body.message, `ListOptions.meta.k8s.io "" is invalid: ${message}`);
-        assert.equal(body.reason, 'Invalid');
-        assert.equal(body.details?.['kind'], 'ListOptions');
-        assert.equal(body.details?.['group'], 'meta.k8s.io');
+        const answer = await fixture.client.get(fixture.configMaps(query));
+        refused(answer, 422, `ListOptions.meta.k8s.io "" is invalid: ${message}`, 'Invalid');
+        assert.equal(answer.body.details?.['kind'], 'ListOptions');
+        assert.equal(answer.body.details?.['group'], 'meta.k8s.io');
       });
     }
 
     it('a resourceVersion that is not a number with 400', async () => {
-      const { status, body } = await fixture.client.get(fixture.configMaps('resourceVersion=abc'));
-      assert.equal(status, 400);
-      assert.equal(
-        body.message,
-        'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
-      );
+      const answer = await fixture.client.get(fixture.configMaps('resourceVersion=abc'));
+      const message =
+        'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax';
+      refused(answer, 400, message);
     });
 
     it('a limit that is not a number with 400, and ignores a negative one', async () => {
-      const { status, body } = await fixture.client.get(fixture.configMaps('limit=abc'));
-      assert.equal(status, 400);
-      assert.equal(body.message, 'strconv.ParseInt: parsing "abc": invalid syntax');
+      const answer = await fixture.client.get(fixture.configMaps('limit=abc'));
+      refused(answer, 400, 'strconv.ParseInt: parsing "abc": invalid syntax');
       await fixture.list('limit=-1');
     });
 

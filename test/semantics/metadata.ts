@@ -1,10 +1,9 @@
 /** Metadata that every apiserver refuses, repairs or warns about. */
-
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';
 import { Definitions, causes, version } from './definitions.ts';
-import { Fixture, ok } from './fixture.ts';
+import { Fixture, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 const LONG = 'n'.repeat(64);
@@ -215,14 +214,9 @@ function nameSemantics(target: () => Promise<Target>): void {
     });
 
     it('that is generated is valid, or the prefix is refused', async () => {
-      const { status, body } = await fixture.client.post(fixture.configMaps(), {
-        metadata: { generateName: 'a.' },
-      });
-      assert.equal(status, 422);
-      assert.match(
-        body.message ?? '',
-        /^ConfigMap "a\.[a-z0-9]{5}" is invalid: metadata\.generateName: Invalid value: "a\."/,
-      );
+      const answer = await fixture.client.post(fixture.configMaps(), { metadata: { generateName: 'a.' } });
+      const message = /^ConfigMap "a\.[a-z0-9]{5}" is invalid: metadata\.generateName: Invalid value: "a\."/;
+      refused(answer, 422, message);
     });
   });
 }

@@ -115,10 +115,8 @@ export function objectClientSemantics(target: () => Promise<Target>): void {
         if (pages.length === 1)
           await client.create(configMaps, { metadata: { ...metadata('page-8'), labels: { page: 'yes' } } });
       }
-      assert.deepEqual(
-        pages.flatMap(({ items }) => items.map(({ metadata: { name } = {} }) => name)),
-        names,
-      );
+      const listed = pages.flatMap(({ items }) => items.map(({ metadata: { name } = {} }) => name));
+      assert.deepEqual(listed, names);
       assert.equal(new Set(pages.map((page) => page.metadata.resourceVersion)).size, 1);
       assert.deepEqual([pages.length, pages[0]?.items[0]?.kind], [3, 'ConfigMap']);
       await client.deleteCollection(configMaps, { ...selection, dryRun: true });

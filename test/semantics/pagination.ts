@@ -1,9 +1,8 @@
 /** Lists in pages: all pages show one moment, whatever is written meanwhile. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Body } from './client.ts';
-import { Fixture, names } from './fixture.ts';
+import { Fixture, names, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function paginationSemantics(target: () => Promise<Target>): void {
@@ -80,17 +79,14 @@ export function paginationSemantics(target: () => Promise<Target>): void {
       const version = await fixture.client.get(
         fixture.configMaps(`limit=2&continue=${token}&resourceVersion=${metadata.resourceVersion}`),
       );
-      assert.equal(version.status, 400);
-      assert.equal(version.body.message, 'specifying resource version is not allowed when using continue');
+      refused(version, 400, 'specifying resource version is not allowed when using continue');
 
       const query = `continue=${token}&resourceVersion=1&resourceVersionMatch=NotOlderThan`;
       const match = await fixture.client.get(fixture.configMaps(query));
-      assert.equal(match.status, 422);
-      assert.match(match.body.message ?? '', /resourceVersionMatch is forbidden when continue is provided/);
+      refused(match, 422, /resourceVersionMatch is forbidden when continue is provided/);
 
       const malformed = await fixture.client.get(fixture.configMaps('limit=2&continue=abc'));
-      assert.equal(malformed.status, 400);
-      assert.match(malformed.body.message ?? '', /^invalid continue token: continue key is not valid/);
+      refused(malformed, 400, /^invalid continue token: continue key is not valid/);
     });
   });
 }

@@ -1,9 +1,8 @@
 /** The subresources `binding` and `eviction` of a Pod. */
-
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';
-import { Fixture, ok } from './fixture.ts';
+import { Fixture, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function podActionSemantics(target: () => Promise<Target>): void {
@@ -23,16 +22,14 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       const answer = await bind('bound', to);
       assert.equal(answer.status, 201);
       assert.equal(answer.body.kind, 'Status');
-      const { spec, status } = ok(await fixture.client.get(fixture.pod('bound')));
+      const { spec, status } = await fixture.get(fixture.pod('bound'));
       assert.equal(spec?.['nodeName'], 'node-1');
       const { conditions } = status as { readonly conditions: readonly { type: string; status: string }[] };
       assert.ok(conditions.some((each) => each.type === 'PodScheduled' && each.status === 'True'));
       const again = await bind('bound', to);
-      assert.equal(again.status, 409);
-      assert.equal(
-        again.body.message,
-        'Operation cannot be fulfilled on pods/binding "bound": pod bound is already assigned to node "node-1"',
-      );
+      const message =
+        'Operation cannot be fulfilled on pods/binding "bound": pod bound is already assigned to node "node-1"';
+      refused(again, 409, message);
     });
 
     it('of an absent Pod is 404, and of another name 400', async () => {
@@ -57,12 +54,10 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       fixture.client.mergePatch(`${budget()}/status`, { status });
     before(async () => {
       const spec = { minAvailable: 1, selector: { matchLabels: { app: 'guarded' } } };
-      ok(
-        await fixture.client.post(budget().replace(/\/budget$/, ''), { metadata: { name: 'budget' }, spec }),
-      );
+      await fixture.post(budget().replace(/\/budget$/, ''), { metadata: { name: 'budget' }, spec });
       await fixture.createPod('guarded', { app: 'guarded' });
       const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
-      ok(await fixture.client.mergePatch(`${fixture.pod('guarded')}/status`, { status }));
+      await fixture.patch(`${fixture.pod('guarded')}/status`, { status });
     });
 
     it('deletes a Pod that no budget protects', async () => {
@@ -76,14 +71,13 @@ export function podActionSemantics(target: () => Promise<Target>): void {
 
     it('of a protected Pod is 429 until the budget allows a disruption, which it uses up', async () => {
       const early = await evict('guarded');
-      assert.equal(early.status, 429);
-      assert.equal(early.body.message, "Cannot evict pod as it would violate the pod's disruption budget.");
+      refused(early, 429, "Cannot evict pod as it would violate the pod's disruption budget.");
       assert.equal(early.headers['retry-after'], '10');
       const healthy = { observedGeneration: 1, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
       ok(await setBudget({ ...healthy, disruptionsAllowed: 0 }));
-      const refused = await evict('guarded');
-      assert.equal(refused.status, 429);
-      assert.deepEqual(refused.body.details?.['causes'], [
+      const again = await evict('guarded');
+      assert.equal(again.status, 429);
+      assert.deepEqual(again.body.details?.['causes'], [
         {
           reason: 'DisruptionBudget',
           message: 'The disruption budget budget needs 1 healthy pods and has 1 currently',
@@ -91,7 +85,7 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       ]);
       ok(await setBudget({ disruptionsAllowed: 1 }));
       assert.equal((await evict('guarded')).status, 201);
-      const { status } = ok(await fixture.client.get(budget()));
+      const { status } = await fixture.get(budget());
       const { disruptionsAllowed, disruptedPods } = status as Record<string, object | number>;
       assert.equal(disruptionsAllowed, 0);
       assert.deepEqual(Object.keys(Object(disruptedPods) as object), ['guarded']);

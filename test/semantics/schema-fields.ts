@@ -1,9 +1,8 @@
 /** The extensions of a schema: lists whose items are unique, and fields that selectors can use. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Answer } from './client.ts';
-import { Definitions, causes } from './definitions.ts';
+import { Definitions, causes, versionOf } from './definitions.ts';
 import { Fixture, names, ok } from './fixture.ts';
 import type { Target } from './target.ts';
 import { until } from '../kit/until.ts';
@@ -27,19 +26,10 @@ export function schemaFieldSemantics(target: () => Promise<Target>): void {
   describe('a schema with extensions', () => {
     const fixture = Fixture.use(target, 'together');
     const definitions = new Definitions(fixture);
-    const schema = { openAPIV3Schema: { type: 'object', properties: { spec: SPEC } } };
     const selectableFields = [{ jsonPath: '.spec.color' }];
-    before(() =>
-      definitions.establish('gadgets', 'Gadget', [
-        { name: 'v1', served: true, storage: true, schema, selectableFields },
-      ]),
-    );
+    before(() => definitions.establish('gadgets', 'Gadget', [versionOf(SPEC, { selectableFields })]));
     after(() => definitions.removeAll('gadgets'));
-    const create = (name: string, spec: object): Promise<Answer> =>
-      fixture.client.post(
-        definitions.objects('gadgets'),
-        definitions.object('Gadget', { metadata: { name }, spec }),
-      );
+    const create = (name: string, spec: object): Promise<Answer> => definitions.create('Gadget', name, spec);
 
     it('makes the items of sets and of lists with keys unique', async () => {
       const spec = { tags: ['x', 'x'], byName: [{ name: 'y' }, { name: 'y', value: '2' }] };
@@ -52,28 +42,18 @@ export function schemaFieldSemantics(target: () => Promise<Target>): void {
     it('that becomes stricter keeps the objects that exist, and refuses changes of what breaks it', async () => {
       const versions = (more: object): object[] => {
         const a = { type: 'object', properties: { size: { type: 'integer' }, note: TEXT }, ...more };
-        const spec = { type: 'object', properties: { a, list: { type: 'array', items: TEXT } } };
-        const openAPIV3Schema = { type: 'object', properties: { spec } };
-        return [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }];
+        return [versionOf({ type: 'object', properties: { a, list: { type: 'array', items: TEXT } } })];
       };
       await definitions.establish('stricts', 'Strict', versions({}));
-      const post = (name: string, spec: object): Promise<Answer> =>
-        fixture.client.post(
-          definitions.objects('stricts'),
-          definitions.object('Strict', { metadata: { name }, spec }),
-        );
-      ok(await post('old', { a: { size: 9 } }));
+      const size = { a: { size: 9 } };
+      ok(await definitions.create('Strict', 'old', size));
       const required = {
         required: ['note'],
         properties: { size: { type: 'integer', maximum: 5 }, note: TEXT },
       };
-      ok(
-        await fixture.client.mergePatch(definitions.path('stricts'), {
-          spec: { versions: versions(required) },
-        }),
-      );
+      await fixture.patch(definitions.path('stricts'), { spec: { versions: versions(required) } });
       let number = 0;
-      await until(async () => (await post(`new-${number++}`, { a: { size: 9 } })).status === 422);
+      await until(async () => (await definitions.create('Strict', `new-${number++}`, size)).status === 422);
       const patch = (body: object): Promise<Answer> =>
         fixture.client.mergePatch(definitions.objects('stricts', 'old'), body);
       ok(await patch({ metadata: { labels: { a: '1' } } }));

@@ -1,8 +1,7 @@
 /** Label and field selectors: on lists, and on watches, where objects begin and cease to match. */
-
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { Fixture, names, ok } from './fixture.ts';
+import { Fixture, names, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 import { brief } from './client.ts';
 
@@ -68,30 +67,23 @@ function invalidSelectorSemantics(target: () => Promise<Target>): void {
       it(`label selector ${selector}`, async () => {
         for (const watch of ['', '&watch=1']) {
           const query = `labelSelector=${encodeURIComponent(selector)}${watch}`;
-          const { status, body } = await fixture.client.get(fixture.configMaps(query));
-          assert.equal(status, 400);
-          assert.equal(body.reason, 'BadRequest');
-          assert.equal(body.message, message);
+          const answer = await fixture.client.get(fixture.configMaps(query));
+          refused(answer, 400, message, 'BadRequest');
         }
       });
     }
 
     it('field selector without an operator', async () => {
-      const { status, body } = await fixture.client.get(fixture.configMaps('fieldSelector=foo'));
-      assert.equal(status, 400);
-      assert.equal(body.message, "invalid selector: 'foo'; can't understand 'foo'");
+      const answer = await fixture.client.get(fixture.configMaps('fieldSelector=foo'));
+      refused(answer, 400, "invalid selector: 'foo'; can't understand 'foo'");
     });
 
     it('field selector on a field that cannot be selected', async () => {
       const configMaps = await fixture.client.get(fixture.configMaps('fieldSelector=spec.foo%3D1'));
-      assert.equal(configMaps.status, 400);
-      assert.equal(
-        configMaps.body.message,
-        '"spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace"',
-      );
+      const message = '"spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace"';
+      refused(configMaps, 400, message);
       const pods = await fixture.client.get(fixture.pods('watch=1&fieldSelector=spec.foo%3D1'));
-      assert.equal(pods.status, 400);
-      assert.equal(pods.body.message, 'field label not supported: spec.foo');
+      refused(pods, 400, 'field label not supported: spec.foo');
     });
   });
 }
@@ -106,8 +98,7 @@ function movingSemantics(target: () => Promise<Target>): void {
       const stream = await fixture.watch(fixture.configMaps(query));
       const label = async (app: string): Promise<string> => {
         const body = { metadata: { labels: { app } } };
-        return ok(await fixture.client.mergePatch(fixture.configMap('moving'), body)).metadata
-          .resourceVersion;
+        return (await fixture.patch(fixture.configMap('moving'), body)).metadata.resourceVersion;
       };
       await fixture.create('never', { app: 'y' });
       const entered = await label('x');
@@ -157,11 +148,11 @@ function fieldSelectorSemantics(target: () => Promise<Target>): void {
       const query = `watch=1&resourceVersion=${metadata.resourceVersion}&fieldSelector=status.phase%3DRunning`;
       const stream = await fixture.watch(fixture.pods(query));
       const path = `${fixture.pod('p')}/status`;
-      ok(await fixture.client.mergePatch(path, { status: { phase: 'Running' } }));
+      await fixture.patch(path, { status: { phase: 'Running' } });
       assert.equal(brief(await stream.next()), 'ADDED p');
-      const running = ok(await fixture.client.get(fixture.pods('fieldSelector=status.phase%3DRunning')));
+      const running = await fixture.get(fixture.pods('fieldSelector=status.phase%3DRunning'));
       assert.deepEqual(names(running), ['p']);
-      const pending = ok(await fixture.client.get(fixture.pods('fieldSelector=status.phase%3DPending')));
+      const pending = await fixture.get(fixture.pods('fieldSelector=status.phase%3DPending'));
       assert.deepEqual(names(pending), []);
     });
   });

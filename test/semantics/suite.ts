@@ -2,7 +2,6 @@
  * Every property of a server on which the informer relies, as tests. The same tests run against the embedded
  * server and a real kube-apiserver, so that the embedded one stays faithful.
  */
-
 import { describe } from 'node:test';
 import { applySemantics } from './apply.ts';
 import { customResourceSemantics } from './custom-resources.ts';

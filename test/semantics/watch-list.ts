@@ -1,8 +1,7 @@
 /** WatchList: the initial state as events, ended by a bookmark with an annotation, then the changes. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture } from './fixture.ts';
+import { Fixture, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 import { brief } from './client.ts';
 
@@ -113,9 +112,8 @@ function watchListErrorSemantics(target: () => Promise<Target>): void {
 
     for (const [query, message] of REFUSED) {
       it(`${query} with 422`, async () => {
-        const { status, body } = await fixture.client.get(fixture.configMaps(`watch=1&${query}`));
-        assert.equal(status, 422);
-        assert.equal(body.message, `ListOptions.meta.k8s.io "" is invalid: ${message}`);
+        const answer = await fixture.client.get(fixture.configMaps(`watch=1&${query}`));
+        refused(answer, 422, `ListOptions.meta.k8s.io "" is invalid: ${message}`);
       });
     }
 

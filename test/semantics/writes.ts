@@ -1,8 +1,7 @@
 /** Create and update: the fields that the server sets, and the result of concurrent writes. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, ok } from './fixture.ts';
+import { Fixture, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -34,8 +33,8 @@ export function writeSemantics(target: () => Promise<Target>): void {
 
     it('makes a name of generateName and five characters', async () => {
       const body = { metadata: { generateName: 'gen-' } };
-      const first = ok(await fixture.client.post(fixture.configMaps(), body));
-      const second = ok(await fixture.client.post(fixture.configMaps(), body));
+      const first = await fixture.post(fixture.configMaps(), body);
+      const second = await fixture.post(fixture.configMaps(), body);
       assert.match(first.metadata.name, /^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
       assert.notEqual(first.metadata.name, second.metadata.name);
       assert.equal(first.metadata.generateName, 'gen-');
@@ -43,22 +42,16 @@ export function writeSemantics(target: () => Promise<Target>): void {
 
     it('cuts a long generateName, so that the name has 63 characters', async () => {
       const generateName = `${'p'.repeat(79)}-`;
-      const { metadata } = ok(
-        await fixture.client.post(fixture.configMaps(), { metadata: { generateName } }),
-      );
+      const { metadata } = await fixture.post(fixture.configMaps(), { metadata: { generateName } });
       assert.match(metadata.name, /^p{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
       assert.equal(metadata.generateName, generateName);
     });
 
     it('of a name that exists is 409 AlreadyExists', async () => {
       await fixture.create('twice');
-      const { status, body } = await fixture.client.post(fixture.configMaps(), {
-        metadata: { name: 'twice' },
-      });
-      assert.equal(status, 409);
-      assert.equal(body.reason, 'AlreadyExists');
-      assert.equal(body.message, 'configmaps "twice" already exists');
-      assert.deepEqual(body.details, { name: 'twice', kind: 'configmaps' });
+      const answer = await fixture.client.post(fixture.configMaps(), { metadata: { name: 'twice' } });
+      refused(answer, 409, 'configmaps "twice" already exists', 'AlreadyExists');
+      assert.deepEqual(answer.body.details, { name: 'twice', kind: 'configmaps' });
     });
 
     it('without a name is 422', async () => {
@@ -69,35 +62,26 @@ export function writeSemantics(target: () => Promise<Target>): void {
     });
 
     it('with an invalid name is 422', async () => {
-      const { status, body } = await fixture.client.post(fixture.configMaps(), {
-        metadata: { name: 'Not_Valid' },
-      });
-      assert.equal(status, 422);
-      assert.match(
-        body.message ?? '',
-        /^ConfigMap "Not_Valid" is invalid: metadata\.name: Invalid value: "Not_Valid": a lowercase RFC 1123 subdomain must/,
-      );
+      const answer = await fixture.client.post(fixture.configMaps(), { metadata: { name: 'Not_Valid' } });
+      const message =
+        /^ConfigMap "Not_Valid" is invalid: metadata\.name: Invalid value: "Not_Valid": a lowercase RFC 1123 subdomain must/;
+      refused(answer, 422, message);
     });
 
     it('with a resourceVersion, or with another namespace, is refused', async () => {
       const versioned = { metadata: { name: 'versioned', resourceVersion: '5' } };
       const first = await fixture.client.post(fixture.configMaps(), versioned);
-      assert.equal(first.status, 500);
-      assert.equal(first.body.message, 'resourceVersion should not be set on objects to be created');
+      refused(first, 500, 'resourceVersion should not be set on objects to be created');
       const elsewhere = { metadata: { name: 'elsewhere', namespace: 'other' } };
       const second = await fixture.client.post(fixture.configMaps(), elsewhere);
-      assert.equal(second.status, 400);
-      assert.equal(
-        second.body.message,
-        'the namespace of the provided object does not match the namespace sent on the request',
-      );
+      const message = 'the namespace of the provided object does not match the namespace sent on the request';
+      refused(second, 400, message);
     });
 
     it('into a namespace that does not exist is 404', async () => {
       const path = '/api/v1/namespaces/absent/configmaps';
-      const { status, body } = await fixture.client.post(path, { metadata: { name: 'x' } });
-      assert.equal(status, 404);
-      assert.equal(body.message, 'namespaces "absent" not found');
+      const answer = await fixture.client.post(path, { metadata: { name: 'x' } });
+      refused(answer, 404, 'namespaces "absent" not found');
     });
   });
   updateSemantics(target);
@@ -126,53 +110,42 @@ function updateSemantics(target: () => Promise<Target>): void {
     it('with a stale resourceVersion is 409 Conflict', async () => {
       const { metadata } = await fixture.create('stale');
       await fixture.touch('stale', '1');
-      const { status, body } = await fixture.client.put(fixture.configMap('stale'), {
+      const answer = await fixture.client.put(fixture.configMap('stale'), {
         metadata: { name: 'stale', resourceVersion: metadata.resourceVersion },
       });
-      assert.equal(status, 409);
-      assert.equal(body.reason, 'Conflict');
-      assert.equal(
-        body.message,
-        'Operation cannot be fulfilled on configmaps "stale": the object has been modified; please apply your changes to the latest version and try again',
-      );
-      assert.deepEqual(body.details, { name: 'stale', kind: 'configmaps' });
+      const message =
+        'Operation cannot be fulfilled on configmaps "stale": the object has been modified; please apply your changes to the latest version and try again';
+      refused(answer, 409, message, 'Conflict');
+      assert.deepEqual(answer.body.details, { name: 'stale', kind: 'configmaps' });
     });
 
     it('without a resourceVersion wins unconditionally', async () => {
       await fixture.create('unconditional');
       await fixture.touch('unconditional', '1');
       const body = { metadata: { name: 'unconditional' }, data: { mine: '1' } };
-      assert.deepEqual(ok(await fixture.client.put(fixture.configMap('unconditional'), body)).data, {
-        mine: '1',
-      });
+      assert.deepEqual((await fixture.put(fixture.configMap('unconditional'), body)).data, { mine: '1' });
     });
 
     it('of the same content keeps the resourceVersion', async () => {
       const created = await fixture.create('same', {}, { key: 'value' });
       const body = { metadata: { name: 'same' }, data: { key: 'value' } };
-      const again = ok(await fixture.client.put(fixture.configMap('same'), body));
+      const again = await fixture.put(fixture.configMap('same'), body);
       assert.equal(again.metadata.resourceVersion, created.metadata.resourceVersion);
     });
 
     it('with another uid is 409: it is another object', async () => {
       await fixture.create('other-uid');
-      const { status, body } = await fixture.client.put(fixture.configMap('other-uid'), {
+      const answer = await fixture.client.put(fixture.configMap('other-uid'), {
         metadata: { name: 'other-uid', uid: 'a-b' },
       });
-      assert.equal(status, 409);
-      assert.match(body.message ?? '', /Precondition failed: UID in precondition: a-b, UID in object meta: /);
+      refused(answer, 409, /Precondition failed: UID in precondition: a-b, UID in object meta: /);
     });
 
     it('of an absent object is 404, and of another name 400', async () => {
       const absent = await fixture.client.put(fixture.configMap('absent'), { metadata: { name: 'absent' } });
-      assert.equal(absent.status, 404);
-      assert.equal(absent.body.message, 'configmaps "absent" not found');
+      refused(absent, 404, 'configmaps "absent" not found');
       const other = await fixture.client.put(fixture.configMap('absent'), { metadata: { name: 'other' } });
-      assert.equal(other.status, 400);
-      assert.equal(
-        other.body.message,
-        'the name of the object (other) does not match the name on the URL (absent)',
-      );
+      refused(other, 400, 'the name of the object (other) does not match the name on the URL (absent)');
     });
   });
 }
@@ -185,9 +158,9 @@ function podWriteSemantics(target: () => Promise<Target>): void {
       const created = await fixture.createPod('counted');
       assert.equal(created.metadata.generation, 1);
       const label = { metadata: { labels: { x: '1' } } };
-      assert.equal(ok(await fixture.client.mergePatch(fixture.pod('counted'), label)).metadata.generation, 1);
+      assert.equal((await fixture.patch(fixture.pod('counted'), label)).metadata.generation, 1);
       const spec = { spec: { activeDeadlineSeconds: 60 } };
-      assert.equal(ok(await fixture.client.mergePatch(fixture.pod('counted'), spec)).metadata.generation, 2);
+      assert.equal((await fixture.patch(fixture.pod('counted'), spec)).metadata.generation, 2);
     });
 
     it('takes metadata through /status, but no owners', async () => {
@@ -195,7 +168,7 @@ function podWriteSemantics(target: () => Promise<Target>): void {
       const path = `${fixture.pod('labelled')}/status`;
       const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }];
       const patch = { metadata: { labels: { a: '1' }, annotations: { b: '1' }, ownerReferences } };
-      const patched = ok(await fixture.client.mergePatch(path, patch));
+      const patched = await fixture.patch(path, patch);
       assert.deepEqual([patched.metadata.labels, patched.metadata.annotations], [{ a: '1' }, { b: '1' }]);
       assert.equal((patched.metadata as { ownerReferences?: unknown }).ownerReferences, undefined);
       assert.equal(patched.metadata.uid, metadata.uid);
@@ -204,18 +177,16 @@ function podWriteSemantics(target: () => Promise<Target>): void {
     it('of a kind that counts no changes has no generation', async () => {
       const service = { metadata: { name: 'uncounted' }, spec: { ports: [{ port: 80 }] } };
       const path = `/api/v1/namespaces/${fixture.namespace}/services`;
-      assert.equal(ok(await fixture.client.post(path, service)).metadata.generation, undefined);
+      assert.equal((await fixture.post(path, service)).metadata.generation, undefined);
     });
 
     it('gets its status through /status, which leaves the rest alone', async () => {
       const created = await fixture.createPod('phased');
       assert.deepEqual((created.status as { phase: string }).phase, 'Pending');
       const both = { status: { phase: 'Running' }, spec: { activeDeadlineSeconds: 5 } };
-      const main = ok(
-        await fixture.client.mergePatch(fixture.pod('phased'), { status: { phase: 'Running' } }),
-      );
+      const main = await fixture.patch(fixture.pod('phased'), { status: { phase: 'Running' } });
       assert.deepEqual((main.status as { phase: string }).phase, 'Pending', 'not through the object itself');
-      const status = ok(await fixture.client.mergePatch(`${fixture.pod('phased')}/status`, both));
+      const status = await fixture.patch(`${fixture.pod('phased')}/status`, both);
       assert.deepEqual((status.status as { phase: string }).phase, 'Running');
       assert.equal(status.spec?.['activeDeadlineSeconds'], undefined);
       assert.equal(status.metadata.generation, 1);

@@ -24,10 +24,7 @@ function finds(at: number, metric: string, value: number | undefined, message: R
   assert.ok(found.length > 0, `${metric} ${value} is found`);
   assert.deepEqual([...new Set(found.map(({ invariant }) => invariant))], ['I19']);
   const messages = found.map((violation) => violation.message);
-  assert.ok(
-    messages.some((text) => message.test(text)),
-    messages.join('; '),
-  );
+  assert.match(messages.join('; '), message);
 }
 
 test('a correct run with scrapes has no violations', () => {
@@ -44,18 +41,8 @@ test('I19: the oracle finds a cache whose metrics are not those of the server at
 });
 
 test('I19: the oracle finds calls of a handler that are not counted', () => {
-  finds(
-    2,
-    'kubeloom_handler_calls_total',
-    9,
-    /kubeloom_handler_calls_total of pods, first is 9 in place of 10/,
-  );
-  finds(
-    1,
-    'kubeloom_handler_errors_total',
-    1,
-    /kubeloom_handler_errors_total of pods, first is 1 in place of 0/,
-  );
+  finds(2, 'kubeloom_handler_calls_total', 9, /handler_calls_total of pods, first is 9 in place of 10/);
+  finds(1, 'kubeloom_handler_errors_total', 1, /handler_errors_total of pods, first is 1 in place of 0/);
   finds(1, 'kubeloom_handler_calls_total', undefined, /of pods, first is absent/);
 });
 
@@ -74,33 +61,18 @@ test('I19: the oracle finds pending notifications that are not counted, and too 
   );
   finds(1, 'kubeloom_handler_pending', 3, /3 pending and 0 coalesced notifications, and 5 were due/);
   finds(2, 'kubeloom_handler_pending', 1, /kubeloom_handler_pending of pods, first is 1 in place of 0/);
-  finds(
-    2,
-    'kubeloom_handler_pending_bytes',
-    1,
-    /kubeloom_handler_pending_bytes of pods, first is 1 in place of 0/,
-  );
+  finds(2, 'kubeloom_handler_pending_bytes', 1, /handler_pending_bytes of pods, first is 1 in place of 0/);
 });
 
 test('I19: the oracle finds records and errors that are counted wrongly', () => {
   finds(1, 'kubeloom_informer_records_total', 5, /grew by 4, and shards wrote 2 records/);
   finds(2, 'kubeloom_informer_records_total', 3, /grew by 2, and shards wrote 3 records/);
   finds(2, 'kubeloom_errors_total', 2, /kubeloom_errors_total grew by 2 EXPIRED, and 1 were reported/);
-  finds(
-    2,
-    'kubeloom_errors_total',
-    undefined,
-    /kubeloom_errors_total grew by 0 EXPIRED, and 1 were reported/,
-  );
+  finds(2, 'kubeloom_errors_total', undefined, /errors_total grew by 0 EXPIRED, and 1 were reported/);
 });
 
 test('I19: the oracle finds a counter that falls or ends', () => {
-  finds(
-    1,
-    'kubeloom_informer_records_total',
-    0,
-    /kubeloom_informer_records_total of pods \{\} fell from 1 to 0/,
-  );
+  finds(1, 'kubeloom_informer_records_total', 0, /informer_records_total of pods \{\} fell from 1 to 0/);
   finds(1, 'kubeloom_informer_records_total', undefined, /fell from 1 to nothing/);
 });
 

@@ -215,12 +215,7 @@ function wire(): WireRecord[] {
     type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK',
     revision: number,
     on = connection,
-  ): WireRecord => ({
-    what: 'sent',
-    connection: on,
-    type,
-    revision,
-  });
+  ): WireRecord => ({ what: 'sent', connection: on, type, revision });
   return [
     request(connection, true, { resourceVersion: '', sendInitialEvents: 'true' }),
     ...[1, 2, 3].map((revision) => ({ ...sent('ADDED', revision), isInitial: true })),

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-
 import { METRIC_DEFINITIONS } from '../../../src/metrics/metrics-table.ts';
 import { ROOT } from './documents.ts';
 import { selectionOfVariable, selections } from './promql.ts';

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-
 import { ERROR_GROUPS } from '../../../src/base/error-codes/error-table.ts';
 import { readDocuments, readRepository } from '../../tidy/source-file.ts';
 import type { SourceFile } from '../../tidy/source-file.ts';

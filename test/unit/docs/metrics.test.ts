@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-
 import { METRIC_DEFINITIONS } from '../../../src/metrics/metrics-table.ts';
 import { metricsPage } from './metrics-page.ts';
 import { selections } from './promql.ts';

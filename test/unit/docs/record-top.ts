@@ -4,7 +4,6 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
 import { startEmbeddedApiServer } from '../../../src/tools/apiserver/run/start.ts';
 import type { StatsSnapshot } from '../../../src/metrics/snapshot.ts';
 import { frame } from '../../../src/tools/cli/top/top-frame.ts';

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-
 import { statsSnapshot } from '../../../src/metrics/snapshot.ts';
 import { widthOf } from '../../../src/tools/cli/terminal/cells.ts';
 import { frame } from '../../../src/tools/cli/top/top-frame.ts';

@@ -89,11 +89,7 @@ async function compile(folder: string, clientNode: string, files: readonly strin
     });
   });
   return [...output.matchAll(/^(\S.*)\((\d+),\d+\): (error.*)$/gm)].map(
-    ([, file = '', line, message = '']) => ({
-      file,
-      line: Number(line),
-      message,
-    }),
+    ([, file = '', line, message = '']) => ({ file, line: Number(line), message }),
   );
 }
 
@@ -192,10 +188,8 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
 
     test('a program for its informers compiles with the import of kubeloom/client-node', () => {
       const ofMoved = errors.filter(({ file }) => file.endsWith(`/${MOVED}`));
-      assert.deepEqual(
-        ofMoved.map(({ line, message }) => `${line} ${message}`),
-        [],
-      );
+      const faults = ofMoved.map(({ line, message }) => `${line} ${message}`);
+      assert.deepEqual(faults, []);
     });
 
     test('blocks, options and calls of README and docs, and blocks of doc comments, are right', () => {
@@ -209,18 +203,14 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
         [...new Set(lines)].toSorted(),
         [1, 2, 3, 4, 5, 7].map((line) => `faulty.md:${line}`),
       );
-      assert.deepEqual(
-        wrong.filter((each) => !isFaulty(each)),
-        [],
-      );
+      const unexpected = wrong.filter((each) => !isFaulty(each));
+      assert.deepEqual(unexpected, []);
     });
 
     test('the examples, kubeloom itself and the tests of its types are right', () => {
       const own = errors.filter(({ file }) => !file.startsWith(relative(ROOT, folder)));
-      assert.deepEqual(
-        own.map(({ file, line, message }) => `${file}:${line} ${message}`),
-        [],
-      );
+      const faults = own.map(({ file, line, message }) => `${file}:${line} ${message}`);
+      assert.deepEqual(faults, []);
     });
   });
 }

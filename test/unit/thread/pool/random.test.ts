@@ -1,6 +1,7 @@
 /** Workers, work queue and pool with threads that answer, fail, end and exit in random order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import {
   ItemExponentialFailureRateLimiter,
   PriorityQueue,
@@ -135,10 +136,6 @@ class Play {
 
 function unusable(): Answer {
   return { outcome: 'unusable', failure: { message: 'no function', stack: undefined, details: {} } };
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 test('C217 C218 C220 a key is never in two threads at once, none is lost, and none reads a cache that is too old', async (context) => {

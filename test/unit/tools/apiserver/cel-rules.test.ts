@@ -1,5 +1,4 @@
 /** Rules of a schema at their edges: hostile names, nodes without rules, and values that an update leaves as they were. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RuleNode, escapedName, ruleErrors } from '../../../../src/tools/apiserver/crd/cel-rules.ts';

@@ -1,5 +1,4 @@
 /** client-node, the most common client, connected to the embedded server by its kubeconfig. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node';

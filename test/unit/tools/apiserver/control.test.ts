@@ -1,5 +1,4 @@
 /** The control API, through a thread: abilities of tests that HTTP does not have. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
@@ -32,10 +31,8 @@ describe('the control API', () => {
       { type: 'delete', resource: 'configmaps', name: 'a' },
     ]);
     assert.equal(revision, start + 4);
-    assert.deepEqual(
-      resourceVersions,
-      [1, 2, 3, 4].map((step) => String(start + step)),
-    );
+    const next = [1, 2, 3, 4].map((step) => String(start + step));
+    assert.deepEqual(resourceVersions, next);
     const { status, body } = await call(url('/b'));
     assert.equal(status, 200);
     assert.equal((body['metadata'] as { resourceVersion: string }).resourceVersion, String(start + 3));
@@ -71,10 +68,8 @@ describe('the control API', () => {
     const changed = (await call(url('/null-time'))).body['metadata'] as {
       managedFields: { manager: string }[];
     };
-    assert.deepEqual(
-      changed.managedFields.map(({ manager }) => manager),
-      ['kubeloom-testing'],
-    );
+    const managers = changed.managedFields.map(({ manager }) => manager);
+    assert.deepEqual(managers, ['kubeloom-testing']);
   });
 
   it('creates the namespace of an object, so that HTTP requests can use it', async () => {

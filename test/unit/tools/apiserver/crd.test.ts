@@ -1,11 +1,11 @@
 /** CustomResourceDefinitions that change, and those of the control API. What a real server does as well is in test/semantics. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer, ObjectLike } from '../../../../src/tools/apiserver/testing/index.ts';
 import { Client, brief } from '../../../semantics/client.ts';
-import { ok } from '../../../semantics/fixture.ts';
+import type { Body } from '../../../semantics/client.ts';
+import { ok, refused } from '../../../semantics/fixture.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
@@ -50,6 +50,9 @@ describe('a CustomResourceDefinition', () => {
     ok(await (exists ? client.put(one, object) : client.post(DEFINITIONS, object)));
   };
 
+  const create = async (kind: string, name: string, spec: object, version = 'v1'): Promise<Body> =>
+    ok(await client.post(path(`${kind.toLowerCase()}s`, version), { kind, metadata: { name }, spec }));
+
   it('of the control API is served when apply() resolves', async () => {
     const object = definition('apples', 'Apple', { name: 'v1', properties: { size } });
     await server.apply([
@@ -75,7 +78,7 @@ describe('a CustomResourceDefinition', () => {
 
   it('that has new defaults shows them in the objects that exist, whose versions stay', async () => {
     await put(definition('pears', 'Pear', { name: 'v1', properties: { size } }));
-    const created = ok(await client.post(path('pears'), { kind: 'Pear', metadata: { name: 'a' }, spec: {} }));
+    const created = await create('Pear', 'a', {});
     await put(definition('pears', 'Pear', { name: 'v1', properties: { size: { ...size, default: 'm' } } }));
     const { spec, metadata } = ok(await client.get(path('pears', 'v1', 'a')));
     assert.deepEqual(spec, { size: 'm' });
@@ -85,13 +88,7 @@ describe('a CustomResourceDefinition', () => {
   it('can get a version, move the storage to it, and lose the old one with its watches', async () => {
     const old = { name: 'v1beta1', properties: { size } };
     await put(definition('plums', 'Plum', old));
-    ok(
-      await client.post(path('plums', 'v1beta1'), {
-        kind: 'Plum',
-        metadata: { name: 'a' },
-        spec: { size: 's' },
-      }),
-    );
+    await create('Plum', 'a', { size: 's' }, 'v1beta1');
     const next = { name: 'v1', properties: { size, color: { type: 'string', default: 'blue' } } };
     await put(definition('plums', 'Plum', { ...old, storage: false }, next));
     const { spec } = ok(await client.get(path('plums', 'v1', 'a')));
@@ -99,30 +96,20 @@ describe('a CustomResourceDefinition', () => {
     const { status } = ok(await client.get(`${DEFINITIONS}/plums.example.com`));
     assert.deepEqual((status as { storedVersions: string[] }).storedVersions, ['v1beta1', 'v1']);
     const stream = await client.watch(`${path('plums', 'v1beta1')}?watch=1`);
-    ok(
-      await client.post(path('plums', 'v1'), {
-        kind: 'Plum',
-        metadata: { name: 'b' },
-        spec: { color: 'red' },
-      }),
-    );
+    await create('Plum', 'b', { color: 'red' });
     assert.deepEqual((await stream.take(2)).map(brief), ['ADDED a', 'ADDED b']);
     await put(definition('plums', 'Plum', next));
     await stream.ended;
     assert.equal((await client.get(path('plums', 'v1beta1'))).status, 404);
     const items = ok(await client.get(path('plums'))).items;
-    assert.deepEqual(
-      items.map(({ spec }) => spec?.['color']),
-      ['blue', 'red'],
-    );
+    const colors = items.map(({ spec }) => spec?.['color']);
+    assert.deepEqual(colors, ['blue', 'red']);
   });
 
   it('keeps its objects in a version that is stored and not served', async () => {
     const stored = { name: 'v1', served: false };
     await put(definition('limes', 'Lime', stored, { name: 'v2', storage: false, properties: { size } }));
-    ok(
-      await client.post(path('limes', 'v2'), { kind: 'Lime', metadata: { name: 'a' }, spec: { size: 's' } }),
-    );
+    await create('Lime', 'a', { size: 's' }, 'v2');
     const { apiVersion, spec } = ok(await client.get(path('limes', 'v2', 'a')));
     assert.deepEqual([apiVersion, spec], ['example.com/v2', {}]);
     assert.equal((await client.get(path('limes', 'v1', 'a'))).status, 404);
@@ -131,7 +118,7 @@ describe('a CustomResourceDefinition', () => {
   it('takes over a resource that was registered without a schema, and no built-in one', async () => {
     const resource = { group: 'example.com', version: 'v1', resource: 'nuts', kind: 'Nut', namespaced: true };
     await server.registerResource({ ...resource, custom: true });
-    ok(await client.post(path('nuts'), { kind: 'Nut', metadata: { name: 'a' }, spec: {} }));
+    await create('Nut', 'a', {});
     await put(definition('nuts', 'Nut', { name: 'v1', properties: { size: { ...size, default: 'm' } } }));
     assert.deepEqual(ok(await client.get(path('nuts', 'v1', 'a'))).spec, { size: 'm' });
     const { spec } = definition('leases', 'Lease', { name: 'v1' }) as { spec: object };
@@ -148,12 +135,8 @@ describe('a CustomResourceDefinition', () => {
     const metadata = { name: 'held', finalizers: ['example.com/hold'] };
     ok(await client.post(path('figs'), { kind: 'Fig', metadata, spec: {} }));
     ok(await client.delete(`${DEFINITIONS}/figs.example.com`));
-    const refused = await client.post(path('figs'), { kind: 'Fig', metadata: { name: 'late' }, spec: {} });
-    assert.equal(refused.status, 405);
-    assert.match(
-      String(refused.body.message),
-      /create not allowed while custom resource definition is terminating/,
-    );
+    const late = await client.post(path('figs'), { kind: 'Fig', metadata: { name: 'late' }, spec: {} });
+    refused(late, 405, /create not allowed while custom resource definition is terminating/);
     ok(await client.mergePatch(path('figs', 'v1', 'held'), { metadata: { finalizers: null } }));
     assert.equal((await client.get(path('figs'))).status, 404);
     assert.equal((await client.get(`${DEFINITIONS}/figs.example.com`)).status, 404);
@@ -177,8 +160,7 @@ describe('a CustomResourceDefinition', () => {
       ],
     ] as const) {
       const answer = await client.post(DEFINITIONS, definition('bads', 'Bad', { name: 'v1', properties }));
-      assert.equal(answer.status, 422);
-      assert.match(String(answer.body.message), expected);
+      refused(answer, 422, expected);
     }
   });
 });

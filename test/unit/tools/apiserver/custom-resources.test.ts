@@ -1,5 +1,4 @@
 /** Resources that are registered at run time, and their differences: sorted keys, kind in list items. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';

@@ -1,5 +1,4 @@
 /** The faults that most tests need: the next requests of a server fail. */
-
 import type {
   EmbeddedApiServer,
   ScenarioMatch,

@@ -1,5 +1,4 @@
 /** Faults by rules: each action has its effect on matching requests and streams, and is recorded. */
-
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
@@ -41,13 +40,11 @@ describe('rules of faults', () => {
     for (let count = 0; count < 4; count++) statuses.push((await call(url(''))).status);
     assert.deepEqual(statuses, [200, 429, 429, 200]);
     const landed = (await server.landedFaults()).slice(before);
-    assert.deepEqual(
-      landed.map(({ faultId, action, evidence }) => [faultId, action, evidence['verb']]),
-      [
-        ['f', 'answer', 'list'],
-        ['f', 'answer', 'list'],
-      ],
-    );
+    const strikes = landed.map(({ faultId, action, evidence }) => [faultId, action, evidence['verb']]);
+    assert.deepEqual(strikes, [
+      ['f', 'answer', 'list'],
+      ['f', 'answer', 'list'],
+    ]);
   });
 
   it('answer the next requests with a status, its reason and Retry-After', async () => {

@@ -1,5 +1,4 @@
 /** The bounded window: forgotten revisions expire, and a watch that falls out of the window is closed. */
-
 import assert from 'node:assert/strict';
 import { createConnection } from 'node:net';
 import { describe, it } from 'node:test';

@@ -84,10 +84,8 @@ describe('C271 hostile names', () => {
       assert.equal(JSON.stringify(shape(given, { type: 'object', properties: {} }, '', unknown)), '{}');
       assert.deepEqual(unknown, [name]);
       const required = { type: 'object', required: [name] };
-      assert.deepEqual(
-        validatorOf(required)(objectOf('{"metadata":{}}')).map(({ field }) => field),
-        [name],
-      );
+      const missing = validatorOf(required)(objectOf('{"metadata":{}}')).map(({ field }) => field);
+      assert.deepEqual(missing, [name]);
       assert.deepEqual(validatorOf(required)(objectOf(`{"metadata":{},"${name}":"x"}`)), []);
     }
   });

@@ -1,5 +1,4 @@
 /** A small client for tests of the embedded server without TLS and token: JSON in, JSON out, and watches. */
-
 import { Client } from '../../../semantics/client.ts';
 import type { WatchStream } from '../../../semantics/client.ts';
 

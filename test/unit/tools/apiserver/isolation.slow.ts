@@ -1,5 +1,4 @@
 /** Where the server runs, access to it, and that it leaves nothing behind. */
-
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';

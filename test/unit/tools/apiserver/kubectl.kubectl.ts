@@ -2,7 +2,6 @@
  * The real kubectl against the embedded server, over TLS and with its token: `npm run suite -- kubectl`. Takes
  * `kubectl` from the path (Debian: apt-get install kubernetes-client) or from $KUBECTL.
  */
-
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

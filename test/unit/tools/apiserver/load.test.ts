@@ -1,5 +1,4 @@
 /** The load generator: it issues exactly what it reports, and every event reaches a watch once and in order. */
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { STAMP_ANNOTATION, startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';

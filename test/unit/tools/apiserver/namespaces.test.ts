@@ -1,5 +1,4 @@
 /** Deletion of namespaces: their contents go first, finalizers are honoured, watches see everything. */
-
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
@@ -46,10 +45,8 @@ describe('a deleted namespace', () => {
     assert.equal((await client.get(`/api/v1/namespaces/${name}`)).status, 404);
     for (const resource of ['configmaps', 'pods', 'widgets.example.com']) {
       const keys = [...(await server.state(resource)).keys()];
-      assert.deepEqual(
-        keys.filter((key) => key.startsWith(`${name}/`)),
-        [],
-      );
+      const left = keys.filter((key) => key.startsWith(`${name}/`));
+      assert.deepEqual(left, []);
     }
     ok(await client.get(`${other}/${name}`));
     ok(await client.post('/api/v1/namespaces', { metadata: { name } }));
@@ -89,9 +86,7 @@ describe('a deleted namespace', () => {
       { type: 'delete', resource: 'namespaces', name },
       { type: 'create', resource: 'configmaps', object: { metadata: { name: 'late', namespace: name } } },
     ]);
-    assert.deepEqual(
-      ok(await client.get(inside())).items.map((item) => item.metadata.name),
-      ['held'],
-    );
+    const names = ok(await client.get(inside())).items.map((item) => item.metadata.name);
+    assert.deepEqual(names, ['held']);
   });
 });

@@ -1,5 +1,4 @@
 /** Bodies in protobuf: the kinds of `kubectl create`, and the refusal of everything else. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../src/tools/apiserver/store/status.ts';

@@ -66,14 +66,15 @@ describe('the embedded apiserver', () => {
       await call(`${server.url}/api/v1/namespaces/default/pods?${selected()}`, 'DELETE');
       assert.deepEqual(uidsOf(await listed(server, '')), ['pod-1']);
       const events = await lines.count(3);
-      assert.deepEqual(
-        events.map(({ type, object }) => [type, (object as { metadata: { uid: string } }).metadata.uid]),
-        [
-          ['ADDED', 'a'],
-          ['MODIFIED', 'a'],
-          ['DELETED', 'a'],
-        ],
-      );
+      const sent = events.map(({ type, object }) => [
+        type,
+        (object as { metadata: { uid: string } }).metadata.uid,
+      ]);
+      assert.deepEqual(sent, [
+        ['ADDED', 'a'],
+        ['MODIFIED', 'a'],
+        ['DELETED', 'a'],
+      ]);
     });
   }
 

@@ -1,5 +1,4 @@
 /** The bytes of objects: one encoding, many revisions. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../../../src/tools/apiserver/store/json.ts';

@@ -1,5 +1,4 @@
 /** Strategic merge patch of lists by key. test/semantics/patches.ts has sets, and directives of objects. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/tools/apiserver/store/json.ts';
@@ -10,19 +9,14 @@ const ONE = { name: 'one', image: 'i:1', ports: [{ containerPort: 80, name: 'htt
 const TWO = { name: 'two', image: 'i:1' };
 const TOLERATIONS = [{ key: 'a' }];
 
-const POD: JsonObject = {
-  spec: { containers: [ONE, TWO], tolerations: TOLERATIONS },
-};
+const POD: JsonObject = { spec: { containers: [ONE, TWO], tolerations: TOLERATIONS } };
 
 const CASES: ReadonlyArray<readonly [what: string, patch: JsonObject, expected: JsonObject]> = [
   [
     'changes one entry of a keyed list and adds another',
     { spec: { containers: [{ name: 'two', image: 'i:2' }, { name: 'three' }] } },
     {
-      spec: {
-        containers: [ONE, { name: 'two', image: 'i:2' }, { name: 'three' }],
-        tolerations: TOLERATIONS,
-      },
+      spec: { containers: [ONE, { name: 'two', image: 'i:2' }, { name: 'three' }], tolerations: TOLERATIONS },
     },
   ],
   [
@@ -57,12 +51,7 @@ const CASES: ReadonlyArray<readonly [what: string, patch: JsonObject, expected: 
         containers: [{ name: 'three' }, { name: 'two', $retainKeys: ['name', 'tty'], tty: true }],
       },
     },
-    {
-      spec: {
-        containers: [{ name: 'three' }, ONE, { name: 'two', tty: true }],
-        tolerations: TOLERATIONS,
-      },
-    },
+    { spec: { containers: [{ name: 'three' }, ONE, { name: 'two', tty: true }], tolerations: TOLERATIONS } },
   ],
 ];
 

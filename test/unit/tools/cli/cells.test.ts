@@ -1,7 +1,6 @@
 /** Text in columns of a terminal, and tables of it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-
 import { cut, cutStart, fitted, flow, widthOf } from '../../../../src/tools/cli/terminal/cells.ts';
 import {
   figureColumn,

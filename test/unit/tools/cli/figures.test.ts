@@ -1,7 +1,6 @@
 /** Figures as short text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import {
   countText,
   durationText,
@@ -22,28 +21,14 @@ test('a rate below ten has a decimal', () => {
 
 test('a duration has at most five characters and the unit that suits it', () => {
   const texts = [0, 0.00085, 0.0032, 0.0099, 0.2, 0.9996, 9.96, 130, 1020, 18_000, 300_000].map(durationText);
-  assert.deepEqual(texts, [
-    '0µs',
-    '850µs',
-    '3.2ms',
-    '9.9ms',
-    '200ms',
-    '1.0s',
-    '10s',
-    '130s',
-    '17m',
-    '5h',
-    '3d',
-  ]);
+  assert.equal(texts.join(' '), '0µs 850µs 3.2ms 9.9ms 200ms 1.0s 10s 130s 17m 5h 3d');
   for (let value = 1e-7; value < 1e8; value *= 1.01)
     assert.ok(durationText(value).length <= 5, String(value));
 });
 
 test('a figure that does not exist is a dash', () => {
-  assert.deepEqual(
-    [countText, rateText, durationText, percentText].map((text) => text(undefined)),
-    ['–', '–', '–', '–'],
-  );
+  const dashes = [countText, rateText, durationText, percentText].map((text) => text(undefined));
+  assert.deepEqual(dashes, ['–', '–', '–', '–']);
 });
 
 test('a sparkline has a full block for the highest of its values', () => {

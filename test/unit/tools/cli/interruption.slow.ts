@@ -8,12 +8,9 @@ import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
 import { CommandRun } from './command.ts';
 
 /** A server that accepts connections and never answers, and its kubeconfig. */
-async function silentServer(folder: TemporaryFolder): Promise<
-  {
-    readonly kubeconfig: string;
-    readonly connected: Promise<unknown>;
-  } & AsyncDisposable
-> {
+async function silentServer(
+  folder: TemporaryFolder,
+): Promise<{ readonly kubeconfig: string; readonly connected: Promise<unknown> } & AsyncDisposable> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
   const connected = once(server, 'connection');

@@ -45,6 +45,8 @@ describe('a watch with a fault', () => {
     ['drops an event', 'client-node', droppingOne, /59 delivered, 1 lost, 0 duplicated, 0 reordered/],
     ['repeats an event', 'raw', doublingOne, /60 delivered, 0 lost, 1 duplicated, 0 reordered/],
     ['swaps two events', 'raw', reorderingTwo, /60 delivered, 0 lost, 0 duplicated, 1 reordered/],
+    ['drops an event', 'informer', droppingOne, /59 delivered, 1 lost, 0 duplicated, 0 reordered/],
+    ['swaps two events', 'informer', reorderingTwo, /60 delivered, 0 lost, 0 duplicated, 1 reordered/],
   ];
   async function runWith(edit: () => Edit, client: string): Promise<Ended> {
     await using scene = await startScene();

@@ -124,10 +124,8 @@ async function assertNothingLeft(server: EmbeddedApiServer): Promise<void> {
     assert.equal((await server.state(resource)).size, 0, resource);
   }
   const namespaces = [...(await server.state('namespaces')).keys()];
-  assert.deepEqual(
-    namespaces.filter((name) => name.includes('loadtest')),
-    [],
-  );
+  const left = namespaces.filter((name) => name.includes('loadtest'));
+  assert.deepEqual(left, []);
 }
 
 describe('a workload', () => {
@@ -152,10 +150,8 @@ phases: [create: {}, sync: {}, steady: { for: 1s, rate: 60 }]
     );
     const initial = Object.fromEntries(watchers.map(({ name, verdict }) => [name, verdict.initial]));
     assert.deepEqual(initial, { 'all 1': 30, 'all 2': 30, 'web 1': 5, 'web 2': 5, leases: 10 });
-    assert.deepEqual(
-      watchers.map(({ process }) => process),
-      [1, 2, 3, 3, 4],
-    );
+    const processes = watchers.map(({ process }) => process);
+    assert.deepEqual(processes, [1, 2, 3, 3, 4]);
     assert.equal(run.namespaces.length, 2);
     await assertNothingLeft(scene.server);
   });
@@ -174,10 +170,8 @@ phases:
     );
     const [one, , bystander] = watchers;
     assert.equal(one?.relists, 2);
-    assert.deepEqual(
-      one?.syncs.map(({ cause }) => cause),
-      ['start', 'storm', 'storm'],
-    );
+    const causes = one?.syncs.map(({ cause }) => cause);
+    assert.deepEqual(causes, ['start', 'storm', 'storm']);
     assert.equal((one?.verdict.delivered ?? 0) + (one?.verdict.covered ?? 0) >= 100, true);
     assert.deepEqual([bystander?.relists, bystander?.verdict.delivered], [0, 100]);
     assert.equal(marks.filter(({ type }) => type === 'fault').length, 2);
@@ -202,10 +196,8 @@ thresholds:
     const [, sockets, dropped] = watchers;
     assert.ok((sockets?.receivedBytes ?? 0) > 40_000);
     assert.ok((dropped?.cutWatches ?? 0) > 0);
-    assert.deepEqual(
-      thresholds.map(({ isMet }) => isMet),
-      [false, true],
-    );
+    const met = thresholds.map(({ isMet }) => isMet);
+    assert.deepEqual(met, [false, true]);
     assert.ok(['THRESHOLD', 'INVALID'].includes(conclusion.kind));
   });
 

@@ -37,22 +37,18 @@ test('tells which partitions are active, which move, and which no member serves'
     ],
     NOW_MS,
   );
-  assert.deepEqual(
-    partitions.map(({ owner, state, ageSeconds }) => [owner, state, ageSeconds]),
-    [
-      ['a.x.1', 'active', 50],
-      ['a.x.1', 'starting', 40],
-      ['b.y.1', 'not served', 40],
-      ['', 'not served', undefined],
-    ],
-  );
-  assert.deepEqual(
-    members.map(({ member, isAlive, holds, cannotTake }) => [member, isAlive, holds, cannotTake]),
-    [
-      ['a.x.1', true, 2, [2]],
-      ['b.y.1', false, 1, []],
-    ],
-  );
+  const states = partitions.map(({ owner, state, ageSeconds }) => [owner, state, ageSeconds]);
+  assert.deepEqual(states, [
+    ['a.x.1', 'active', 50],
+    ['a.x.1', 'starting', 40],
+    ['b.y.1', 'not served', 40],
+    ['', 'not served', undefined],
+  ]);
+  const found = members.map(({ member, isAlive, holds, cannotTake }) => [member, isAlive, holds, cannotTake]);
+  assert.deepEqual(found, [
+    ['a.x.1', true, 2, [2]],
+    ['b.y.1', false, 1, []],
+  ]);
 });
 
 test('has no partitions for a group without Leases', () => {

@@ -7,7 +7,6 @@ import type { RequestListener } from 'node:http';
 import { createServer as createRawServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
-
 import { readStats } from '../../../../src/tools/cli/top/top-source.ts';
 import type { StatsAddress } from '../../../../src/tools/cli/top/top-source.ts';
 import { serveStats } from '../../../../src/metrics/index.ts';
@@ -17,10 +16,7 @@ const NEVER = new AbortController().signal;
 
 /** Checks the message of the failed read. */
 async function refused(address: StatsAddress, message: RegExp, deadlineMs?: number): Promise<void> {
-  await assert.rejects(readStats(address, NEVER, deadlineMs), {
-    code: 'ERR_KUBELOOM_UNREACHABLE',
-    message,
-  });
+  await assert.rejects(readStats(address, NEVER, deadlineMs), { code: 'ERR_KUBELOOM_UNREACHABLE', message });
 }
 
 async function withServer(listener: RequestListener, use: (port: number) => Promise<void>): Promise<void> {

@@ -151,10 +151,8 @@ describe("client-node's informer as a watcher", () => {
     await using clientRun = await scene.reached();
     assert.deepEqual(scene.server.asked.slice(0, 4), ['list', 'watch 2', 'watch 3', 'list']);
     assert.deepEqual(countsOf(clientRun), { ...RIGHT, delivered: 2, covered: 1 });
-    assert.deepEqual(
-      clientRun.syncs.map(({ cause }) => cause),
-      ['start', 'server'],
-    );
+    const causes = clientRun.syncs.map(({ cause }) => cause);
+    assert.deepEqual(causes, ['start', 'server']);
   });
 
   it('is started again some seconds after an error, as its README says', async () => {

@@ -73,10 +73,8 @@ describe('the place of a run', () => {
     const collecting = await TestCluster.find(own, workload, 'nightly');
     assert.deepEqual(await collecting.remove(), []);
     assert.equal((await server.state('configmaps')).size, 0);
-    assert.deepEqual(
-      [...(await server.state('namespaces')).keys()].filter((name) => name.includes('loadtest')),
-      [],
-    );
+    const left = [...(await server.state('namespaces')).keys()].filter((name) => name.includes('loadtest'));
+    assert.deepEqual(left, []);
   });
 
   it('is removed by uid: what something else has made under a name of the run stays', async () => {

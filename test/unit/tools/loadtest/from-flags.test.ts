@@ -14,18 +14,12 @@ it('flags are a workload with one kind, one group of informers and one rate', ()
     threads: 0,
   });
   const { objects, watchers, phases, limits } = readWorkload(yaml, 'flags', { seed: 42 }, 7).workload;
-  assert.deepEqual(
-    objects.map(({ kind, count, size }) => [kind, count, size]),
-    [['ConfigMap', 300, { distribution: 'constant', bytes: 700 }]],
-  );
-  assert.deepEqual(
-    watchers.map(({ count, processes, threads, list }) => [count, processes, threads, list]),
-    [[3, 1, 0, 'watchlist']],
-  );
-  assert.deepEqual(
-    phases.map(({ type }) => type),
-    ['create', 'sync', 'steady'],
-  );
+  const kinds = objects.map(({ kind, count, size }) => [kind, count, size]);
+  assert.deepEqual(kinds, [['ConfigMap', 300, { distribution: 'constant', bytes: 700 }]]);
+  const groups = watchers.map(({ count, processes, threads, list }) => [count, processes, threads, list]);
+  assert.deepEqual(groups, [[3, 1, 0, 'watchlist']]);
+  const types = phases.map(({ type }) => type);
+  assert.deepEqual(types, ['create', 'sync', 'steady']);
   const [, , steady] = phases;
   assert.ok(steady?.type === 'steady');
   assert.equal(steady.durationMs, 500);

@@ -5,11 +5,7 @@ import { CommonEvents, Runs } from '../../../../src/tools/loadtest/watch/raw/com
 import { Deliveries } from '../../../../src/tools/loadtest/watch/raw/deliveries.ts';
 
 const LINE = Buffer.from('{"type":"MODIFIED","object":{"metadata":{"resourceVersion":"12"}}}');
-const FORM = {
-  lengthBytes: LINE.length,
-  versionAt: LINE.indexOf('12'),
-  typeByte: 'M'.charCodeAt(0),
-};
+const FORM = { lengthBytes: LINE.length, versionAt: LINE.indexOf('12'), typeByte: 'M'.charCodeAt(0) };
 
 describe('common events', () => {
   it('keep an event once, and recognize its line', () => {
@@ -56,10 +52,8 @@ describe('deliveries', () => {
     const deliveries = new Deliveries(1e6, 0);
     for (let index = 0; index < 10_000; index++) deliveries.add(index, 3e6 + index * 1000);
     assert.deepEqual(deliveries.seconds.get(2), 1000);
-    assert.equal(
-      [...deliveries.seconds.values()].reduce((sum, count) => sum + count, 0),
-      10_000,
-    );
+    const counted = [...deliveries.seconds.values()].reduce((sum, count) => sum + count, 0);
+    assert.equal(counted, 10_000);
     const { samples } = deliveries;
     assert.ok(samples.length >= 256 && samples.length <= 512, String(samples.length));
     for (const { index, calledUs } of samples) assert.equal(calledUs, 3e6 + index * 1000);
@@ -72,10 +66,8 @@ describe('deliveries', () => {
       for (let index = 0; index < 1000; index++) deliveries.add(index, index);
       return new Set(deliveries.samples.map(({ index }) => index));
     });
-    assert.deepEqual(
-      [...(kept[0] ?? [])].filter((index) => kept[1]?.has(index)),
-      [],
-    );
+    const common = [...(kept[0] ?? [])].filter((index) => kept[1]?.has(index));
+    assert.deepEqual(common, []);
   });
 
   it('end the sample of a change that is repeated without end', () => {

@@ -71,6 +71,8 @@ const TRUTH: Truth = {
   ]),
 };
 const FIRST_STATE = [event('ADDED', 'a', '1'), event('ADDED', 'b', '2'), bookmark('2', true)];
+const changes = (...versions: readonly string[]): object[] =>
+  versions.map((version) => event('MODIFIED', 'a', version));
 const NEVER = new AbortController().signal;
 
 function countsOf(watcher: RawWatcher): Record<string, number> {
@@ -82,9 +84,7 @@ const RIGHT = { initial: 2, delivered: 3, covered: 0, lost: 0, duplicated: 0, re
 
 describe('a raw watcher', () => {
   it('counts what a streaming list and its watch bring', async () => {
-    await using scene = await start((request) => {
-      request.send(...FIRST_STATE, ...['3', '4', '5'].map((version) => event('MODIFIED', 'a', version)));
-    });
+    await using scene = await start((request) => request.send(...FIRST_STATE, ...changes('3', '4', '5')));
     const watcher = await scene.reached();
     assert.deepEqual(countsOf(watcher), RIGHT);
     const { events, syncs, cacheEqualsList, latencies } = watcher.judge(TRUTH);
@@ -97,7 +97,7 @@ describe('a raw watcher', () => {
 
   it('lists in pages and watches from the version of the list', async () => {
     await using scene = await start((request) => {
-      if (request.isWatch) request.send(...['3', '4', '5'].map((version) => event('MODIFIED', 'a', version)));
+      if (request.isWatch) request.send(...changes('3', '4', '5'));
       else if (request.query['continue'] === undefined) {
         request.answer(200, list('2', [wirePod('a', '1')], { continue: 'more' }));
       } else request.answer(200, list('2', [wirePod('b', '2')]));
@@ -124,7 +124,7 @@ describe('a raw watcher', () => {
   it('continues from the last version when the connection is cut, and loses nothing', async () => {
     await using scene = await start((request, number) => {
       if (number === 0) request.send(...FIRST_STATE, event('MODIFIED', 'a', '3')).end();
-      else request.send(event('MODIFIED', 'a', '4'), event('MODIFIED', 'a', '5'));
+      else request.send(...changes('4', '5'));
     });
     const watcher = scene.watcher();
     await watcher.sync(NEVER);
@@ -138,7 +138,7 @@ describe('a raw watcher', () => {
   it('continues after it dropped its connection itself', async () => {
     await using scene = await start((request, number) => {
       if (number === 0) request.send(...FIRST_STATE, event('MODIFIED', 'a', '3'));
-      else request.send(event('MODIFIED', 'a', '4'), event('MODIFIED', 'a', '5'));
+      else request.send(...changes('4', '5'));
     });
     const watcher = scene.watcher();
     await watcher.sync(NEVER);
@@ -172,16 +172,14 @@ describe('a raw watcher', () => {
   }
 
   it('counts an event that the server left out as lost, and nothing else', async () => {
-    await using scene = await start((request) => {
-      request.send(...FIRST_STATE, event('MODIFIED', 'a', '3'), event('MODIFIED', 'a', '5'));
-    });
+    await using scene = await start((request) => request.send(...FIRST_STATE, ...changes('3', '5')));
     const watcher = await scene.reached();
     assert.deepEqual(countsOf(watcher), { ...RIGHT, delivered: 2, lost: 1 });
   });
 
   it('counts an event that came twice, and one that came late', async () => {
     await using scene = await start((request) => {
-      request.send(...FIRST_STATE, ...['3', '3', '5', '4'].map((version) => event('MODIFIED', 'a', version)));
+      request.send(...FIRST_STATE, ...changes('3', '3', '5', '4'));
     });
     const watcher = scene.watcher();
     await watcher.sync(NEVER);
@@ -198,7 +196,7 @@ describe('a raw watcher', () => {
           ['3', '4', '4', '5'],
           ['3', '4', '5'],
         ][number] ?? [];
-      request.send(...FIRST_STATE, ...versions.map((version) => event('MODIFIED', 'a', version)));
+      request.send(...FIRST_STATE, ...changes(...versions));
     });
     const watchers = [];
     for (let count = 0; count < 4; count++) watchers.push(await scene.reached());
@@ -234,7 +232,7 @@ describe('a raw watcher', () => {
   it('reports an answer that is not an event, and tries again later', async () => {
     await using scene = await start((request, number) => {
       if (number === 0) request.send(...FIRST_STATE, 'nonsense\n');
-      else request.send(...['3', '4', '5'].map((version) => event('MODIFIED', 'a', version)));
+      else request.send(...changes('3', '4', '5'));
     });
     const watcher = scene.watcher();
     await watcher.sync(NEVER);
@@ -257,9 +255,7 @@ describe('a raw watcher', () => {
   });
 
   it('asks for other credentials when the server refuses them, and continues with these', async () => {
-    await using next = await ScriptedServer.start((request) => {
-      request.send(...['3', '4', '5'].map((version) => event('MODIFIED', 'a', version)));
-    });
+    await using next = await ScriptedServer.start((request) => request.send(...changes('3', '4', '5')));
     await using scene = await start((request, number) => {
       if (number === 0) request.send(...FIRST_STATE).end();
       else request.answer(401, status(401, 'Unauthorized'));

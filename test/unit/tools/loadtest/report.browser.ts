@@ -64,10 +64,7 @@ class Reader implements AsyncDisposable {
     const plots = Number(await this.evaluate(`document.querySelectorAll('.plot').length`));
     assert.ok(plots > 5, `${plots} plots`);
     assert.equal(ink.length, plots);
-    assert.ok(
-      ink.every((pixels) => pixels > 100),
-      `pixels of the plots: ${ink.join(', ')}`,
-    );
+    assert.ok(Math.min(...ink) > 100, `pixels of the plots: ${ink.join(', ')}`);
     assert.deepEqual(this.#started.chromium.complaints, []);
   }
 

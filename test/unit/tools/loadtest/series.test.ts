@@ -25,12 +25,7 @@ it('a write counts in the seconds in which it was due, sent and answered, and is
   assert.deepEqual(atMs, [0, 1000, 2000]);
   assert.deepEqual(
     { rateAsked, sent, answered, pending },
-    {
-      rateAsked: [2, 0, 0],
-      sent: [1, 1, 0],
-      answered: [1, 0, 1],
-      pending: [1, 1, 0],
-    },
+    { rateAsked: [2, 0, 0], sent: [1, 1, 0], answered: [1, 0, 1], pending: [1, 1, 0] },
   );
   assert.deepEqual(latencyMs.dueToSent.max, [10, 200, null]);
   assert.deepEqual(latencyMs.sentToAnswered.max, [20, null, 1100]);

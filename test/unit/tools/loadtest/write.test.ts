@@ -42,10 +42,8 @@ describe('the times of writes', () => {
 
   it('become denser second by second on a ramp', () => {
     const seconds = times(10, 40, 4000).map((ms) => Math.floor(ms / 1000));
-    assert.deepEqual(
-      [0, 1, 2, 3].map((second) => seconds.filter((each) => each === second).length),
-      [10, 20, 30, 40],
-    );
+    const counts = [0, 1, 2, 3].map((second) => seconds.filter((each) => each === second).length);
+    assert.deepEqual(counts, [10, 20, 30, 40]);
   });
 
   it('are random around the rate with poisson arrival, and the same for the same seed', () => {
@@ -60,10 +58,8 @@ describe('the times of writes', () => {
   it('ascend, and end before the phase', () => {
     for (const arrival of ['constant', 'poisson'] as const) {
       const all = times(33, 66, 2500, arrival);
-      assert.deepEqual(
-        all.toSorted((one, other) => one - other),
-        all,
-      );
+      const ascending = all.toSorted((one, other) => one - other);
+      assert.deepEqual(ascending, all);
       assert.ok((all.at(-1) ?? 0) < 2500);
     }
   });
@@ -99,10 +95,8 @@ describe('an object', () => {
   }
 
   it('has its namespace and its labels by its number', () => {
-    assert.deepEqual(
-      [0, 1, 2].map((n) => namespaceOf(n, group('ConfigMap'), place)),
-      ['one', 'two', 'one'],
-    );
+    const namespaces = [0, 1, 2].map((n) => namespaceOf(n, group('ConfigMap'), place));
+    assert.deepEqual(namespaces, ['one', 'two', 'one']);
     assert.equal(labelsOf(4, group('ConfigMap'), place.run)['app'], 'db');
     assert.equal(labelsOf(4, group('ConfigMap'), place.run)['loadtest.kubeloom.dev/run'], place.run);
   });
@@ -129,10 +123,8 @@ describe('an object', () => {
     const { metadata: { labels = {}, annotations = {} } = {}, spec } = pod;
     assert.ok(Object.keys(labels).length >= 10 && Object.keys(annotations).length >= 10);
     assert.deepEqual([labels['app'], annotations['count'], annotations['padding']], ['db', '7', 'xxxx']);
-    assert.deepEqual(
-      [spec?.initContainers?.length, spec?.containers.map(({ env = [] }) => env.length)],
-      [2, [10, 0]],
-    );
+    const containers = [spec?.initContainers?.length, spec?.containers.map(({ env = [] }) => env.length)];
+    assert.deepEqual(containers, [2, [10, 0]]);
     assert.deepEqual([spec?.volumes?.length, spec?.nodeName], [2, 'fake-0']);
     const { body } = updateOf({ n: 1, count: 8, bytes: 4 }, 'status', realistic, place);
     const { status } = body as V1Pod;

@@ -1,5 +1,4 @@
 /** Sets of fields: their algebra, their form in managedFields, and their names in conflicts. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FieldSet, NO_FIELDS } from '../../../../../src/tools/apiserver/fields/field-set.ts';

@@ -1,5 +1,4 @@
 /** Managers of fields: managedFields, updates and applies. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

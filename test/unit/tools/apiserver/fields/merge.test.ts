@@ -1,5 +1,4 @@
 /** Typed values: their fields, their difference, their union, and the removal of fields. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FieldSet } from '../../../../../src/tools/apiserver/fields/field-set.ts';

@@ -1,5 +1,4 @@
 /** The types by which fields are owned: the table of built-in kinds, and schemas. */
-
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

@@ -181,10 +181,8 @@ describe('the feed of a ListerWatcher', () => {
     await until(() => next !== undefined);
     next?.({ type: 'BOOKMARK', object: thing(6) });
     await until(() => scene.end !== undefined);
-    assert.deepEqual(
-      scene.chunks.map((chunk) => Buffer.from(chunk).toString().split('\n').length - 1),
-      [5, 1],
-    );
+    const events = scene.chunks.map((chunk) => Buffer.from(chunk).toString().split('\n').length - 1);
+    assert.deepEqual(events, [5, 1]);
   });
 
   it('C133 stops a silent watch as soon as its request is closed', async () => {
@@ -336,9 +334,7 @@ describe('the transport of a feed', () => {
     await transport.dispose();
     assert.deepEqual(closed.calls, []);
     await disposed.failsWith('ERR_KUBELOOM_STOPPED');
-    assert.deepEqual(
-      posted.map((message) => ('part' in message ? `${message.request} ${message.part}` : '')),
-      ['1 open', '1 close', '2 open', '2 close'],
-    );
+    const requests = posted.map((message) => ('part' in message ? `${message.request} ${message.part}` : ''));
+    assert.deepEqual(requests, ['1 open', '1 close', '2 open', '2 close']);
   });
 });

@@ -91,10 +91,8 @@ for (const threads of THREADS) {
       assert.deepEqual(seen.slice(3, 5).toSorted(), ['delete default/after-1@2', 'delete default/after-2@3']);
       assert.deepEqual(seen.slice(5), ['update default/a@1']);
       await until(() => source.watches.length === 4);
-      assert.deepEqual(
-        source.watches.map(({ resourceVersion }) => resourceVersion),
-        ['1', '1', '2', '9'],
-      );
+      const versions = source.watches.map(({ resourceVersion }) => resourceVersion);
+      assert.deepEqual(versions, ['1', '1', '2', '9']);
       await scene.error('ERR_KUBELOOM_LISTER_WATCHER', /watch\(\) of the ListerWatcher failed: cable cut/);
       await scene.error('ERR_KUBELOOM_LISTER_WATCHER', /torn/);
       assert.match((await scene.error('ERR_KUBELOOM_GONE')).message, /gone/);

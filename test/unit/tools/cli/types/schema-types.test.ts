@@ -150,26 +150,22 @@ describe('a name', () => {
       ['Mouse', 'mice'],
       ['Thing', 'a-b.c'],
     ] as const;
-    assert.deepEqual(
-      names.map(([kind, plural]) => pluralName(kind, plural)),
-      [
-        'certificates',
-        'certificateRequests',
-        'networkPolicies',
-        'httpRoutes',
-        'xBuckets',
-        'cnis',
-        'mice',
-        'aBC',
-      ],
-    );
+    const plurals = names.map(([kind, plural]) => pluralName(kind, plural));
+    assert.deepEqual(plurals, [
+      'certificates',
+      'certificateRequests',
+      'networkPolicies',
+      'httpRoutes',
+      'xBuckets',
+      'cnis',
+      'mice',
+      'aBC',
+    ]);
   });
 
   it('is taken once, and is not a reserved word', () => {
     const names = new Identifiers('Name');
-    assert.deepEqual(
-      ['Name', 'Name', 'Name2', 'default', '1st'].map((name) => names.take(name)),
-      ['Name2', 'Name3', 'Name22', '_default', '_1st'],
-    );
+    const taken = ['Name', 'Name', 'Name2', 'default', '1st'].map((name) => names.take(name));
+    assert.deepEqual(taken, ['Name2', 'Name3', 'Name22', '_default', '_1st']);
   });
 });

@@ -99,15 +99,13 @@ describe('kubeloom types', () => {
       ),
     );
     const names = exportsOf(await printed(context, [file]));
-    assert.deepEqual(
-      names.filter((_, index) => index % 2 === 0),
-      [
-        'AExampleComWidget',
-        'BBExampleComWidget',
-        ...['V10', 'V1', 'V2beta1', 'V1beta2', 'V1alpha1', 'Old'].map((name) => `Backup${name}`),
-        'NonNullable2',
-      ],
-    );
+    const kinds = names.filter((_, index) => index % 2 === 0);
+    assert.deepEqual(kinds, [
+      'AExampleComWidget',
+      'BBExampleComWidget',
+      ...['V10', 'V1', 'V2beta1', 'V1beta2', 'V1alpha1', 'Old'].map((name) => `Backup${name}`),
+      'NonNullable2',
+    ]);
     assert.deepEqual(names.slice(1, 6), [
       'aExampleComWidgets',
       'BBExampleComWidget',

@@ -84,18 +84,14 @@ describe('the parts of a run', () => {
   it('become one result, with the watchers in the order of the workload', () => {
     const result = resultOf([{ part: leadPart() }, second, third]);
     assert.deepEqual(result.conclusion, { kind: 'PASS', reasons: [] });
-    assert.deepEqual(
-      result.watchers.map(({ name, process }) => `${name}: ${process}`),
-      ['watchers 1: 1', 'watchers 2: 3', 'watchers 3: 5', 'more 1: 2', 'more 2: 4'],
-    );
-    assert.deepEqual(
-      result.run.indexes?.map(({ host, processes }) => [host, processes]),
-      [
-        ['host-0', [1, 2]],
-        ['host-1', [3, 4]],
-        ['host-2', [5]],
-      ],
-    );
+    const placed = result.watchers.map(({ name, process }) => `${name}: ${process}`);
+    assert.deepEqual(placed, ['watchers 1: 1', 'watchers 2: 3', 'watchers 3: 5', 'more 1: 2', 'more 2: 4']);
+    const processes = result.run.indexes?.map(({ host, processes }) => [host, processes]);
+    assert.deepEqual(processes, [
+      ['host-0', [1, 2]],
+      ['host-1', [3, 4]],
+      ['host-2', [5]],
+    ]);
     assert.equal(result.series.processes.length, 5);
     assert.match(resultText(result), /^indexes +0 on host-0, 1 on host-1, 2 on host-2; answered to handler/m);
   });
@@ -118,10 +114,8 @@ describe('the parts of a run', () => {
         'index 2 is missing: it does not\\nreport',
       ],
     });
-    assert.deepEqual(
-      result.watchers.map(({ name }) => name),
-      ['watchers 1', 'more 1'],
-    );
+    const names = result.watchers.map(({ name }) => name);
+    assert.deepEqual(names, ['watchers 1', 'more 1']);
   });
 
   it('are INVALID without that of index 0, with the reason that it gave', () => {
