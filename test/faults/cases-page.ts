@@ -4,7 +4,7 @@ import { CASES as REAL } from './cases.ts';
 
 const HEAD = `# Cases of faults
 
-What the simulator and \`npm run suite -- faults\` run ([reliability](/reliability.md)). Codes are without \`ERR_KUBELOOM_\`; where there is no code, nothing may be reported.
+What the simulator and \`npm run suite -- faults\` run ([reliability](/reliability.md)). The codes omit the prefix \`ERR_KUBELOOM_\`. If a row names no code, the informer may report no error.
 
 | case | what | expected | codes | proven in |
 |---|---|---|---|---|

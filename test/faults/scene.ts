@@ -3,13 +3,13 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads } from '../../src/index.ts';
 import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { HANG_MS } from '../kit/hang.ts';
+import { until } from '../kit/until.ts';
 import { CaseScene } from '../sim/faults/case-scene.ts';
 import type { SceneParts } from '../sim/faults/case-scene.ts';
 import type { FaultCase } from '../sim/faults/fault-case.ts';
 import { ChaosProxy } from './chaos-proxy.ts';
 import type { TlsFiles } from './chaos-proxy-process.ts';
 
-const LOOK_MS = 10;
 const FLOOD_MS = 600_000;
 
 /** A case that the simulator cannot run. */
@@ -61,12 +61,8 @@ export class Scene extends CaseScene {
     }));
   }
 
-  async until(isDone: () => boolean | Promise<boolean>, what: string): Promise<void> {
-    const end = performance.now() + HANG_MS;
-    while (!(await isDone())) {
-      if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
-      await this.later(LOOK_MS);
-    }
+  until(isDone: () => boolean | Promise<boolean>, what: string): Promise<void> {
+    return until(isDone, what);
   }
 
   later(ms: number): Promise<void> {

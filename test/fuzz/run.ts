@@ -3,7 +3,7 @@
  *
  *   npm run suite -- fuzz                                every target's number of cases, from a random seed
  *   npm run suite -- fuzz --seed 1                    the cases from this seed on, as CI runs them
- *   npm run suite -- fuzz --seed 1 --fifths 0,3       those of them whose seed leaves these remainders of five
+ *   npm run suite -- fuzz --seed 1 --fifths 0,3       cases whose seed modulo 5 is 0 or 3
  *   npm run suite -- fuzz --seconds 600               all targets in turn, for this time
  *   npm run suite -- fuzz --target lists --case 7     one case again
  */

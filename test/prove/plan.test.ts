@@ -35,7 +35,7 @@ test('CI runs each subject of the whole proof, in every run or by turn', () => {
   );
 });
 
-test('the commands of a checkout in README.md are those of CI', () => {
+test('CI runs the commands that README.md names for a checkout', () => {
   const [commands = ''] = /^npm ci .*?(?= #)/m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
   const installs = readFileSync(join(ROOT, '.ci/run'), 'utf8').split('\n');
   const run = [...installs, ...stepsOfCi('soak', '0').map(({ command }) => command)];

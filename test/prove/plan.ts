@@ -1,6 +1,6 @@
 /**
- * The steps that prove a commit, as data: those of CI, of which one has its turn by the commit, and all of them for
- * `npm run prove`. Pure.
+ * The steps that prove a commit, as data. CI runs a core and a suite that the commit's hash chooses; `npm run prove` runs every
+ * step. Pure.
  */
 import { turnAmong } from '../runtimes/commit.ts';
 
@@ -12,6 +12,8 @@ export interface ProofStep {
   readonly debian?: Readonly<Record<string, string>>;
   /** True when the step needs Go, and the control plane that Go builds. */
   readonly needsGo?: true;
+  /** True when no other step can run after this step has failed. */
+  readonly isNeeded?: true;
 }
 
 const suite = (name: string, args = ''): string => `npm run --silent suite -- ${name} ${args}`.trim();
@@ -66,7 +68,7 @@ export const TURNS: Readonly<Record<string, readonly ProofStep[]>> = {
 };
 
 const FIRST: readonly ProofStep[] = [
-  { name: 'types, lint, format', command: 'npm run --silent check' },
+  { name: 'types, lint, format', command: 'npm run --silent check', isNeeded: true },
   { name: 'the public surface', command: 'npm run --silent api' },
   { name: 'quick tests', command: 'npm test' },
 ];

@@ -89,7 +89,7 @@ async function runSteps(
       try {
         return await runLogged(step.command, log, environment);
       } catch (error) {
-        isBroken = index === 0 && environment['NODE_OPTIONS'] === undefined;
+        isBroken ||= step.isNeeded === true;
         throw new Error(`${(error as Error).message}\n${failuresIn(readFileSync(log, 'utf8'))}`, {
           cause: error,
         });

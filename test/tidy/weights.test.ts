@@ -58,7 +58,7 @@ describe('a weight', () => {
   });
 });
 
-test('options are the members of every table, without those of a spread', () => {
+test('each member of a table of options counts, and a spread does not', () => {
   const code = `
     const A: OptionChecks<AOptions<unknown>> = {
       ...B, one: integer(1, 2), two,

@@ -37,7 +37,7 @@ export function readWeights(): Weights {
 }
 
 /**
- * Returns every number that has a limit. Lines are those of TypeScript, as `wc -l` counts them; `index.ts` and `workers` count as
+ * Returns every number that has a limit. The lines of TypeScript files count as in `wc -l`; `index.ts` and `workers` count as
  * rooms.
  */
 export function weigh(files: readonly SourceFile[]): ReadonlyMap<string, number> {
@@ -79,7 +79,7 @@ export function namesIn(report: string): number {
 const TABLE =
   /: OptionChecks<[^;]*?> = \{|\bnested(?:<[^;(]*>)?\(\{|= \{(?=[^{}]*\} satisfies OptionChecks<)/g;
 
-/** Returns how many options the tables of a file check: members of objects of OptionChecks, without those of a spread. */
+/** Returns how many options the tables of a file check: the members of each object of OptionChecks; a spread counts as no member. */
 export function optionsIn({ code }: Pick<SourceFile, 'code'>): number {
   let options = 0;
   for (const { 0: start, index } of code.matchAll(TABLE)) options += membersFrom(code, index + start.length);

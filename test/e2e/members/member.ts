@@ -47,7 +47,7 @@ async function work(
   const inTenure = `${partition}/${epoch}/${key}`;
   const uid = object?.uid ?? uids.get(inTenure);
   if (object) uids.set(inTenure, object.uid);
-  // An object that comes and goes under the name after that is another one.
+  // A later object of the same name has a different uid.
   else uids.delete(inTenure);
   // It came and went while its key waited: no object to judge.
   if (uid === undefined) return;

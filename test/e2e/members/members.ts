@@ -87,7 +87,7 @@ export class Members implements AsyncDisposable {
     this.#members.set(identity, { identity, child, proxy, exited, isStruck: false, isEnding: false });
   }
 
-  /** Ends a member, which another one replaces. */
+  /** Ends a member and starts a successor. */
   async replace(identity: string, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const member = this.#members.get(identity);
     if (member) await this.#end(member, signal);

@@ -15,7 +15,8 @@ import { SCENARIOS_OF_SERVERS } from './scenarios-of-servers.ts';
 import { clientOf } from './stage.ts';
 import type { Client, Clients } from './stage.ts';
 
-const SCENARIOS: Scenarios = { ...SCENARIOS_OF_SERVERS, ...SCENARIOS_OF_PROGRAMS, ...SCENARIOS_OF_OBJECTS };
+const GROUPS: readonly Scenarios[] = [SCENARIOS_OF_SERVERS, SCENARIOS_OF_PROGRAMS, SCENARIOS_OF_OBJECTS];
+const SCENARIOS: Scenarios = Object.fromEntries(GROUPS.flatMap((group) => Object.entries(group)));
 /** Node that loads client-node 2. */
 const NODE_MIN = 22;
 
@@ -33,6 +34,11 @@ async function resultOf({ steps, options }: Scenario, client: Client): Promise<u
   const result: unknown = JSON.parse(JSON.stringify(await steps(stage)));
   return result;
 }
+
+test('no two scenarios have one title: a later scenario would replace the earlier scenario', () => {
+  const titles = GROUPS.flatMap((group) => Object.keys(group));
+  assert.deepEqual(titles, Object.keys(SCENARIOS));
+});
 
 for (const [name, clientNode] of majors) {
   describe(`kubeloom's informer beside the informer of ${name}`, () => {
