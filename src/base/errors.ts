@@ -35,9 +35,18 @@ function hasCause(options: unknown): options is { readonly cause: unknown } {
   return typeof options === 'object' && options !== null && 'cause' in options;
 }
 
+/** Returns whether a thrown value is of a class. A proxy of the program may throw when it is asked: it is of none. */
+export function isA<T>(value: unknown, type: abstract new (...given: never[]) => T): value is T {
+  try {
+    return value instanceof type;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns any error as a KubeloomError; another value becomes the cause. */
 export function withCode(error: unknown): KubeloomError {
-  if (error instanceof KubeloomError) return error;
+  if (isA(error, KubeloomError)) return error;
   return new KubeloomError('ERR_KUBELOOM_UNEXPECTED', firstLineOf(error), { cause: error });
 }
 
@@ -73,9 +82,9 @@ export interface ErrorMessage {
 
 /** Returns the message for an error. The code of another package's error is sent as `errno`. */
 export function toErrorMessage(error: unknown): ErrorMessage {
-  const isOurs = error instanceof KubeloomError;
+  const isOurs = isA(error, KubeloomError);
   const base = { code: isOurs ? error.code : 'ERR_KUBELOOM_UNEXPECTED', message: messageOf(error) } as const;
-  if (!(error instanceof Error)) return base;
+  if (!isA(error, Error)) return base;
   const details = isOurs ? detailsOf(error) : errnoOf(error);
   const hasDetails = Object.keys(details).length > 0;
   return { ...base, stack: error.stack ?? '', ...(hasDetails ? { details } : {}) };
@@ -105,6 +114,6 @@ function detailsOf(error: KubeloomError): Record<string, string | number | boole
 
 /** Wraps an error of a user's function in a coded error that names the function; keeps a coded error as it is. */
 export function wrapped(code: ErrorCode, what: string, cause: unknown): KubeloomError {
-  if (cause instanceof KubeloomError) return cause;
+  if (isA(cause, KubeloomError)) return cause;
   return new KubeloomError(code, `${what}: ${messageOf(cause)}`, { cause });
 }

@@ -3,6 +3,7 @@
  * out.
  */
 import type { Clock } from './clock.ts';
+import { isA } from './errors.ts';
 import type { KubeloomError } from './errors.ts';
 import { escapeControls } from './printable.ts';
 
@@ -57,6 +58,6 @@ export class LimitedWarnings {
  * failed system calls have no line of the program in their stacks.
  */
 function stackOf({ cause }: KubeloomError): string | undefined {
-  if (!(cause instanceof Error) || !cause.stack || 'syscall' in cause) return undefined;
+  if (!isA(cause, Error) || !cause.stack || 'syscall' in cause) return undefined;
   return cause.stack.split('\n').map(escapeControls).join('\n');
 }

@@ -2,8 +2,11 @@
  * The logger of a program, in the shape that pino and the console share: fields first, then the message. pino merges the
  * fields into the line; the console prints them before the message.
  */
+import { inspect } from 'node:util';
 import { callGuarded, warn } from './callbacks.ts';
+import { isA } from './errors.ts';
 import type { KubeloomError } from './errors.ts';
+import { inspectAs } from './inspect-as.ts';
 import { having } from './option-checks.ts';
 import type { OptionCheck } from './option-checks.ts';
 
@@ -35,22 +38,45 @@ export const aLogger: OptionCheck = having('a logger with debug(), info(), warn(
 
 /**
  * Returns a logger that adds fields to each line. An error as the first argument becomes the field `err`, which pino prints with
- * the stack. An error that the program's logger throws becomes a process warning.
+ * the stack. An error that the program's logger throws becomes a process warning: kubeloom calls a logger only through this one.
  */
-export function loggerWith(log: Logger, bound: object): Logger {
+export function loggerWith(log: Logger, bound: object = {}): Logger {
   const at =
     (level: Level) =>
     (first: object | string, message?: string): void => {
       const text = typeof first === 'string' ? first : message;
-      const own = first instanceof Error ? { err: first } : first;
-      const fields = typeof own === 'string' ? bound : { ...bound, ...own };
-      callGuarded('log', () => (text === undefined ? log[level](fields) : log[level](fields, text)));
+      const own = isA(first, Error) ? { err: first } : first;
+      const fields = typeof own === 'string' ? { ...bound } : { ...bound, ...own };
+      inspectAs(fields, inLine);
+      callGuarded('log', () => {
+        if (text === undefined) return log[level](fields);
+        return Object.keys(fields).length === 0 ? log[level](text) : log[level](fields, text);
+      });
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** Writes an error as a line with the code, or emits a process warning if there is no log. */
-export function warnIn(log: Logger | undefined, error: KubeloomError): void {
-  if (log) loggerWith(log, { code: error.code, err: error }).warn(error.message);
-  else warn(error);
+/** Returns the text of fields at the console, which would print them, and the stack of an error, in several lines. */
+function inLine(fields: object): string {
+  const values = Object.entries(fields).map(([name, value]) => [
+    name,
+    isA(value, Error) ? stackOf(value) : value,
+  ]);
+  return joined(inspect(Object.fromEntries(values), { breakLength: Infinity, compact: true }));
+}
+
+function stackOf({ stack, cause }: Error): string {
+  return joined(cause === undefined ? String(stack) : `${stack} [cause]: ${inspect(cause)}`);
+}
+
+function joined(lines: string): string {
+  return lines.replaceAll(/\s*\n\s*/g, ' ');
+}
+
+/** Writes an error as a line with the code, or emits a process warning if there is no log. @param what begins the line */
+export function warnIn(log: Logger | undefined, error: KubeloomError, what?: string): void {
+  const { code } = error;
+  const message = what === undefined ? error.message : `${what}: ${error.message}`;
+  if (log) loggerWith(log, { code, err: error }).warn(message);
+  else warn({ code, message });
 }

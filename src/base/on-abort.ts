@@ -1,5 +1,6 @@
 /** Listening to signals, also to a signal that was aborted before, and with many listeners: more than ten are no leak here. */
 import { setMaxListeners } from 'node:events';
+import { isA } from './errors.ts';
 
 /**
  * Calls `callback` when the signal is aborted, before it returns when that has happened already. No other code listens to the
@@ -34,6 +35,6 @@ export function isAbortOf(error: unknown, signal: AbortSignal | undefined): bool
   if (!signal?.aborted) return false;
   const reason: unknown = signal.reason;
   if (error === reason) return true;
-  if (!(error instanceof Error) || error.name !== 'AbortError') return false;
+  if (!isA(error, Error) || error.name !== 'AbortError') return false;
   return error.cause === undefined || error.cause === reason;
 }

@@ -1,5 +1,5 @@
 /**
- * The secrets with which this thread makes requests: tokens, passwords, keys. A server or a proxy may repeat them in any
+ * The secrets with which this thread makes requests: tokens and passwords. A server or a proxy may repeat them in any
  * part of its answer, so they are hidden in every message of an error.
  */
 

@@ -60,7 +60,7 @@ export interface ManagerOptions {
   /** Called when all caches are filled, before any election: a readiness probe may succeed. */
   readonly onReady?: () => void;
   /**
-   * Receives the lines of the manager, the controllers and the caches: pino, `console`, or a logger of the same shape.
+   * Receives the lines of the manager, the controllers, the caches and the leader elector: pino, `console`, or a logger of the same shape.
    * Each line about a reconciliation contains the fields `controller`, `key` and `reconcileID`. Default: failures are
    * process warnings.
    */

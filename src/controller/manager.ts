@@ -20,6 +20,7 @@ import { serveHealthWith } from '../metrics/serve-health.ts';
 import type { ServeHealthOptions } from '../metrics/serve-health.ts';
 import { ControllerSet } from './controller-set.ts';
 import type { ManagedController, QueueFigures } from './managed-controller.ts';
+import { LeaderElector } from './leader-election/leader-elector.ts';
 import { ObjectClient } from './object-client.ts';
 import { MANAGER_CHECKS } from './controller-options.ts';
 import type { ControllerBuilder, ControllerOptions, ManagerOptions } from './controller-options.ts';
@@ -45,9 +46,10 @@ export class Manager {
   /** @throws ERR_KUBELOOM_OPTION */
   constructor(source: ServerSource, options: ManagerOptions = {}) {
     checkOptions('options of a manager', options, MANAGER_CHECKS);
-    const { clock = realClock, log } = options;
+    const { clock = realClock, log, leaderElector } = options;
     this.#options = options;
-    this.#log = log && loggerWith(log, {});
+    this.#log = log && loggerWith(log);
+    if (log && leaderElector instanceof LeaderElector) leaderElector.useLog(log);
     this.client = new ObjectClient(source, options.client);
     this.cache = new InformersMap(source, { ...(log ? { log } : {}), ...options.cache });
     this.#set = new ControllerSet({ cache: this.cache, client: this.client, clock, log });

@@ -45,7 +45,6 @@ export class ReconcileLog {
     const log = loggerWith(this.#log ?? console, { controller: this.#controller, key, reconcileID });
     const begun = { reconcileID, log, startMs: this.#clock.now() };
     this.#inProgress.set(key, begun);
-    if (this.#log) log.debug('reconciling');
     return begun;
   }
 

@@ -26,9 +26,15 @@ import type { ProxyAddress, ServerAddress } from './server-address.ts';
 
 /** The kernel's probe finds a peer that vanished, even while a paused socket is not read. */
 const KEEP_ALIVE_DELAY_MS = 30_000;
+/** The buffers of the system hold more of a request than a server reads after an early answer: Go's server closes beyond this. */
+const UNREAD_BYTES_MAX = 262_144;
+/** After this silence on a doubtful connection a read is sent over another. */
+const DOUBT_MS = 1000;
 
 export class Http1Connection {
   readonly closed: Promise<void>;
+  /** True while the server may not have read the last request. A write does not wait behind such a request. */
+  isDoubtful = false;
   /** The socket that carries requests; the socket to the proxy until the tunnel is open. */
   socket: Socket;
   readonly #server: ServerAddress;
@@ -164,7 +170,7 @@ export class Http1Connection {
 export interface Connections {
   readonly clock: Clock;
   /** @throws Node's error for an unusable address or unusable certificates */
-  acquire(isFresh: boolean): Http1Connection;
+  acquire(isFresh: boolean, isRepeatable: boolean): Http1Connection;
   /** Returns the connection for the next request. */
   release(connection: Http1Connection): void;
   /** Closes the idle connections: the server is silent, so they may be dead as well. */
@@ -226,7 +232,7 @@ export class Http1Exchange implements HttpExchange {
 
   start(request: string | Buffer, isFresh = false): void {
     this.#request = request;
-    const connection = this.#connections.acquire(isFresh);
+    const connection = this.#connections.acquire(isFresh, this.#rules.isRepeatable);
     this.#connection = connection;
     connection.exchange = this;
     this.#isReused = connection.isOpen;
@@ -237,9 +243,13 @@ export class Http1Exchange implements HttpExchange {
   connected(): void {
     if (this.#isRefused()) return;
     this.#connection?.socket.write(this.#request, 'latin1');
-    this.#cancelTimeout = this.#connections.clock.schedule(this.#headersTimeoutMs, () => {
+    const isDoubtful = this.#connection?.isDoubtful === true && this.#headersTimeoutMs > DOUBT_MS;
+    const limitMs = isDoubtful ? DOUBT_MS : this.#headersTimeoutMs;
+    this.#cancelTimeout = this.#connections.clock.schedule(limitMs, () => {
       this.#connections.closeIdle();
-      this.fail(new TransportFailure('HTTP_HEADERS_TIMEOUT', 'no answer in time'));
+      // The end of a doubtful connection sends the request again.
+      if (isDoubtful) this.#connection?.socket.destroy();
+      else this.fail(new TransportFailure('HTTP_HEADERS_TIMEOUT', 'no answer in time'));
     });
     this.#sink.sent?.();
   }
@@ -357,7 +367,9 @@ export class Http1Exchange implements HttpExchange {
   #finish(error: KubeloomError | undefined): void {
     const connection = this.#connection;
     const isReusable = !error && this.#parser.isReusable && !this.#hasSurplus;
-    if (connection?.isOpen && isReusable) {
+    // The server may answer before it has read the request: the next request would wait behind the rest of the body.
+    if (connection?.isOpen && isReusable && connection.socket.writableLength === 0) {
+      connection.isDoubtful = this.#request.length > UNREAD_BYTES_MAX;
       this.#connection = undefined;
       this.#connections.release(connection);
     }

@@ -97,10 +97,11 @@ export class Http1Transport implements HttpTransport, Connections {
     await Promise.all(closing);
   }
 
-  acquire(isFresh: boolean): Http1Connection {
+  acquire(isFresh: boolean, isRepeatable: boolean): Http1Connection {
     for (let idle = isFresh ? undefined : this.#idle.pop(); idle; idle = this.#idle.pop()) {
       idle.cancelTimeout();
-      if (idle.connection.isOpen) return idle.connection;
+      if (idle.connection.isOpen && (isRepeatable || !idle.connection.isDoubtful)) return idle.connection;
+      idle.connection.destroy();
     }
     const connection = new Http1Connection(
       this.#server,
@@ -137,7 +138,7 @@ export class Http1Transport implements HttpTransport, Connections {
 /** A server may repeat what it received; names of users and the like are no secrets. */
 const PUBLIC_HEADER = /^(impersonate-.*|user-agent|accept)$/i;
 
-function secretsOf({ headers, key = '', proxy = '' }: ConnectionOptions): string[] {
+function secretsOf({ headers, proxy = '' }: ConnectionOptions): string[] {
   const values = Object.entries(headers).flatMap(([name, value]) =>
     PUBLIC_HEADER.test(name) ? [] : [value].flat(),
   );
@@ -148,8 +149,7 @@ function secretsOf({ headers, key = '', proxy = '' }: ConnectionOptions): string
       `Basic ${Buffer.from(decodeURIComponent(`${username}:${password}`)).toString('base64')}`,
     );
   }
-  const lines = key.split('\n').filter((line) => !line.startsWith('-----'));
-  return [...values.flatMap(partsOf), ...lines.map((line) => line.trim())];
+  return values.flatMap(partsOf);
 }
 
 /** Returns `Bearer TOKEN` and `Basic …` without the scheme, and the password of the latter. */

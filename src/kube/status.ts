@@ -77,6 +77,8 @@ export class KubeStatusError extends KubeloomError {
       code,
       `${where} answered ${httpStatus}${reason}: ${said}; ${isRedirect(httpStatus) ? REDIRECT_ADVICE : advice(code)}`,
     );
+    // The frames are those of the socket's callback, none of the program.
+    this.stack = `${this.name}: ${this.message}`;
     this.httpStatus = httpStatus;
     this.reason = status.reason;
     this.serverMessage = status.message;

@@ -3,7 +3,7 @@
  * answer names the checks that fail and withholds the reasons, which are for the log.
  */
 import type { Clock } from '../base/clock.ts';
-import { KubeloomError, firstLineOf } from '../base/errors.ts';
+import { KubeloomError, firstLineOf, isA } from '../base/errors.ts';
 import { warnIn } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
 import { onAbort } from '../base/on-abort.ts';
@@ -16,12 +16,18 @@ import type { Answer } from './http-server.ts';
  */
 export type HealthCheck = (signal: AbortSignal) => unknown;
 
+/** Wrapped, because a promise would call a member `then` of what the check threw. */
+interface Failure {
+  readonly error: unknown;
+}
+
 /** Why a check of kubeloom itself fails in the ordinary course of a start or a stop. */
 export class NotReadyYet extends Error {}
 
 export interface CheckParts {
   readonly limitMs: number;
   readonly clock: Clock;
+  /** Throws nothing: a check is answered, also by a program whose logger fails. */
   readonly log: Logger | undefined;
   /** Aborted when the server is closed. */
   readonly closed: AbortSignal;
@@ -98,8 +104,9 @@ class RunningCheck {
     const { limitMs, clock, closed } = this.#parts;
     const limit = new TimeLimit(limitMs, closed, clock);
     const { signal } = limit;
-    const over = new Promise<Error>((resolve) => {
-      onAbort(signal, () => resolve(new Error(`it has not ended within ${limitMs} ms (checkTimeoutMs)`)));
+    const over = new Promise<Failure>((resolve) => {
+      const error = new Error(`it has not ended within ${limitMs} ms (checkTimeoutMs)`);
+      onAbort(signal, () => resolve({ error }));
     });
     const called = this.#run(signal).finally(() => {
       limit[Symbol.dispose]();
@@ -110,30 +117,29 @@ class RunningCheck {
     return failure === undefined;
   }
 
-  /** Returns the reason of a failure. */
-  async #run(signal: AbortSignal): Promise<unknown> {
+  async #run(signal: AbortSignal): Promise<Failure | undefined> {
     try {
       const result = await this.#check(signal);
-      return result === false ? new NotReadyYet('it returned false') : undefined;
+      return result === false ? { error: new NotReadyYet('it returned false') } : undefined;
     } catch (error) {
-      return error ?? new Error('it threw no error');
+      return { error: error ?? new Error('it threw no error') };
     }
   }
 
   /** Reports the first failure of a kind, and the success after it. */
-  #report(failure: unknown): void {
+  #report(failure: Failure | undefined): void {
     const { log } = this.#parts;
-    const reason = failure === undefined ? undefined : firstLineOf(failure);
+    const reason = failure && firstLineOf(failure.error);
     if (reason === this.#failure) return;
     this.#failure = reason;
-    if (reason === undefined) {
+    if (failure === undefined) {
       log?.info(`${this.#title} passes`);
       return;
     }
     const error = new KubeloomError('ERR_KUBELOOM_HEALTH_CHECK', `${this.#title} fails: ${reason}`, {
-      cause: failure,
+      cause: failure.error,
     });
-    if (failure instanceof NotReadyYet) log?.info(error.message);
+    if (isA(failure.error, NotReadyYet)) log?.info(error.message);
     else warnIn(log, error);
   }
 }

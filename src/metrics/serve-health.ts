@@ -6,7 +6,7 @@ import type { RequestListener, Server } from 'node:http';
 import { backgroundClock, scheduleEvery } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf, withCode } from '../base/errors.ts';
-import { aLogger, warnIn } from '../base/logger.ts';
+import { aLogger, loggerWith, warnIn } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
 import {
   callback,
@@ -107,11 +107,14 @@ export async function serveHealthWith(
   options: ServeHealthOptions,
   ownReadiness: Readonly<Record<string, HealthCheck>>,
 ): Promise<HttpServer> {
-  const { port, host, tls, log, clock = backgroundClock } = options;
+  const { port, host, tls, clock = backgroundClock } = options;
+  const log = options.log && loggerWith(options.log);
   const closing = new AbortController();
-  const answers = answersOf(options, ownReadiness, closing.signal);
+  const answers = answersOf(options, log, ownReadiness, closing.signal);
   const onRequest: RequestListener = (request, response) => {
-    void answers(request.url ?? '').then((answer) => respond(request, response, answer));
+    void answers(request.url ?? '')
+      .catch((error: unknown) => unanswered(log, withCode(error)))
+      .then((answer) => respond(request, response, answer));
   };
   const secure = tls && (await secureServer(tls, onRequest));
   const server = secure?.server ?? (await import('node:http')).createServer(onRequest);
@@ -128,13 +131,14 @@ export async function serveHealthWith(
   return { address: listening.address, close, [Symbol.asyncDispose]: close };
 }
 
-/** Returns the function that answers a path. It never rejects. */
+/** Returns the function that answers a path. */
 function answersOf(
   options: ServeHealthOptions,
+  log: Logger | undefined,
   ownReadiness: Readonly<Record<string, HealthCheck>>,
   closed: AbortSignal,
 ): (url: string) => Promise<Answer> {
-  const { checkTimeoutMs = CHECK_TIMEOUT_MS, clock = backgroundClock, log } = options;
+  const { checkTimeoutMs = CHECK_TIMEOUT_MS, clock = backgroundClock } = options;
   const { metrics = prometheusText } = options;
   const parts = { limitMs: checkTimeoutMs, clock, log, closed };
   const paths = new Map([
@@ -158,12 +162,18 @@ async function metricsAnswer(
   log: Logger | undefined,
 ): Promise<Answer> {
   try {
-    return { status: 200, contentType: PROMETHEUS_CONTENT_TYPE, body: await metrics() };
+    const body: unknown = await metrics();
+    text('the result of metrics', body);
+    return { status: 200, contentType: PROMETHEUS_CONTENT_TYPE, body: String(body) };
   } catch (cause) {
     const message = `metrics threw: ${firstLineOf(cause)}`;
-    warnIn(log, new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }));
-    return { status: 500, body: 'the metrics cannot be read: see the log of the program\n' };
+    return unanswered(log, new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }));
   }
+}
+
+function unanswered(log: Logger | undefined, error: KubeloomError): Answer {
+  warnIn(log, error);
+  return { status: 500, body: 'there is no answer: see the log of the program\n' };
 }
 
 function livenessChecks(options: ServeHealthOptions): Readonly<Record<string, HealthCheck>> {

@@ -93,7 +93,7 @@ export class LeaderElector {
   readonly #options: LeaderElectorOptions;
   readonly #lock: ResourceLock;
   readonly #rules: ElectionRules;
-  readonly #log: Logger | undefined;
+  #log: Logger | undefined;
   #election: Election | undefined;
 
   /** @throws ERR_KUBELOOM_OPTION unless leaseDurationMs > renewDeadlineMs > 1.2 × retryPeriodMs, or for a wrong option */
@@ -103,10 +103,14 @@ export class LeaderElector {
     this.#lock = lockOf(options);
     nonEmpty('identity of the lock', this.#lock.identity);
     this.identity = this.#lock.identity;
-    const { log } = options;
-    this.#log = log && loggerWith(log, { lease: this.#lock.describe(), identity: this.identity });
+    if (options.log) this.useLog(options.log);
     const { releaseOnCancel = true } = options;
     this.#rules = { ...timesOf(options), identity: this.identity, releaseOnCancel };
+  }
+
+  /** @internal Sets the log of the manager, unless the elector has a log of its own. */
+  useLog(log: Logger): void {
+    this.#log ??= loggerWith(log, { lease: this.#lock.describe(), identity: this.identity });
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Reports the errors of elections and partitions to the caller. */
 import { callGuarded } from '../../base/callbacks.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import type { KubeloomError } from '../../base/errors.ts';
 import { warnIn } from '../../base/logger.ts';
 import type { Logger } from '../../base/logger.ts';
 
@@ -13,10 +13,7 @@ type OnError = (error: KubeloomError) => void;
  * @param what names the election in lines and warnings
  */
 export function reporterOf(what: string, onError: OnError | undefined, log: Logger | undefined): OnError {
-  const warned: OnError = (error) => {
-    const { code, message } = error;
-    warnIn(log, new KubeloomError(code, `${what}: ${message}`, { cause: error }));
-  };
+  const warned: OnError = (error) => warnIn(log, error, what);
   return (error) => {
     if (onError) callGuarded('onError', () => onError(error), warned);
     if (log || !onError) warned(error);

@@ -1,5 +1,7 @@
 /** Loggers with fields: the shapes of pino and of the console, and a logger that throws. */
 import assert from 'node:assert/strict';
+import { Console } from 'node:console';
+import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { aLogger, loggerWith, warnIn } from '../../../src/base/logger.ts';
@@ -34,6 +36,26 @@ test('the console receives fields before the message, and no undefined after fie
   bound.warn({ step: 1 }, 'text');
   bound.warn({ step: 2 });
   assert.deepEqual(seen, [[{ key: 'a', step: 1 }, 'text'], [{ key: 'a', step: 2 }]]);
+});
+
+test('C481 the console prints each record in one line, with the stack of an error of the program, and no empty fields', () => {
+  const output = new PassThrough();
+  const log = new Console(output);
+  const cause = new TypeError('of the\nprogram');
+  const error = new KubeloomError('ERR_KUBELOOM_HANDLER', 'a handler threw', { cause });
+  const bound = { controller: 'websites', key: 'default/blue', reconcileID: 'b1946ac9-0d9b-4a2f-9c0e-2f6d' };
+  loggerWith(log, bound).debug({ durationMs: 3, file: 'C:\\new' }, 'reconciled');
+  loggerWith(log, bound).error({ err: error, nested: { error } }, 'reconciling failed');
+  loggerWith(log).info('the caches are filled');
+  const [reconciled, failed, filled, ...rest] = String(output.read()).split('\n');
+  const fields =
+    "controller: 'websites', key: 'default/blue', reconcileID: 'b1946ac9-0d9b-4a2f-9c0e-2f6d', durationMs: 3";
+  assert.equal(reconciled, `{ ${fields}, file: 'C:\\\\new' } reconciled`);
+  assert.match(
+    failed ?? '',
+    /KubeloomError: a handler threw at .*TypeError: of the program at .*logger\.test/,
+  );
+  assert.deepEqual([filled, rest], ['the caches are filled', ['']]);
 });
 
 test('an error is a line with its code, and without a log a process warning', (context) => {

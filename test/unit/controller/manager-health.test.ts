@@ -1,7 +1,7 @@
 /** The health server and the log of a manager: what they say at the start, while it works, and at the stop. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Manager } from '../../../src/controller/index.ts';
+import { LeaderElector, Manager, ObjectClient } from '../../../src/controller/index.ts';
 import type { ManagerOptions } from '../../../src/controller/index.ts';
 import { resources } from '../../../src/index.ts';
 import { RecordingLogger } from '../../kit/recording-logger.ts';
@@ -96,10 +96,8 @@ describe('the log of a manager', () => {
       key === undefined ? [] : [`${log.lines[index]} ${ids.indexOf(String(reconcileID))}`],
     );
     assert.deepEqual(about, [
-      'debug reconciling 0',
       'info working 0',
       'error reconciling failed: not yet 0',
-      'debug reconciling 1',
       'info working 1',
       'debug reconciled 1',
     ]);
@@ -132,6 +130,30 @@ describe('the log of a manager', () => {
     assert.equal(log.fields[index]?.['informer'], 'deployments (all namespaces)');
     assert.ok(scene.codes.includes('ERR_KUBELOOM_FORBIDDEN'));
     assert.deepEqual(warned, []);
+  });
+
+  it('C481 has the lines of the leader elector, unless the elector has a log of its own', async () => {
+    const lines = ['info became leader', 'info there is a new leader'];
+    await using scene = await Scene.start();
+    for (const own of [undefined, new RecordingLogger()]) {
+      const log = new RecordingLogger();
+      const options = {
+        client: new ObjectClient(scene.kubeConfig),
+        namespace: 'default',
+        name: `a-${String(!own)}`,
+      };
+      const leaderElector = new LeaderElector({ ...options, ...(own ? { log: own } : {}) });
+      await using running = managerOf(scene, { log, leaderElector });
+      running.manager.controllerFor(deployments).reconcile(() => undefined);
+      void running.run();
+      while (!log.lines.includes('info starting controller')) await turns();
+      await running.end();
+      for (const line of lines)
+        assert.deepEqual(
+          [log, own].map((each) => each?.lines.includes(line)),
+          own ? [false, true] : [true, undefined],
+        );
+    }
   });
 
   it('may throw, which is a warning and ends nothing', async (context) => {

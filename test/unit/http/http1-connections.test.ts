@@ -9,6 +9,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { ServerAddress } from '../../../src/http/server-address.ts';
+import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { Http1Transport } from '../../../src/http/http1-transport.ts';
 import { CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
 import { Happening, RecordingSink, get, listenOnLoopback, transportTo } from './recording-sink.ts';
@@ -73,6 +74,36 @@ test('a connection is not reused after close, HTTP/1.0, a body until the end of 
     const sink = await get(transport);
     assert.deepEqual([sink.error, sink.text, untilEnd.sockets.length], [undefined, 'body', request]);
   }
+});
+
+test('after an early answer to a large request, a read waits a second for the server to read it, and a write does not', async (context) => {
+  const clock = new FakeClock();
+  const sockets: Socket[] = [];
+  const server = createNetServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    // The server never reads the rest of the body.
+    socket.once('data', () => socket.pause().write(EMPTY));
+  });
+  context.after(() => sockets.forEach((socket) => socket.destroy()));
+  const transport = transportTo(context, `http://${await listenOnLoopback(context, server)}`, { clock });
+  const post = async (bytes: number): Promise<void> => {
+    const early = new RecordingSink();
+    transport.request({ path: '/1', method: 'POST', body: Buffer.alloc(bytes) }, early);
+    await early.ended;
+    assert.equal(early.error, undefined);
+  };
+  // More than the buffers of the system hold, and less.
+  await post(2 ** 26);
+  await post(2 ** 19);
+  await post(2 ** 19);
+  assert.equal(sockets.length, 3);
+  const read = get(transport, '/2');
+  clock.advance(999);
+  await new Promise(setImmediate);
+  assert.equal(sockets.length, 3);
+  clock.advance(1);
+  assert.equal((await read).error, undefined);
+  assert.equal(sockets.length, 4);
 });
 
 test('an idle connection is closed after its time', async (context) => {

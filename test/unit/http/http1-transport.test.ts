@@ -14,7 +14,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Returns the idle connection, and keeps it idle. */
 function idleConnection(transport: Http1Transport): WeakRef<Http1Connection> {
-  const connection = transport.acquire(false);
+  const connection = transport.acquire(false, true);
   transport.release(connection);
   return new WeakRef(connection);
 }

@@ -35,6 +35,11 @@ test('every answer that a client can handle has its own code, by number and by r
   assert.equal(statusError(503, '', undefined, WHERE).code, 'ERR_KUBELOOM_HTTP_STATUS');
 });
 
+test('C481 the error of an answer has no stack frame, because none is of the program', () => {
+  const { stack, message } = statusError(403, status({ reason: 'Forbidden' }), undefined, WHERE);
+  assert.equal(stack, `KubeloomError: ${message}`);
+});
+
 test('429 is too many requests for any reason, and 500 with a known reason is not an internal error', () => {
   const codeOf = (code: number, reason: string): string =>
     statusError(code, status({ code, reason }), undefined, WHERE).code;

@@ -174,6 +174,44 @@ describe('serveHealth', () => {
     assert.deepEqual(log.lines, ['warn metrics threw: hunter2']);
   });
 
+  test('C480 answers 500 in place of metrics that are no text, and reports it', async () => {
+    const log = new RecordingLogger();
+    let metrics: unknown = undefined;
+    await using server = await serveHealth({ port: 0, metrics: () => metrics as string, log });
+    for (metrics of [undefined, null, 5, {}, Buffer.from('a 1')])
+      assert.equal((await ask(server.address, '/metrics')).status, 500);
+    assert.equal(log.lines[0], 'warn metrics threw: the result of metrics must be text, got undefined');
+    assert.equal(log.lines.length, 5);
+  });
+
+  test('C480 answers whatever a check throws, and with a logger that throws', async (context) => {
+    const warned = processWarnings(context);
+    const broken = (): never => {
+      throw new Error('disk full');
+    };
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const thrown: readonly unknown[] = [revoked, Symbol('x'), Object.create(null), undefined, 5n];
+    const healthz = Object.fromEntries(
+      thrown.map((value, index) => [`check${index}`, () => Promise.reject(value)]),
+    );
+    let isGood = false;
+    const options = { port: 0, healthz, readyz: { mine: () => isGood } };
+    await using silent = await serveHealth(options);
+    await using server = await serveHealth({
+      ...options,
+      log: { debug: broken, info: broken, warn: broken, error: broken },
+    });
+    for (const { address } of [silent, server]) {
+      const { status, body } = await ask(address, '/healthz');
+      assert.deepEqual([status, body.match(/failed: reason withheld/g)?.length], [503, thrown.length]);
+    }
+    assert.equal((await ask(server.address, '/readyz')).status, 503);
+    isGood = true;
+    assert.equal((await ask(server.address, '/readyz')).status, 200);
+    assert.ok(warned.some(({ message }) => message === 'log threw: disk full'));
+  });
+
   test('serves HTTPS with files that it reads again, and keeps the last pair that fits', async () => {
     const clock = new FakeClock();
     const log = new RecordingLogger();
