@@ -49,7 +49,7 @@ export class ReconcileLog {
   }
 
   succeeded({ log, startMs }: LoggedReconciliation): void {
-    if (this.#log) log.debug({ durationMs: this.#clock.now() - startMs }, 'reconciled');
+    if (this.#log) log.debug({ durationMs: Math.round(this.#clock.now() - startMs) }, 'reconciled');
   }
 
   /** Writes the line of a failure. @param retries number of earlier failures of the key */

@@ -12,6 +12,9 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     ],
     C57: ['this.#log || !this.#onError', 'this.#log'],
   },
+  'src/metrics/serve-health.ts': { C480: ["text('the result of metrics', body);", ''] },
+  'src/base/logger.ts': { C481: ['inspectAs(fields, inLine);', ''] },
+  'src/tools/apiserver/wire/rights.ts': { C482: ['return this.#everywhere.has(name) ||', 'return '] },
   'src/http/http-errors.ts': { C54: ["['ECONNREFUSED',", "['REFUSED',"] },
   'src/informer/lifecycle.ts': {
     C55: ['if (this.#failure) throw this.#failure;', 'void 0;'],

@@ -1,6 +1,6 @@
 /**
  * The operator of docs/operator.md on a real kube-apiserver: its manifests are applied with strict validation, and the program
- * runs with the rights of its ServiceAccount and no others.
+ * runs with the rights of its ServiceAccount, or with those that the embedded apiserver prints, and no others.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -10,12 +10,16 @@ import { loadAll } from 'js-yaml';
 import { ObjectClient } from '../../src/controller/index.ts';
 import { resources } from '../../src/index.ts';
 import type { ResourceOf } from '../../src/index.ts';
+import { startEmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
 import { TemporaryFolder } from '../kit/temporary-folder.ts';
 import { FOLDER, expectedOutput } from '../examples/repository.ts';
 import { Program } from '../examples/program.ts';
-import { SCENARIOS } from '../examples/scenarios.ts';
+import { SCENARIOS, changeBackups } from '../examples/scenarios.ts';
 import { complaint } from '../examples/verdict.ts';
 import { clusterOfTests } from './control-plane.ts';
+
+const { serviceAccounts } = resources.core.v1;
+const ACCOUNT = { namespace: 'default', name: 'backup-operator' };
 
 interface Manifest {
   readonly apiVersion: string;
@@ -34,7 +38,10 @@ function resourceOf({ apiVersion, kind, metadata }: Manifest): ResourceOf<Manife
 }
 
 describe('the operator of docs/operator.md on a real kube-apiserver', () => {
-  const cluster = clusterOfTests();
+  // Owner references need the right to the owner's finalizers, as in OpenShift.
+  const cluster = clusterOfTests({
+    apiServerFlags: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'],
+  });
   let client: ObjectClient;
 
   before(() => {
@@ -54,18 +61,12 @@ describe('the operator of docs/operator.md on a real kube-apiserver', () => {
   });
 
   test('does its work with the rights of its ServiceAccount', async () => {
-    const { controlPlane, kubeConfig, users } = cluster();
-    const { serviceAccounts } = resources.core.v1;
-    const key = { namespace: 'default', name: 'backup-operator' };
-    const { status } = await client.create(
-      serviceAccounts,
-      { metadata: key, spec: { audiences: [], expirationSeconds: 3600 } },
-      { subresource: 'token' },
-    );
+    const { kubeConfig, users } = cluster();
     await using folder = new TemporaryFolder();
-    const yaml = await readFile(controlPlane.kubeconfigPath, 'utf8');
-    const own = yaml.replaceAll(controlPlane.token, status?.token ?? '');
-    const program = new Program('backup-operator', folder.write('kubeconfig', own, 0o600));
+    const program = new Program(
+      'backup-operator',
+      folder.write('kubeconfig', await kubeconfigOf(ACCOUNT), 0o600),
+    );
     users.push(program);
     await SCENARIOS['backup-operator']?.play(kubeConfig, program);
     program.stop('SIGTERM');
@@ -73,4 +74,52 @@ describe('the operator of docs/operator.md on a real kube-apiserver', () => {
     assert.equal(complaint(await expectedOutput('backup-operator'), outcome), undefined);
     assert.doesNotMatch(outcome.stderr, /FORBIDDEN/);
   });
+
+  test('does its work in two namespaces with exactly the rights that rbac() prints for one', async () => {
+    const { kubeConfig, users } = cluster();
+    await using folder = new TemporaryFolder();
+    await using server = await startEmbeddedApiServer();
+    for (const object of await manifests('backup-crd.yaml'))
+      await server.apply([
+        { type: 'create', resource: 'customresourcedefinitions.apiextensions.k8s.io', object },
+      ]);
+    const embedded = new Program('backup-operator', folder.write('embedded', server.kubeConfigYaml, 0o600));
+    users.push(embedded);
+    await changeBackups(server.admin, embedded);
+    embedded.stop('SIGTERM');
+    assert.equal((await embedded.outcome).end, '0');
+
+    // No garbage collector runs beside this apiserver.
+    await client.delete(resources.batch.v1.cronJobs, 'default/photos');
+    const account = { namespace: 'default', name: 'printed' };
+    await client.create(serviceAccounts, { metadata: account });
+    await client.create(resources.core.v1.namespaces, { metadata: { name: 'second' } });
+    for (const role of loadAll(await server.rbac({ name: 'printed' })) as Manifest[]) {
+      await client.create(resourceOf(role), role);
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: role.kind, name: 'printed' };
+      const subjects = [{ kind: 'ServiceAccount', ...account }];
+      const { apiVersion, metadata } = role;
+      const binding = { apiVersion, kind: `${role.kind}Binding`, metadata, roleRef, subjects };
+      await client.create(resourceOf(binding), binding);
+    }
+    const program = new Program('backup-operator', folder.write('real', await kubeconfigOf(account), 0o600));
+    users.push(program);
+    for (const namespace of ['default', 'second']) await changeBackups(kubeConfig, program, namespace);
+    program.stop('SIGTERM');
+    const { stderr, end } = await program.outcome;
+    assert.doesNotMatch(stderr, /FORBIDDEN|forbidden/);
+    assert.equal(end, '0', stderr);
+  });
+
+  /** Returns the kubeconfig of an account. */
+  async function kubeconfigOf(metadata: {
+    readonly namespace: string;
+    readonly name: string;
+  }): Promise<string> {
+    const { controlPlane } = cluster();
+    const spec = { audiences: [], expirationSeconds: 3600 };
+    const { status } = await client.create(serviceAccounts, { metadata, spec }, { subresource: 'token' });
+    const yaml = await readFile(controlPlane.kubeconfigPath, 'utf8');
+    return yaml.replaceAll(controlPlane.token, status?.token ?? '');
+  }
 });

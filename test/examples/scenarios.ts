@@ -7,7 +7,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { backups } from '../../docs/examples/backup-operator/backup.ts';
 import { ObjectClient } from '../../src/controller/index.ts';
 import { resources } from '../../src/index.ts';
-import type { ResourceOf, WireOf } from '../../src/index.ts';
+import type { KubeloomError, ResourceOf, ServerSource, WireOf } from '../../src/index.ts';
 import type { Program } from './program.ts';
 import { SampleControllerScenario, obstruct } from './sample-controller-scenario.ts';
 
@@ -25,7 +25,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     play: (kubeConfig, program) => new SampleControllerScenario(kubeConfig, program).play(),
   },
   'crd-operator': { play: changeBuckets },
-  'backup-operator': { play: changeBackups },
+  'backup-operator': { play: (kubeConfig, program) => changeBackups(kubeConfig, program) },
   'config-reloader': { play: changeConfigMaps },
 };
 
@@ -48,10 +48,14 @@ async function changeBuckets(kubeConfig: KubeConfig, program: Program): Promise<
   await program.printed('default/photos: gone');
 }
 
-async function changeBackups(kubeConfig: KubeConfig, program: Program): Promise<void> {
-  const client = new ObjectClient(kubeConfig);
+export async function changeBackups(
+  source: ServerSource,
+  program: Program,
+  inNamespace: string = namespace,
+): Promise<void> {
+  const client = new ObjectClient(source);
   const { cronJobs } = resources.batch.v1;
-  const key = { namespace, name: 'photos' };
+  const key = { namespace: inNamespace, name: 'photos' };
   await program.printed('Waiting for Backups');
   await client.create(backups, { metadata: key, spec: { schedule: '0 3 * * *', claimName: 'photos' } });
   await until(async () => (await client.get(backups, key)).status?.conditions?.[0]?.status === 'True');
@@ -59,7 +63,9 @@ async function changeBackups(kubeConfig: KubeConfig, program: Program): Promise<
   await until(async () => (await client.get(backups, key)).status?.conditions?.[0]?.status === 'False');
   assert.equal((await client.get(cronJobs, key)).spec?.suspend, true);
   await client.delete(backups, key);
-  await program.printed('default/photos: deleted its copies');
+  await program.printed(`${inNamespace}/photos: deleted its copies`);
+  const isGone = ({ code }: KubeloomError): boolean => code === 'ERR_KUBELOOM_NOT_FOUND';
+  await until(() => client.get(backups, key).then(() => false, isGone));
 }
 
 /** Asks until the answer is yes: the next request follows the answer. */

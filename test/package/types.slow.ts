@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,11 +24,13 @@ const COMPILERS: Readonly<Record<string, string>> = {
 const CONSUMERS = ['consumer.mts', 'consumer.cts', 'consumer.ts'] as const;
 /** The output of `kubeloom types`, and a program with it. */
 const CUSTOM_RESOURCES = 'custom-resources.mts';
+/** A program that imports every entry of the package. */
+const ENTRIES = 'entries.mts';
 
 interface Project {
   readonly typescript: string;
   readonly options: string;
-  readonly programs: readonly ((typeof CONSUMERS)[number] | typeof CUSTOM_RESOURCES)[];
+  readonly programs: readonly ((typeof CONSUMERS)[number] | typeof CUSTOM_RESOURCES | typeof ENTRIES)[];
 }
 
 const NODENEXT = '--module nodenext';
@@ -36,15 +39,30 @@ const NODE10 = '--module commonjs --moduleResolution node --esModuleInterop';
 
 /** The projects that docs/bundling.md promises. A .cts file is CommonJS; so is the .ts file with NODE10. */
 const PROJECTS: readonly Project[] = [
-  { typescript: '5.0', options: NODENEXT, programs: ['consumer.mts', CUSTOM_RESOURCES] },
+  { typescript: '5.0', options: NODENEXT, programs: ['consumer.mts', CUSTOM_RESOURCES, ENTRIES] },
   { typescript: '5.0', options: BUNDLER, programs: ['consumer.ts'] },
   { typescript: '5.0', options: NODE10, programs: ['consumer.ts'] },
   { typescript: '5.9', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES] },
   { typescript: '6', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES] },
   { typescript: '6', options: `${NODE10} --ignoreDeprecations 6.0`, programs: ['consumer.ts'] },
-  { typescript: '7', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES] },
+  {
+    typescript: '7',
+    options: NODENEXT,
+    programs: ['consumer.mts', 'consumer.cts', CUSTOM_RESOURCES, ENTRIES],
+  },
   { typescript: '7', options: BUNDLER, programs: ['consumer.ts'] },
 ];
+
+/** Returns the entries with declarations, without their dots. */
+function typedEntries(): string[] {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string | { readonly types?: string }>>;
+  };
+  const isTyped = (name: string): boolean => typeof exports[name] === 'object' && 'types' in exports[name];
+  return Object.keys(exports)
+    .filter(isTyped)
+    .map((name) => name.slice(1));
+}
 
 describe('the types of the installed package', () => {
   let folder = '';
@@ -62,6 +80,9 @@ describe('the types of the installed package', () => {
     const { stdout } = await run('npx', ['kubeloom', 'types', definitions], { cwd: folder });
     await writeFile(join(folder, 'generated.mts'), stdout);
     await writeFile(join(folder, CUSTOM_RESOURCES), programText('./generated.mjs'));
+    const imports = typedEntries().map((entry, index) => `export * as a${index} from 'kubeloom${entry}';\n`);
+    assert.equal(imports.length, 12);
+    await writeFile(join(folder, ENTRIES), imports.join(''));
   });
 
   after(() => rm(folder, { recursive: true, force: true }));

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { load } from 'js-yaml';
+import { load, loadAll } from 'js-yaml';
 import { resources } from 'kubeloom';
+import { EventRecorder, LeaderElector, ObjectClient } from 'kubeloom/controller';
 import { settled, startEmbeddedApiServer } from 'kubeloom/testing';
 import { backups } from './backup.ts';
 import type { Backup } from './backup.ts';
@@ -17,7 +18,7 @@ const photos: Backup = {
   spec: { schedule: '0 3 * * *', claimName: 'photos' },
 };
 
-/** Starts a server with the definition and the operator on it; ends both after the test. */
+/** Starts a server with the definition and the whole operator on it; ends both after the test. */
 async function start(t: TestContext) {
   const server = await startEmbeddedApiServer();
   await server.apply([
@@ -25,18 +26,31 @@ async function start(t: TestContext) {
   ]);
   const events: string[] = [];
   const deleted: string[] = [];
-  const manager = backupOperator(server.connection, {
-    deleteCopies: async (backup) => void deleted.push(backup),
-    recorder: { event: (_kind, _object, { message }) => void events.push(message) },
-  });
+  const own = new ObjectClient(server.connection);
+  const recorder = new EventRecorder(own, { component: 'backup-operator' });
+  const manager = backupOperator(
+    server.connection,
+    {
+      deleteCopies: async (backup) => void deleted.push(backup),
+      recorder: {
+        event(kind, object, event) {
+          events.push(event.message);
+          recorder.event(kind, object, event);
+        },
+      },
+    },
+    { leaderElector: new LeaderElector({ client: own, namespace: 'default', name: 'backup-operator' }) },
+  );
   const stop = new AbortController();
   const running = manager.run({ signal: stop.signal });
   t.after(async () => {
     stop.abort();
     await running;
+    await recorder.close();
     await server.close();
   });
-  return { server, manager, client: manager.client, events, deleted };
+  // The requests of the test are no rights of the operator.
+  return { server, manager, recorder, client: new ObjectClient(server.admin), events, deleted };
 }
 
 test('a Backup becomes a CronJob, and its status says so', async (t) => {
@@ -76,4 +90,17 @@ test('a Backup that is deleted takes its copies along, unless it retains them', 
   await settled(manager);
   assert.deepEqual(deleted, ['default/photos']);
   await assert.rejects(client.get(backups, 'default/photos'), { code: 'ERR_KUBELOOM_NOT_FOUND' });
+});
+
+test('the operator needs the rights that its manifests grant', async (t) => {
+  const { server, manager, recorder, client } = await start(t);
+  await client.create(backups, photos);
+  await settled(manager);
+  await recorder.close();
+  const rulesOf = (yaml: string) =>
+    (loadAll(yaml) as { kind: string; rules?: object }[]).flatMap(({ kind, rules }) =>
+      rules ? [{ kind, rules }] : [],
+    );
+  const manifests = await readFile('backup-operator/deployment.yaml', 'utf8');
+  assert.deepEqual(rulesOf(manifests), rulesOf(await server.rbac()));
 });

@@ -60,7 +60,7 @@ export interface ThreadHealth {
   readonly coalesced: number;
 }
 
-/** Parts that the informers of one port share. */
+/** @internal Parts that the informers of one port share. */
 export interface ThreadParts {
   readonly thread: HandlerThread;
   readonly clock: Clock;

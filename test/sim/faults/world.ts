@@ -53,7 +53,11 @@ export class World {
     const api = new ApiServer({ ...server, tls: false, token }, clock);
     const call = ((method, ...args) => invoke(api, method, args)) as RemoteCall;
     const close = (): Promise<void> => api.control.close();
-    this.server = new EmbeddedApiServer({ url: 'http://localhost', token, ca: '' }, call, close);
+    this.server = new EmbeddedApiServer(
+      { url: 'http://localhost', token, adminToken: '', ca: '' },
+      call,
+      close,
+    );
     this.network = new Network(clock, chance, (connection) => api.accept(connection));
     const { logBytes, ringBytes } = threads ?? {};
     const memory =

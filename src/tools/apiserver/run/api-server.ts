@@ -22,7 +22,7 @@ import type { FaultScenario, LandedFault } from '../faults/fault-rules.ts';
 import { GarbageCollector } from '../write/garbage-collector.ts';
 import type { JournalColumns } from '../store/journal.ts';
 import type { KubeObject } from '../store/json.ts';
-import type { Endpoint } from '../wire/kubeconfig.ts';
+import type { ServerEndpoint } from '../wire/kubeconfig.ts';
 import { Listener } from '../wire/listener.ts';
 import { LoadGenerator, SAMPLE_NAMESPACES, populate, sampleNamespace } from '../load/load.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from '../load/load.ts';
@@ -109,6 +109,7 @@ export class ApiServer {
       engine: new FaultEngine(clock),
       requests: new RequestLog(),
       rights: new Rights(),
+      adminToken: crypto.randomUUID(),
     };
     this.#faultPort = new FaultPort(this.#services.engine);
     for (const definition of options.resources) table.register(definition);
@@ -116,10 +117,10 @@ export class ApiServer {
   }
 
   /** Listens, and resolves with the address. */
-  async listen(): Promise<Endpoint> {
-    const { listener, options } = this.#services;
+  async listen(): Promise<ServerEndpoint> {
+    const { listener, options, adminToken } = this.#services;
     await listener.listen();
-    return { url: listener.url, token: options.token, ca: listener.ca };
+    return { url: listener.url, token: options.token, adminToken, ca: listener.ca };
   }
 
   /** Serves a connection that did not come through the port. */

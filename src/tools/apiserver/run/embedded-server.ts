@@ -12,7 +12,7 @@ import type { ServerConnection } from '../../../kube/server-source.ts';
 import type { FaultScenario, LandedFault } from '../faults/fault-rules.ts';
 import { JournalView } from '../store/journal.ts';
 import { connectionOf, kubeConfigOf, kubeConfigYaml } from '../wire/kubeconfig.ts';
-import type { Endpoint, KubeConfigObject } from '../wire/kubeconfig.ts';
+import type { ServerEndpoint, KubeConfigObject } from '../wire/kubeconfig.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from '../load/load.ts';
 import type { RemoteCall } from './remote.ts';
 import type { RbacOptions } from '../wire/rights.ts';
@@ -42,6 +42,8 @@ export class EmbeddedApiServer implements AsyncDisposable {
   readonly caData: string;
   /** The address, token and authorities, which an informer accepts in place of a KubeConfig. */
   readonly connection: ServerConnection;
+  /** A connection for the test itself: `rbac()` leaves out the rights that its requests need. */
+  readonly admin: ServerConnection;
   /** A kubeconfig for the server, with the token and the CA; client-node's `loadFromString` accepts its JSON. */
   readonly kubeConfig: KubeConfigObject;
   /** `kubeConfig` as YAML, for kubectl. */
@@ -51,13 +53,14 @@ export class EmbeddedApiServer implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   /** @internal */
-  constructor(endpoint: Endpoint, call: RemoteCall, end: () => Promise<void>) {
+  constructor(endpoint: ServerEndpoint, call: RemoteCall, end: () => Promise<void>) {
     this.url = endpoint.url;
     this.port = Number(new URL(endpoint.url).port);
     this.token = endpoint.token;
     this.ca = endpoint.ca;
     this.caData = Buffer.from(endpoint.ca).toString('base64');
     this.connection = connectionOf(endpoint);
+    this.admin = connectionOf({ ...endpoint, token: endpoint.adminToken });
     this.kubeConfig = kubeConfigOf(endpoint);
     this.kubeConfigYaml = kubeConfigYaml(this.kubeConfig);
     this.#call = call;
@@ -194,9 +197,9 @@ export class EmbeddedApiServer implements AsyncDisposable {
   }
 
   /**
-   * Returns the ClusterRole and the Roles that the requests so far need, as YAML, sorted: a test compares it with a
-   * file. Requests outside a namespace, such as the watch of a kind in all namespaces, need the ClusterRole. Empty if
-   * no resources were requested.
+   * Returns the ClusterRole and the Roles that the program needs in a cluster, as YAML, sorted: a test compares it with a
+   * file. They follow from the requests so far, except those of `admin`: what a program watches in all namespaces it may write
+   * in all namespaces, a Lease is renewed, an Event is counted. Empty if no resources were requested.
    */
   async rbac(options: RbacOptions = {}): Promise<string> {
     CONTROL_ARGUMENTS.rbac(options);

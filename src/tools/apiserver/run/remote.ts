@@ -7,7 +7,7 @@ import { KubeloomError, fromErrorMessage, messageOf, toErrorMessage } from '../.
 import type { ErrorMessage } from '../../../base/errors.ts';
 import { ApiServer } from './api-server.ts';
 import type { ServerControl } from './api-server.ts';
-import type { Endpoint } from '../wire/kubeconfig.ts';
+import type { ServerEndpoint } from '../wire/kubeconfig.ts';
 import type { ApiServerOptions } from '../store/server-options.ts';
 
 type ControlMethod = keyof ServerControl;
@@ -77,8 +77,8 @@ export class RemoteControl {
   }
 
   /** Starts the server; resolves when it listens. */
-  start(options: ApiServerOptions): Promise<Endpoint> {
-    return this.#send('start', [options]) as Promise<Endpoint>;
+  start(options: ApiServerOptions): Promise<ServerEndpoint> {
+    return this.#send('start', [options]) as Promise<ServerEndpoint>;
   }
 
   // The server answers each method with the method's result type.

@@ -11,7 +11,7 @@ import { sendStatus } from '../wire/http-io.ts';
 import { authorizedVerbOf, flag, parseResourcePath } from '../wire/request-info.ts';
 import type { ResourcePath } from '../wire/request-info.ts';
 import type { RequestRecord } from '../wire/request-log.ts';
-import type { Rights } from '../wire/rights.ts';
+import { Rights } from '../wire/rights.ts';
 import {
   forbidden,
   internalError,
@@ -28,13 +28,21 @@ import type { Services } from './verbs.ts';
 const HEALTH: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
 export function handleRequest(services: Services, request: IncomingMessage, response: ServerResponse): void {
-  serve(services, request, response).catch((error: unknown) => {
+  const isAdmin = request.headers.authorization === `Bearer ${services.adminToken}`;
+  // `rbac()` returns the rights of the program.
+  const own = isAdmin ? { ...services, rights: new Rights() } : services;
+  serve(own, request, response, isAdmin).catch((error: unknown) => {
     if (response.headersSent || response.destroyed) response.destroy();
     else sendStatus(response, statusOf(error));
   });
 }
 
-async function serve(services: Services, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  services: Services,
+  request: IncomingMessage,
+  response: ServerResponse,
+  isAdmin: boolean,
+): Promise<void> {
   const { log, table, listener, options } = services;
   const url = new URL(request.url ?? '/', 'http://localhost');
   const record = recordOf(request, url);
@@ -45,9 +53,9 @@ async function serve(services: Services, request: IncomingMessage, response: Ser
     return;
   }
   const path = parseResourcePath(url.pathname);
-  if (path) addRights(services.rights, record, path);
+  if (path) addRights(services, record, path);
   if (options.token === '') refuseWebPages(options, request);
-  authenticate(options.token, request, record, path, url);
+  if (!isAdmin) authenticate(options.token, request, record, path, url);
   const query = url.searchParams;
   const facts: RequestFacts = {
     verb: verbOf(record, path),
@@ -71,8 +79,12 @@ async function serve(services: Services, request: IncomingMessage, response: Ser
   response.writeHead(code, { 'Content-Type': type }).end(body);
 }
 
-function addRights(rights: Rights, record: RequestRecord, path: ResourcePath): void {
-  rights.add(path, authorizedVerbOf(record, path));
+function addRights({ rights, table }: Services, record: RequestRecord, path: ResourcePath): void {
+  const verb = authorizedVerbOf(record, path);
+  rights.add(path, verb);
+  const isEverywhere = verb === 'watch' && path.namespace === '';
+  if (isEverywhere && table.find(path.group, path.version, path.resource)?.namespaced)
+    rights.watchedEverywhere(path);
   // A client that lists in a watch sends a LIST to a server that cannot stream.
   if (record.watch && record.query['sendInitialEvents'] === 'true') rights.add(path, 'list');
 }

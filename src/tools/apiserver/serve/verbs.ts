@@ -19,6 +19,7 @@ import { distinctOwners, duplicateOwners, unknownMetadata } from '../write/metad
 import type { FieldWriter } from '../write/field-ownership.ts';
 import { asObject } from '../write/object-preparation.ts';
 import type { WriteScope } from '../write/object-preparation.ts';
+import { addOwnerRights } from './owner-rights.ts';
 import { answer, isScale, serveRead } from './reads.ts';
 import type { ReadServices } from './reads.ts';
 import type { Call } from '../wire/request-info.ts';
@@ -53,6 +54,8 @@ export interface Services extends ReadServices {
   readonly engine: FaultEngine;
   readonly requests: RequestLog;
   readonly rights: Rights;
+  /** Token of the test itself, whose requests need no rights. */
+  readonly adminToken: string;
 }
 
 export async function serveResource(services: Services, call: Call): Promise<void> {
@@ -96,7 +99,9 @@ async function create(services: Services, call: Call): Promise<void> {
   if (collection.definition.namespaced && path.namespace === '') throw methodNotAllowed();
   const options = optionsOf(call);
   const object = await readObject(services, call, options);
-  answer(call, 201, services.writer.create(collection, path.namespace, object, writeOptions(call, options)));
+  const stored = services.writer.create(collection, path.namespace, object, writeOptions(call, options));
+  addOwnerRights(services, path, object, undefined);
+  answer(call, 201, stored);
 }
 
 /** Answers a Binding or an Eviction of a Pod. */
@@ -159,7 +164,8 @@ async function apply(services: Services, call: Call): Promise<void> {
   const body = await readBody(call.request, services.options.requestBytesMax);
   const config = configurationOf(wireKind(call), body);
   const key = keyOf(path.namespace, path.name);
-  const isNew = collection.get(key) === undefined;
+  const current = collection.get(key);
+  const isNew = current === undefined;
   if (isNew && path.subresource !== '') throw notFound(definition, path.name);
   const { name = '', namespace = '' } = config.metadata;
   if (isNew && name === '') {
@@ -177,12 +183,13 @@ async function apply(services: Services, call: Call): Promise<void> {
   const { stored } = services.writer.apply(collection, key, applied, request, writeOptions(call, options));
   // An apply of a new object needs the right to create it.
   if (isNew) services.rights.add(path, 'create');
+  addOwnerRights(services, path, applied, current);
   answer(call, isNew ? 201 : 200, stored);
 }
 
 /** Stores the object, the status or the scale, according to the path. */
 function write(
-  { writer }: Services,
+  services: Services,
   call: Call,
   current: StoredObject,
   given: KubeObject,
@@ -191,13 +198,14 @@ function write(
   const { collection } = call;
   const { definition } = collection;
   const object = isScale(call) ? withScale(definition, current.parse(), given) : given;
-  const stored = writer.update(
+  const stored = services.writer.update(
     collection,
     current.identity.key,
     object,
     scopeOf(call),
     writeOptions(call, options),
   );
+  addOwnerRights(services, call.path, object, current);
   answer(call, 200, stored);
 }
 

@@ -31,6 +31,12 @@ export interface Endpoint {
   readonly ca: string;
 }
 
+/** The endpoint of a server that listens. */
+export interface ServerEndpoint extends Endpoint {
+  /** Token of the test itself, whose requests need no rights. */
+  readonly adminToken: string;
+}
+
 const NAME = 'kubeloom-embedded';
 
 export function kubeConfigOf({ url, token, ca }: Endpoint): KubeConfigObject {

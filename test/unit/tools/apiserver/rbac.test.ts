@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { LeaderElector, Manager } from '../../../../src/controller/index.ts';
+import { EventRecorder, LeaderElector, Manager, ObjectClient } from '../../../../src/controller/index.ts';
 import { resources } from '../../../../src/index.ts';
 import { settled, startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
@@ -10,7 +10,7 @@ import { Rights } from '../../../../src/tools/apiserver/wire/rights.ts';
 import { call } from './http.ts';
 
 const { deployments } = resources.apps.v1;
-const { configMaps } = resources.core.v1;
+const { configMaps, secrets, services } = resources.core.v1;
 
 interface Role {
   readonly kind: string;
@@ -85,6 +85,49 @@ rules:
     verbs: [get, create, update]
 `,
     );
+  });
+
+  it('C482 has the rights of a program that watches all namespaces in all namespaces, and no right of the test', async () => {
+    await using server = await startEmbeddedApiServer();
+    const test = new ObjectClient(server.admin);
+    const secret = await test.create(secrets, { metadata: { namespace: 'default', name: 'a' } });
+    const uid = secret.metadata?.uid ?? '';
+    const own = new ObjectClient(server.connection);
+    const recorder = new EventRecorder(own, { component: 'web' });
+    const leaderElector = new LeaderElector({ client: own, namespace: 'kube-system', name: 'web' });
+    const manager = new Manager(server.connection, { leaderElector, client: { fieldManager: 'web' } });
+    manager.controllerFor(configMaps).reconcile(async (key, { client }) => {
+      if (key !== 'default/a') return;
+      const owner = { apiVersion: 'v1', kind: 'Secret', name: 'a', uid };
+      const metadata = { namespace: 'default', name: 'b' };
+      await client.apply(configMaps, {
+        metadata: { ...metadata, ownerReferences: [{ ...owner, blockOwnerDeletion: true }] },
+      });
+      await client.apply(services, { metadata, spec: { ports: [{ port: 80 }] } });
+      await client.patch(configMaps, key, { metadata: { ownerReferences: [owner] } });
+      recorder.event(configMaps, { metadata }, { type: 'Normal', reason: 'Made', message: 'b' });
+    });
+    await test.create(configMaps, { metadata: { namespace: 'default', name: 'a' } });
+    const stop = new AbortController();
+    const running = manager.run({ signal: stop.signal });
+    await settled(manager);
+    await recorder.close();
+    stop.abort();
+    await running;
+    const everywhere = [
+      'ClusterRole:  configmaps list watch create patch delete',
+      'ClusterRole:  events,services create patch',
+      'ClusterRole:  secrets/finalizers update',
+    ];
+    const lease = 'Role/kube-system: coordination.k8s.io leases get create update';
+    assert.deepEqual(await rulesOf(server), [...everywhere, lease]);
+    assert.deepEqual(await rulesOf(server, { namespaces: ['kube-system', 'default'] }), [
+      everywhere[0],
+      'ClusterRole:  events create patch',
+      'Role/default:  secrets/finalizers update',
+      'Role/default:  services create patch',
+      lease,
+    ]);
   });
 
   it('has each verb as the authorizer of a cluster names it, and what an applied new object needs', async () => {
