@@ -83,6 +83,14 @@ const PLUGIN_RULES: readonly Rule<Readonly<Record<string, unknown>>>[] = [
     'has an unknown interactiveMode',
 ];
 
+/** Returns the target with a URL of its server: as for kubectl, `host:port` is http, or https beside settings of TLS. */
+export function withUrl({ cluster, user }: Target): Target {
+  const { server, caData, caFile, skipTLSVerify } = cluster;
+  if (!/^[^/?#]+\/?$/.test(server || '/')) return { cluster, user };
+  const isTls = Boolean(caData || caFile || skipTLSVerify) || hasCertificate(user);
+  return { cluster: { ...cluster, server: `${isTls ? 'https' : 'http'}://${server}` }, user };
+}
+
 /** Returns what makes the target unusable, with the name of the cluster or user; undefined when it is usable. */
 export function whyUnusable({ cluster, user }: Target): string | undefined {
   const ofUser = broken(USER_RULES, user);

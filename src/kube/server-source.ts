@@ -1,6 +1,6 @@
 /** The address of an apiserver and the credentials for it: a kubeconfig, or the same values directly. */
 import { KubeloomError } from '../base/errors.ts';
-import { whyUnusable } from './confirm-usable.ts';
+import { whyUnusable, withUrl } from './confirm-usable.ts';
 import type { Target } from './confirm-usable.ts';
 import type { KubeConfig } from './client-node-types.ts';
 import type { LoadedKubeConfig } from './loaded-kube-config.ts';
@@ -79,7 +79,8 @@ function assertConnection(connection: object): asserts connection is ServerConne
     if (typeof value !== 'string' || value === '')
       invalidSource(`${member} of the connection must be a text that is not empty`);
   }
-  const server = String(given.get('server'));
+  const target = targetOfConnection(connection as ServerConnection);
+  const { server } = target.cluster;
   const url = new URL(URL.canParse(server) ? server : 'none:');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     invalidSource('server of the connection must be an http or https URL');
@@ -91,16 +92,16 @@ function assertConnection(connection: object): asserts connection is ServerConne
     invalidSource('a connection has a token or a tokenFile, not both');
   if (given.has('cert') !== given.has('key'))
     invalidSource('a connection has cert and key together, or neither');
-  const why = whyUnusable(targetOfConnection(connection as ServerConnection));
+  const why = whyUnusable(target);
   if (why !== undefined) invalidSource(why);
 }
 
 /** Converts a directly given connection to a cluster and a user, so that the same rules hold for both. */
 export function targetOfConnection(connection: ServerConnection): Target {
   const { server, proxyUrl, tlsServerName, ca, cert, key, token, tokenFile } = connection;
-  return {
+  const target = withUrl({
     cluster: {
-      name: new URL(server).host,
+      name: '',
       server,
       skipTLSVerify: false,
       ...(proxyUrl ? { proxyUrl } : {}),
@@ -115,6 +116,11 @@ export function targetOfConnection(connection: ServerConnection): Target {
       ...(cert === undefined ? {} : { certData: base64(cert) }),
       ...(key === undefined ? {} : { keyData: base64(key) }),
     },
+  });
+  const { cluster, user } = target;
+  return {
+    cluster: { ...cluster, name: URL.canParse(cluster.server) ? new URL(cluster.server).host : '' },
+    user,
   };
 }
 

@@ -9,7 +9,7 @@ import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { having, text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import type { ClientNode, KubeConfig, User } from '../../kube/client-node-types.ts';
-import { whyUnusable } from '../../kube/confirm-usable.ts';
+import { whyUnusable, withUrl } from '../../kube/confirm-usable.ts';
 import type { KubeConfigUser, Target } from '../../kube/confirm-usable.ts';
 import { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
 import type { KubeConfigData } from '../../kube/loaded-kube-config.ts';
@@ -172,7 +172,7 @@ export function currentTarget(kubeConfig: AnyKubeConfig, origin = 'the kubeconfi
   if (!cluster) throw missing(`cluster ${quote(entry.cluster)} (context ${quote(context)})`);
   const user = entry.user ? kubeConfig.getUser(entry.user) : { name: '' };
   if (!user) throw missing(`user ${quote(entry.user)} (context ${quote(context)})`);
-  const target = { cluster, user: isClientNodes(kubeConfig) ? ofClientNode(user) : user };
+  const target = withUrl({ cluster, user: isClientNodes(kubeConfig) ? ofClientNode(user) : user });
   const why = whyUnusable(target);
   if (why !== undefined) throw kubeConfigError(`${origin} cannot be used: ${why}`);
   return target;

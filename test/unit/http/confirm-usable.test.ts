@@ -244,6 +244,21 @@ test('C250 a kubeconfig that kubectl refuses is an error with the file and the p
   }
 });
 
+test('C250 a server without a scheme is reached as kubectl reaches it: by http, or by https beside settings of TLS', async () => {
+  const servers: readonly (readonly [server: string, cluster: object, user: object, url: string])[] = [
+    ['127.0.0.1:8001', {}, {}, 'http://127.0.0.1:8001'],
+    ['localhost', {}, {}, 'http://localhost'],
+    ['[::1]:8001/', {}, {}, 'http://[::1]:8001'],
+    ['h:6443', { skipTLSVerify: true }, {}, 'https://h:6443'],
+    ['h:6443', { caData: CERT }, {}, 'https://h:6443'],
+    ['h:6443', {}, { certData: CERT, keyData: KEY }, 'https://h:6443'],
+  ];
+  for (const [server, cluster, user, url] of servers)
+    assert.equal((await connectionFor(kubeConfigFor(server, user, cluster))).server, url);
+  assert.equal((await connectionFor({ server: 'localhost:80', token: 't' })).server, 'http://localhost:80');
+  assert.equal((await connectionFor({ server: 'h', ca: SERVER_CERTIFICATE })).server, 'https://h');
+});
+
 test('C250 credentials that cannot be read are an error, and no request goes without them', async () => {
   for (const user of [
     '{tokenFile: gone}',

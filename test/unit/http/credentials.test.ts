@@ -107,7 +107,8 @@ test('a KubeConfig without a server is an error that names the missing part', as
     [{ contexts, currentContext: 'x' }, /no cluster "c"/],
     [{ clusters: [{ name: 'c', server: 'https://h' }], contexts, currentContext: 'x' }, /no user "u"/],
     [kubeConfigFor(''), /has no server/],
-    [kubeConfigFor('host:6443'), /no http or https URL/],
+    [kubeConfigFor('host:6443/prefix'), /no http or https URL/],
+    [kubeConfigFor('//host:6443'), /no http or https URL/],
   ];
   for (const [options, message] of cases) {
     const config = new KubeConfig();

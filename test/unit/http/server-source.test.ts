@@ -69,7 +69,7 @@ test('a source that is neither a KubeConfig nor a connection is refused when an 
     [{ clusters: [], users: [] }, /object with clusters, users/],
     ['https://host', /and is a string/],
     [undefined, /and is undefined/],
-    [{ server: 'host:6443' }, /server of the connection must be an http or https URL/],
+    [{ server: 'ftp://host' }, /server of the connection must be an http or https URL/],
     [{ server: '' }, /server of the connection must be a text/],
     [{ server: 'https://a:topsecret@host' }, /no user name and no password/],
     [{ server: 'https://host', token: 1 }, /token of the connection must be a text/],

@@ -41,7 +41,8 @@ export class SchemaTypes {
       // The comment is written at the member, not repeated at the interface.
       const { description: _description, default: _default, ...shape } = own;
       const type = this.typeOf(shape, `${name}${pascal(member)}`);
-      const optional = names.has(member) ? '' : '?';
+      // The server fills a default before it checks what is required: a write may leave the member out.
+      const optional = names.has(member) && own['default'] === undefined ? '' : '?';
       members.push(...commentOf(own, '  '), `  readonly ${memberName(member)}${optional}: ${type};`);
     }
     if (schema[PRESERVE] === true || !isJsonObject(properties))

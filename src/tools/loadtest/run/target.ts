@@ -8,6 +8,7 @@
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { KubeloomError } from '../../../base/errors.ts';
 import { isLoopbackHost } from '../../../base/loopback.ts';
+import { currentTarget } from '../../../http/credentials/kubeconfig.ts';
 import { escapeControls } from '../../../base/printable.ts';
 
 export interface LoadTestTarget {
@@ -22,14 +23,9 @@ const THROWAWAY_CONTEXT = /^(kind-.+|kubeloom-e2e)$/;
 
 export function targetOf(kubeConfig: AnyKubeConfig): LoadTestTarget {
   const context = kubeConfig.getCurrentContext();
-  const cluster = kubeConfig.getCurrentCluster();
-  return {
-    context,
-    cluster: cluster?.name ?? '',
-    server: cluster?.server ?? '',
-    user: kubeConfig.getCurrentUser()?.name ?? '',
-    hasProxy: Boolean(cluster?.proxyUrl),
-  };
+  const { cluster, user } = currentTarget(kubeConfig);
+  const { name, server, proxyUrl } = cluster;
+  return { context, cluster: name, server, user: user.name, hasProxy: Boolean(proxyUrl) };
 }
 
 /** Returns the text that is printed before the first request, so that the user can interrupt. */

@@ -5,6 +5,7 @@
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { KubeloomError } from '../../../base/errors.ts';
 import { withoutBrackets } from '../../../base/loopback.ts';
+import { currentTarget } from '../../../http/credentials/kubeconfig.ts';
 import { LoadedKubeConfig } from '../../../kube/loaded-kube-config.ts';
 import { judgeRuns } from '../verdict/judge-runs.ts';
 import type { ClientRun } from '../verdict/judge-runs.ts';
@@ -119,9 +120,8 @@ const RELAYED = 'relayed';
 
 /** Returns the same credentials for the address of the proxy; the name in the server's certificate is unchanged. */
 export function relayed(kubeConfig: AnyKubeConfig, proxy: Pick<TcpProxy, 'addressOf'>): AnyKubeConfig {
-  const cluster = kubeConfig.getCurrentCluster();
-  const user = kubeConfig.getCurrentUser();
-  if (!cluster || !user || cluster.proxyUrl) {
+  const { cluster, user } = currentTarget(kubeConfig);
+  if (cluster.proxyUrl) {
     const message = 'connections through a proxy can be neither dropped nor slowed: use a direct connection';
     throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message);
   }

@@ -73,6 +73,15 @@ describe('a value of a structural schema', () => {
     ]);
   });
 
+  it('may lack a required member that the server fills, and no other required member', () => {
+    const properties = { a: { type: 'integer', default: 0 }, b: { type: 'integer' } };
+    const [text] = interfacesOf({ type: 'object', required: ['a', 'b'], properties });
+    assert.equal(
+      text,
+      'export interface Name {\n  /** @default 0 */\n  readonly a?: number;\n  readonly b: number;\n}',
+    );
+  });
+
   it('keeps unknown fields beside its members where the server does', () => {
     const properties = { a: { type: 'string' } };
     const [text] = interfacesOf({ type: 'object', ...PRESERVE, properties });
