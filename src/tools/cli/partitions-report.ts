@@ -2,9 +2,8 @@
 import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Fields } from '../../kube/meta-shape.ts';
-import type { WireOf } from '../../index.ts';
-
-export type Lease = WireOf<'coordination', 'v1', 'Lease'>;
+import { textAt, valueAt } from '../../kube/wire-path.ts';
+import type { ListedObject } from '../loadtest/process/list-page.ts';
 
 export interface PartitionRow {
   readonly partition: number;
@@ -65,17 +64,17 @@ function recordOf(value: unknown): Fields {
 }
 
 /** @param nowMs wall time: a heartbeat older than its duration counts as gone, as far as the clocks agree */
-export function reportOf(group: string, leases: readonly Lease[], nowMs: number): PartitionsReport {
-  const byName = new Map(leases.map((lease) => [lease.metadata?.name ?? '', lease]));
+export function reportOf(group: string, leases: readonly ListedObject[], nowMs: number): PartitionsReport {
+  const byName = new Map(leases.map((lease) => [lease.metadata.name, lease]));
   const prefix = `${group}-member-`;
   const notes = new Map<string, HeartbeatNote>();
   const members: MemberRow[] = [];
-  for (const [name, { spec, metadata }] of byName) {
-    if (!name.startsWith(prefix) || !spec?.holderIdentity) continue;
+  for (const [name, lease] of byName) {
+    if (!name.startsWith(prefix) || textAt(lease, 'spec.holderIdentity') === '') continue;
     const member = name.slice(prefix.length);
-    const note = noteOf(metadata?.annotations?.['kubeloom.dev/note']);
-    const agoMs = nowMs - Date.parse(spec.renewTime ?? '');
-    const isAlive = agoMs < (spec.leaseDurationSeconds ?? 0) * 1000;
+    const note = noteOf(lease.metadata.annotations?.['kubeloom.dev/note']);
+    const agoMs = nowMs - Date.parse(textAt(lease, 'spec.renewTime'));
+    const isAlive = agoMs < numberAt(lease, 'spec.leaseDurationSeconds') * 1000;
     if (isAlive) notes.set(member, note);
     members.push({
       member,
@@ -98,15 +97,19 @@ export function reportOf(group: string, leases: readonly Lease[], nowMs: number)
 
 function rowOf(
   partition: number,
-  lease: Lease | undefined,
+  lease: ListedObject | undefined,
   notes: ReadonlyMap<string, HeartbeatNote>,
   nowMs: number,
 ): PartitionRow {
-  const { holderIdentity, leaseTransitions, acquireTime } = lease?.spec ?? {};
-  const owner = holderIdentity ?? '';
+  const acquiredMs = Date.parse(textAt(lease, 'spec.acquireTime'));
+  const owner = textAt(lease, 'spec.holderIdentity');
   const [epoch, isActive] = notes.get(owner)?.holds[partition] ?? [];
-  const ageMs = acquireTime === undefined ? undefined : nowMs - Date.parse(acquireTime);
   const state = epoch === undefined ? 'not served' : isActive === true ? 'active' : 'starting';
-  const ageSeconds = ageMs === undefined ? undefined : Math.round(ageMs / 1000);
-  return { partition, owner, epoch: leaseTransitions ?? 0, ageSeconds, state };
+  const ageSeconds = Number.isNaN(acquiredMs) ? undefined : Math.round((nowMs - acquiredMs) / 1000);
+  return { partition, owner, epoch: numberAt(lease, 'spec.leaseTransitions'), ageSeconds, state };
+}
+
+function numberAt(object: unknown, path: string): number {
+  const value = valueAt(object, path);
+  return typeof value === 'number' ? value : 0;
 }

@@ -2,10 +2,11 @@
 import { resources } from '../../index.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import { ApiClient } from '../../http/api-client.ts';
+import { listPage } from '../loadtest/process/list-page.ts';
 import { kubeConfigOf, namespaceOf } from './cluster.ts';
 import type { PartitionsFlags } from './commands/partitions.ts';
 import { reportOf } from './partitions-report.ts';
-import type { Lease, MemberRow, PartitionRow } from './partitions-report.ts';
+import type { MemberRow, PartitionRow } from './partitions-report.ts';
 import { Table } from './terminal/table.ts';
 import { printJson, printLine } from './terminal/output.ts';
 
@@ -19,10 +20,8 @@ export async function partitions(
   const namespace = namespaceOf(kubeConfig, flags);
   const labelSelector = `kubeloom.dev/partition-group=${group}`;
   const path = `${resourcePath(resources.coordination.v1.leases, namespace)}?${new URLSearchParams({ labelSelector }).toString()}`;
-  const list = (await new ApiClient(kubeConfig).getJson(path, signal)) as {
-    readonly items?: readonly Lease[];
-  };
-  const report = reportOf(group, list.items ?? [], Date.now());
+  const { items } = await listPage(new ApiClient(kubeConfig), path, signal);
+  const report = reportOf(group, items, Date.now());
   if (flags.json === true) printJson(JSON.stringify(report));
   else printTables(report.partitions, report.members);
   const isServed = report.partitions.length > 0 && report.partitions.every(({ state }) => state === 'active');

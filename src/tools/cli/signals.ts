@@ -7,6 +7,8 @@ import { printLine } from './terminal/output.ts';
 
 export interface Interruption {
   readonly signal: AbortSignal;
+  /** The exit code that a shell reports for a process that ended by the signal; undefined before any. */
+  readonly exitCode: number | undefined;
   /** Ends the command from within. */
   stop(): void;
   /** Removes the handlers. */
@@ -24,14 +26,15 @@ export function allowClosedOutput(): void {
     });
 }
 
-/** The exit code that a shell reports for a process that ended by SIGINT. */
-const EXIT_INTERRUPTED = 130;
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
-  const onSignal = (): void => {
+  let exitCode: number | undefined;
+  const onSignal = (name: keyof typeof EXIT_CODES): void => {
     // A second signal ends the process at once.
-    if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED);
+    if (exitCode !== undefined) process.exit(EXIT_CODES[name]);
+    exitCode = EXIT_CODES[name];
     controller.abort();
   };
   const onOutputClosed = (): void => controller.abort();
@@ -40,6 +43,9 @@ export function listenForInterruption(): Interruption {
   process.stdout.on('error', onOutputClosed);
   return {
     signal: controller.signal,
+    get exitCode(): number | undefined {
+      return exitCode;
+    },
     stop: () => controller.abort(),
     [Symbol.dispose]: () => {
       process.off('SIGINT', onSignal);
@@ -58,11 +64,12 @@ export function listenForInterruption(): Interruption {
 export async function runInterruptibly(command: (signal: AbortSignal) => Promise<number>): Promise<void> {
   using interruption = listenForInterruption();
   try {
-    process.exitCode = await command(interruption.signal);
+    const code = await command(interruption.signal);
+    process.exitCode = interruption.exitCode ?? code;
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
     printLine('interrupted', process.stderr);
-    process.exitCode = EXIT_INTERRUPTED;
+    process.exitCode = interruption.exitCode ?? EXIT_CODES.SIGINT;
   }
 }
 

@@ -5,8 +5,8 @@ import { KubeloomError, firstLineOf } from '../../../base/errors.ts';
 import { resources } from '../../../kube/built-in.ts';
 import { resourcePath } from '../../../kube/resource.ts';
 import { ApiClient } from '../../../http/api-client.ts';
-import { isJsonObject } from '../../apiserver/store/json.ts';
-import type { Json, JsonObject } from '../../apiserver/store/json.ts';
+import type { Json } from '../../apiserver/store/json.ts';
+import { listPage } from '../../loadtest/process/list-page.ts';
 import { kubeConfigOf } from '../cluster.ts';
 import type { ClusterFlags } from '../cluster-flags.ts';
 import { contentsOf } from '../crd-files.ts';
@@ -79,10 +79,10 @@ export async function readCluster(
   let next: string | undefined = '';
   while (next !== undefined) {
     const query = new URLSearchParams({ limit: String(PAGE_ITEMS), ...(next ? { continue: next } : {}) });
-    const list = (await client.getJson(`${path}?${query.toString()}`, signal)) as JsonObject;
+    const page = await listPage(client, `${path}?${query.toString()}`, signal);
+    const list = { kind: 'CustomResourceDefinitionList', items: page.items as unknown as Json[] };
     found.push(...definitionsIn(list, 'the cluster'));
-    const token = isJsonObject(list['metadata']) ? list['metadata']['continue'] : undefined;
-    next = typeof token === 'string' && token !== '' ? token : undefined;
+    next = page.next || undefined;
   }
   if (found.length === 0) throw refused('the cluster', NONE);
   return found;

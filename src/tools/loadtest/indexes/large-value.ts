@@ -10,6 +10,8 @@ import { parseJson } from '../../../base/parse-json.ts';
 import { resources } from '../../../index.ts';
 import { resourcePath } from '../../../kube/resource.ts';
 import type { ApiClient } from '../../../http/api-client.ts';
+import { textAt } from '../../../kube/wire-path.ts';
+import { listPage } from '../process/list-page.ts';
 import { statusNamespaceOf } from '../run/cluster.ts';
 import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE } from '../write/kinds.ts';
@@ -24,13 +26,8 @@ const PAGE = 10;
 const PIECES_MAX = 1000;
 
 interface Piece {
-  readonly data: { readonly number: string };
-  readonly binaryData: { readonly piece: string };
-}
-
-interface PiecePage {
-  readonly metadata?: { readonly continue?: string };
-  readonly items: readonly Piece[];
+  readonly number: string;
+  readonly piece: string;
 }
 
 function pathOf(run: string): string {
@@ -67,17 +64,18 @@ export async function readLargeValue(client: ApiClient, run: string, name: strin
   const query = new URLSearchParams({ labelSelector: `${LARGE_VALUE}=${name}`, limit: String(PAGE) });
   for (;;) {
     const path = `${pathOf(run)}?${query.toString()}`;
-    const page = (await client.getJson(path, new AbortController().signal)) as PiecePage;
-    pieces.push(...page.items);
-    if (!page.metadata?.continue || pieces.length > PIECES_MAX) break;
-    query.set('continue', page.metadata.continue);
+    const { items, next } = await listPage(client, path, new AbortController().signal);
+    for (const item of items)
+      pieces.push({ number: textAt(item, 'data.number'), piece: textAt(item, 'binaryData.piece') });
+    if (next === '' || pieces.length > PIECES_MAX) break;
+    query.set('continue', next);
   }
-  pieces.sort((one, other) => Number(one.data.number) - Number(other.data.number));
+  pieces.sort((one, other) => Number(one.number) - Number(other.number));
   const [first] = pieces;
-  if (first?.data.number !== '0') return undefined;
+  if (first?.number !== '0') return undefined;
   try {
     if (pieces.length > PIECES_MAX) throw new RangeError(`it has more than ${PIECES_MAX} pieces`);
-    const bytes = Buffer.concat(pieces.map(({ binaryData }) => Buffer.from(binaryData.piece, 'base64')));
+    const bytes = Buffer.concat(pieces.map(({ piece }) => Buffer.from(piece, 'base64')));
     const text = (
       await promisify(gunzip)(bytes, { maxOutputLength: constants.MAX_STRING_LENGTH })
     ).toString();

@@ -18,6 +18,8 @@ import type { ObjectKind, Workload } from '../workload/workload.ts';
 import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE, RUN_LABEL, definitionName, definitionOf, resourceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
+import { listPage } from '../process/list-page.ts';
+import type { ListedObject } from '../process/list-page.ts';
 import { ALIVE_AT, HEARTBEAT_MS, OWNER, leftOfRuns } from './dead-runs.ts';
 import type { Left } from './dead-runs.ts';
 
@@ -26,16 +28,6 @@ const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const KWOK_NODE = 'kwok.x-k8s.io/node';
 const DEFINED_AFTER_MS_MAX = 30_000;
 const POLL_MS = 100;
-
-interface Listed {
-  readonly metadata: {
-    readonly name: string;
-    readonly uid?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly deletionTimestamp?: string;
-  };
-}
 
 /** A namespace or definition to remove. */
 type Owned = Pick<Left, 'what' | 'name' | 'uid'>;
@@ -282,7 +274,10 @@ async function fakeNodes({ client, signal }: ClusterAccess): Promise<readonly st
   );
 }
 
-async function listOf(client: ApiClient, path: string, signal: AbortSignal): Promise<readonly Listed[]> {
-  const { items } = (await client.getJson(path, signal)) as { readonly items: readonly Listed[] };
-  return items;
+async function listOf(
+  client: ApiClient,
+  path: string,
+  signal: AbortSignal,
+): Promise<readonly ListedObject[]> {
+  return (await listPage(client, path, signal)).items;
 }

@@ -38,7 +38,9 @@ export function leftOfRuns(all: readonly Left[], nowMs: number): LeftOfRuns {
   const byRun = new Map<string, Left[]>();
   for (const each of all) {
     const run = each.labels?.[RUN_LABEL] ?? '';
-    byRun.set(run, [...(byRun.get(run) ?? []), each]);
+    const left = byRun.get(run) ?? [];
+    left.push(each);
+    byRun.set(run, left);
   }
   const dead = new Map<string, readonly Left[]>();
   const others: Left[] = [];

@@ -6,6 +6,7 @@ import { parseLabelSelector } from '../../../kube/label-selector.ts';
 import type { LabelSet } from '../../../kube/label-selector.ts';
 import { resourcePath } from '../../../kube/resource.ts';
 import type { ApiClient } from '../../../http/api-client.ts';
+import { listPage } from '../process/list-page.ts';
 import type { LoggedWrite, Truth, WatcherTask } from '../watch/watcher.ts';
 import type { Judged } from '../watch/watcher-process.ts';
 import type { WatcherProcesses } from '../watch/watcher-processes.ts';
@@ -82,15 +83,9 @@ function selectionOf({
 }
 
 interface Listed {
-  readonly name: string;
   readonly namespace: string;
   readonly resourceVersion: string;
-  readonly labels?: LabelSet;
-}
-
-interface ListPage {
-  readonly metadata?: { readonly continue?: string };
-  readonly items: readonly { readonly metadata: Listed }[];
+  readonly labels: LabelSet;
 }
 
 function stateOf(
@@ -102,7 +97,7 @@ function stateOf(
   const listed = [...(states.get(task.group.of) ?? [])];
   return new Map(
     listed.flatMap(([key, { namespace, labels, resourceVersion }]) =>
-      isSelected(namespace, () => labels ?? {}) ? [[key, resourceVersion] as const] : [],
+      isSelected(namespace, () => labels) ? [[key, resourceVersion] as const] : [],
     ),
   );
 }
@@ -116,10 +111,13 @@ async function listOf(
     const query = new URLSearchParams({ labelSelector: `${RUN_LABEL}=${run}`, limit: String(LIST_PAGE) });
     for (;;) {
       const path = `${resourcePath(resourceOf(kind, run), namespace)}?${query.toString()}`;
-      const page = (await client.getJson(path, new AbortController().signal)) as ListPage;
-      for (const { metadata } of page.items) state.set(`${namespace}/${metadata.name}`, metadata);
-      if (!page.metadata?.continue) break;
-      query.set('continue', page.metadata.continue);
+      const { items, next } = await listPage(client, path, new AbortController().signal);
+      for (const { metadata } of items) {
+        const { name, resourceVersion = '', labels = {} } = metadata;
+        state.set(`${namespace}/${name}`, { namespace, resourceVersion, labels });
+      }
+      if (next === '') break;
+      query.set('continue', next);
     }
   }
   return state;

@@ -5,6 +5,7 @@
 import type { AnyKubeConfig } from '../../../kube/server-source.ts';
 import { realClock, realTimers } from '../../../base/clock.ts';
 import { KubeloomError } from '../../../base/errors.ts';
+import { textAt } from '../../../kube/wire-path.ts';
 import { ApiClient } from '../../../http/api-client.ts';
 import type { LiveState } from '../live.ts';
 import { OtherProcess } from '../process/calls.ts';
@@ -286,10 +287,7 @@ function phaseText({ name, type }: Phase): string {
 /** @returns the version that the server reports, or `unknown` */
 async function serverVersion(client: ApiClient): Promise<string> {
   try {
-    const version = (await client.getJson('/version', new AbortController().signal)) as {
-      readonly gitVersion?: unknown;
-    };
-    return typeof version.gitVersion === 'string' ? version.gitVersion : 'unknown';
+    return textAt(await client.getJson('/version', new AbortController().signal), 'gitVersion', 'unknown');
   } catch (error) {
     // Some servers refuse this request without special rights.
     if (error instanceof KubeloomError) return 'unknown';

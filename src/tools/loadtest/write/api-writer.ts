@@ -4,6 +4,8 @@
  * the server requests.
  */
 import { sleep } from '../../../base/sleep.ts';
+import { isRecord } from '../../../kube/meta-shape.ts';
+import { valueAt } from '../../../kube/wire-path.ts';
 import { KubeStatusError } from '../../../kube/status.ts';
 import type { ServerSource } from '../../../kube/server-source.ts';
 import { ApiClient } from '../../../http/api-client.ts';
@@ -55,7 +57,8 @@ export class ApiWriter {
         onSent();
         const contentType = method === 'PATCH' ? { contentType: 'application/merge-patch+json' } : {};
         const request = { method, path, ...contentType, ...(body === undefined ? {} : { body }) };
-        return (await this.#client.send(request)) as WrittenObject;
+        const metadata = valueAt(await this.#client.send(request), 'metadata');
+        return isRecord(metadata) ? { metadata } : {};
       } catch (error) {
         if (!(error instanceof KubeStatusError) || !BUSY.has(error.httpStatus) || tries === TRIES_MAX)
           throw error;

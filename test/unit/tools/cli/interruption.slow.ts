@@ -52,4 +52,13 @@ describe('Ctrl-C ends', () => {
       assert.equal(run.stderr, code === 0 ? '' : 'interrupted\n');
     });
   }
+
+  it('kubeloom partitions with 143 when the signal is SIGTERM', async () => {
+    await using folder = new TemporaryFolder();
+    await using server = await silentServer(folder);
+    await using run = new CommandRun(['partitions', 'group', '--kubeconfig', server.kubeconfig]);
+    await Promise.race([server.connected, run.exitCode]);
+    run.kill('SIGTERM');
+    assert.equal(await run.exitCode, 143, run.stderr);
+  });
 });

@@ -77,8 +77,8 @@ describe('kubeloom loadtest', () => {
     const load = ['--objects', '20', '--rate', '50', '--duration', '600'];
     await using run = new CommandRun(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
     await run.until('stderr', /phase steady/);
-    run.kill('SIGINT');
-    assert.equal(await run.exitCode, 130, run.stderr);
+    run.kill('SIGTERM');
+    assert.equal(await run.exitCode, 143, run.stderr);
     assert.match(run.stdout, /\nINTERRUPTED:\n/);
     await assertNothingLeft(scene.server);
   });

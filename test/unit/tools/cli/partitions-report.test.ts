@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reportOf } from '../../../../src/tools/cli/partitions-report.ts';
-import type { Lease } from '../../../../src/tools/cli/partitions-report.ts';
+import type { ListedObject } from '../../../../src/tools/loadtest/process/list-page.ts';
 
 const NOW_MS = Date.parse('2026-01-01T00:01:00Z');
 
-function lease(name: string, holderIdentity: string, atSecond: number, note?: object): Lease {
+function lease(
+  name: string,
+  holderIdentity: string,
+  atSecond: number,
+  note?: object,
+): ListedObject & { readonly spec: object } {
   const time = `2026-01-01T00:00:${String(atSecond).padStart(2, '0')}.000000Z`;
   const annotations = note ? { 'kubeloom.dev/note': JSON.stringify(note) } : {};
   return {
