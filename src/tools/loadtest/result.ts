@@ -206,7 +206,7 @@ export interface VerdictCounts {
   readonly initial: number;
   /** Changes that were delivered as logged. */
   readonly delivered: number;
-  /** Changes that a relist combined with a later change. */
+  /** Changes that a relist, or the first list of a client that was started again, combined with a later change. */
   readonly covered: number;
   readonly lost: number;
   readonly duplicated: number;

@@ -18,9 +18,9 @@ Without one the flags are the workload: ConfigMaps, informers of all of them, on
 Everything is written in namespaces of its own, which are removed afterwards. The context is printed first; without
 --yes nothing is sent unless it is a kind-… context whose server is a loopback address.
 In an Indexed Job each pod has --run NAME --indexes COUNT; collect --run NAME waits for their end, and is the result.
-Exit code 0: every write reached every watcher once, in order, and the caches equal a LIST. 1: not so, or the
-test could not be done. 2: nothing can be said, because writes failed, or generator, server or client were
-saturated. 3: a threshold of the workload was missed. 130: interrupted.`;
+Exit code 0: every write reached every watcher once, in order, or was covered by a relist, and the caches equal a
+LIST. 1: not so, or the test could not be done. 2: nothing can be said, because writes failed, or generator, server
+or client were saturated. 3: a threshold of the workload was missed. 130, 143: interrupted.`;
 
 const parseObjects = parseCount('--objects', 1, 1_000_000);
 const parseRate = parseCount('--rate', 1, 100_000);

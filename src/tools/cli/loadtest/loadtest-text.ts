@@ -14,7 +14,8 @@ import { indexesText } from '../../loadtest/report/indexes-text.ts';
 import { Table } from '../terminal/table.ts';
 
 const FIGURES = ['delivered', 'covered', 'lost', 'duplicated', 'reordered'] as const;
-export const PASSED = 'every write reached every watcher once, in order, and the caches equal a LIST.';
+export const PASSED =
+  'every write reached every watcher once, in order, or was covered by a relist, and the caches equal a LIST.';
 
 /** @param columns of the terminal */
 export function resultText(result: LoadTestResult, columns: number = Infinity): string {

@@ -9,7 +9,7 @@ import { exactQuantile, faultsOf, syncDurations, watcherGroups } from './watcher
 
 /** The meaning of each conclusion, in a sentence. */
 export const MEANINGS: Readonly<Record<Conclusion['kind'], string>> = {
-  PASS: 'Every write reached every watcher once and in order, the caches equal a LIST, and every threshold was met.',
+  PASS: 'Every write reached every watcher once and in order, or was covered by a relist, the caches equal a LIST, and every threshold was met.',
   FAIL: 'Delivery was violated: a watcher did not receive exactly what was written.',
   INVALID:
     'This run proves nothing: writes failed, or a part was saturated, so that the load was not as requested.',

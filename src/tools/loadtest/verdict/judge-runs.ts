@@ -48,7 +48,7 @@ export function judgeRuns(
   return {
     syncs: clientRuns.flatMap(({ syncs }) => syncs),
     events,
-    verdict: sumOf(verdicts, different),
+    verdict: sumOf(verdicts, different, truth.log),
     cacheEqualsList: isCompared ? different.length === 0 : null,
     ...latencies.result,
     marks: clientRuns.flatMap(({ marks }) => marks),
@@ -64,19 +64,38 @@ function differencesOf(state: ReadonlyMap<string, string>, listed: ReadonlyMap<s
   return differences(entries, { state: listed, bytes: new Map() });
 }
 
-/** Adds the verdicts of a watcher. */
-export function sumOf(verdicts: readonly Verdict[], different: readonly string[]): VerdictCounts {
-  const sum = (of: Exclude<keyof Verdict, 'findings'>): number =>
+/** Adds the verdicts of a watcher. The first list of a client covers what came after the end of the client before. */
+export function sumOf(
+  verdicts: readonly Verdict[],
+  different: readonly string[],
+  log: readonly Pick<LoggedWrite, 'revision'>[],
+): VerdictCounts {
+  const between = verdicts.map(({ seen }, index) => {
+    const { from = 0 } = verdicts[index + 1]?.seen ?? {};
+    return Math.max(0, eventsUntil(log, from) - eventsUntil(log, seen.until));
+  });
+  const sum = (of: Exclude<keyof Verdict, 'findings' | 'seen'>): number =>
     verdicts.reduce((all, verdict) => all + verdict[of], 0);
   return {
     initial: sum('initial'),
     delivered: sum('delivered'),
-    covered: sum('covered'),
+    covered: between.reduce((all, count) => all + count, sum('covered')),
     lost: sum('lost'),
     duplicated: sum('duplicated'),
     reordered: sum('reordered'),
     findings: [...verdicts.flatMap(({ findings }) => findings), ...different],
   };
+}
+
+/** Returns the number of events up to a revision, by halving: the log is in the order of revisions. */
+function eventsUntil(log: readonly Pick<LoggedWrite, 'revision'>[], revision: number): number {
+  let [low, high] = [0, log.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((log[middle]?.revision ?? 0) <= revision) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Answered to handler, by phase and change, and by the second of the delivery. */

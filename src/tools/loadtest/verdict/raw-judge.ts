@@ -47,6 +47,7 @@ export class RawJudge {
       verdict: sumOf(
         clientRuns.map((clientRun) => this.#verdictOf(clientRun)),
         [],
+        this.#truth.log,
       ),
       cacheEqualsList: null,
       ...this.#latenciesOf(deliveries, startedUs),

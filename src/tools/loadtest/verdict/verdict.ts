@@ -17,7 +17,7 @@ export interface Verdict {
   readonly delivered: number;
   /** Objects of the initial list that were delivered as logged. */
   readonly initial: number;
-  /** Log events that a relist combined with later events, or that came after the watcher's end. */
+  /** Log events that a relist combined with later events. */
   readonly covered: number;
   /** Log events, or objects of the initial list, that no notification matches. */
   readonly lost: number;
@@ -27,6 +27,8 @@ export interface Verdict {
   readonly reordered: number;
   /** The first few faults as text. */
   readonly findings: readonly string[];
+  /** Revisions of the list and of the last event that the watcher saw; until infinity unless the watcher was ended. */
+  readonly seen: { readonly from: number; readonly until: number };
 }
 
 /** The notifications that the log requires. */
@@ -34,6 +36,7 @@ export interface Expectation {
   /** Key to revision, at the revision of the list. */
   readonly initial: ReadonlyMap<string, number>;
   readonly events: readonly LogEvent[];
+  readonly listedAt: number;
 }
 
 const FINDINGS_MAX = 5;
@@ -53,7 +56,7 @@ export function expectationOf(journal: Iterable<JournalEntry>, listedAt: number)
     else if (state === initial) initial.delete(key);
     else current.set(key, 0);
   }
-  return { initial, events };
+  return { initial, events, listedAt };
 }
 
 export interface Circumstances {
@@ -148,7 +151,7 @@ class Judgement {
   }
 
   close(isCutOff: boolean): Verdict {
-    const { initial, events } = this.#expectation;
+    const { initial, events, listedAt } = this.#expectation;
     const expected = isCutOff ? this.#latest + 1 : events.length;
     let lost = 0;
     for (const [key, revision] of initial) {
@@ -165,11 +168,15 @@ class Judgement {
     return {
       delivered: this.#delivered,
       initial: seen,
-      covered: this.#covered + events.length - expected,
+      covered: this.#covered,
       lost,
       duplicated: this.#duplicated,
       reordered: this.#reordered,
       findings: this.#findings,
+      seen: {
+        from: listedAt,
+        until: isCutOff ? (events[this.#latest]?.revision ?? listedAt) : Number.POSITIVE_INFINITY,
+      },
     };
   }
 

@@ -37,6 +37,7 @@ const CLEAN: Verdict = {
   duplicated: 0,
   reordered: 0,
   findings: [],
+  seen: { from: 0, until: Number.POSITIVE_INFINITY },
 };
 
 function handlers(slow: Partial<Verdict> = {}): HandlerResult[] {

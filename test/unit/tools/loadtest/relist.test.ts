@@ -1,7 +1,9 @@
 /** The changes that a relist may combine, and those that it may not. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import type { JournalEntry } from '../../../../src/tools/apiserver/testing/index.ts';
+import { judgeRuns } from '../../../../src/tools/loadtest/verdict/judge-runs.ts';
+import type { ClientRun } from '../../../../src/tools/loadtest/verdict/judge-runs.ts';
 import { listedAtOf } from '../../../../src/tools/loadtest/verdict/relist.ts';
 import { expectationOf, judge } from '../../../../src/tools/loadtest/verdict/verdict.ts';
 import type { Circumstances, Verdict } from '../../../../src/tools/loadtest/verdict/verdict.ts';
@@ -53,6 +55,31 @@ function counts(...args: Parameters<typeof verdict>): readonly number[] {
   return [delivered, covered, lost, duplicated, reordered];
 }
 
+test('the first list of a client that was started again covers the changes since its predecessor ended, and no others', () => {
+  const log = [1, 2, 3, 4, 5, 6, 7].map((revision) => ({
+    revision,
+    type: revision === 1 ? ('ADDED' as const) : ('MODIFIED' as const),
+    key: 'a',
+    own: undefined,
+  }));
+  const run = (listed: number, changes: readonly number[], isCutOff: boolean): ClientRun => ({
+    notifications: [
+      notified('INITIAL', 'a', listed),
+      ...changes.map((revision) => notified('MODIFIED', 'a', revision, revision - 1)),
+    ],
+    syncs: [],
+    marks: [],
+    relistedAfter: undefined,
+    isCutOff,
+    state: undefined,
+  });
+  const runs = [run(1, [2], true), run(4, [], true), run(5, [6, 7], false)];
+  const { verdict: counted } = judgeRuns(runs, { log, state: new Map() }, 0);
+  assert.deepEqual([counted.delivered, counted.covered, counted.lost], [3, 3, 0]);
+  const { verdict: ended } = judgeRuns([run(1, [2], true)], { log, state: new Map() }, 0);
+  assert.deepEqual([ended.delivered, ended.covered, ended.lost], [1, 0, 0]);
+});
+
 describe('a relist', () => {
   it('combines changes: the notifications are the difference to a state of the log', () => {
     assert.deepEqual(counts(RELISTED), [6, 2, 0, 0, 0]);
@@ -96,8 +123,8 @@ describe('a relist', () => {
 });
 
 describe('the end of a watcher', () => {
-  it('covers what comes after it', () => {
-    assert.deepEqual(counts(BEFORE, { isCutOff: true }), [1, 7, 0, 0, 0]);
+  it('neither loses nor covers what comes after it', () => {
+    assert.deepEqual(counts(BEFORE, { isCutOff: true }), [1, 0, 0, 0, 0]);
     assert.deepEqual(counts(BEFORE, {}), [1, 0, 7, 0, 0]);
   });
 });
