@@ -16,7 +16,7 @@ const HELP = `
 A workload is a YAML file, or one of the presets ${PRESETS.join(', ')}; --print prints it.
 Without one the flags are the workload: ConfigMaps, informers of all of them, one rate.
 Everything is written in namespaces of its own, which are removed afterwards. The context is printed first; without
---yes nothing is sent unless it is a kind-… context whose server is a loopback address.
+--yes nothing is sent unless it is a kind-… or kubeloom-… context whose server is a loopback address.
 In an Indexed Job each pod has --run NAME --indexes COUNT; collect --run NAME waits for their end, and is the result.
 Exit code 0: every write reached every watcher once, in order, or was covered by a relist, and the caches equal a
 LIST. 1: not so, or the test could not be done. 2: nothing can be said, because writes failed, or generator, server

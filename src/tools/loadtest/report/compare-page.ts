@@ -15,7 +15,7 @@ import { verdictBox } from './verdict-section.ts';
 import { valueText } from './value-text.ts';
 
 export function comparePage(comparison: Comparison): string {
-  const { names, results, warnings, facts, figures, thresholds } = comparison;
+  const { names, results, warnings, title, facts, figures, thresholds } = comparison;
   const [before, after] = results;
   const pairs = pairsOf(comparison);
   const warned =
@@ -29,7 +29,7 @@ export function comparePage(comparison: Comparison): string {
         </div>`;
   const body = html`<header>
       <p class="above">kubeloom loadtest --compare</p>
-      <h1>${before.run.workload.name}: A and B</h1>
+      <h1>${title}: A and B</h1>
       <p class="facts">A: ${names[0]} · B: ${names[1]}</p>
     </header>
     ${warned}
@@ -63,7 +63,7 @@ export function comparePage(comparison: Comparison): string {
       <pre>${before.run.workloadYaml}</pre>
       <pre>${after.run.workloadYaml}</pre>
     </div>`;
-  return pageText(`A and B: ${before.run.workload.name}`, 'wide', body, {
+  return pageText(`A and B: ${title}`, 'wide', body, {
     timelines: results.map(timelineOf),
     plots: pairs.flat(),
   });

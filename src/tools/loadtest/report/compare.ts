@@ -9,6 +9,8 @@ export interface Comparison {
   readonly results: readonly [before: LoadTestResult, after: LoadTestResult];
   /** Differences that make the figures of two runs hard to compare, as sentences. */
   readonly warnings: readonly string[];
+  /** The name of the workload, or both names. */
+  readonly title: string;
   /** Facts of the runs that differ. */
   readonly facts: readonly ComparedFact[];
   readonly figures: readonly ComparedFigure[];
@@ -53,13 +55,19 @@ export function compareResults(
     names,
     results: [before, after],
     warnings: warningsOf(before, after),
+    title: [...new Set([before, after].map(({ run }) => run.workload.name))].join(' and '),
     facts: factsOf(before, after),
-    figures: comparedFigures(before, after),
+    figures: comparedFigures(before, after, isSameWork(before.run, after.run)),
     thresholds: [...texts].map((text) => ({ text, before: find(before, text), after: find(after, text) })),
   };
 }
 
-function comparedFigures(before: LoadTestResult, after: LoadTestResult): ComparedFigure[] {
+/** Figures of different work are neither better nor worse. */
+function comparedFigures(
+  before: LoadTestResult,
+  after: LoadTestResult,
+  isComparable: boolean,
+): ComparedFigure[] {
   const keyOf = ({ section, name }: Figure): string => `${section}\n${name}`;
   const olds = new Map(figuresOf(before).map((figure) => [keyOf(figure), figure]));
   const news = new Map(figuresOf(after).map((figure) => [keyOf(figure), figure]));
@@ -78,7 +86,7 @@ function comparedFigures(before: LoadTestResult, after: LoadTestResult): Compare
       after: to,
       difference,
       percent,
-      change: changeOf(difference, from, better),
+      change: isComparable ? changeOf(difference, from, better) : 'none',
     };
   });
 }
@@ -108,13 +116,19 @@ function warningsOf({ run: before }: LoadTestResult, { run: after }: LoadTestRes
   const machine = differ((run) => run.machine)
     ? ['the machines differ: the figures say little about the programs']
     : [];
-  // The name belongs to the file, and thresholds do not change the writes.
-  const done = differ(({ workload: { objects, watchers, phases } }) => ({ objects, watchers, phases }));
-  const workload = done ? ['the workloads differ: the runs did different work'] : [];
+  const isSame = isSameWork(before, after);
+  const workload = isSame ? [] : ['the workloads differ: the runs did different work'];
   const seed =
-    !done && differ((run) => run.workload.seed) ? ['the seeds differ: the same work in another order'] : [];
+    isSame && differ((run) => run.workload.seed) ? ['the seeds differ: the same work in another order'] : [];
   const versions = (['kubeloom', 'node', 'server'] as const)
     .filter((part) => before.versions[part] !== after.versions[part])
     .map((part) => `the versions of ${part} differ: ${before.versions[part]} and ${after.versions[part]}`);
   return [...machine, ...workload, ...seed, ...versions];
+}
+
+/** The name belongs to the file, and thresholds do not change the writes. */
+function isSameWork(before: LoadTestResult['run'], after: LoadTestResult['run']): boolean {
+  const work = ({ workload: { objects, watchers, phases } }: LoadTestResult['run']): string =>
+    JSON.stringify([objects, watchers, phases]);
+  return work(before) === work(after);
 }

@@ -1,6 +1,6 @@
 /**
  * The check whether a load test may write to a cluster. Without `--yes` it writes only to a throwaway cluster on this
- * machine's loopback: a cluster of kind, or the server of our end-to-end tests.
+ * machine's loopback: a cluster of kind, or a server of kubeloom such as that of `kubeloom apiserver`.
  *
  * Loopback is an address, never a name: `localhost.example` may resolve to another machine a second later. A context's
  * name is not a proof either: a production cluster can be called `kind-prod`.
@@ -19,7 +19,7 @@ export interface LoadTestTarget {
   readonly hasProxy: boolean;
 }
 
-const THROWAWAY_CONTEXT = /^(kind-.+|kubeloom-e2e)$/;
+const THROWAWAY_CONTEXT = /^(?:kind|kubeloom)-./;
 
 export function targetOf(kubeConfig: AnyKubeConfig): LoadTestTarget {
   const context = kubeConfig.getCurrentContext();
@@ -41,7 +41,7 @@ export function checkTarget(target: LoadTestTarget, isAllowed: boolean): void {
   if (isAllowed || isThrowaway(target)) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_LOADTEST_REFUSED',
-    `nothing was sent: ${targetText(target)} is not known to be a throwaway cluster (a context kind-… whose server ` +
+    `nothing was sent: ${targetText(target)} is not known to be a throwaway cluster (a context kind-… or kubeloom-… whose server ` +
       'is a loopback address); add --yes to write to it anyway',
   );
 }

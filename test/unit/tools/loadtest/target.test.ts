@@ -16,7 +16,7 @@ const ALLOWED: readonly Partial<LoadTestTarget>[] = [
   {},
   { server: 'https://127.8.9.10:6443' },
   { server: 'https://[::1]:6443' },
-  { context: 'kubeloom-e2e' },
+  { context: 'kubeloom-embedded' },
 ];
 
 const REFUSED: readonly (readonly [why: string, target: Partial<LoadTestTarget>])[] = [
@@ -26,6 +26,8 @@ const REFUSED: readonly (readonly [why: string, target: Partial<LoadTestTarget>]
   ['a loopback address in the user part of a URL', { server: 'https://127.0.0.1@example.org' }],
   ['a context that is not of kind', { context: 'production' }],
   ['a context that only contains the word', { context: 'my-kind-cluster' }],
+  ['an embedded server on another machine', { context: 'kubeloom-embedded', server: 'https://10.0.0.1' }],
+  ['a context without a name behind kind', { context: 'kind-' }],
   ['a proxy on the way', { hasProxy: true }],
   ['no URL', { server: 'nonsense' }],
   ['a minikube', { context: 'minikube' }],

@@ -55,6 +55,14 @@ describe('the comparison of two load tests', () => {
     assert.equal(find('rate achieved', 'steady')?.change, 'none', 'two runs differ by 1 % without a reason');
   });
 
+  it('calls no figure better or worse when the workloads differ, and names both workloads', () => {
+    const after = withRun(({ workload }) => ({ workload: { ...workload, name: 'other', phases: [] } }));
+    const halved = { ...after, watchers: before.watchers.slice(1) };
+    const { figures, title } = compareResults(names, [before, halved]);
+    assert.deepEqual([...new Set(figures.map(({ change }) => change))], ['none']);
+    assert.equal(title, `${before.run.workload.name} and other`);
+  });
+
   it('warns when machines, workloads, seeds or versions differ', () => {
     assert.deepEqual(
       warningsFor(({ machine }) => ({ machine: { ...machine, cpus: 2 } })),
