@@ -123,7 +123,9 @@ export class ManagedController implements ControllerBuilder {
 
   /** The figures of the work queue. Before the controller runs they report waiting keys. */
   get queue(): QueueFigures {
-    return this.#queue ?? { name: this.name, length: 1, inWork: 0, retrying: 0 };
+    const isRunning = this.#state.kind === 'started';
+    const name = isRunning ? this.name : `${this.name} (the manager does not run)`;
+    return this.#queue ?? { name, length: 1, inWork: 0, retrying: 0 };
   }
 
   owns<T>(kind: KindLike, options: OwnsOptions<T> = {}): this {

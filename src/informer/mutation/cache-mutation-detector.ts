@@ -200,5 +200,5 @@ export function refusedWrite(thrown: unknown, key: string): MutationError | unde
 }
 
 function framesOf({ stack = '' }: Error): string {
-  return stack.slice(Math.max(0, stack.search(/^\s+at /m)));
+  return stack.slice(Math.max(0, stack.search(/^ +at /m)));
 }

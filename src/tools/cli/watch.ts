@@ -54,8 +54,10 @@ async function print(
     const write = (event: Event, object: Borrowed<unknown>): void => {
       printEvent(event, ref, object, flags);
     };
-    informer.addEventHandler({
+    let isEmpty = true;
+    const registration = informer.addEventHandler({
       onAdd: (added, isInInitialList) => {
+        isEmpty = false;
         if (!isInInitialList || flags.watchOnly !== true) write('ADDED', added);
       },
       onUpdate: (previous, current) => {
@@ -64,7 +66,15 @@ async function print(
       },
       onDelete: (deleted) => write('DELETED', deleted.finalStateUnknown ? deleted.last : deleted),
     });
-    return informer.run({ signal: AbortSignal.any([interrupted, ended.signal]) });
+    const signal = AbortSignal.any([interrupted, ended.signal]);
+    // An end before the first list is reported by the run.
+    informer.waitForSync({ registration, signal }).then(
+      () => {
+        if (isEmpty) printLine(emptyText(ref, optionsOf(kubeConfig, ref, flags)), process.stderr);
+      },
+      () => undefined,
+    );
+    return informer.run({ signal });
   });
   await Promise.all(runs);
   if (fatal) throw fatal;
@@ -82,6 +92,10 @@ function optionsOf(
     ...selectionOf(kubeConfig, ref, flags),
     ...(threads === undefined ? {} : { threads: { indexerThreads: threads } }),
   };
+}
+
+function emptyText({ resource }: ResourceRef, { namespace }: InformerOptions<unknown>): string {
+  return `no ${resource} found${namespace === undefined ? '' : ` in namespace ${namespace}`}, waiting for changes`;
 }
 
 function printEvent(event: Event, ref: ResourceRef, object: Borrowed<unknown>, flags: WatchFlags): void {

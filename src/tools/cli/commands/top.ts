@@ -25,7 +25,7 @@ export function topCommand(run: (resources: readonly string[], flags: TopFlags) 
     .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads)
     .option(
       '--port <port>',
-      'attach to a program on this machine that calls serveStats({ port })',
+      'attach to a program on this machine that calls serveStats({ port }), or to the health port of a Manager',
       parseCount('--port', 1, 65_535),
     )
     .option('--socket <path>', 'attach to a program that calls serveStats({ socketPath })')

@@ -1,8 +1,9 @@
-/** Snapshots of a program on this machine that calls `serveStats`, and the reasons why there may be none. */
+/** Snapshots of a program on this machine that calls `serveStats` or `serveHealth`, and the reasons why there may be none. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { KubeloomError } from '../../../base/errors.ts';
+import { familiesOf } from './metrics-text.ts';
 import { parseJson } from '../../../base/parse-json.ts';
 import { TimeLimit } from '../../../base/time-limit.ts';
 import type { StatsSnapshot } from '../../../metrics/index.ts';
@@ -32,11 +33,19 @@ export async function readStats(
   const where = 'port' in address ? { host: '127.0.0.1', port: address.port } : address;
   using limit = new TimeLimit(deadlineMs, signal);
   try {
-    const sent = request({ ...where, path: '/stats.json', agent: false, signal: limit.signal }).end();
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    // An unread body would keep the socket.
-    const body = parseJson(await textOf(response));
-    if (response.statusCode === 200 && isSnapshot(body)) return body;
+    const get = async (path: string): Promise<string> => {
+      const sent = request({ ...where, path, agent: false, signal: limit.signal }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      // An unread body would keep the socket.
+      const text = await textOf(response);
+      return response.statusCode === 200 ? text : '';
+    };
+    const body = parseJson(await get('/stats.json'));
+    if (isSnapshot(body)) return body;
+    // The health port of a manager has metrics, and no list of errors.
+    const families = familiesOf(await get('/metrics'));
+    if (families.some(({ name }) => name.startsWith('kubeloom_')))
+      return { atMs: Date.now(), families, errors: [] };
   } catch (cause) {
     throw unreachable(address, limit.signal.aborted ? 'ABORT_ERR' : codeOf(cause), cause);
   }

@@ -38,10 +38,11 @@ const MEETS: Readonly<Record<Threshold['operator'], (figure: number, value: numb
 
 const OPERATORS = Object.keys(MEETS) as Threshold['operator'][];
 const METRIC = /^[a-z][a-z0-9_]*_(?:total|count|sum)$/;
-const LINE =
-  /^(?<what>.+?)(?: (?<statistic>p\d+|max|mean))? ?(?<operator>[<>=]+) ?(?<value>[\d.]+)(?<unit>[a-z]*)(?: in (?<phase>.+))?$/;
+const OPERATOR = /[<>=]+/;
+const STATISTIC = / (p\d+|max|mean)$/;
+const VALUE = /^ ?([\d.]+)([a-z]*)(?: in (.+))?$/;
 
-/** The time of the expression grows with the square of the length. */
+/** A message quotes the parts of a line. */
 const LINE_CHARACTERS_MAX = 500;
 
 const SUBJECTS = [...Object.keys(STEPS), 'sync', ...Object.keys(COUNTS)].join(', ');
@@ -51,8 +52,13 @@ export function parseThreshold(line: string): Threshold {
   if (line.length > LINE_CHARACTERS_MAX)
     throw wrong(`a threshold has at most ${LINE_CHARACTERS_MAX} characters`);
   const text = line.trim().replaceAll('->', '→').replaceAll(/\s+/g, ' ');
-  const { what = '', statistic, operator, value, unit = '', phase } = LINE.exec(text)?.groups ?? {};
-  if (value === undefined) {
+  const [operator = ''] = OPERATOR.exec(text) ?? [];
+  const at = text.indexOf(operator);
+  const left = text.slice(0, at).trimEnd();
+  const [suffix = '', statistic] = STATISTIC.exec(left) ?? [];
+  const what = left.slice(0, left.length - suffix.length);
+  const [, value, unit = '', phase] = VALUE.exec(text.slice(at + operator.length)) ?? [];
+  if (operator === '' || what === '' || value === undefined) {
     throw wrong('a threshold is a figure, an operator and a value: answered→handler p99 < 500ms');
   }
   if (!isOneOf(OPERATORS, operator)) throw wrong(`${operator} is no operator: use ${OPERATORS.join(' ')}`);

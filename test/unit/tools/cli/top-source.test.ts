@@ -9,7 +9,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { readStats } from '../../../../src/tools/cli/top/top-source.ts';
 import type { StatsAddress } from '../../../../src/tools/cli/top/top-source.ts';
-import { serveStats } from '../../../../src/metrics/index.ts';
+import { prometheusText, serveHealth, serveStats } from '../../../../src/metrics/index.ts';
+import type { MetricFamily } from '../../../../src/metrics/index.ts';
 import { TemporaryFolder } from '../../../kit/temporary-folder.ts';
 
 const NEVER = new AbortController().signal;
@@ -40,6 +41,31 @@ describe('the figures of a program', () => {
     const port = Number(new URL(onPort.address).port);
     for (const address of [{ socketPath: onSocket.address }, { port }])
       assert.ok((await readStats(address, NEVER)).atMs > 0);
+  });
+
+  test('are read from the metrics of a health port, with histograms and labels of any text', async () => {
+    const families = [
+      {
+        name: 'kubeloom_objects',
+        type: 'gauge',
+        help: '',
+        labels: [],
+        samples: [{ labels: { name: 'a "b"\\\n, c="d"' }, value: Infinity }],
+      },
+      {
+        name: 'kubeloom_handler_duration_seconds',
+        type: 'histogram',
+        help: '',
+        labels: [],
+        samples: [{ labels: { name: 'a' }, value: { bounds: [0.1, 1], counts: [2, 0, 3], sum: 7.5 } }],
+      },
+    ] as unknown as readonly MetricFamily[];
+    const metrics = (): string => `own 1\n${prometheusText(families)}`;
+    await using server = await serveHealth({ port: 0, metrics });
+    const read = await readStats({ port: Number(new URL(server.address).port) }, NEVER);
+    assert.deepEqual(read.families, families);
+    await using other = await serveHealth({ port: 0, metrics: () => '# TYPE own gauge\nown 1\n' });
+    await refused({ port: Number(new URL(other.address).port) }, /another program answers there/);
   });
 
   test('are missing when nothing listens', async () => {

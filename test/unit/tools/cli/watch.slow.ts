@@ -41,6 +41,17 @@ describe('kubeloom watch', () => {
     ]);
   });
 
+  it('says that there is no object yet, as kubectl does', async () => {
+    await using scene = await startScene();
+    await using run = watch(scene, 'pods');
+    await run.until('stderr', /\n/);
+    assert.equal(run.stderr, 'no pods found in namespace default, waiting for changes\n');
+    await put(scene, 'default', 'a');
+    await run.until('stdout', /a\n/);
+    run.kill('SIGINT');
+    assert.equal(await run.exitCode, 0);
+  });
+
   it('watches the namespace that was said, or else the context’s or default', async () => {
     await using scene = await startScene();
     await put(scene, 'web', 'in-web');

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-import { InformerThreads, SharedIndexInformer } from '../../../../../src/index.ts';
+import { InformerThreads, SharedIndexInformer, resources } from '../../../../../src/index.ts';
+import { Manager } from '../../../../../src/controller/index.ts';
 import { RateLimitingQueue, runWorkers } from '../../../../../src/workqueue/index.ts';
 import {
   FakeClock,
@@ -233,6 +234,15 @@ describe('settled with work queues', () => {
       message: 'not settled: queue pods: 2 waiting, 1 in work, 1 to be tried again',
     });
     queue.shutDown();
+  });
+
+  it('says that a manager does not run', async () => {
+    await using scene = await Scene.start();
+    const manager = new Manager(scene.server.connection);
+    manager.controllerFor(resources.core.v1.pods).reconcile(() => undefined);
+    const message = 'not settled: queue pods (the manager does not run): 1 waiting';
+    await assert.rejects(settled(manager, LOOK_ONCE), { code: 'ERR_KUBELOOM_NOT_SETTLED', message });
+    await manager.cache.shutdown();
   });
 
   it('gives up after a time without progress, with the key and the last failure as cause', async () => {
