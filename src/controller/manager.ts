@@ -41,6 +41,7 @@ export class Manager {
   readonly #log: Logger | undefined;
   readonly #set: ControllerSet;
   #isFilled = false;
+  #fence: AbortSignal | undefined;
 
   /** @throws ERR_KUBELOOM_OPTION */
   constructor(source: ServerSource, options: ManagerOptions = {}) {
@@ -73,6 +74,14 @@ export class Manager {
   /** The figures of the controllers' queues, for `settled` of kubeloom/testing. */
   get queues(): readonly QueueFigures[] {
     return this.#set.controllers.map(({ queue }) => queue);
+  }
+
+  /**
+   * Returns whether this process leads; without a `leaderElector` always true. Each call compares the end of the lease with the clock,
+   * so a process that was suspended finds that it has lost: ask before an act that does not go through `client`.
+   */
+  isLeading(): boolean {
+    return !this.#options.leaderElector || this.#fence?.aborted === false;
   }
 
   /**
@@ -171,7 +180,8 @@ export class Manager {
     const all = this.#set.controllers;
     const led = all.filter(isLed);
     const free = all.filter((controller) => !isLed(controller));
-    const lead = (until: AbortSignal, fence = until): Promise<void> => run(led, until, fence);
+    const lead = (until: AbortSignal, fence = until): Promise<void> =>
+      run(led, until, (this.#fence = fence));
     const leading = led.length > 0 ? leaderElector?.run({ signal }, lead) : undefined;
     await Promise.all([run(free, signal), leading?.catch(failed)]);
   }

@@ -114,7 +114,10 @@ export class ObjectClient {
     return this.#on(this.#sender.until(signal).with({ isFenced: true }));
   }
 
-  /** @internal Returns a client on the same connections that sends no write after the signal was aborted. */
+  /**
+   * Returns a client on the same connections that sends no write after the signal is aborted: it checks the signal as `fenced` does, and
+   * demands no precondition. For the second signal of `onLeading`, and for the signal of a thread.
+   */
   until(signal: AbortSignal): ObjectClient {
     return this.#on(this.#sender.until(signal));
   }

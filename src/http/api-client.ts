@@ -19,7 +19,7 @@ import { isUnconfirmed } from '../kube/retry.ts';
 import { jsonText } from '../base/json-text.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { parseJson } from '../base/parse-json.ts';
-import { LinkedController } from '../shared/fence.ts';
+import { LinkedController, everyFence } from '../shared/fence.ts';
 import type { ConnectionOptions } from '../kube/connection-options.ts';
 
 const OK = 200;
@@ -63,7 +63,10 @@ export interface SendRequest {
   readonly contentType?: string;
   /** Receives the header `Warning` of the answer, if there is one. */
   readonly onWarning?: ((header: string) => void) | undefined;
-  /** Each of them ends the request. They are asked when the bytes are about to be written, and before every wait. */
+  /**
+   * Each of them ends the request. They are asked when the bytes are about to be written, and before every wait; for a write, after
+   * all fences of the thread.
+   */
   readonly signals?: readonly AbortSignal[];
 }
 
@@ -162,7 +165,7 @@ export class ApiClient {
 
   /** Like `send`, with the text of the answer: JSON.parse changes integers beyond 2^53. */
   async sendForText({ method, body, signals = [], ...rest }: SendRequest): Promise<string> {
-    using linked = new LinkedController(...signals);
+    using linked = new LinkedController(...(method === 'GET' ? [] : [everyFence]), ...signals);
     const request: WholeRequest = {
       ...rest,
       method,

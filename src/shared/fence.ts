@@ -13,9 +13,29 @@ import { Deadline } from './ring/deadline.ts';
 /** The memory behind the signals of fences and their descendants. */
 const memories = new WeakMap<AbortSignal, SharedArrayBuffer>();
 
-/** Returns the memory of the fence that ends this signal, for `followFence` in another thread; undefined without a fence. */
+/** The signals of this thread's fences that are not over. */
+const fences = new Set<AbortSignal>();
+
+/**
+ * A parent for the signals of writes, never aborted itself: asking it asks every fence. So a fence whose time has come aborts all
+ * signals that were composed of its own, such as by `AbortSignal.any`, before the write asks them.
+ */
+export const everyFence: AbortSignal = lookingSignal(new AbortController(), () => {
+  for (const fence of fences) void fence.aborted;
+});
+
+/**
+ * Returns the memory of the fence that ends this signal, for `followFence` in another thread; undefined without a fence. A signal may be
+ * composed of signals that no code can see, so the only fence of the program counts as the fence of any signal.
+ */
 export function fenceMemoryOf(signal: AbortSignal): SharedArrayBuffer | undefined {
-  return memories.get(signal);
+  const [only] = fences.size === 1 ? fences : [];
+  return memories.get(signal) ?? (only && memories.get(only));
+}
+
+function enlist(signal: AbortSignal, memory: SharedArrayBuffer): void {
+  memories.set(signal, memory);
+  fences.add(signal);
 }
 
 export class Fence {
@@ -38,8 +58,8 @@ export class Fence {
     this.#over = over;
     this.#untilMs = untilMs;
     this.signal = lookingSignal(this.#controller, () => this.#look());
-    memories.set(this.signal, this.#deadline.memory);
     this.#publish();
+    enlist(this.signal, this.#deadline.memory);
   }
 
   /** Moves the time forward, after a renewal. Without effect on a fence that is over: it does not open again. */
@@ -51,6 +71,7 @@ export class Fence {
 
   abort(reason: unknown): void {
     this.#deadline.end();
+    fences.delete(this.signal);
     this.#controller.abort(reason);
   }
 
@@ -78,7 +99,7 @@ export class LinkedController implements Disposable {
     this.signal = lookingSignal(this.#controller, () => {
       for (const parent of parents) if (parent.aborted) this.abort(parent.reason);
     });
-    const memory = parents.map(fenceMemoryOf).find((found) => found !== undefined);
+    const memory = parents.map((parent) => memories.get(parent)).find((found) => found !== undefined);
     if (memory) memories.set(this.signal, memory);
     this.#unlisten = parents.map((parent) => onAbort(parent, () => this.abort(parent.reason)));
   }
@@ -109,10 +130,13 @@ export function followFence(memory: SharedArrayBuffer, controller: AbortControll
     const remainingMs = look();
     if (remainingMs > 0) cancel = backgroundClock.schedule(Math.ceil(remainingMs), arm);
   };
-  lookingSignal(controller, look);
-  memories.set(controller.signal, memory);
+  const signal = lookingSignal(controller, look);
+  enlist(signal, memory);
   arm();
-  return () => cancel();
+  return () => {
+    cancel();
+    fences.delete(signal);
+  };
 }
 
 /**
