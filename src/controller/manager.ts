@@ -180,8 +180,7 @@ export class Manager {
     const all = this.#set.controllers;
     const led = all.filter(isLed);
     const free = all.filter((controller) => !isLed(controller));
-    const lead = (until: AbortSignal, fence = until): Promise<void> =>
-      run(led, until, (this.#fence = fence));
+    const lead = (until: AbortSignal, fence = until): Promise<void> => run(led, until, (this.#fence = fence));
     const leading = led.length > 0 ? leaderElector?.run({ signal }, lead) : undefined;
     await Promise.all([run(free, signal), leading?.catch(failed)]);
   }

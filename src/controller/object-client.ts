@@ -15,6 +15,7 @@ import {
   pathOf,
   pathOfObject,
 } from './object-arguments.ts';
+import { applying } from './requests/applied.ts';
 import { createOrUpdate } from './requests/create-or-update.ts';
 import type { CreatedOrUpdated } from './requests/create-or-update.ts';
 import { pagesOf } from './requests/list-pages.ts';
@@ -264,7 +265,10 @@ export class ObjectClient {
         'an applied object has no metadata.managedFields: pass only the fields that your program decides',
       );
     const write = { method: 'PATCH', path, stored: path, body, contentType: APPLY_MEDIA_TYPE } as const;
-    return this.#write(resource, write, options, { force });
+    const note = applying(body, fieldManager, subresource);
+    const answer = await this.#write<object>(resource, write, options, { force });
+    if (!isDryRun(options)) note(answer);
+    return answer as SubresourceOf<T, S>;
   }
 
   /**

@@ -1,7 +1,8 @@
 /**
  * The comparison of an object that a controller would apply with the stored object: a controller that applies only
  * differences writes only when it must. If the stored object contains `managedFields`, the comparison is by ownership,
- * as the server's: a manager owns the fields of the last apply, and an apply without such a field removes it.
+ * as the server's: a manager owns the fields of the last apply, and an apply without such a field removes it. Values that
+ * the server stores in another form are compared with its answer to the last apply.
  */
 import { text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
@@ -11,6 +12,7 @@ import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Fields } from '../../kube/meta-shape.ts';
 import { described, isOurs } from '../object-arguments.ts';
+import { digestOf, lastApplies, noteApply, valuesAt } from './last-applies.ts';
 
 /** Options of `applied`. */
 export interface AppliedOptions {
@@ -35,8 +37,10 @@ const IDENTITY_METADATA: ReadonlySet<string> = new Set([
 
 /**
  * Returns whether an apply of `desired` would leave `current` unchanged: the fields have equal values in both, and the
- * manager owns exactly these fields. If `current` lacks `managedFields`, as after a transform, only values are
- * compared, and a field that is no longer desired stays unnoticed.
+ * manager owns exactly these fields. It is also true if this thread's last apply to the object sent the same, and the
+ * fields have the values and the owner of the server's answer, which may be in another form: `100m` for `0.1`. If
+ * `current` lacks `managedFields`, as after a transform, only values are compared, and a field that is no longer desired
+ * may stay unnoticed.
  *
  * @param desired object for `apply`
  * @param current object of the server or a cache; undefined if it does not exist
@@ -49,18 +53,54 @@ export function applied(desired: object, current: object | undefined, options: A
   checkObject('current', current);
   const wanted = withoutIdentity(desired);
   const stored = withoutIdentity(current);
-  const { managedFields } = metadataIn(current);
-  if (!Array.isArray(managedFields)) return containsJson(stored, wanted);
-  const entries = managedFields.filter(isRecord).filter((entry) => isOf(entry, desired, options));
+  const owned = ownedIn(current, desired, options);
+  if (!owned) return containsJson(stored, wanted) || isLastApply(desired, current, options);
   // The server keeps no entry for a manager without fields.
-  if (Object.keys(wanted).length === 0) return options.fieldManager === undefined || entries.length === 0;
-  return entries.some(({ fieldsV1 }) => isRecord(fieldsV1) && isSame(fieldsV1, wanted, stored));
+  if (Object.keys(wanted).length === 0) return options.fieldManager === undefined || owned.length === 0;
+  const isEqual = owned.some((fields) => isRecord(fields) && isSame(fields, wanted, stored));
+  return isEqual || isLastApply(desired, current, options);
+}
+
+/** Returns a function that notes the apply with the server's answer. The digest is made now: the caller may change the object. */
+export function applying(desired: object, manager: string, subresource = ''): (answer: object) => void {
+  const wanted = digestOf(() => withoutIdentity(desired));
+  return (answer) => {
+    const { uid, resourceVersion } = metadataIn(answer);
+    const stored = digestOf(() => valuesAt(withoutIdentity(desired), withoutIdentity(answer)));
+    const owned = digestOf(() => ownedIn(answer, desired, { fieldManager: manager, subresource }));
+    if (typeof uid === 'string')
+      noteApply(uid, { manager, subresource, resourceVersion, wanted, stored, owned });
+  };
+}
+
+function isLastApply(
+  desired: object,
+  current: object,
+  { fieldManager, subresource = '' }: AppliedOptions,
+): boolean {
+  const { uid, resourceVersion } = metadataIn(current);
+  return lastApplies(String(uid)).some((last) => {
+    if (last.subresource !== subresource || last.manager !== (fieldManager ?? last.manager)) return false;
+    if (last.wanted !== digestOf(() => withoutIdentity(desired))) return false;
+    const owned = ownedIn(current, desired, { fieldManager: last.manager, subresource });
+    if (owned && last.owned !== digestOf(() => owned)) return false;
+    if (resourceVersion !== undefined && last.resourceVersion === resourceVersion) return true;
+    return last.stored === digestOf(() => valuesAt(withoutIdentity(desired), withoutIdentity(current)));
+  });
 }
 
 function checkObject(name: string, value: unknown): void {
   if (isRecord(value) && !Array.isArray(value) && !isOurs(value)) return;
   const advice = isRecord(value) && isOurs(value) ? 'pass entry.object' : 'pass an object';
   throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} is ${described(value)}: ${advice}`);
+}
+
+/** Returns the fields of each apply that `managedFields` name; undefined without `managedFields`. */
+function ownedIn(object: object, desired: object, options: AppliedOptions): readonly unknown[] | undefined {
+  const { managedFields } = metadataIn(object);
+  if (!Array.isArray(managedFields)) return undefined;
+  const entries = managedFields.filter(isRecord).filter((entry) => isOf(entry, desired, options));
+  return entries.map(({ fieldsV1 }) => fieldsV1);
 }
 
 function isOf(entry: Fields, desired: object, { fieldManager, subresource = '' }: AppliedOptions): boolean {
