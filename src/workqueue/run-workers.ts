@@ -5,7 +5,7 @@
 import { callGuarded } from '../base/callbacks.ts';
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import { KubeloomError, messageOf } from '../base/errors.ts';
+import { KubeloomError, inspectable, messageOf } from '../base/errors.ts';
 import { LimitedWarnings } from '../base/limited-warnings.ts';
 import { isAbortOf } from '../base/on-abort.ts';
 import {
@@ -26,7 +26,7 @@ import type { RateLimitingQueue } from './rate-limiting-queue.ts';
 import { retryAfterMs } from '../kube/retry.ts';
 import { requeueDelayMs } from './reconcile-result.ts';
 import type { ReconcileResult } from './reconcile-result.ts';
-import { TerminalError } from './terminal-error.ts';
+import { isTerminal } from './terminal-error.ts';
 
 /** Options of workers. */
 export interface RunWorkersOptions<T> {
@@ -159,7 +159,8 @@ async function reconcileOne<T>(
     if (delayMs === undefined) return { outcome: 'success' };
     queue.addAfter(item, delayMs);
     return { outcome: 'requeue_after' };
-  } catch (error) {
+  } catch (thrown) {
+    const error = inspectable(thrown);
     failed(queue, item, error, options);
     return { outcome: 'error', error };
   }
@@ -181,7 +182,8 @@ async function reconcilePublished<T>(
   reconcileChannel.publish(message);
   try {
     return await message.run();
-  } catch (error) {
+  } catch (thrown) {
+    const error = inspectable(thrown);
     failed(queue, item, error, options);
     return { outcome: 'error', error };
   }
@@ -200,7 +202,7 @@ async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefi
 function failed<T>(queue: RateLimitingQueue<T>, item: T, error: unknown, options: Run<T>): void {
   const { signal, retriesMax = Infinity } = options;
   const retries = attempt(item, options, () => queue.numRequeues(item)) ?? 0;
-  const isGivenUp = retries >= retriesMax || error instanceof TerminalError;
+  const isGivenUp = retries >= retriesMax || isTerminal(error);
   if (!isGivenUp) queue.noteFailure(item, error);
   attempt(item, options, () => {
     if (isGivenUp) queue.forget(item);

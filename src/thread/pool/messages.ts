@@ -5,7 +5,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import type { ErrorCode } from '../../base/error-codes/error-table.ts';
-import { TerminalError } from '../../workqueue/terminal-error.ts';
+import { TerminalError, isTerminal } from '../../workqueue/terminal-error.ts';
 import type { CachePort } from '../main/shared-cache.ts';
 
 export type PoolTask =
@@ -60,6 +60,7 @@ export function failureOf(thrown: unknown): Failure {
     const value = attempt(() => Reflect.get(error ?? {}, name) as unknown);
     if (isScalar(value)) Object.defineProperty(details, name, { value, enumerable: true });
   }
+  if (isTerminal(thrown)) details['code'] = 'ERR_KUBELOOM_TERMINAL';
   return {
     message: typeof message === 'string' ? message : 'a value without a text was thrown',
     stack: typeof stack === 'string' ? stack : undefined,

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
-import { Fence, LinkedController, everyFence, fenceMemoryOf, followFence } from '../../../src/shared/fence.ts';
+import {
+  Fence,
+  LinkedController,
+  everyFence,
+  fenceMemoryOf,
+  followFence,
+} from '../../../src/shared/fence.ts';
 
 const HOUR_MS = 3_600_000;
 
