@@ -217,7 +217,7 @@ export class ObjectClient {
     const body = checkedPatch(resource, patch, type);
     return this.#write(
       resource,
-      { method: 'PATCH', path, body, contentType: PATCH_MEDIA_TYPES[type] },
+      { method: 'PATCH', path, stored: path, body, contentType: PATCH_MEDIA_TYPES[type] },
       options,
     );
   }
@@ -234,7 +234,7 @@ export class ObjectClient {
     const body = checkedPatch(resource, patch, 'merge');
     return this.#write(
       resource,
-      { method: 'PATCH', path, body, contentType: PATCH_MEDIA_TYPES.merge },
+      { method: 'PATCH', path, stored: path, body, contentType: PATCH_MEDIA_TYPES.merge },
       options,
     );
   }
