@@ -29,6 +29,6 @@ export function attempt(call: () => unknown, failed: (cause: unknown) => void): 
 }
 
 /** Emits an error as a process warning with its code. */
-export function warn({ code, message }: KubeloomError): void {
+export function warn({ code, message }: Pick<KubeloomError, 'code' | 'message'>): void {
   process.emitWarning(escapeControls(message), { type: 'KubeloomWarning', code });
 }

@@ -13,6 +13,8 @@ const SUBJECTS_MAX = 1000;
 interface Warned {
   readonly atMs: number;
   suppressed: number;
+  /** Writes the last warning that was left out. */
+  write: (repeated: string) => void;
 }
 
 export class LimitedWarnings {
@@ -42,14 +44,26 @@ export class LimitedWarnings {
     const last = this.#last.get(subject);
     if (last && now - last.atMs < WARNING_INTERVAL_MS) {
       last.suppressed++;
+      last.write = write;
       return;
     }
     this.#last.delete(subject);
-    this.#last.set(subject, { atMs: now, suppressed: 0 });
+    this.#last.set(subject, { atMs: now, suppressed: 0, write });
     const [oldest] = this.#last.keys();
     if (this.#last.size > SUBJECTS_MAX && oldest !== undefined) this.#last.delete(oldest);
-    write(last && last.suppressed > 0 ? ` (and ${last.suppressed} more like it)` : '');
+    write(last ? moreLikeIt(last.suppressed) : '');
   }
+
+  /** Writes what was left out since the last warning of each subject. */
+  end(): void {
+    for (const { suppressed, write } of this.#last.values())
+      if (suppressed > 0) write(moreLikeIt(suppressed - 1));
+    this.#last.clear();
+  }
+}
+
+function moreLikeIt(count: number): string {
+  return count > 0 ? ` (and ${count} more like it)` : '';
 }
 
 /**

@@ -49,8 +49,9 @@ export function loggerWith(log: Logger, bound: object): Logger {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** Writes an error as a line with the code, or emits a process warning if there is no log. */
-export function warnIn(log: Logger | undefined, error: KubeloomError): void {
-  if (log) loggerWith(log, { code: error.code, err: error }).warn(error.message);
-  else warn(error);
+/** Writes an error as a line with the code, or emits a process warning if there is no log. @param more end of the line */
+export function warnIn(log: Logger | undefined, error: KubeloomError, more: string = ''): void {
+  const { code, message } = error;
+  if (log) loggerWith(log, { code, err: error }).warn(`${message}${more}`);
+  else warn({ code, message: `${message}${more}` });
 }
