@@ -67,6 +67,13 @@ type Run<T> = RunWorkersOptions<T> & { readonly warnings: LimitedWarnings };
 
 type Reconcile<T> = (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult;
 
+/** Reconciles with a pool, with a worker for each thread of the pool. */
+export async function runWorkers<T>(
+  queue: RateLimitingQueue<T>,
+  pool: ItemReconciler<T>,
+  options?: RunWorkersOptions<T>,
+): Promise<void>;
+// The compiler explains a wrong call by the last overload.
 /**
  * Runs `count` workers until the queue is shut down and empty, or the signal is aborted. An item whose
  * `reconcile` throws, or returns anything but a `ReconcileResult`, is added again with the delay of the rate limiter, which
@@ -78,12 +85,6 @@ export async function runWorkers<T>(
   queue: RateLimitingQueue<T>,
   count: number,
   reconcile: (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult,
-  options?: RunWorkersOptions<T>,
-): Promise<void>;
-/** Reconciles with a pool, with a worker for each thread of the pool. */
-export async function runWorkers<T>(
-  queue: RateLimitingQueue<T>,
-  pool: ItemReconciler<T>,
   options?: RunWorkersOptions<T>,
 ): Promise<void>;
 export async function runWorkers<T>(
