@@ -160,10 +160,8 @@ async function reconcileOne<T>(
     if (delayMs === undefined) return { outcome: 'success' };
     queue.addAfter(item, delayMs);
     return { outcome: 'requeue_after' };
-  } catch (thrown) {
-    const error = inspectable(thrown);
-    failed(queue, item, error, options);
-    return { outcome: 'error', error };
+  } catch (error) {
+    return failed(queue, item, inspectable(error), options);
   }
 }
 
@@ -183,10 +181,8 @@ async function reconcilePublished<T>(
   reconcileChannel.publish(message);
   try {
     return await message.run();
-  } catch (thrown) {
-    const error = inspectable(thrown);
-    failed(queue, item, error, options);
-    return { outcome: 'error', error };
+  } catch (error) {
+    return failed(queue, item, inspectable(error), options);
   }
 }
 
@@ -200,7 +196,7 @@ async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefi
   }
 }
 
-function failed<T>(queue: RateLimitingQueue<T>, item: T, error: unknown, options: Run<T>): void {
+function failed<T>(queue: RateLimitingQueue<T>, item: T, error: unknown, options: Run<T>): Reconciled {
   const { signal, retriesMax = Infinity } = options;
   const retries = attempt(item, options, () => queue.numRequeues(item)) ?? 0;
   const isGivenUp = retries >= retriesMax || isTerminal(error);
@@ -211,6 +207,7 @@ function failed<T>(queue: RateLimitingQueue<T>, item: T, error: unknown, options
   });
   // A reconciliation that ends because the workers are stopped did not fail.
   if (!isAbortOf(error, signal)) report(error, item, retries, options);
+  return { outcome: 'error', error };
 }
 
 /** Calls the queue, and with it the program's rate limiter. A fault of that is reported: the queue did its part. */

@@ -5,7 +5,7 @@ import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { RequestOptions } from '../requests/request-options.ts';
-import { versioned } from './finalizers.ts';
+import { versionOf } from './finalizers.ts';
 import type { Finalized } from './finalizers.ts';
 
 /** A condition of an object's status. */
@@ -34,8 +34,6 @@ export interface Conditioned extends Finalized {
   readonly status?: { readonly conditions?: readonly StoredCondition[] } | undefined;
 }
 
-const aClient = having('an ObjectClient', 'patchStatus');
-
 /**
  * Writes the condition into the status of an object, with the version that was read: a merge patch replaces the whole list, and
  * another program may own conditions in the list. Returns the object as stored; undefined if the condition is unchanged.
@@ -49,12 +47,13 @@ export async function patchCondition<T = KubeObject>(
   condition: Omit<Condition, 'lastTransitionTime'>,
   options: RequestOptions = {},
 ): Promise<T | undefined> {
-  aClient('client', client);
-  const { key, metadata } = versioned(object);
+  having('an ObjectClient', 'patchStatus')('client', client);
+  anObject('object', object);
+  const { resourceVersion, ...key } = versionOf(object);
   const before = object.status?.conditions;
   const conditions = setCondition(before, condition);
   if (conditions === before) return undefined;
-  const patch = { metadata, status: { conditions } };
+  const patch = { metadata: { resourceVersion }, status: { conditions } };
   return (await client.patchStatus(resource as ResourceRef, key, patch, options)) as T;
 }
 

@@ -89,24 +89,20 @@ async function patchFinalizers<T>(
   finalizers: readonly string[],
   options: RequestOptions,
 ): Promise<T> {
-  const { key, metadata } = versioned(object);
-  const patch = { metadata: { ...metadata, finalizers } };
+  const { resourceVersion, ...key } = versionOf(object);
+  const patch = { metadata: { resourceVersion, finalizers } };
   return (await client.patch(resource as ResourceRef, key, patch, options)) as T;
 }
 
 /**
- * Returns the key and the version of an object that was read. A patch without the version would replace a list as a whole, with the
- * items that others have added.
+ * Returns the name and the version of an object that was read. A patch without the version would replace a list with the items that
+ * others have added.
  *
  * @throws ERR_KUBELOOM_OPTION without a version
  */
-export function versioned(object: Finalized): {
-  readonly key: { readonly namespace: string; readonly name: string };
-  readonly metadata: { readonly resourceVersion: string };
-} {
-  anObject('object', object);
-  const { name = '', namespace = '', resourceVersion = '' } = object.metadata ?? {};
+export function versionOf({ metadata = {} }: Finalized): Required<Omit<typeof metadata, 'finalizers'>> {
+  const { name = '', namespace = '', resourceVersion = '' } = metadata;
   if (resourceVersion === '' || resourceVersion === '0')
     invalidOption('object.metadata.resourceVersion', resourceVersion, 'the version that was read');
-  return { key: { namespace, name }, metadata: { resourceVersion } };
+  return { name, namespace, resourceVersion };
 }

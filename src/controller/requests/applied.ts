@@ -4,15 +4,16 @@
  * as the server's: a manager owns the fields of the last apply, and an apply without such a field removes it. Values that
  * the server stores in another form are compared with its answer to the last apply.
  */
+import { createHash, randomUUID } from 'node:crypto';
 import { text, checkOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { containsJson, isEqualJson } from '../../base/json-equal.ts';
+import { RecentMap } from '../../base/recent-map.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Fields } from '../../kube/meta-shape.ts';
 import { described, isOurs } from '../object-arguments.ts';
-import { digestOf, lastApplies, noteApply, valuesAt } from './last-applies.ts';
 
 /** Options of `applied`. */
 export interface AppliedOptions {
@@ -23,6 +24,9 @@ export interface AppliedOptions {
 }
 
 const CHECKS: OptionChecks<AppliedOptions> = { fieldManager: text, subresource: text };
+
+const APPLIES_MAX = 100_000;
+const DIGEST_CHARACTERS = 20;
 
 /** Members that identify the object: no manager owns them. */
 const IDENTITY: ReadonlySet<string> = new Set(['apiVersion', 'kind']);
@@ -61,32 +65,84 @@ export function applied(desired: object, current: object | undefined, options: A
   return isEqual || isLastApply(desired, current, options);
 }
 
-/** Returns a function that notes the apply with the server's answer. The digest is made now: the caller may change the object. */
+/** An apply and its answer, as digests. */
+interface Apply {
+  readonly manager: string;
+  readonly resourceVersion: unknown;
+  readonly sent: string;
+  /** The fields that the manager owns. */
+  readonly owned: string;
+  /** The values of the answer in the places of the members that were sent. */
+  readonly values: string;
+}
+
+/** The last applies of this thread, by manager and by any manager. */
+const applies = new RecentMap<Apply>(APPLIES_MAX);
+
+/** Returns a function that notes the apply with the answer. The digest is made now: the caller may change the object. */
 export function applying(desired: object, manager: string, subresource = ''): (answer: object) => void {
-  const wanted = digestOf(() => withoutIdentity(desired));
+  const { sent } = applyOf(desired, {}, manager, subresource);
   return (answer) => {
-    const { uid, resourceVersion } = metadataIn(answer);
-    const stored = digestOf(() => valuesAt(withoutIdentity(desired), withoutIdentity(answer)));
-    const owned = digestOf(() => ownedIn(answer, desired, { fieldManager: manager, subresource }));
-    if (typeof uid === 'string')
-      noteApply(uid, { manager, subresource, resourceVersion, wanted, stored, owned });
+    const apply = { ...applyOf(desired, answer, manager, subresource), sent };
+    for (const by of [manager, '']) applies.set(keyOf(answer, by, subresource), apply);
   };
 }
 
-function isLastApply(
-  desired: object,
-  current: object,
-  { fieldManager, subresource = '' }: AppliedOptions,
-): boolean {
-  const { uid, resourceVersion } = metadataIn(current);
-  return lastApplies(String(uid)).some((last) => {
-    if (last.subresource !== subresource || last.manager !== (fieldManager ?? last.manager)) return false;
-    if (last.wanted !== digestOf(() => withoutIdentity(desired))) return false;
-    const owned = ownedIn(current, desired, { fieldManager: last.manager, subresource });
-    if (owned && last.owned !== digestOf(() => owned)) return false;
-    if (resourceVersion !== undefined && last.resourceVersion === resourceVersion) return true;
-    return last.stored === digestOf(() => valuesAt(withoutIdentity(desired), withoutIdentity(current)));
-  });
+function isLastApply(desired: object, current: object, options: AppliedOptions): boolean {
+  const { fieldManager = '', subresource = '' } = options;
+  const last = applies.get(keyOf(current, fieldManager, subresource));
+  if (!last) return false;
+  const now = applyOf(desired, current, last.manager, subresource);
+  if (last.sent !== now.sent) return false;
+  if (metadataIn(current)['managedFields'] !== undefined && last.owned !== now.owned) return false;
+  return last.values === now.values || last.resourceVersion === now.resourceVersion;
+}
+
+function keyOf(object: object, manager: string, subresource: string): string {
+  return JSON.stringify([metadataIn(object)['uid'], manager, subresource]);
+}
+
+function applyOf(desired: object, object: object, manager: string, subresource: string): Apply {
+  const owned = (): unknown => ownedIn(object, desired, { fieldManager: manager, subresource });
+  return {
+    manager,
+    resourceVersion: metadataIn(object)['resourceVersion'],
+    sent: digestOf(() => withoutIdentity(desired)),
+    owned: digestOf(owned),
+    values: digestOf(() => valuesAt(withoutIdentity(desired), withoutIdentity(object))),
+  };
+}
+
+/** Returns the stored values in the places of the wanted members. A list counts as a whole. */
+function valuesAt(wanted: unknown, stored: unknown): unknown {
+  if (!isMap(wanted) || !isMap(stored)) return stored;
+  const names = Object.keys(wanted).filter(
+    (name) => wanted[name] !== undefined && Object.hasOwn(stored, name),
+  );
+  return Object.fromEntries(names.map((name) => [name, valuesAt(wanted[name], stored[name])]));
+}
+
+/** Returns a text that is equal for equal JSON, in any order of members. If the value is no JSON, or too deep, no text is equal. */
+function digestOf(value: () => unknown): string {
+  try {
+    const json = JSON.stringify(value(), (_name, member: unknown) =>
+      isMap(member) ? sorted(member) : member,
+    );
+    return createHash('sha256')
+      .update(json ?? '')
+      .digest('base64')
+      .slice(0, DIGEST_CHARACTERS);
+  } catch {
+    return randomUUID();
+  }
+}
+
+function isMap(value: unknown): value is Fields {
+  return isRecord(value) && !Array.isArray(value);
+}
+
+function sorted(members: Fields): object {
+  return Object.fromEntries(Object.entries(members).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function checkObject(name: string, value: unknown): void {

@@ -55,7 +55,8 @@ test('C299 any thrown value crosses as a message, and cannot end the thread', ()
 });
 
 test('C219 C473 an error whose cause is a TerminalError crosses as a TerminalError with its own message', () => {
-  const wrapped = new Error('outer', { cause: new TerminalError('hopeless') });
+  const outer = Object.assign(new Error('outer'), { code: 'E_OWN' });
+  const wrapped = Object.assign(outer, { cause: new TerminalError('hopeless') });
   const crossed = errorOf(structuredClone(failureOf(wrapped)));
   assert.ok(crossed instanceof TerminalError);
   assert.equal(crossed.message, 'outer');
