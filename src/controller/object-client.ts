@@ -196,9 +196,7 @@ export class ObjectClient {
     options: WriteOptions = {},
   ): Promise<T> {
     checkOptions('options of an update', options, WRITE_CHECKS);
-    const path = pathOfObject(resource, object, 'status');
-    const body = complete(resource, object);
-    return this.#write(resource, { method: 'PUT', path, stored: path, body }, options);
+    return (await this.update(resource, object as never, { ...options, subresource: 'status' })) as T;
   }
 
   /**
@@ -230,13 +228,7 @@ export class ObjectClient {
     options: WriteOptions = {},
   ): Promise<T> {
     checkOptions('options of a patch', options, WRITE_CHECKS);
-    const path = pathOf(resource, key, 'status');
-    const body = checkedPatch(resource, patch, 'merge');
-    return this.#write(
-      resource,
-      { method: 'PATCH', path, stored: path, body, contentType: PATCH_MEDIA_TYPES.merge },
-      options,
-    );
+    return (await this.patch(resource, key, patch as never, { ...options, subresource: 'status' })) as T;
   }
 
   /**

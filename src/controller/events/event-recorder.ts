@@ -21,6 +21,7 @@ import {
   checkOptions,
 } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { sleep } from '../../base/sleep.ts';
 import { signalOf } from '../../base/signal-options.ts';
 import type { SignalOptions } from '../../base/signal-options.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
@@ -219,17 +220,7 @@ export class EventRecorder {
   async #pause(tries: number, wantedMs: number): Promise<void> {
     const { random = Math.random } = this.#options;
     const delayMs = wantedMs || (tries === 1 ? RETRY_MS * random() : RETRY_MS);
-    const { signal } = this.#closing;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.schedule(delayMs, () => {
-        unlisten();
-        resolve();
-      });
-      const unlisten = onAbort(signal, () => {
-        cancel();
-        resolve();
-      });
-    });
+    await sleep(delayMs, this.#closing.signal, this.#clock).catch(() => undefined);
   }
 
   #giveUp({ subject: { kind, namespace, name }, reason }: CountedEvent, why: string, cause?: unknown): void {

@@ -13,7 +13,7 @@ import { RecentMap } from '../../base/recent-map.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Fields } from '../../kube/meta-shape.ts';
-import { described, isOurs } from '../object-arguments.ts';
+import { described, isOurs, metadataOf } from '../object-arguments.ts';
 
 /** Options of `applied`. */
 export interface AppliedOptions {
@@ -66,15 +66,7 @@ export function applied(desired: object, current: object | undefined, options: A
 }
 
 /** An apply and its answer, as digests. */
-interface Apply {
-  readonly manager: string;
-  readonly resourceVersion: unknown;
-  readonly sent: string;
-  /** The fields that the manager owns. */
-  readonly owned: string;
-  /** The values of the answer in the places of the members that were sent. */
-  readonly values: string;
-}
+type Apply = ReturnType<typeof applyOf>;
 
 /** The last applies of this thread, by manager and by any manager. */
 const applies = new RecentMap<Apply>(APPLIES_MAX);
@@ -92,23 +84,23 @@ function isLastApply(desired: object, current: object, options: AppliedOptions):
   const { fieldManager = '', subresource = '' } = options;
   const last = applies.get(keyOf(current, fieldManager, subresource));
   if (!last) return false;
-  const now = applyOf(desired, current, last.manager, subresource);
+  const now = applyOf(desired, current, last.fieldManager, subresource);
   if (last.sent !== now.sent) return false;
-  if (metadataIn(current)['managedFields'] !== undefined && last.owned !== now.owned) return false;
+  if (metadataOf(current).managedFields !== undefined && last.owned !== now.owned) return false;
   return last.values === now.values || last.resourceVersion === now.resourceVersion;
 }
 
 function keyOf(object: object, manager: string, subresource: string): string {
-  return JSON.stringify([metadataIn(object)['uid'], manager, subresource]);
+  return JSON.stringify([metadataOf(object).uid, manager, subresource]);
 }
 
-function applyOf(desired: object, object: object, manager: string, subresource: string): Apply {
-  const owned = (): unknown => ownedIn(object, desired, { fieldManager: manager, subresource });
+function applyOf(desired: object, object: object, fieldManager: string, subresource: string) {
   return {
-    manager,
-    resourceVersion: metadataIn(object)['resourceVersion'],
+    fieldManager,
+    resourceVersion: metadataOf(object).resourceVersion,
     sent: digestOf(() => withoutIdentity(desired)),
-    owned: digestOf(owned),
+    owned: digestOf(() => ownedIn(object, desired, { fieldManager, subresource })),
+    // In the places of the members that are sent.
     values: digestOf(() => valuesAt(withoutIdentity(desired), withoutIdentity(object))),
   };
 }
@@ -153,7 +145,7 @@ function checkObject(name: string, value: unknown): void {
 
 /** Returns the fields of each apply that `managedFields` name; undefined without `managedFields`. */
 function ownedIn(object: object, desired: object, options: AppliedOptions): readonly unknown[] | undefined {
-  const { managedFields } = metadataIn(object);
+  const { managedFields } = metadataOf(object);
   if (!Array.isArray(managedFields)) return undefined;
   const entries = managedFields.filter(isRecord).filter((entry) => isOf(entry, desired, options));
   return entries.map(({ fieldsV1 }) => fieldsV1);
@@ -167,15 +159,10 @@ function isOf(entry: Fields, desired: object, { fieldManager, subresource = '' }
   return apiVersion === wanted;
 }
 
-function metadataIn(object: object): Fields {
-  const { metadata } = object as Fields;
-  return isRecord(metadata) ? metadata : {};
-}
-
 /** Returns the members that a manager may own. */
 function withoutIdentity(object: object): Fields {
   const members = Object.entries(object).filter(([name]) => !IDENTITY.has(name) && name !== 'metadata');
-  const metadata = Object.entries(metadataIn(object)).filter(([name]) => !IDENTITY_METADATA.has(name));
+  const metadata = Object.entries(metadataOf(object)).filter(([name]) => !IDENTITY_METADATA.has(name));
   if (metadata.length > 0) members.push(['metadata', Object.fromEntries(metadata)]);
   return Object.fromEntries(members);
 }
