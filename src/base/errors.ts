@@ -51,24 +51,20 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** Members of errors that kubeloom reads. */
-const READ: readonly string[] = ['name', 'message', 'stack', 'cause', 'code', 'errors', 'retryAfterSeconds'];
-
 /**
  * Returns a value that a function of the program threw; in place of a value whose reading throws, such as a revoked proxy, an
  * error: reports and retries must not end with another error.
  */
 export function inspectable(thrown: unknown): unknown {
-  if ((typeof thrown !== 'object' || thrown === null) && typeof thrown !== 'function') return thrown;
+  if (Object(thrown) !== thrown) return thrown;
   try {
     void (thrown instanceof Error);
-    for (const name of [...READ, ...Object.keys(thrown)]) Reflect.get(thrown, name);
+    const read = ['name', 'message', 'stack', 'cause', 'code', 'errors', 'retryAfterSeconds'];
+    for (const name of [...read, ...Object.keys(thrown as object)]) Reflect.get(thrown as object, name);
     return thrown;
   } catch {
-    return new KubeloomError(
-      'ERR_KUBELOOM_UNEXPECTED',
-      `an error that cannot be read was thrown: ${messageOf(thrown)}`,
-    );
+    const message = `an error that cannot be read was thrown: ${messageOf(thrown)}`;
+    return new KubeloomError('ERR_KUBELOOM_UNEXPECTED', message);
   }
 }
 

@@ -13,8 +13,7 @@ const SUBJECTS_MAX = 1000;
 interface Warned {
   readonly atMs: number;
   suppressed: number;
-  /** Writes the last warning that was left out. */
-  write: (repeated: string) => void;
+  readonly write: (repeated: string) => void;
 }
 
 export class LimitedWarnings {
@@ -44,26 +43,24 @@ export class LimitedWarnings {
     const last = this.#last.get(subject);
     if (last && now - last.atMs < WARNING_INTERVAL_MS) {
       last.suppressed++;
-      last.write = write;
       return;
     }
     this.#last.delete(subject);
     this.#last.set(subject, { atMs: now, suppressed: 0, write });
     const [oldest] = this.#last.keys();
     if (this.#last.size > SUBJECTS_MAX && oldest !== undefined) this.#last.delete(oldest);
-    write(last ? moreLikeIt(last.suppressed) : '');
+    write(repeatedOf(last?.suppressed));
   }
 
   /** Writes what was left out since the last warning of each subject. */
   end(): void {
-    for (const { suppressed, write } of this.#last.values())
-      if (suppressed > 0) write(moreLikeIt(suppressed - 1));
+    for (const last of this.#last.values()) if (last.suppressed > 0) last.write(repeatedOf(last.suppressed));
     this.#last.clear();
   }
 }
 
-function moreLikeIt(count: number): string {
-  return count > 0 ? ` (and ${count} more like it)` : '';
+function repeatedOf(suppressed = 0): string {
+  return suppressed > 0 ? ` (and ${suppressed} more like it)` : '';
 }
 
 /**

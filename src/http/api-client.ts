@@ -63,10 +63,7 @@ export interface SendRequest {
   readonly contentType?: string;
   /** Receives the header `Warning` of the answer, if there is one. */
   readonly onWarning?: ((header: string) => void) | undefined;
-  /**
-   * Each of them ends the request. They are asked when the bytes are about to be written, and before every wait; for a write, after
-   * all fences of the thread.
-   */
+  /** Each of them ends the request. They are asked when the bytes are about to be written, and before every wait. */
   readonly signals?: readonly AbortSignal[];
 }
 

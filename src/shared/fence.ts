@@ -16,26 +16,18 @@ const memories = new WeakMap<AbortSignal, SharedArrayBuffer>();
 /** The signals of this thread's fences that are not over. */
 const fences = new Set<AbortSignal>();
 
-/**
- * A parent for the signals of writes, never aborted itself: asking it asks every fence. So a fence whose time has come aborts all
- * signals that were composed of its own, such as by `AbortSignal.any`, before the write asks them.
- */
+/** A parent for the signals of writes: asking it asks every fence, which aborts the signals that `AbortSignal.any` made of its own. */
 export const everyFence: AbortSignal = lookingSignal(new AbortController(), () => {
   for (const fence of fences) void fence.aborted;
 });
 
 /**
- * Returns the memory of the fence that ends this signal, for `followFence` in another thread; undefined without a fence. A signal may be
- * composed of signals that no code can see, so the only fence of the program counts as the fence of any signal.
+ * Returns the memory of the fence that ends this signal, for `followFence` in another thread; undefined without a fence. No code can see
+ * of which signals a signal is composed, so the only fence of the program counts as the fence of any signal.
  */
 export function fenceMemoryOf(signal: AbortSignal): SharedArrayBuffer | undefined {
-  const [only] = fences.size === 1 ? fences : [];
-  return memories.get(signal) ?? (only && memories.get(only));
-}
-
-function enlist(signal: AbortSignal, memory: SharedArrayBuffer): void {
-  memories.set(signal, memory);
-  fences.add(signal);
+  const [only = signal] = fences.size === 1 ? fences : [];
+  return memories.get(signal) ?? memories.get(only);
 }
 
 export class Fence {
@@ -59,7 +51,8 @@ export class Fence {
     this.#untilMs = untilMs;
     this.signal = lookingSignal(this.#controller, () => this.#look());
     this.#publish();
-    enlist(this.signal, this.#deadline.memory);
+    memories.set(this.signal, this.#deadline.memory);
+    fences.add(this.signal);
   }
 
   /** Moves the time forward, after a renewal. Without effect on a fence that is over: it does not open again. */
@@ -131,7 +124,8 @@ export function followFence(memory: SharedArrayBuffer, controller: AbortControll
     if (remainingMs > 0) cancel = backgroundClock.schedule(Math.ceil(remainingMs), arm);
   };
   const signal = lookingSignal(controller, look);
-  enlist(signal, memory);
+  memories.set(signal, memory);
+  fences.add(signal);
   arm();
   return () => {
     cancel();

@@ -28,12 +28,6 @@ export interface Condition {
 type StoredCondition = Partial<Omit<Condition, 'status'>> &
   Pick<Condition, 'type'> & { readonly status: string };
 
-/** An object with conditions, or an entry of a cache. */
-export interface Conditioned extends Finalized {
-  /** The status as read. */
-  readonly status?: { readonly conditions?: readonly StoredCondition[] } | undefined;
-}
-
 /**
  * Writes the condition into the status of an object, with the version that was read: a merge patch replaces the whole list, and
  * another program may own conditions in the list. Returns the object as stored; undefined if the condition is unchanged.
@@ -43,7 +37,7 @@ export interface Conditioned extends Finalized {
 export async function patchCondition<T = KubeObject>(
   client: ObjectClient,
   resource: ResourceOf<T>,
-  object: Conditioned,
+  object: Finalized & { readonly status?: { readonly conditions?: readonly StoredCondition[] } | undefined },
   condition: Omit<Condition, 'lastTransitionTime'>,
   options: RequestOptions = {},
 ): Promise<T | undefined> {

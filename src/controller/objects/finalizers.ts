@@ -94,12 +94,7 @@ async function patchFinalizers<T>(
   return (await client.patch(resource as ResourceRef, key, patch, options)) as T;
 }
 
-/**
- * Returns the name and the version of an object that was read. A patch without the version would replace a list with the items that
- * others have added.
- *
- * @throws ERR_KUBELOOM_OPTION without a version
- */
+/** A patch of a list needs the version: it would replace items that others have added. @throws ERR_KUBELOOM_OPTION without a version */
 export function versionOf({ metadata = {} }: Finalized): Required<Omit<typeof metadata, 'finalizers'>> {
   const { name = '', namespace = '', resourceVersion = '' } = metadata;
   if (resourceVersion === '' || resourceVersion === '0')

@@ -41,9 +41,7 @@ export function controllerReference(
   text('owner.uid', uid);
   if (name === '' || uid === '') {
     const advice =
-      'metadata' in owner
-        ? 'pass object.metadata'
-        : "create it first, and use the metadata of the server's answer";
+      'metadata' in owner ? 'pass object.metadata' : "create it first, and use the server's answer";
     const message = `a ${resource.kind} without name and uid owns nothing: ${advice}`;
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }

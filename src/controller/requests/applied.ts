@@ -26,7 +26,6 @@ export interface AppliedOptions {
 const CHECKS: OptionChecks<AppliedOptions> = { fieldManager: text, subresource: text };
 
 const APPLIES_MAX = 100_000;
-const DIGEST_CHARACTERS = 20;
 
 /** Members that identify the object: no manager owns them. */
 const IDENTITY: ReadonlySet<string> = new Set(['apiVersion', 'kind']);
@@ -65,11 +64,8 @@ export function applied(desired: object, current: object | undefined, options: A
   return isEqual || isLastApply(desired, current, options);
 }
 
-/** An apply and its answer, as digests. */
-type Apply = ReturnType<typeof applyOf>;
-
 /** The last applies of this thread, by manager and by any manager. */
-const applies = new RecentMap<Apply>(APPLIES_MAX);
+const applies = new RecentMap<ReturnType<typeof applyOf>>(APPLIES_MAX);
 
 /** Returns a function that notes the apply with the answer. The digest is made now: the caller may change the object. */
 export function applying(desired: object, manager: string, subresource = ''): (answer: object) => void {
@@ -116,14 +112,13 @@ function valuesAt(wanted: unknown, stored: unknown): unknown {
 
 /** Returns a text that is equal for equal JSON, in any order of members. If the value is no JSON, or too deep, no text is equal. */
 function digestOf(value: () => unknown): string {
+  const sorted = (_name: string, member: unknown): unknown =>
+    isMap(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member;
   try {
-    const json = JSON.stringify(value(), (_name, member: unknown) =>
-      isMap(member) ? sorted(member) : member,
-    );
-    return createHash('sha256')
-      .update(json ?? '')
-      .digest('base64')
-      .slice(0, DIGEST_CHARACTERS);
+    const json = JSON.stringify(value(), sorted) ?? '';
+    return createHash('sha1').update(json).digest('base64');
   } catch {
     return randomUUID();
   }
@@ -131,10 +126,6 @@ function digestOf(value: () => unknown): string {
 
 function isMap(value: unknown): value is Fields {
   return isRecord(value) && !Array.isArray(value);
-}
-
-function sorted(members: Fields): object {
-  return Object.fromEntries(Object.entries(members).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function checkObject(name: string, value: unknown): void {
