@@ -196,7 +196,7 @@ export class ObjectClient {
     options: WriteOptions = {},
   ): Promise<T> {
     checkOptions('options of an update', options, WRITE_CHECKS);
-    return (await this.update(resource, object as never, { ...options, subresource: 'status' })) as T;
+    return (await this.update(resource, object, { ...options, subresource: 'status' })) as T;
   }
 
   /**
@@ -228,7 +228,7 @@ export class ObjectClient {
     options: WriteOptions = {},
   ): Promise<T> {
     checkOptions('options of a patch', options, WRITE_CHECKS);
-    return (await this.patch(resource, key, patch as never, { ...options, subresource: 'status' })) as T;
+    return (await this.patch(resource, key, patch, { ...options, subresource: 'status' })) as T;
   }
 
   /**

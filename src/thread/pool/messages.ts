@@ -54,7 +54,7 @@ type Scalar = string | number | boolean;
 export function failureOf(thrown: unknown): Failure {
   const error = inspectable(thrown);
   const details: Record<string, Scalar> = {};
-  for (const [name, value] of error instanceof Error ? Object.entries<unknown>({ ...error }) : [])
+  for (const [name, value] of error instanceof Error ? Object.entries(error as object) : [])
     if (isScalar(value)) Object.defineProperty(details, name, { value, enumerable: true, writable: true });
   if (isTerminal(error)) details['code'] = 'ERR_KUBELOOM_TERMINAL';
   const stack: unknown = error instanceof Error ? error.stack : undefined;

@@ -200,7 +200,7 @@ describe('running workers', () => {
       text: ['x', false],
     };
     await using scene = new Scene(...Object.keys(errors));
-    const reconcile: Reconcile = (item) => Promise.reject(errors[item]?.[0] as Error);
+    const reconcile: Reconcile = (item) => Promise.reject(errors[item]?.[0]);
     await scene.run(reconcile, { onError: () => undefined }, 6);
     for (const [item, [, isTerminal]] of Object.entries(errors))
       assert.equal(scene.queue.numRequeues(item), isTerminal ? 0 : 1, item);

@@ -222,7 +222,7 @@ describe('an event recorder', () => {
       action: `${'A'.repeat(127)}é`,
       message: '',
     } as const;
-    for (let n = 0; n < 10; n++) recorder.event(pods, POD, { ...long, message: `${'字😀'.repeat(n * 100)}` });
+    for (let n = 0; n < 10; n++) recorder.event(pods, POD, { ...long, message: '字😀'.repeat(n * 100) });
     await recorder.close();
     const bodies = server.requests.map(({ body }) => body as Record<string, string>);
     const sizes = bodies.map(({ note = '' }) => Buffer.byteLength(note)).slice(0, 4);
