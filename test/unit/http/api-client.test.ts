@@ -245,7 +245,10 @@ describe('a write', () => {
     const methods: unknown[] = [];
     const clock = new FakeClock();
     const over = new Error('the lease is over');
-    await using server = await scene((request) => void methods.push(request.method));
+    await using server = await scene((request, response) => {
+      methods.push(request.method);
+      response.end('{}');
+    });
     for (const compose of [
       (signal: AbortSignal) => AbortSignal.any([NEVER, signal]),
       (signal: AbortSignal) => AbortSignal.any([AbortSignal.any([signal])]),
