@@ -40,8 +40,9 @@ export function controllerReference(
   text('owner.name', name);
   text('owner.uid', uid);
   if (name === '' || uid === '') {
-    const advice =
-      'metadata' in owner ? 'pass object.metadata' : "create it first, and use the server's answer";
+    const advice = Object.hasOwn(owner, 'metadata')
+      ? 'pass object.metadata'
+      : "create it first, and use the server's answer";
     const message = `a ${resource.kind} without name and uid owns nothing: ${advice}`;
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }

@@ -40,7 +40,7 @@ const IDENTITY_METADATA: ReadonlySet<string> = new Set([
 
 /**
  * Returns whether an apply of `desired` would leave `current` unchanged: the fields have equal values in both, and the
- * manager owns exactly these fields. It is also true if this thread's last apply to the object sent the same, and the
+ * manager owns exactly these fields. It is also true if this thread's last apply to the object sent equal fields, and the
  * fields have the values and the owner of the server's answer, which may be in another form: `100m` for `0.1`. If
  * `current` lacks `managedFields`, as after a transform, only values are compared, and a field that is no longer desired
  * may stay unnoticed.
