@@ -115,10 +115,7 @@ export class ObjectClient {
     return this.#on(this.#sender.until(signal).with({ isFenced: true }));
   }
 
-  /**
-   * Returns a client on the same connections that sends no write after the signal is aborted: it checks the signal as `fenced` does, and
-   * demands no precondition. For the second signal of `onLeading`, and for the signal of a thread.
-   */
+  /** Returns a client on the same connections that sends no write after the signal is aborted, as `fenced`, but needs no precondition. */
   until(signal: AbortSignal): ObjectClient {
     return this.#on(this.#sender.until(signal));
   }

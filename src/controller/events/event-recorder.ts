@@ -139,8 +139,8 @@ export class EventRecorder {
   event(resource: ResourceRef, object: EventObject, event: RecordedEvent): void {
     checkOptions('members of an event', event, EVENT_CHECKS);
     const { type, reason, message, action = reason } = event;
-    if (!type || !reason || message === undefined)
-      invalidOption('an event', event, '{ type, reason, message }');
+    const isWhole = type && reason && message !== undefined;
+    if (!isWhole) invalidOption('an event', event, '{ type, reason, message }');
     const occurrence = { subject: subjectOf(resource, object), type, reason, message };
     if (this.#closing.signal.aborted) return;
     const { wallNow = () => new Date() } = this.#options;
@@ -230,12 +230,8 @@ export class EventRecorder {
     const subject = cause instanceof KubeloomError ? cause.code : why;
     if (log || !onError) this.#warnings.limit(subject, (more) => warnIn(log, error, more));
     // A failure of the program's function must not end the writing of later events.
-    if (onError)
-      callGuarded(
-        'onError',
-        () => onError(error),
-        (report) => warnIn(log, report),
-      );
+    const report = (fault: KubeloomError): void => warnIn(log, fault);
+    if (onError) callGuarded('onError', () => onError(error), report);
   }
 }
 
