@@ -7,7 +7,13 @@
  */
 import { loadKubeConfig } from 'kubeloom';
 import type { KubeObject, ResourceOf } from 'kubeloom';
-import { Manager, addFinalizer, generationChanged, removeFinalizer, setCondition } from 'kubeloom/controller';
+import {
+  Manager,
+  addFinalizer,
+  generationChanged,
+  patchCondition,
+  removeFinalizer,
+} from 'kubeloom/controller';
 import type { Condition } from 'kubeloom/controller';
 
 interface Bucket extends KubeObject {
@@ -62,20 +68,16 @@ manager
     }
     // Before there is any storage: otherwise an early deletion would leave it behind.
     const changed = await addFinalizer(client, buckets, cached, FINALIZER, { signal });
-    const { metadata, spec, status } = changed ?? cached;
+    const bucket = changed ?? cached;
 
-    const isReady = storage.ensure(key, spec.gibibytes);
-    const conditions = setCondition(status?.conditions, {
-      type: 'Ready',
-      status: isReady ? 'True' : 'False',
-      reason: isReady ? 'Available' : 'Pending',
-      message: `${spec.gibibytes} GiB`,
-      observedGeneration: metadata?.generation ?? 0,
-    });
-    if (conditions !== status?.conditions) {
-      await client.patchStatus(buckets, key, { status: { conditions } }, { signal });
-      console.log(`${key}: Ready is ${isReady ? 'True' : 'False'}, ${spec.gibibytes} GiB`);
-    }
+    const { gibibytes } = bucket.spec;
+    const isReady = storage.ensure(key, gibibytes);
+    const status = isReady ? 'True' : 'False';
+    const reason = isReady ? 'Available' : 'Pending';
+    const observedGeneration = bucket.metadata?.generation ?? 0;
+    const ready = { type: 'Ready', status, reason, message: `${gibibytes} GiB`, observedGeneration } as const;
+    if (await patchCondition(client, buckets, bucket, ready, { signal }))
+      console.log(`${key}: Ready is ${status}, ${gibibytes} GiB`);
     // The service sends no events: look again later.
     return isReady ? undefined : { requeueAfterMs: POLL_INTERVAL_MS };
   });

@@ -25,7 +25,7 @@ export class KubeloomError extends Error {
     // A constructor that fails on a value of another type would hide the error.
     super(
       escapeControls(hideSecrets(messageOf(message))),
-      hasCause(options) ? { cause: options.cause } : undefined,
+      hasCause(options) ? { cause: inspectable(options.cause) } : undefined,
     );
     this.code = code;
   }
@@ -46,8 +46,9 @@ export function isA<T>(value: unknown, type: abstract new (...given: never[]) =>
 
 /** Returns any error as a KubeloomError; another value becomes the cause. */
 export function withCode(error: unknown): KubeloomError {
-  if (isA(error, KubeloomError)) return error;
-  return new KubeloomError('ERR_KUBELOOM_UNEXPECTED', firstLineOf(error), { cause: error });
+  const cause = inspectable(error);
+  if (cause instanceof KubeloomError) return cause;
+  return new KubeloomError('ERR_KUBELOOM_UNEXPECTED', firstLineOf(cause), { cause });
 }
 
 export function messageOf(error: unknown): string {
@@ -56,6 +57,23 @@ export function messageOf(error: unknown): string {
   } catch {
     // An object without a prototype, or with a `toString` that throws.
     return 'a value without a text was thrown';
+  }
+}
+
+/**
+ * Returns a value that a function of the program threw; in place of a value whose reading throws, such as a revoked proxy, an
+ * error: reports and retries must not end with another error.
+ */
+export function inspectable(thrown: unknown): unknown {
+  if (Object(thrown) !== thrown) return thrown;
+  try {
+    void (thrown instanceof Error);
+    const read = ['name', 'message', 'stack', 'cause', 'code', 'errors', 'retryAfterSeconds'];
+    for (const name of [...read, ...Object.keys(thrown as object)]) Reflect.get(thrown as object, name);
+    return thrown;
+  } catch {
+    const message = `an error that cannot be read was thrown: ${messageOf(thrown)}`;
+    return new KubeloomError('ERR_KUBELOOM_UNEXPECTED', message);
   }
 }
 
@@ -113,7 +131,8 @@ function detailsOf(error: KubeloomError): Record<string, string | number | boole
 }
 
 /** Wraps an error of a user's function in a coded error that names the function; keeps a coded error as it is. */
-export function wrapped(code: ErrorCode, what: string, cause: unknown): KubeloomError {
-  if (isA(cause, KubeloomError)) return cause;
+export function wrapped(code: ErrorCode, what: string, thrown: unknown): KubeloomError {
+  const cause = inspectable(thrown);
+  if (cause instanceof KubeloomError) return cause;
   return new KubeloomError(code, `${what}: ${messageOf(cause)}`, { cause });
 }

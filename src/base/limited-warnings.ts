@@ -14,6 +14,7 @@ const SUBJECTS_MAX = 1000;
 interface Warned {
   readonly atMs: number;
   suppressed: number;
+  readonly write: (repeated: string) => void;
 }
 
 export class LimitedWarnings {
@@ -46,11 +47,21 @@ export class LimitedWarnings {
       return;
     }
     this.#last.delete(subject);
-    this.#last.set(subject, { atMs: now, suppressed: 0 });
+    this.#last.set(subject, { atMs: now, suppressed: 0, write });
     const [oldest] = this.#last.keys();
     if (this.#last.size > SUBJECTS_MAX && oldest !== undefined) this.#last.delete(oldest);
-    write(last && last.suppressed > 0 ? ` (and ${last.suppressed} more like it)` : '');
+    write(repeatedOf(last?.suppressed));
   }
+
+  /** Writes what was left out since the last warning of each subject. */
+  end(): void {
+    for (const last of this.#last.values()) if (last.suppressed > 0) last.write(repeatedOf(last.suppressed));
+    this.#last.clear();
+  }
+}
+
+function repeatedOf(suppressed = 0): string {
+  return suppressed > 0 ? ` (and ${suppressed} more like it)` : '';
 }
 
 /**

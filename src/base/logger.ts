@@ -73,10 +73,9 @@ function joined(lines: string): string {
   return lines.replaceAll(/\s*\n\s*/g, ' ');
 }
 
-/** Writes an error as a line with the code, or emits a process warning if there is no log. @param what begins the line */
-export function warnIn(log: Logger | undefined, error: KubeloomError, what?: string): void {
+/** Writes an error as a line with the code, or emits a process warning if there is no log. */
+export function warnIn(log: Logger | undefined, error: KubeloomError, message = error.message): void {
   const { code } = error;
-  const message = what === undefined ? error.message : `${what}: ${error.message}`;
   if (log) loggerWith(log, { code, err: error }).warn(message);
   else warn({ code, message });
 }

@@ -208,12 +208,6 @@ export interface ControllerBuilder {
    */
   from<E>(stream: AsyncIterable<E>, map: (event: E) => readonly string[]): this;
   /**
-   * Sets the function that reconciles a key, and completes the controller.
-   *
-   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
-   */
-  reconcile(reconcile: Reconcile): void;
-  /**
    * Sets a module whose default export, a `ThreadReconcile` of `kubeloom/thread`, reconciles in threads. It reads the
    * kinds of the controller by the names of their resources: `cache.informer('deployments')`. Each kind must select a
    * single namespace, or all.
@@ -222,4 +216,11 @@ export interface ControllerBuilder {
    * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
    */
   reconcile(module: URL): void;
+  // The compiler explains a wrong call by the last overload.
+  /**
+   * Sets the function that reconciles a key, and completes the controller.
+   *
+   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  reconcile(reconcile: Reconcile): void;
 }

@@ -3,8 +3,8 @@
  * a partition.
  */
 import { KubeloomError } from '../base/errors.ts';
-import { onAbort } from '../base/on-abort.ts';
 import { checkOptions } from '../base/option-checks.ts';
+import { LinkedController } from '../shared/fence.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { InformerHandle } from '../informer/map/informer-handle.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
@@ -89,8 +89,7 @@ export class ControllerSet implements AsyncDisposable {
     failed: (error: unknown) => void,
     cacheSyncTimeoutMs: number = CACHE_SYNC_TIMEOUT_MS,
   ): Promise<void> {
-    const over = new AbortController();
-    const unlisten = onAbort(signal, () => over.abort(signal.reason));
+    using over = new LinkedController(signal);
     const cancel = this.#parts.clock.schedule(cacheSyncTimeoutMs, () => {
       const message = `the caches were not filled within ${cacheSyncTimeoutMs} ms (cacheSyncTimeoutMs)`;
       over.abort(new KubeloomError('ERR_KUBELOOM_NOT_SYNCED', message));
@@ -103,7 +102,6 @@ export class ControllerSet implements AsyncDisposable {
       if (!signal.aborted) throw error;
     } finally {
       cancel();
-      unlisten();
     }
   }
 

@@ -71,7 +71,7 @@ export { controllerReference } from './objects/owner-references.ts';
 export type { ControllerReference } from './objects/owner-references.ts';
 export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizers.ts';
 export type { Finalized } from './objects/finalizers.ts';
-export { setCondition } from './objects/conditions.ts';
+export { patchCondition, setCondition } from './objects/conditions.ts';
 export type { Condition } from './objects/conditions.ts';
 export { EventRecorder } from './events/event-recorder.ts';
 export type { EventObject, EventRecorderOptions, RecordedEvent } from './events/event-recorder.ts';

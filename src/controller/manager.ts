@@ -9,6 +9,7 @@ import { onAbort } from '../base/on-abort.ts';
 import { loggerWith } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
 import { checkOptions } from '../base/option-checks.ts';
+import { sleep } from '../base/sleep.ts';
 import { requiredSignal } from '../base/signal-options.ts';
 import type { SignalOptions } from '../base/signal-options.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
@@ -42,6 +43,7 @@ export class Manager {
   readonly #log: Logger | undefined;
   readonly #set: ControllerSet;
   #isFilled = false;
+  #fence: AbortSignal | undefined;
 
   /** @throws ERR_KUBELOOM_OPTION */
   constructor(source: ServerSource, options: ManagerOptions = {}) {
@@ -75,6 +77,14 @@ export class Manager {
   /** The figures of the controllers' queues, for `settled` of kubeloom/testing. */
   get queues(): readonly QueueFigures[] {
     return this.#set.controllers.map(({ queue }) => queue);
+  }
+
+  /**
+   * Returns whether this process leads; without a `leaderElector` always true. Each call compares the end of the lease with the clock,
+   * so a process that was suspended finds that it has lost: ask before an act that does not go through `client`.
+   */
+  isLeading(): boolean {
+    return !this.#options.leaderElector || this.#fence?.aborted === false;
   }
 
   /**
@@ -144,12 +154,16 @@ export class Manager {
       failure ??= { error };
       stop.abort(error);
     };
-    const ended = this.#runAll(stop.signal, failed).catch(failed);
-    const limit = this.#shutdownLimit(stop.signal);
+    const { shutdownTimeoutMs = SHUTDOWN_TIMEOUT_MS, clock = realClock } = this.#options;
+    const ended = new AbortController();
+    const isLate = new Promise<never>((_, reject) => {
+      const late = (): void => reject(this.#unfinished(shutdownTimeoutMs, stop.signal.reason));
+      onAbort(stop.signal, () => void sleep(shutdownTimeoutMs, ended.signal, clock).then(late, () => {}));
+    });
     try {
-      await Promise.race([ended, limit.isOver]);
+      await Promise.race([this.#runAll(stop.signal, failed).catch(failed), isLate]);
     } finally {
-      limit.cancel();
+      ended.abort();
     }
     if (failure) throw failure.error;
   }
@@ -173,39 +187,17 @@ export class Manager {
     const all = this.#set.controllers;
     const led = all.filter(isLed);
     const free = all.filter((controller) => !isLed(controller));
-    const lead = (until: AbortSignal, fence = until): Promise<void> => run(led, until, fence);
+    const lead = (until: AbortSignal, fence = until): Promise<void> => run(led, until, (this.#fence = fence));
     const leading = led.length > 0 ? leaderElector?.run({ signal }, lead) : undefined;
     await Promise.all([run(free, signal), leading?.catch(failed)]);
   }
 
-  /** Rejects when the stop takes too long. */
-  #shutdownLimit(signal: AbortSignal): { readonly isOver: Promise<never>; cancel(): void } {
-    const { shutdownTimeoutMs = SHUTDOWN_TIMEOUT_MS, clock = realClock } = this.#options;
-    let cancelTimer = (): void => undefined;
-    let unlisten = (): void => undefined;
-    const isOver = new Promise<never>((_, reject) => {
-      unlisten = onAbort(signal, () => {
-        cancelTimer = clock.schedule(shutdownTimeoutMs, () => {
-          const cause: unknown = signal.reason;
-          reject(
-            new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', this.#unfinished(shutdownTimeoutMs), { cause }),
-          );
-        });
-      });
-    });
-    const cancel = (): void => {
-      unlisten();
-      cancelTimer();
-    };
-    return { isOver, cancel };
-  }
-
-  #unfinished(shutdownTimeoutMs: number): string {
+  #unfinished(shutdownTimeoutMs: number, cause: unknown): KubeloomError {
     const busy = this.#set.controllers.filter(({ inWork }) => inWork.length > 0);
     const what = busy.map(({ name, inWork }) => `${name} ${inWork.join(', ')}`).join('; ');
-    return (
+    const message =
       `not ended ${shutdownTimeoutMs} ms after the stop (shutdownTimeoutMs): ${what || 'the leader elector'}; ` +
-      'pass the signal of a reconciliation to everything that it waits for'
-    );
+      'pass the signal of a reconciliation to everything that it waits for';
+    return new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message, { cause });
   }
 }

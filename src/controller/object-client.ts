@@ -15,6 +15,7 @@ import {
   pathOf,
   pathOfObject,
 } from './object-arguments.ts';
+import { applying } from './requests/applied.ts';
 import { createOrUpdate } from './requests/create-or-update.ts';
 import type { CreatedOrUpdated } from './requests/create-or-update.ts';
 import { pagesOf } from './requests/list-pages.ts';
@@ -114,7 +115,7 @@ export class ObjectClient {
     return this.#on(this.#sender.until(signal).with({ isFenced: true }));
   }
 
-  /** @internal Returns a client on the same connections that sends no write after the signal was aborted. */
+  /** Returns a client on the same connections that sends no write after the signal is aborted, as `fenced`, but needs no precondition. */
   until(signal: AbortSignal): ObjectClient {
     return this.#on(this.#sender.until(signal));
   }
@@ -192,9 +193,7 @@ export class ObjectClient {
     options: WriteOptions = {},
   ): Promise<T> {
     checkOptions('options of an update', options, WRITE_CHECKS);
-    const path = pathOfObject(resource, object, 'status');
-    const body = complete(resource, object);
-    return this.#write(resource, { method: 'PUT', path, stored: path, body }, options);
+    return (await this.update(resource, object, { ...options, subresource: 'status' })) as T;
   }
 
   /**
@@ -213,7 +212,7 @@ export class ObjectClient {
     const body = checkedPatch(resource, patch, type);
     return this.#write(
       resource,
-      { method: 'PATCH', path, body, contentType: PATCH_MEDIA_TYPES[type] },
+      { method: 'PATCH', path, stored: path, body, contentType: PATCH_MEDIA_TYPES[type] },
       options,
     );
   }
@@ -226,13 +225,7 @@ export class ObjectClient {
     options: WriteOptions = {},
   ): Promise<T> {
     checkOptions('options of a patch', options, WRITE_CHECKS);
-    const path = pathOf(resource, key, 'status');
-    const body = checkedPatch(resource, patch, 'merge');
-    return this.#write(
-      resource,
-      { method: 'PATCH', path, body, contentType: PATCH_MEDIA_TYPES.merge },
-      options,
-    );
+    return (await this.patch(resource, key, patch, { ...options, subresource: 'status' })) as T;
   }
 
   /**
@@ -261,7 +254,10 @@ export class ObjectClient {
         'an applied object has no metadata.managedFields: pass only the fields that your program decides',
       );
     const write = { method: 'PATCH', path, stored: path, body, contentType: APPLY_MEDIA_TYPE } as const;
-    return this.#write(resource, write, options, { force });
+    const note = applying(body, fieldManager, subresource);
+    const answer = await this.#write<object>(resource, write, options, { force });
+    if (!isDryRun(options)) note(answer);
+    return answer as SubresourceOf<T, S>;
   }
 
   /**

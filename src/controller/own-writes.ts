@@ -3,7 +3,7 @@
  * not repeat them.
  */
 import type { Clock } from '../base/clock.ts';
-import { onAbort } from '../base/on-abort.ts';
+import { sleep } from '../base/sleep.ts';
 import { outcomeOf, retryAfterMs } from '../kube/retry.ts';
 import { LinkedController } from '../shared/fence.ts';
 import type { KubeObject, ResourceRef } from '../index.ts';
@@ -80,19 +80,9 @@ export class OwnWrites {
         return await this.client.versionOf(resource, namespace, signal);
       } catch (error) {
         if (outcomeOf(error) !== 'repeat') throw error;
-        await this.#pause(Math.max(LOOK_AGAIN_MS, retryAfterMs(error)), signal);
+        await sleep(Math.max(LOOK_AGAIN_MS, retryAfterMs(error)), signal, this.#clock);
       }
     }
-  }
-
-  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#clock.schedule(delayMs, resolve);
-      onAbort(signal, () => {
-        cancel();
-        resolve();
-      });
-    });
   }
 
   /**

@@ -19,7 +19,7 @@ import { isUnconfirmed } from '../kube/retry.ts';
 import { jsonText } from '../base/json-text.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { parseJson } from '../base/parse-json.ts';
-import { LinkedController } from '../shared/fence.ts';
+import { LinkedController, everyFence } from '../shared/fence.ts';
 import type { ConnectionOptions } from '../kube/connection-options.ts';
 
 const OK = 200;
@@ -162,7 +162,7 @@ export class ApiClient {
 
   /** Like `send`, with the text of the answer: JSON.parse changes integers beyond 2^53. */
   async sendForText({ method, body, signals = [], ...rest }: SendRequest): Promise<string> {
-    using linked = new LinkedController(...signals);
+    using linked = new LinkedController(...(method === 'GET' ? [] : [everyFence]), ...signals);
     const request: WholeRequest = {
       ...rest,
       method,

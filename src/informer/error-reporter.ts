@@ -4,7 +4,7 @@
  * code. Errors of LIST and WATCH also go to the watch error handler.
  */
 import type { Clock } from '../base/clock.ts';
-import { KubeloomError, firstLineOf, messageOf } from '../base/errors.ts';
+import { KubeloomError, firstLineOf, inspectable, messageOf } from '../base/errors.ts';
 import { loggerWith } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
 import { LabelledCounter } from '../metrics/labelled-counter.ts';
@@ -87,7 +87,8 @@ export class ErrorReporter {
   readonly object = (error: KubeloomError, key: string): void => this.#send(error, 'object', { key });
 
   /** Reports that an event handler threw or rejected. @param registeredAt '' if unknown */
-  readonly handler = (thrown: unknown, key: string, name: string, registeredAt: string): void => {
+  readonly handler = (fault: unknown, key: string, name: string, registeredAt: string): void => {
+    const thrown = inspectable(fault);
     const by = { handler: name, ...(registeredAt ? { registeredAt } : {}) };
     const mutation = refusedWrite(thrown, key);
     if (mutation) {

@@ -13,9 +13,21 @@ import { Deadline } from './ring/deadline.ts';
 /** The memory behind the signals of fences and their descendants. */
 const memories = new WeakMap<AbortSignal, SharedArrayBuffer>();
 
-/** Returns the memory of the fence that ends this signal, for `followFence` in another thread; undefined without a fence. */
+/** The signals of this thread's fences that are not over. */
+const fences = new Set<AbortSignal>();
+
+/** A parent for the signals of writes: asking it asks every fence, which aborts the signals that `AbortSignal.any` made of its own. */
+export const everyFence: AbortSignal = lookingSignal(new AbortController(), () => {
+  for (const fence of fences) void fence.aborted;
+});
+
+/**
+ * Returns the memory of the fence that ends this signal, for `followFence` in another thread; undefined without a fence. No code can see
+ * of which signals a signal is composed, so the only fence of the program counts as the fence of any signal.
+ */
 export function fenceMemoryOf(signal: AbortSignal): SharedArrayBuffer | undefined {
-  return memories.get(signal);
+  const [only = signal] = fences.size === 1 ? fences : [];
+  return memories.get(signal) ?? memories.get(only);
 }
 
 export class Fence {
@@ -38,8 +50,9 @@ export class Fence {
     this.#over = over;
     this.#untilMs = untilMs;
     this.signal = lookingSignal(this.#controller, () => this.#look());
-    memories.set(this.signal, this.#deadline.memory);
     this.#publish();
+    memories.set(this.signal, this.#deadline.memory);
+    fences.add(this.signal);
   }
 
   /** Moves the time forward, after a renewal. Without effect on a fence that is over: it does not open again. */
@@ -51,6 +64,7 @@ export class Fence {
 
   abort(reason: unknown): void {
     this.#deadline.end();
+    fences.delete(this.signal);
     this.#controller.abort(reason);
   }
 
@@ -78,7 +92,7 @@ export class LinkedController implements Disposable {
     this.signal = lookingSignal(this.#controller, () => {
       for (const parent of parents) if (parent.aborted) this.abort(parent.reason);
     });
-    const memory = parents.map(fenceMemoryOf).find((found) => found !== undefined);
+    const memory = parents.map((parent) => memories.get(parent)).find((found) => found !== undefined);
     if (memory) memories.set(this.signal, memory);
     this.#unlisten = parents.map((parent) => onAbort(parent, () => this.abort(parent.reason)));
   }
@@ -109,10 +123,14 @@ export function followFence(memory: SharedArrayBuffer, controller: AbortControll
     const remainingMs = look();
     if (remainingMs > 0) cancel = backgroundClock.schedule(Math.ceil(remainingMs), arm);
   };
-  lookingSignal(controller, look);
-  memories.set(controller.signal, memory);
+  const signal = lookingSignal(controller, look);
+  memories.set(signal, memory);
+  fences.add(signal);
   arm();
-  return () => cancel();
+  return () => {
+    cancel();
+    fences.delete(signal);
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { registerMetrics } from '../metrics/collect.ts';
 import type { AddSample, MetricRegistration, MetricSource } from '../metrics/collect.ts';
 import { Histogram } from '../metrics/histogram.ts';
 import type { Outcome, Reconciled } from '../metrics/trace-channels.ts';
-import { TerminalError } from './terminal-error.ts';
+import { isTerminal } from './terminal-error.ts';
 
 const SECONDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5,
@@ -35,7 +35,7 @@ export class ControllerMetrics implements MetricSource {
   reconciled({ outcome, error }: Reconciled, durationMs: number): void {
     this.#active--;
     this.#outcomes[outcome]++;
-    if (error instanceof TerminalError) this.#terminalErrors++;
+    if (outcome === 'error' && isTerminal(error)) this.#terminalErrors++;
     this.#seconds.observe(durationMs / 1000);
   }
 

@@ -5,7 +5,7 @@
 import { callGuarded } from '../base/callbacks.ts';
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import { KubeloomError, messageOf } from '../base/errors.ts';
+import { KubeloomError, inspectable, messageOf } from '../base/errors.ts';
 import { LimitedWarnings } from '../base/limited-warnings.ts';
 import { isAbortOf } from '../base/on-abort.ts';
 import {
@@ -26,7 +26,7 @@ import type { RateLimitingQueue } from './rate-limiting-queue.ts';
 import { retryAfterMs } from '../kube/retry.ts';
 import { requeueDelayMs } from './reconcile-result.ts';
 import type { ReconcileResult } from './reconcile-result.ts';
-import { TerminalError } from './terminal-error.ts';
+import { isTerminal } from './terminal-error.ts';
 
 /** Options of workers. */
 export interface RunWorkersOptions<T> {
@@ -67,6 +67,13 @@ type Run<T> = RunWorkersOptions<T> & { readonly warnings: LimitedWarnings };
 
 type Reconcile<T> = (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult;
 
+/** Reconciles with a pool, with a worker for each thread of the pool. */
+export async function runWorkers<T>(
+  queue: RateLimitingQueue<T>,
+  pool: ItemReconciler<T>,
+  options?: RunWorkersOptions<T>,
+): Promise<void>;
+// The compiler explains a wrong call by the last overload.
 /**
  * Runs `count` workers until the queue is shut down and empty, or the signal is aborted. An item whose
  * `reconcile` throws, or returns anything but a `ReconcileResult`, is added again with the delay of the rate limiter, which
@@ -78,12 +85,6 @@ export async function runWorkers<T>(
   queue: RateLimitingQueue<T>,
   count: number,
   reconcile: (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult,
-  options?: RunWorkersOptions<T>,
-): Promise<void>;
-/** Reconciles with a pool, with a worker for each thread of the pool. */
-export async function runWorkers<T>(
-  queue: RateLimitingQueue<T>,
-  pool: ItemReconciler<T>,
   options?: RunWorkersOptions<T>,
 ): Promise<void>;
 export async function runWorkers<T>(
@@ -160,8 +161,7 @@ async function reconcileOne<T>(
     queue.addAfter(item, delayMs);
     return { outcome: 'requeue_after' };
   } catch (error) {
-    failed(queue, item, error, options);
-    return { outcome: 'error', error };
+    return failed(queue, item, inspectable(error), options);
   }
 }
 
@@ -182,8 +182,7 @@ async function reconcilePublished<T>(
   try {
     return await message.run();
   } catch (error) {
-    failed(queue, item, error, options);
-    return { outcome: 'error', error };
+    return failed(queue, item, inspectable(error), options);
   }
 }
 
@@ -197,10 +196,10 @@ async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefi
   }
 }
 
-function failed<T>(queue: RateLimitingQueue<T>, item: T, error: unknown, options: Run<T>): void {
+function failed<T>(queue: RateLimitingQueue<T>, item: T, error: unknown, options: Run<T>): Reconciled {
   const { signal, retriesMax = Infinity } = options;
   const retries = attempt(item, options, () => queue.numRequeues(item)) ?? 0;
-  const isGivenUp = retries >= retriesMax || error instanceof TerminalError;
+  const isGivenUp = retries >= retriesMax || isTerminal(error);
   if (!isGivenUp) queue.noteFailure(item, error);
   attempt(item, options, () => {
     if (isGivenUp) queue.forget(item);
@@ -208,6 +207,7 @@ function failed<T>(queue: RateLimitingQueue<T>, item: T, error: unknown, options
   });
   // A reconciliation that ends because the workers are stopped did not fail.
   if (!isAbortOf(error, signal)) report(error, item, retries, options);
+  return { outcome: 'error', error };
 }
 
 /** Calls the queue, and with it the program's rate limiter. A fault of that is reported: the queue did its part. */

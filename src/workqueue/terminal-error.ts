@@ -8,3 +8,19 @@ export class TerminalError extends KubeloomError {
     super('ERR_KUBELOOM_TERMINAL', message, options);
   }
 }
+
+/** Returns whether the error, a cause of the error, or one of several errors in it, is a `TerminalError`. In Go: errors.Is. */
+export function isTerminal(error: unknown): boolean {
+  // The set grows while it is read: an error that occurs again ends a cycle.
+  const open = new Set([error]);
+  try {
+    for (const each of open) {
+      if (each instanceof TerminalError) return true;
+      if (each instanceof Error) open.add(each.cause);
+      if (each instanceof AggregateError) for (const one of each.errors) open.add(one);
+    }
+  } catch {
+    // An error that cannot be read.
+  }
+  return false;
+}

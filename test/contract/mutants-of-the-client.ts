@@ -35,5 +35,15 @@ export const CLIENT_MUTANTS: readonly Mutant[] = inFiles({
     C389: ['if (written === text || !sent.has(written))', 'if (true)'],
   },
   'src/controller/requests/create-or-update.ts': { C390: ['if (isEqualJson(before, object))', 'if (false)'] },
-  'src/controller/requests/applied.ts': { C391: ['|| sizeOf(wanted) !== paths.length', ''] },
+  'src/controller/requests/applied.ts': {
+    C391: ['|| sizeOf(wanted) !== paths.length', ''],
+    C471: ['last.owned !== now.owned', 'false'],
+  },
+  'src/controller/objects/conditions.ts': {
+    C474: ['const patch = { metadata: { resourceVersion }, status', 'const patch = { status'],
+  },
+  'src/controller/objects/finalizers.ts': { C474: ["if (resourceVersion === '' || ", 'if ('] },
+  'src/controller/events/event-content.ts': { C475: ['text.slice(0, read)', 'text.slice(0, bytesMax)'] },
+  'src/base/limited-warnings.ts': { C475: ['if (last.suppressed > 0)', 'if (false)'] },
+  'src/http/api-client.ts': { C470: ["method === 'GET' ? [] : [everyFence]", '[]'] },
 });

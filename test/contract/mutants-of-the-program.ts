@@ -40,6 +40,10 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/replica/store/entry-owner.ts': { C148: ['this.#options.guard?.(object, entry.key);', ''] },
   'src/informer/mutation/cache-mutation-detector.ts': { C149: ['watched.copy = snapshotOf(object);', ''] },
+  'src/base/errors.ts': {
+    C472: ['if (Object(thrown) !== thrown)', 'if (true)'],
+  },
+  'src/workqueue/terminal-error.ts': { C473: ['open.add(each.cause);', ''] },
   'src/replica/store/scan.ts': { C204: ['entry.owner.table.endBorrow(entry, BORROWER);', ''] },
   'src/informer/lister.ts': {
     C155: [

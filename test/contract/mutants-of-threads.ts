@@ -95,7 +95,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/thread/pool/messages.ts': {
     C219: ['return Object.assign(error, details);', 'return error;'],
-    C299: ['catch { return undefined; }', 'catch (error) { throw error; }'],
+    C299: ['const error = inspectable(thrown);', 'const error = thrown;'],
   },
   'src/workqueue/run-workers.ts': {
     C220: ['queue.addRateLimited(item, retryAfterMs(error));', 'queue.forget(item);'],

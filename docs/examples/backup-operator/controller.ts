@@ -6,8 +6,8 @@ import {
   addFinalizer,
   applied,
   controllerReference,
+  patchCondition,
   removeFinalizer,
-  setCondition,
 } from 'kubeloom/controller';
 import type { ApplyConfiguration, EventRecorder, ManagerOptions } from 'kubeloom/controller';
 import { backups } from './backup.ts';
@@ -42,7 +42,7 @@ export function backupOperator(
         await removeFinalizer(client, backups, backup, FINALIZER, { signal });
         return;
       }
-      await addFinalizer(client, backups, backup, FINALIZER, { signal });
+      const changed = await addFinalizer(client, backups, backup, FINALIZER, { signal });
 
       const current = cache.get(cronJobs, key);
       const desired = cronJobOf(backup);
@@ -55,15 +55,14 @@ export function backupOperator(
       }
 
       const isSuspended = backup.spec.suspend === true;
-      const conditions = setCondition(backup.status?.conditions, {
+      const ready = {
         type: 'Ready',
         status: isSuspended ? 'False' : 'True',
         reason: isSuspended ? 'Suspended' : 'Scheduled',
         message: isSuspended ? 'no further copies are made' : backup.spec.schedule,
         observedGeneration: backup.metadata.generation ?? 0,
-      });
-      if (conditions !== backup.status?.conditions)
-        await client.patchStatus(backups, key, { status: { conditions } }, { signal });
+      } as const;
+      await patchCondition(client, backups, changed ?? backup, ready, { signal });
     });
   return manager;
 }

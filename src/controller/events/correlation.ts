@@ -4,6 +4,7 @@
  * object has a bucket of 25 events that gains an event every 5 minutes.
  */
 import { randomUUID } from 'node:crypto';
+import { RecentMap } from '../../base/recent-map.ts';
 import { timestamp } from '../objects/conditions.ts';
 
 /** `v1.ObjectReference` of the object that the event is about. */
@@ -56,10 +57,10 @@ interface Similar {
 type Logged = Pick<CountedEvent, 'name' | 'count' | 'firstTimestamp'>;
 
 export class EventCorrelation {
-  readonly #similar: RecentMap<Similar> = new RecentMap();
-  readonly #logged: RecentMap<Logged> = new RecentMap();
+  readonly #similar: RecentMap<Similar> = new RecentMap(ENTRIES_MAX);
+  readonly #logged: RecentMap<Logged> = new RecentMap(ENTRIES_MAX);
   /** Times at which the buckets are full again. */
-  readonly #fullAtMs: RecentMap<number> = new RecentMap();
+  readonly #fullAtMs: RecentMap<number> = new RecentMap(ENTRIES_MAX);
   #names = 0;
 
   /** Returns the event to write; undefined when the object's bucket is empty. */
@@ -113,21 +114,4 @@ export class EventCorrelation {
  */
 function isSubdomain(name: string): boolean {
   return name.length <= NAME_CHARACTERS_MAX && SUBDOMAIN.test(name);
-}
-
-/** A map that forgets the entry that was used least recently. */
-class RecentMap<Value> {
-  readonly #entries: Map<string, Value> = new Map();
-
-  get(key: string): Value | undefined {
-    return this.#entries.get(key);
-  }
-
-  set(key: string, value: Value): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= ENTRIES_MAX) return;
-    const [oldest = ''] = this.#entries.keys();
-    this.#entries.delete(oldest);
-  }
 }

@@ -7,6 +7,7 @@ import { callGuarded } from '../../base/callbacks.ts';
 import { backgroundClock } from '../../base/clock.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { LimitedWarnings } from '../../base/limited-warnings.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { aLogger, warnIn } from '../../base/logger.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -20,6 +21,7 @@ import {
   checkOptions,
 } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { sleep } from '../../base/sleep.ts';
 import { signalOf } from '../../base/signal-options.ts';
 import type { SignalOptions } from '../../base/signal-options.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
@@ -42,9 +44,9 @@ export interface EventRecorderOptions {
   readonly apiVersion?: 'v1' | 'events.k8s.io/v1';
   /** Name of the machine or pod in the events. */
   readonly host?: string;
-  /** Called for every event that is given up. Default: a process warning. */
+  /** Called for every event that is given up. Default: a process warning, at most one a second for each reason, with the number of others. */
   readonly onError?: (error: KubeloomError) => void;
-  /** Receives a line for every event that is given up. Default: none. */
+  /** Receives a line for events that are given up, at most one a second for each reason. Default: none. */
   readonly log?: Logger;
   /** Clock of intervals and delays. Default: the real clock. */
   readonly clock?: Clock;
@@ -114,6 +116,7 @@ export class EventRecorder {
   readonly #closing: AbortController = new AbortController();
   /** Aborted when no more events are written. */
   readonly #over: AbortController = new AbortController();
+  readonly #warnings: LimitedWarnings;
   #pending = 0;
   #last: Promise<void> = Promise.resolve();
 
@@ -125,17 +128,19 @@ export class EventRecorder {
     this.#client = client.plain();
     this.#options = options;
     this.#clock = options.clock ?? backgroundClock;
+    this.#warnings = new LimitedWarnings(this.#clock);
   }
 
   /**
    * Records an event about an object, in the object's namespace.
    *
-   * @throws ERR_KUBELOOM_OPTION for an object without name, or an event without type, reason or message
+   * @throws ERR_KUBELOOM_OPTION for an object without name, or an event without type, reason or message; the message may be empty
    */
   event(resource: ResourceRef, object: EventObject, event: RecordedEvent): void {
     checkOptions('members of an event', event, EVENT_CHECKS);
     const { type, reason, message, action = reason } = event;
-    if (!type || !reason || !message) invalidOption('an event', event, '{ type, reason, message }');
+    const isWhole = type && reason && message !== undefined;
+    if (!isWhole) invalidOption('an event', event, '{ type, reason, message }');
     const occurrence = { subject: subjectOf(resource, object), type, reason, message };
     if (this.#closing.signal.aborted) return;
     const { wallNow = () => new Date() } = this.#options;
@@ -162,6 +167,7 @@ export class EventRecorder {
     await this.#last;
     cancel();
     unlisten?.();
+    this.#warnings.end();
   }
 
   /** Closes the recorder: calls `close` without a signal. */
@@ -214,31 +220,18 @@ export class EventRecorder {
   async #pause(tries: number, wantedMs: number): Promise<void> {
     const { random = Math.random } = this.#options;
     const delayMs = wantedMs || (tries === 1 ? RETRY_MS * random() : RETRY_MS);
-    const { signal } = this.#closing;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.schedule(delayMs, () => {
-        unlisten();
-        resolve();
-      });
-      const unlisten = onAbort(signal, () => {
-        cancel();
-        resolve();
-      });
-    });
+    await sleep(delayMs, this.#closing.signal, this.#clock).catch(() => undefined);
   }
 
   #giveUp({ subject: { kind, namespace, name }, reason }: CountedEvent, why: string, cause?: unknown): void {
     const { onError, log } = this.#options;
     const message = `the event ${reason} of ${kind} ${namespace}/${name} is given up: ${why}`;
     const error = new KubeloomError('ERR_KUBELOOM_EVENT_DROPPED', message, { cause });
-    if (log || !onError) warnIn(log, error);
+    const subject = cause instanceof KubeloomError ? cause.code : why;
+    if (log || !onError) this.#warnings.limit(subject, (more) => warnIn(log, error, `${error.message}${more}`));
     // A failure of the program's function must not end the writing of later events.
-    if (onError)
-      callGuarded(
-        'onError',
-        () => onError(error),
-        (report) => warnIn(log, report),
-      );
+    const report = (fault: KubeloomError): void => warnIn(log, fault);
+    if (onError) callGuarded('onError', () => onError(error), report);
   }
 }
 

@@ -1,7 +1,7 @@
 /** A run of an elector: carries out the effects of the rules, with a single timer and at most one call in progress. */
 import { callGuarded } from '../../base/callbacks.ts';
 import type { Clock, Random } from '../../base/clock.ts';
-import { KubeloomError, assert, firstLineOf, withCode } from '../../base/errors.ts';
+import { KubeloomError, assert, firstLineOf, inspectable, withCode } from '../../base/errors.ts';
 import { isAbortOf, onAbort } from '../../base/on-abort.ts';
 import type { AddSample, MetricSource } from '../../metrics/collect.ts';
 import { Fence, LinkedController } from '../../shared/fence.ts';
@@ -215,7 +215,8 @@ export async function failureOf(
     await Promise.resolve();
     await onLeading(signal);
     return undefined;
-  } catch (error) {
+  } catch (thrown) {
+    const error = inspectable(thrown);
     return isAbortOf(error, signal) ? undefined : { error };
   }
 }

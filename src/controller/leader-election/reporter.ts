@@ -13,7 +13,7 @@ type OnError = (error: KubeloomError) => void;
  * @param what names the election in lines and warnings
  */
 export function reporterOf(what: string, onError: OnError | undefined, log: Logger | undefined): OnError {
-  const warned: OnError = (error) => warnIn(log, error, what);
+  const warned: OnError = (error) => warnIn(log, error, `${what}: ${error.message}`);
   return (error) => {
     if (onError) callGuarded('onError', () => onError(error), warned);
     if (log || !onError) warned(error);

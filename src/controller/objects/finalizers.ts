@@ -3,7 +3,7 @@
  * They are written as merge patches with the version that was read: another writer's change is a conflict.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import { anArray, anObject, having, text } from '../../base/option-checks.ts';
+import { anArray, anObject, having, invalidOption, text } from '../../base/option-checks.ts';
 import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import type { ObjectClient } from '../object-client.ts';
@@ -85,12 +85,19 @@ export async function removeFinalizer<T = KubeObject>(
 async function patchFinalizers<T>(
   client: ObjectClient,
   resource: ResourceOf<T>,
-  { metadata }: Finalized,
+  object: Finalized,
   finalizers: readonly string[],
   options: RequestOptions,
 ): Promise<T> {
-  const { name = '', namespace = '', resourceVersion = '' } = metadata ?? {};
+  const { resourceVersion, ...key } = versionOf(object);
   const patch = { metadata: { resourceVersion, finalizers } };
-  const patched = await client.patch(resource as ResourceRef, { namespace, name }, patch, options);
-  return patched as T;
+  return (await client.patch(resource as ResourceRef, key, patch, options)) as T;
+}
+
+/** A patch of a list needs the version: it would replace items that others have added. @throws ERR_KUBELOOM_OPTION without a version */
+export function versionOf({ metadata = {} }: Finalized): Required<Omit<typeof metadata, 'finalizers'>> {
+  const { name = '', namespace = '', resourceVersion = '' } = metadata;
+  if (resourceVersion === '' || resourceVersion === '0')
+    invalidOption('object.metadata.resourceVersion', resourceVersion, 'the version that was read');
+  return { name, namespace, resourceVersion };
 }

@@ -40,7 +40,9 @@ export function controllerReference(
   text('owner.name', name);
   text('owner.uid', uid);
   if (name === '' || uid === '') {
-    const message = `a ${resource.kind} without name and uid owns nothing: create it first, and use the server's answer`;
+    const isObject = Object.hasOwn(owner, 'metadata');
+    const advice = isObject ? 'pass object.metadata' : "create it first, and use the server's answer";
+    const message = `a ${resource.kind} without name and uid owns nothing: ${advice}`;
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }
   const { kind } = resource;

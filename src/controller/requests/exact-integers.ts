@@ -47,7 +47,7 @@ export function checkExactIntegers(sent: ReadonlySet<string>, stored: string, wh
     if (written === text || !sent.has(written)) continue;
     const message =
       `${what} would change the integer ${text} to ${written}: JavaScript reads integers beyond 2^53 inexactly. ` +
-      'Send a patch with only the members that you change';
+      'Send a patch without this member';
     throw new KubeloomError('ERR_KUBELOOM_INEXACT_INTEGER', message);
   }
 }

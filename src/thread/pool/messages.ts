@@ -3,9 +3,9 @@
  * scalar members, whatever package they come from.
  */
 import type { MessagePort } from 'node:worker_threads';
-import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { KubeloomError, inspectable, messageOf } from '../../base/errors.ts';
 import type { ErrorCode } from '../../base/error-codes/error-table.ts';
-import { TerminalError } from '../../workqueue/terminal-error.ts';
+import { TerminalError, isTerminal } from '../../workqueue/terminal-error.ts';
 import type { CachePort } from '../main/shared-cache.ts';
 
 export type PoolTask =
@@ -52,28 +52,13 @@ type Scalar = string | number | boolean;
 
 /** Returns data for any value and never throws: no later code of the thread could report an error. */
 export function failureOf(thrown: unknown): Failure {
-  const message = attempt((): unknown => messageOf(thrown));
-  const error = attempt(() => (thrown instanceof Error ? thrown : undefined));
-  const stack = attempt(() => error?.stack);
+  const error = inspectable(thrown);
   const details: Record<string, Scalar> = {};
-  for (const name of attempt(() => Object.keys(error ?? {})) ?? []) {
-    const value = attempt(() => Reflect.get(error ?? {}, name) as unknown);
-    if (isScalar(value)) Object.defineProperty(details, name, { value, enumerable: true });
-  }
-  return {
-    message: typeof message === 'string' ? message : 'a value without a text was thrown',
-    stack: typeof stack === 'string' ? stack : undefined,
-    details,
-  };
-}
-
-/** Returns undefined if the read throws: a getter, a trap of a proxy, a conversion. */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
+  for (const [name, value] of error instanceof Error ? Object.entries(error as object) : [])
+    if (isScalar(value)) Object.defineProperty(details, name, { value, enumerable: true, writable: true });
+  if (isTerminal(error)) details['code'] = 'ERR_KUBELOOM_TERMINAL';
+  const stack: unknown = error instanceof Error ? error.stack : undefined;
+  return { message: messageOf(error), stack: typeof stack === 'string' ? stack : undefined, details };
 }
 
 function isScalar(value: unknown): value is Scalar {

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { KubeloomError, fromErrorMessage, messageOf, toErrorMessage } from '../../../src/base/errors.ts';
+import {
+  KubeloomError,
+  fromErrorMessage,
+  messageOf,
+  toErrorMessage,
+  withCode,
+  wrapped,
+} from '../../../src/base/errors.ts';
 import { statusError } from '../../../src/kube/status.ts';
 
 function sent(error: unknown): KubeloomError {
@@ -41,6 +48,17 @@ test('every thrown value has a message, and an error of kubeloom takes every val
     assert.equal(error.message, messageOf(value));
     assert.equal('cause' in error, false);
   }
+});
+
+test('C472 a cause that cannot be read is replaced, and so is a thrown value that becomes an error of kubeloom', () => {
+  const { proxy, revoke } = Proxy.revocable(new Error('x'), {});
+  revoke();
+  const { cause } = new KubeloomError('ERR_KUBELOOM_OPTION', 'outer', { cause: proxy });
+  assert.match((cause as Error).message, /^an error that cannot be read was thrown/);
+  for (const error of [withCode(proxy), wrapped('ERR_KUBELOOM_OPTION', 'outer', proxy)])
+    assert.match(error.message, /that cannot be read/);
+  const right = new Error('right');
+  assert.equal(new KubeloomError('ERR_KUBELOOM_OPTION', 'outer', { cause: right }).cause, right);
 });
 
 test('a code that the table does not have is refused by the compiler', () => {

@@ -15,7 +15,7 @@ const OF_PROGRAMS: readonly RegExp[] = [
   /^(?:list|watch)\(options: ListOptions, signal\??: AbortSignal\)/,
   /^(?:create|update)\((?:record|stored): \w+, .*signal: AbortSignal\): Promise<StoredRecord>/,
   /^get\(signal: AbortSignal\): Promise<StoredRecord \| undefined>/,
-  /^fenced\(signal: AbortSignal\)/,
+  /^(?:fenced|until)\(signal: AbortSignal\)/,
 ];
 
 /** Returns the signatures with a parameter that is a signal. Parameters of functions among the parameters are others. */

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { Manager } from '../../../src/controller/index.ts';
 import { FakeClock, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { resources } from '../../../src/index.ts';
+import { Fence } from '../../../src/shared/fence.ts';
 import { failRequests } from '../tools/apiserver/fail-requests.ts';
 import { Gate, Reconciliations, Scene, managerOf, managerWith, object, rejection, turns } from './scene.ts';
 import type { SignalOptions } from '../../../src/base/signal-options.ts';
@@ -148,15 +149,20 @@ describe('a manager with a leader elector', () => {
     readonly begun = new Gate();
     readonly elected = new Gate();
     readonly leading = new AbortController();
+    readonly clock = new FakeClock();
+    readonly #fence = new Fence(this.clock, this.clock.now() + 1000, () => 'over');
     readonly lines: string[] = [];
     loss: Error | undefined;
 
-    async run({ signal }: Required<SignalOptions>, lead: (leading: AbortSignal) => Promise<void>) {
+    async run(
+      { signal }: Required<SignalOptions>,
+      lead: (leading: AbortSignal, fence: AbortSignal) => Promise<void>,
+    ) {
       signal.addEventListener('abort', () => this.leading.abort(signal.reason));
       this.begun.open();
       await this.elected.opened;
       this.lines.push('elected');
-      await lead(this.leading.signal);
+      await lead(this.leading.signal, this.#fence.signal);
       this.lines.push('work ended');
       if (this.loss) throw this.loss;
     }
@@ -215,5 +221,24 @@ describe('a manager with a leader elector', () => {
     elector.leading.abort(elector.loss);
     assert.equal(await failed, elector.loss);
     assert.ok(freeSignal?.aborted);
+  });
+
+  it('C470 leads from the election to the end of its fence, which a clock ends without an event', async () => {
+    const elector = new TestElector();
+    await using running = await managerWith(['a'], { leaderElector: elector });
+    const led = running.reconciles();
+    const { manager } = running;
+    const run = running.run();
+    await elector.begun.opened;
+    assert.equal(manager.isLeading(), false);
+    elector.elected.open();
+    await led.count(1);
+    assert.equal(manager.isLeading(), true);
+    running.stop.abort();
+    await run;
+    assert.equal(manager.isLeading(), true);
+    elector.clock.advance(1000);
+    assert.equal(manager.isLeading(), false);
+    assert.equal(new Manager({ server: 'http://127.0.0.1:1' }).isLeading(), true);
   });
 });

@@ -1,11 +1,12 @@
 /** The client of single objects against the embedded apiserver. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
+import { FakeClock, startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { ObjectClient } from '../../../src/controller/index.ts';
 import { KubeloomError, SharedIndexInformer, resources } from '../../../src/index.ts';
 import type { ResourceOf, WireOf } from '../../../src/index.ts';
+import { Fence } from '../../../src/shared/fence.ts';
 import { ScriptedServer } from '../../kit/scripted-server.ts';
 import type { ScriptedRequest } from '../../kit/scripted-server.ts';
 
@@ -40,6 +41,20 @@ describe('ObjectClient', () => {
     assert.deepEqual([patched.metadata?.labels, patched.spec?.replicas], [labels, 3]);
     await client.delete(deployments, KEY);
     await assert.rejects(client.get(deployments, KEY), { code: 'ERR_KUBELOOM_NOT_FOUND' });
+  });
+
+  it('C470 stops late writes until a signal, with any other signal of a request, and demands no precondition', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const clock = new FakeClock();
+    const over = new Error('over');
+    const fence = new Fence(clock, clock.now() + 1000, () => over);
+    const client = clientOf(server).until(fence.signal);
+    await client.create(deployments, WEB);
+    const { signal } = new AbortController();
+    await client.patch(deployments, KEY, { spec: { replicas: 2 } }, { signal });
+    clock.advance(1000);
+    await assert.rejects(client.patch(deployments, KEY, { spec: { replicas: 3 } }, { signal }), over);
+    assert.equal((await client.get(deployments, KEY)).spec?.replicas, 2);
   });
 
   it('C232 stops writes without a precondition, late ones, and those that a successor has overtaken, when it is fenced', async () => {

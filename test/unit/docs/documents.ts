@@ -100,3 +100,19 @@ export function excerptsOf(text: string): readonly (readonly [path: string, line
 function repositoryRoot(folder: string): string {
   return existsSync(join(folder, 'package-lock.json')) ? folder : repositoryRoot(dirname(folder));
 }
+
+/** A merge patch of a status or an object, up to the end of the statement. */
+const PATCH = /\.(?:patch|patchStatus)\(([^;]*?)\);/g;
+/** A list in a patch: a literal, or a member that is a list in objects of Kubernetes. */
+const LIST =
+  /\w+: \[|\b(?:conditions|finalizers|ownerReferences|containers|initContainers|volumes|volumeMounts|env|args|command|ports|taints|tolerations|rules|subjects|items)\b\s*[,:}]/;
+
+/**
+ * Returns the lines of merge patches that replace a list without the version that was read: such a patch removes the items that
+ * another program has added.
+ */
+export function unversionedLists(text: string): number[] {
+  return Array.from(text.matchAll(PATCH))
+    .filter(([, call = '']) => LIST.test(call) && !/resourceVersion|type: '(?:json|strategic)'/.test(call))
+    .map(({ index }) => text.slice(0, index).split('\n').length);
+}

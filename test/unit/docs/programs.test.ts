@@ -1,7 +1,8 @@
 /** The code of the documentation runs: its programs against an embedded apiserver, its options through constructors. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +12,7 @@ import * as kubeloom from '../../../src/index.ts';
 import { resolveThreadsOptions } from '../../../src/informer/threads/threads-options.ts';
 import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { HANG_MS } from '../../kit/hang.ts';
-import { ROOT, snippets, snippetsOf } from './documents.ts';
+import { ROOT, snippets, snippetsOf, unversionedLists } from './documents.ts';
 import type { Snippet } from './documents.ts';
 
 /** Options of calls: no constructor takes them. */
@@ -60,6 +61,29 @@ describe('the documentation', () => {
       assert.doesNotThrow(() => construct(given), `${document}:${line} ${code}`);
     }
     assert.ok(options.length >= 10, `only ${options.length} options`);
+  });
+
+  test('C474 replaces no list of an object by a patch without the version that was read', async () => {
+    const names = await readdir(join(ROOT, 'docs'), { recursive: true });
+    const files = [
+      'README.md',
+      ...names.filter((name) => /\.(?:md|ts)$/.test(name)).map((name) => `docs/${name}`),
+    ];
+    const faults = files.flatMap((file) =>
+      unversionedLists(readFileSync(join(ROOT, file), 'utf8')).map((line) => `${file}:${line}`),
+    );
+    assert.deepEqual(faults, []);
+    const right = [
+      'client.patch(pods, key, { metadata: { labels: { a } } });',
+      'client.patch(pods, key, { metadata: { resourceVersion, finalizers } });',
+      "client.patch(pods, key, [{ op: 'add', path: '/spec/args', value: [1] }], { type: 'json' });",
+    ];
+    const wrong = [
+      'client.patchStatus(backups, key, { status: { conditions } }, { signal });',
+      'client.patch(pods, key, {\n  metadata: {\n    finalizers: names,\n  },\n});',
+      'client.patch(bars, key, { spec: { foos: [1] } });',
+    ];
+    assert.deepEqual(unversionedLists([...right, ...wrong].join('\n')), [4, 5, 10]);
   });
 
   test('would be wrong with options that the constructor refuses', async () => {

@@ -88,7 +88,7 @@ async function compile(folder: string, clientNode: string, files: readonly strin
       resolve(error && stdout === '' ? `tsc(1,1): error: ${error.message} ${stderr}` : stdout);
     });
   });
-  return [...output.matchAll(/^(\S.*)\((\d+),\d+\): (error.*)$/gm)].map(
+  return [...output.matchAll(/^(\S.*)\((\d+),\d+\): (error.*(?:\n +.*)*)$/gm)].map(
     ([, file = '', line, message = '']) => ({ file, line: Number(line), message }),
   );
 }
@@ -130,6 +130,19 @@ const FAULTY: readonly Snippet[] = snippetsOf(
     "```ts\nimport { nothing } from 'kubeloom';\n```\n`debug: { retainChecks: 'strict' }`",
 );
 
+/** Usual mistakes in reconcile functions. The compiler must name the type of the result in each. */
+const MISTAKES = `import { resources } from 'kubeloom';
+import { Manager } from 'kubeloom/controller';
+import { RateLimitingQueue, runWorkers } from 'kubeloom/workqueue';
+const { configMaps } = resources.core.v1;
+const { controllerFor } = new Manager({ server: 'http://127.0.0.1:1' });
+controllerFor(configMaps).reconcile(async (key, { client }) => client.patch(configMaps, key, {}));
+controllerFor(configMaps).reconcile(async () => ({ requeueAfter: 60 }));
+controllerFor(configMaps).reconcile(() => ({ requeue: true }));
+controllerFor(configMaps).reconcile(() => 60);
+void runWorkers(new RateLimitingQueue<string>(), 1, () => ({ requeueAfter: 60 }));
+`;
+
 for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
   describe(`compiled against ${clientNode}`, () => {
     const folder = join(ROOT, '.cache', `snippets-${process.pid}-${clientNode.replace('/', '-')}`);
@@ -158,7 +171,8 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
         join(folder, MOVED),
         consumer.replace(`'@kubernetes/client-node'`, `'kubeloom/client-node'`),
       );
-      const files = ['fault.ts', 'strange.ts', MOVED].map((name) => join(folder, name));
+      await writeFile(join(folder, 'mistakes.ts'), MISTAKES);
+      const files = ['fault.ts', 'strange.ts', 'mistakes.ts', MOVED].map((name) => join(folder, name));
       const own = [
         'src/index.ts',
         'src/client-go/index.ts',
@@ -184,6 +198,12 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
         'fault.ts:2',
         'strange.ts:3',
       ]);
+    });
+
+    test('a wrong result of a reconcile function is explained by the type of the result', () => {
+      const mistakes = errors.filter(({ file }) => file.endsWith('mistakes.ts'));
+      assert.deepEqual([...new Set(mistakes.map(({ line }) => line))], [6, 7, 8, 9, 10]);
+      for (const { message } of mistakes) assert.match(message, /ReconcileResult/);
     });
 
     test('a program for its informers compiles with the import of kubeloom/client-node', () => {

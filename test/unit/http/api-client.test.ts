@@ -241,6 +241,32 @@ describe('a write', () => {
     assert.deepEqual(methods, ['POST']);
   });
 
+  it('C470 does not happen after the end of a fence, whatever signal is composed of it', async () => {
+    const methods: unknown[] = [];
+    const clock = new FakeClock();
+    const over = new Error('the lease is over');
+    await using server = await scene((request, response) => {
+      methods.push(request.method);
+      response.end('{}');
+    });
+    for (const compose of [
+      (signal: AbortSignal) => AbortSignal.any([NEVER, signal]),
+      (signal: AbortSignal) => AbortSignal.any([AbortSignal.any([signal])]),
+      (signal: AbortSignal) => {
+        const controller = new AbortController();
+        signal.addEventListener('abort', () => controller.abort(signal.reason));
+        return controller.signal;
+      },
+    ]) {
+      const fence = new Fence(clock, clock.now() + 1000, () => over);
+      const signals = [compose(fence.signal)];
+      const asking = server.client.send({ ...POST, signals });
+      clock.advance(1000);
+      await assert.rejects(asking, over);
+      assert.deepEqual(methods, []);
+    }
+  });
+
   it('C232 does not happen when a signal is aborted while its connection is made: TLS takes its time', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     const clock = new FakeClock();

@@ -99,6 +99,14 @@ describe('without a listener', () => {
     assert.deepEqual(details.slice(1), [undefined, undefined]);
   });
 
+  test('C472 a handler may throw a value that cannot be read', (context) => {
+    const warned = warnings(context);
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    new ErrorReporter(PODS, undefined, new FakeClock()).handler(proxy, 'default/web-0', 'mine', '');
+    assert.match(warned[0] ?? '', /^ERR_KUBELOOM_HANDLER: .*event handler mine threw for default\/web-0/);
+  });
+
   test('C18 a warning names object and informer once, also where the error itself names them', (context) => {
     const warned = warnings(context);
     const reports = new ErrorReporter(PODS, undefined, new FakeClock());

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
-import { Fence, LinkedController, fenceMemoryOf, followFence } from '../../../src/shared/fence.ts';
+import {
+  Fence,
+  LinkedController,
+  everyFence,
+  fenceMemoryOf,
+  followFence,
+} from '../../../src/shared/fence.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -37,6 +43,37 @@ describe('a fence', () => {
     clock.advance(1000);
     fence.signal.addEventListener('abort', () => assert.equal(fence.signal.reason, 'lost'));
     assert.throws(() => fence.signal.throwIfAborted(), /lost/);
+  });
+});
+
+describe('a composed signal', () => {
+  it('C470 has the memory of the only fence, and of none when there are several', () => {
+    const clock = new FakeClock();
+    const fence = new Fence(clock, clock.now() + 1000, () => 'over');
+    const composed = AbortSignal.any([fence.signal]);
+    assert.equal(fenceMemoryOf(composed), fenceMemoryOf(fence.signal));
+    const other = new Fence(clock, clock.now() + 1000, () => 'over');
+    assert.equal(fenceMemoryOf(composed), undefined);
+    clock.advance(1000);
+    assert.ok(everyFence.aborted === false && composed.aborted && other.signal.aborted);
+    assert.equal(fenceMemoryOf(composed), undefined);
+  });
+
+  it('C470 ends with the fence of its thread until that is no longer followed', () => {
+    const clock = new FakeClock();
+    const fence = new Fence(clock, clock.now() + HOUR_MS, () => 'over');
+    const memory = fenceMemoryOf(fence.signal);
+    assert.ok(memory);
+    const [there, later] = [new AbortController(), new AbortController()];
+    const composed = [there, later].map(({ signal }) => AbortSignal.any([signal]));
+    followFence(memory, there);
+    followFence(memory, later)();
+    fence.abort('lost');
+    void everyFence.aborted;
+    assert.deepEqual(
+      composed.map(({ aborted }) => aborted),
+      [true, false],
+    );
   });
 });
 

@@ -47,6 +47,48 @@ describe('workers go on', () => {
     });
   }
 
+  const revoked = (target: object): object => {
+    const { proxy, revoke } = Proxy.revocable(target, {});
+    revoke();
+    return proxy;
+  };
+  const withGetter = (name: string): Error => Object.defineProperty(new Error('x'), name, { get: throwing });
+  const UNREADABLE: Readonly<Record<string, unknown>> = {
+    'a revoked proxy': revoked({}),
+    'a revoked function': revoked(() => undefined),
+    'an error with a revoked cause': new Error('x', { cause: revoked({}) }),
+    'an object without a text': { toString: throwing },
+    'an error whose message throws': withGetter('message'),
+    'an error whose stack throws': withGetter('stack'),
+    'an error whose cause throws': withGetter('cause'),
+    'an error whose Retry-After throws': withGetter('retryAfterSeconds'),
+    'a proxy that throws': new Proxy(new Error('x'), {
+      getPrototypeOf: throwing,
+      has: throwing,
+      ownKeys: throwing,
+    }),
+  };
+  for (const [what, thrown] of Object.entries(UNREADABLE)) {
+    test(`C472 when the reconcile function throws ${what}: the item returns`, async (context) => {
+      processWarnings(context);
+      const clock = new FakeClock();
+      const queue = new RateLimitingQueue<string>({ clock });
+      queue.add('a');
+      const calls: string[] = [];
+      const reconcile = (item: string): void => {
+        if (calls.push(item) < 3) throw thrown;
+        queue.shutDown();
+      };
+      const running = runWorkers(queue, 1, reconcile, { clock });
+      for (let step = 0; step < 10 && calls.length < 3; step++) {
+        await turn();
+        clock.advance(100);
+      }
+      await running;
+      assert.equal(calls.length, 3);
+    });
+  }
+
   const DELAYS: Readonly<Record<string, () => unknown>> = {
     NaN: () => Number.NaN,
     Infinity: () => Infinity,

@@ -187,6 +187,25 @@ describe('running workers', () => {
     await running;
   });
 
+  test('C473 give up an item whose error has a TerminalError among its causes or its errors', async () => {
+    const hopeless = new TerminalError('hopeless');
+    const cycle = new Error('a cycle');
+    cycle.cause = new Error('of two', { cause: cycle });
+    const errors: Readonly<Record<string, readonly [error: unknown, isTerminal: boolean]>> = {
+      cause: [new Error('x', { cause: new Error('y', { cause: hopeless }) }), true],
+      aggregate: [new AggregateError([new Error('x'), new Error('y', { cause: hopeless })]), true],
+      both: [new AggregateError([cycle], 'x', { cause: hopeless }), true],
+      cycle: [cycle, false],
+      'no list': [Object.assign(new AggregateError([]), { errors: 7 }), false],
+      text: ['x', false],
+    };
+    await using scene = new Scene(...Object.keys(errors));
+    const reconcile: Reconcile = (item) => Promise.reject(errors[item]?.[0]);
+    await scene.run(reconcile, { onError: () => undefined }, 6);
+    for (const [item, [, isTerminal]] of Object.entries(errors))
+      assert.equal(scene.queue.numRequeues(item), isTerminal ? 0 : 1, item);
+  });
+
   test('keep the priority of an item that fails or is requeued', async () => {
     const clock = new FakeClock();
     const rateLimiter = new ItemExponentialFailureRateLimiter<unknown>(10, 1000);

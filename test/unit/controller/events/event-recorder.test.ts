@@ -7,6 +7,8 @@ import type { EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/
 import { EventRecorder, ObjectClient } from '../../../../src/controller/index.ts';
 import type { EventRecorderOptions } from '../../../../src/controller/index.ts';
 import { resources } from '../../../../src/index.ts';
+import { processWarnings } from '../../../kit/warnings.ts';
+import { RecordingServer } from '../requests/recording-server.ts';
 import { RecordingLogger } from '../../../kit/recording-logger.ts';
 import { failRequests } from '../../tools/apiserver/fail-requests.ts';
 import { turns } from '../../informer/scene.ts';
@@ -183,6 +185,67 @@ describe('an event recorder', () => {
     for (let n = 0; n < 1001; n++)
       recorder.event(pods, { metadata: { name: `p${n}`, namespace: 'default' } }, EVENT);
     assert.deepEqual(codes, ['ERR_KUBELOOM_EVENT_DROPPED']);
+  });
+
+  it('C475 warns of a flood once a second, and of the rest with their number when it is closed', async (context) => {
+    for (const log of [undefined, new RecordingLogger()]) {
+      const warned = processWarnings(context);
+      const clock = new FakeClock();
+      const client = new ObjectClient({ server: 'http://127.0.0.1:1' });
+      const recorder = new EventRecorder(client, { component: 'test', clock, ...(log ? { log } : {}) });
+      const flood = (from: number, to: number): void => {
+        for (let n = from; n < to; n++)
+          recorder.event(pods, { metadata: { name: `p${n}`, namespace: 'default' } }, EVENT);
+      };
+      flood(0, 4000);
+      clock.advance(1000);
+      flood(4000, 5000);
+      const ended = recorder.close({ signal: AbortSignal.abort() });
+      await ended;
+      const lines = log ? log.lines : warned.map(({ message }) => message);
+      const full = lines.filter((line) => line.includes('1000 events wait already'));
+      assert.deepEqual(
+        full.map((line) => /\(and (\d+) more like it\)$/.exec(line)?.[1]),
+        [undefined, '2999', '999'],
+      );
+      assert.ok(lines.length < 7, lines.join('\n'));
+    }
+  });
+
+  it('C475 cuts texts at the limits of events.k8s.io, between characters, and does not change a note', async () => {
+    await using server = await RecordingServer.start(() => ({ body: {} }));
+    const options = { component: 'test', apiVersion: 'events.k8s.io/v1', host: 'h'.repeat(200) } as const;
+    const recorder = new EventRecorder(server.client(), options);
+    const long = {
+      type: 'Warning',
+      reason: 'R'.repeat(200),
+      action: `${'A'.repeat(127)}é`,
+      message: '',
+    } as const;
+    for (let n = 0; n < 10; n++) recorder.event(pods, POD, { ...long, message: '字😀'.repeat(n * 100) });
+    await recorder.close();
+    const bodies = server.requests.map(({ body }) => body as Record<string, string>);
+    const sizes = bodies.map(({ note = '' }) => Buffer.byteLength(note)).slice(0, 4);
+    assert.deepEqual(sizes, [0, 700, 1022, 1022]);
+    const { reason, action, reportingInstance, note = '' } = bodies[3] ?? {};
+    assert.deepEqual(
+      [reason, action, reportingInstance],
+      ['R'.repeat(128), 'A'.repeat(127), 'h'.repeat(128)],
+    );
+    assert.ok(note.startsWith('字😀字😀') && Buffer.from(note).toString() === note);
+    const again = new EventRecorder(server.client(), options);
+    for (let n = 0; n < 2; n++) again.event(pods, POD, EVENT);
+    await again.close();
+    assert.deepEqual([server.last.method, Object.keys(server.last.body as object)], ['PATCH', ['series']]);
+  });
+
+  it('C475 writes an event with an empty message, and without limits in the API v1', async () => {
+    await using scene = await Scene.start();
+    const message = new AggregateError([new Error('x')]).message;
+    scene.recorder.event(pods, POD, { ...EVENT, message });
+    await scene.recorder.close();
+    assert.equal((await scene.client.get(events, await scene.key())).message, message);
+    assert.deepEqual(scene.codes, []);
   });
 
   it('refuses events that say nothing', () => {

@@ -234,6 +234,19 @@ describe('the work of a leader', () => {
     assert.equal(scene.leaderSignal?.aborted, true);
   });
 
+  test('C472 releases the lease when it fails with a value that cannot be read, after the stop as well', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const scene = new Scene();
+    const { run } = await scene.start(async (signal) => {
+      await aborted(signal);
+      throw proxy;
+    });
+    scene.stop.abort();
+    assert.equal(await run, 'ERR_KUBELOOM_UNEXPECTED');
+    assert.equal(scene.record?.holderIdentity, '');
+  });
+
   test('may reject with the reason of its signal', async () => {
     const scene = new Scene();
     const { run } = await scene.start(async (signal) => {

@@ -60,6 +60,13 @@ describe('controllerReference', () => {
   });
 
   it('refuses an owner that the server has not stored', () => {
-    assert.throws(() => controllerReference(configMaps, { name: 'a' }), { code: 'ERR_KUBELOOM_OPTION' });
+    const code = 'ERR_KUBELOOM_OPTION';
+    assert.throws(() => controllerReference(configMaps, { name: 'a' }), {
+      code,
+      message: /: create it first/,
+    });
+    const object = { kind: 'ConfigMap', metadata: { name: 'a', uid: 'u' } };
+    const misread = (): unknown => controllerReference(configMaps, object as object);
+    assert.throws(misread, { code, message: /: pass object\.metadata$/ });
   });
 });

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { seededRandom } from '../../../../src/base/random.ts';
 import { applied } from '../../../../src/controller/index.ts';
+import { resources } from '../../../../src/index.ts';
+import { RecordingServer } from './recording-server.ts';
 
 const MANAGED = {
   manager: 'shop',
@@ -180,6 +182,73 @@ describe('applied', () => {
       const isSame = JSON.stringify(sorted(before)) === JSON.stringify(sorted(after));
       assert.equal(applied({ spec: after }, current), isSame, `seed ${seed}`);
     }
+  });
+});
+
+describe('applied, after an apply whose answer has other values', () => {
+  const { configMaps } = resources.core.v1;
+  const SENT = {
+    metadata: { name: 'a', namespace: 'default', annotations: {} },
+    data: { cpu: '0.1', list: [] },
+  };
+  const fieldsV1 = { 'f:data': { 'f:cpu': {}, 'f:list': {} }, 'f:metadata': { 'f:annotations': {} } };
+  const ENTRY = { manager: 'shop', operation: 'Apply', apiVersion: 'v1', fieldsV1 };
+
+  /** Returns the object as the server of this suite stores it: a number as a quantity, and no empty values. */
+  function stored(uid: string, resourceVersion: string, data: object = {}, entry: object = ENTRY): object {
+    const metadata = { name: 'a', namespace: 'default', uid, resourceVersion, managedFields: [entry] };
+    return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { cpu: '100m', ...data } };
+  }
+
+  const apply = async (uid: string, options: object = {}): Promise<void> => {
+    await using server = await RecordingServer.start(() => ({ body: stored(uid, '5') }));
+    await server.client({ fieldManager: 'shop' }).apply(configMaps, SENT as never, options);
+  };
+
+  it('C471 is true while the fields have the values and the owner of the answer', async () => {
+    assert.equal(applied(SENT, stored('one', '5')), false);
+    await apply('one');
+    const { managedFields: _managed, ...metadata } = (stored('one', '6') as typeof CURRENT).metadata;
+    for (const [what, current] of Object.entries({
+      answer: stored('one', '5'),
+      'a field of another manager': stored('one', '6', { other: '1' }),
+      'no managedFields': { ...stored('one', '6'), metadata },
+    })) {
+      assert.equal(applied(SENT, current), true, what);
+      assert.equal(applied(SENT, current, { fieldManager: 'shop' }), true, what);
+      assert.equal(applied(SENT, current, { fieldManager: 'other' }), false, what);
+      assert.equal(applied(SENT, current, { subresource: 'status' }), false, what);
+      assert.equal(
+        applied({ data: { list: [], cpu: '0.1' }, metadata: { annotations: {} } }, current),
+        true,
+        what,
+      );
+      assert.equal(applied({ ...SENT, data: { ...SENT.data, cpu: '0.2' } }, current), false, what);
+    }
+  });
+
+  it('C471 is false when a value or the owner of a field has changed, and for an object of another uid', async () => {
+    await apply('two');
+    const given = { ...ENTRY, fieldsV1: { 'f:data': { 'f:list': {} } } };
+    for (const [what, current] of Object.entries({
+      value: stored('two', '6', { cpu: '200m' }),
+      'a value that the answer lacks': stored('two', '6', { list: [1] }),
+      owner: stored('two', '6', {}, given),
+      'owner at this version': stored('two', '5', {}, given),
+      uid: stored('three', '5'),
+    }))
+      assert.equal(applied(SENT, current), false, what);
+  });
+
+  it('C471 remembers the last apply of each manager and subresource, and no dry run', async () => {
+    await apply('four', { dryRun: true });
+    assert.equal(applied(SENT, stored('four', '5')), false);
+    await apply('four');
+    await apply('four', { fieldManager: 'other' });
+    await apply('four', { subresource: 'status' });
+    assert.equal(applied(SENT, stored('four', '6'), { fieldManager: 'shop' }), true);
+    const other = stored('four', '6', {}, { ...ENTRY, manager: 'other' });
+    assert.equal(applied(SENT, other, { fieldManager: 'other' }), false, 'the answer had no such owner');
   });
 });
 

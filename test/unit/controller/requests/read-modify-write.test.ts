@@ -44,6 +44,11 @@ describe('an integer beyond 2^53', () => {
     // Wherever the number went.
     const list = [1, spec.nanos ?? 0];
     await assert.rejects(client.update(widgets, { ...object, spec: { list } }), refused);
+    const copied = { spec: { nanos: spec.nanos ?? 0 } };
+    await assert.rejects(client.patch(widgets, KEY, copied), refused);
+    await assert.rejects(client.patchStatus(widgets, KEY, copied), refused);
+    const operation = { op: 'add', path: '/spec/copy', value: spec.nanos } as const;
+    await assert.rejects(client.patch(widgets, KEY, [operation], { type: 'json' }), refused);
     assert.ok(server.requests.every(({ method }) => method === 'GET'));
     await client.patch(widgets, KEY, { metadata: { labels: { a: 'b' } } });
     assert.equal(server.last.method, 'PATCH');

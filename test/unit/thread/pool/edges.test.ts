@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setEnvironmentData } from 'node:worker_threads';
-import { ReconcilerPool, SharedCache } from '../../../../src/thread/index.ts';
+import { ReconcilerPool, SharedCache, TerminalError } from '../../../../src/thread/index.ts';
 import { FakeClock, settled } from '../../../../src/tools/apiserver/testing/index.ts';
 import { errorOf, failureOf } from '../../../../src/thread/pool/messages.ts';
 import type { ReconcilerThread, ThreadSettings } from '../../../../src/thread/pool/reconciler-thread.ts';
@@ -52,6 +52,14 @@ test('C299 any thrown value crosses as a message, and cannot end the thread', ()
     { ...errorOf(structuredClone(failureOf(scalars))) },
     { code: 'E_OWN', status: 409, isFatal: true },
   );
+});
+
+test('C219 C473 an error whose cause is a TerminalError crosses as a TerminalError with its own message', () => {
+  const outer = Object.assign(new Error('outer'), { code: 'E_OWN' });
+  const wrapped = Object.assign(outer, { cause: new TerminalError('hopeless') });
+  const crossed = errorOf(structuredClone(failureOf(wrapped)));
+  assert.ok(crossed instanceof TerminalError);
+  assert.equal(crossed.message, 'outer');
 });
 
 test('C299 a thread that does not load its module in time is terminated, and its key fails with the reason', async () => {
