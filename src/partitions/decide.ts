@@ -1,16 +1,19 @@
 /**
- * Decides the effects of a state at a time: heartbeats to confirm, partitions to claim or hand over. A part of
+ * Decides the effects of a state at a time: lives to depose, partitions to claim or hand over. A part of
  * `member-step.ts`.
  */
-import type { Heartbeat } from './heartbeat.ts';
+import { NO_HEARTBEAT } from './heartbeat.ts';
 import { epochOf } from './member-state.ts';
 import type { MemberRules, MemberState, Partition, Peer } from './member-state.ts';
 import type { Turn } from './member-turn.ts';
 import { noteOf } from './member-turn.ts';
-import { identityOf, ownersUntilFilled, preferredOwners } from './ownership.ts';
+import { identityOf, ownersUntilFilled, preferredOwners, processOf } from './ownership.ts';
 
 /** Lease durations after which the heartbeat of a gone life is deleted. */
-const FORGET_AFTER_LEASES = 20;
+export const FORGET_AFTER_LEASES = 20;
+
+/** The form of the name of a life. A Lease of a partition with another owner names no heartbeat that could appear. */
+const LIFE = /^[a-z\d-]+\.[a-z\d]+\.\d+$/;
 
 /**
  * Retry periods after which a heartbeat that was never seen renewed is overdue: a member that lives renews it within a
@@ -22,6 +25,10 @@ const OVERDUE_RETRY_PERIODS = 2;
 export function decide(turn: Turn): void {
   turn.decidedMs = turn.nowMs;
   if (turn.life.kind === 'ended') return;
+  if (turn.partitions.some((partition) => isTaken(turn, partition))) {
+    turn.effects.push({ type: 'end-life' });
+    turn.endLife();
+  }
   for (const [id, peer] of turn.peers) ofPeer(turn, id, peer);
   for (const [index, { phase, cannotTake }] of turn.partitions.entries())
     if (cannotTake && turn.nowMs >= cannotTake.untilMs && phase.kind === 'other') turn.canTake(index);
@@ -63,7 +70,7 @@ export function dueMs(
   const times: number[] = [];
   if (life.kind === 'alive' && life.seen) times.push(life.seen.settledMs);
   const id = life.kind === 'alive' ? life.id : undefined;
-  for (const peer of peers.values()) times.push(peerDueMs(peer, rules), overdueMs(peer, rules));
+  for (const peer of peers.values()) times.push(peer.dueMs, overdueMs(peer, rules));
   for (const [index, { phase, lease, cannotTake }] of partitions.entries()) {
     if (cannotTake) times.push(cannotTake.untilMs);
     if (phase.kind === 'other' && owners?.[index] === id) {
@@ -79,21 +86,10 @@ export function dueMs(
   return next < Infinity ? next : undefined;
 }
 
-function peerDueMs({ kind, atMs, heartbeat }: Peer, rules: MemberRules): number {
-  if (kind === 'seen') return atMs + durationOf(heartbeat, rules);
-  if (kind === 'asked' || heartbeat.version === undefined) return Infinity;
-  return atMs + FORGET_AFTER_LEASES * rules.leaseDurationMs;
-}
-
 /** Returns the time from which the peer is no preferred owner, unless it renews its heartbeat. */
 function overdueMs({ kind, atMs, renewal, heartbeat }: Peer, { retryPeriodMs }: MemberRules): number {
   const isAwaited = kind === 'seen' && renewal === 'awaited' && heartbeat.version !== undefined;
   return isAwaited ? atMs + OVERDUE_RETRY_PERIODS * retryPeriodMs : Infinity;
-}
-
-/** Returns the time for which an unchanged heartbeat counts as alive. */
-export function durationOf({ durationMs }: Heartbeat, { leaseDurationMs }: MemberRules): number {
-  return durationMs || leaseDurationMs;
 }
 
 function ofPeer(turn: Turn, id: string, before: Peer): void {
@@ -102,29 +98,39 @@ function ofPeer(turn: Turn, id: string, before: Peer): void {
   const peer: Peer = isOverdue ? { ...before, renewal: 'overdue' } : before;
   if (isOverdue) turn.setPeer(id, peer);
   const { version, note, createdAt } = peer.heartbeat;
-  if (nowMs >= peerDueMs(peer, rules)) {
-    if (peer.kind === 'seen') {
-      turn.renewPeer(id, { ...peer, kind: 'asked' });
-      turn.effects.push({ type: 'confirm', id, sinceMs: peer.atMs });
-    } else if (version !== undefined) {
+  // An attempt that fails, or whose answer is lost, is made again.
+  if (nowMs >= peer.dueMs) {
+    if (peer.kind === 'gone' && version !== undefined) {
+      turn.renewPeer(id, { ...peer, dueMs: nowMs + FORGET_AFTER_LEASES * rules.leaseDurationMs });
       turn.effects.push({ type: 'forget', id, version });
-      turn.renewPeer(id, { ...peer, heartbeat: { ...peer.heartbeat, version: undefined } });
+    } else if (version === undefined && !LIFE.test(id)) {
+      turn.setPeer(id, { ...peer, kind: 'gone', dueMs: Infinity });
+    } else {
+      turn.renewPeer(id, { ...peer, dueMs: nowMs + rules.renewDeadlineMs / 2 });
+      turn.effects.push({ type: 'depose', id, heartbeat: peer.heartbeat });
     }
   }
-  if (!isForeign(turn, peer) || peer.renewal !== 'seen' || life.kind !== 'alive' || !life.seen) return;
-  const isYounger = `${life.seen.createdAt} ${life.id}` > `${createdAt} ${id}`;
+  if (!isForeign(turn, id, peer) || peer.renewal !== 'seen' || life.kind !== 'alive' || !life.seen) return;
+  const isYounger = `${life.seen.heartbeat.createdAt} ${life.id}` > `${createdAt} ${id}`;
   if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });
 }
 
+/** Returns whether a life of another process may own partitions. */
+function mayOwn({ process }: Turn, id: string, { kind }: Peer): boolean {
+  return kind === 'seen' && processOf(id) !== process;
+}
+
 /** Returns whether a member that may be alive divides keys in another way. */
-function isForeign({ rules }: Turn, { kind, heartbeat: { note, version } }: Peer): boolean {
-  return kind !== 'gone' && version !== undefined && note.division !== '' && note.division !== rules.division;
+function isForeign(turn: Turn, id: string, peer: Peer): boolean {
+  const { note, version } = peer.heartbeat;
+  const isDifferent = note.division !== '' && note.division !== turn.rules.division;
+  return isDifferent && version !== undefined && mayOwn(turn, id, peer);
 }
 
 function mayClaim(turn: Turn): boolean {
   const { life, isLeaving, nowMs } = turn;
   if (isLeaving || life.kind !== 'alive' || !life.seen || nowMs < life.seen.settledMs) return false;
-  return ![...turn.peers.values()].some((peer) => isForeign(turn, peer));
+  return ![...turn.peers].some(([id, peer]) => isForeign(turn, id, peer));
 }
 
 function ownersOf(turn: Turn): (string | undefined)[] {
@@ -137,10 +143,10 @@ function ownersOf(turn: Turn): (string | undefined)[] {
     if (!other || `${other.createdAt} ${other.id}` < `${createdAt} ${id}`)
       newest.set(identityOf(id), { id, createdAt });
   };
-  if (own !== undefined && life.kind === 'alive') add(own, life.seen?.createdAt ?? '');
+  if (own !== undefined && life.kind === 'alive') add(own, life.seen?.heartbeat.createdAt ?? '');
   for (const [id, peer] of peers) {
-    const { note, version, createdAt } = peer.heartbeat;
-    const isMember = peer.kind !== 'gone' && version !== undefined && !isForeign(turn, peer);
+    const { note, holder, createdAt } = peer.heartbeat;
+    const isMember = holder === id && mayOwn(turn, id, peer) && !isForeign(turn, id, peer);
     if (isMember && !note.isLeaving && peer.renewal !== 'overdue') add(id, createdAt);
   }
   const members = Array.from(newest.values(), ({ id }) => id);
@@ -162,17 +168,22 @@ function isOnTheMove(phase: Partition['phase']): boolean {
   return (phase.kind === 'draining' && !phase.isAborted) || (phase.kind === 'releasing' && !phase.isWorking);
 }
 
+/** Returns whether another life owns a partition that the present life holds: only a judge of this life can take it. */
+function isTaken({ life }: Turn, { phase, lease }: Partition): boolean {
+  const epoch = epochOf(phase);
+  if (epoch === undefined || !lease?.stored || life.kind !== 'alive') return false;
+  return lease.owner !== life.id || lease.epoch !== epoch;
+}
+
 /** Advances a partition that this member holds or gives back. */
 function ofHeld(turn: Turn, index: number): void {
   const { nowMs, rules, id } = turn;
   const { phase, lease } = turn.partition(index);
   const epoch = epochOf(phase);
-  if (epoch !== undefined && lease) {
-    if (lease.stored && (lease.owner !== id || lease.epoch !== epoch)) return turn.lose(index);
-    if (!lease.stored && id !== undefined && nowMs >= lease.atMs + rules.retryPeriodMs) {
-      turn.set(index, { lease: { ...lease, atMs: nowMs } });
-      turn.effects.push({ type: 'restore', partition: index, id, stored: undefined, epoch });
-    }
+  const isMissing = epoch !== undefined && lease && !lease.stored;
+  if (isMissing && id !== undefined && nowMs >= lease.atMs + rules.retryPeriodMs) {
+    turn.set(index, { lease: { ...lease, atMs: nowMs } });
+    turn.effects.push({ type: 'restore', partition: index, id, stored: undefined, epoch });
   }
   if (phase.kind === 'draining' && nowMs >= phase.dueMs) return overdue(turn, index);
   if (phase.kind === 'releasing' && phase.retryMs !== undefined && nowMs >= phase.retryMs)
@@ -222,27 +233,19 @@ function isFree(turn: Turn, index: number): boolean {
   const { nowMs, rules, id } = turn;
   const { lease } = turn.partition(index);
   if (!lease?.stored) {
-    for (const { kind, heartbeat } of turn.peers.values())
-      if (kind !== 'gone' && heartbeat.note.holds[index]) return false;
+    for (const [life, peer] of turn.peers)
+      if (mayOwn(turn, life, peer) && peer.heartbeat.note.holds[index]) return false;
     if (!lease) return turn.life.kind === 'alive' && nowMs >= turn.life.missingFreeMs;
   }
   const { owner } = lease;
-  if (owner === '' || owner === id) return true;
   const peer = turn.peers.get(owner);
-  if (peer?.kind === 'gone') return true;
+  if (owner === '' || owner === id || peer?.kind === 'gone' || processOf(owner) === turn.process) return true;
   // The heartbeat that the Lease names is deleted or unknown: wait a lease duration for it to appear.
+  const dueMs = nowMs + rules.leaseDurationMs;
   if (!peer)
-    turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, renewal: 'awaited' });
+    turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, dueMs, renewal: 'awaited' });
   return !lease.stored && nowMs >= lease.atMs + rules.leaseDurationMs;
 }
-
-const NO_HEARTBEAT: Heartbeat = {
-  version: undefined,
-  holder: '',
-  durationMs: 0,
-  createdAt: '',
-  note: { division: '', isLeaving: false, holds: {}, cannotTake: {} },
-};
 
 /** Records since when no member works on the partition. */
 function notice(turn: Turn, index: number): void {
@@ -250,7 +253,7 @@ function notice(turn: Turn, index: number): void {
   const peer = lease?.stored && turn.peers.get(lease.owner);
   const isServed =
     phase.kind === 'active' ||
-    (peer && peer.kind !== 'gone' && peer.heartbeat.note.holds[index]?.[1] === true);
+    (peer && mayOwn(turn, lease.owner, peer) && peer.heartbeat.note.holds[index]?.[1] === true);
   const since = isServed ? undefined : (unservedSinceMs ?? turn.nowMs);
   if (since !== unservedSinceMs) turn.set(index, { unservedSinceMs: since });
 }

@@ -5,7 +5,12 @@
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
 import { recordOf } from '../controller/leader-election/lease-calls.ts';
-import type { LeaderElectionRecord, ResourceLock } from '../controller/leader-election/resource-lock.ts';
+import type {
+  LeaderElectionRecord,
+  ResourceLock,
+  StoredRecord,
+} from '../controller/leader-election/resource-lock.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import type { MemberEffect, MemberEvent, MemberRules } from './member-state.ts';
 
 interface LeaseRequestsParts {
@@ -16,7 +21,7 @@ interface LeaseRequestsParts {
   readonly clock: Clock;
 }
 
-type Request = Extract<MemberEffect, { readonly type: 'claim' | 'restore' | 'release' | 'confirm' }>;
+type Request = Extract<MemberEffect, { readonly type: 'claim' | 'restore' | 'release' | 'depose' }>;
 
 /** Codes of requests that lost a race or found the result in place; these are not reported. */
 const EXPECTED: ReadonlySet<string> = new Set([
@@ -37,12 +42,13 @@ export class LeaseRequests {
 
   send(request: Request): void {
     const { group, lockOf } = this.#parts;
-    if (request.type === 'confirm') {
-      const { id, sinceMs } = request;
+    if (request.type === 'depose') {
+      const { id, heartbeat } = request;
+      const lock = lockOf(memberLease(group, id));
       return void this.#call(
-        (signal) => lockOf(memberLease(group, id)).get(signal),
-        (stored) => ({ type: 'confirmed', id, sinceMs, stored }),
-        () => ({ type: 'not-confirmed', id, sinceMs }),
+        (signal) => deposed(lock, heartbeat, signal),
+        (stored) => ({ type: 'saw-heartbeat', id, stored }),
+        () => undefined,
       );
     }
     const { partition, stored } = request;
@@ -78,7 +84,7 @@ export class LeaseRequests {
   async #call<T>(
     send: (signal: AbortSignal) => Promise<T>,
     answered: (answer: T) => MemberEvent,
-    failed: (code: string) => MemberEvent,
+    failed: (code: string) => MemberEvent | undefined,
   ): Promise<void> {
     const { clock, rules, onError } = this.#parts;
     const limitMs = rules.renewDeadlineMs / 2;
@@ -91,7 +97,7 @@ export class LeaseRequests {
         call.abort();
       });
     });
-    let event: MemberEvent;
+    let event: MemberEvent | undefined;
     try {
       event = answered(await Promise.race([send(call.signal), limit]));
     } catch (error) {
@@ -101,7 +107,24 @@ export class LeaseRequests {
     } finally {
       cancel();
     }
-    this.#happened(event);
+    if (event) this.#happened(event);
+  }
+}
+
+/** Empties the heartbeat in its version. Returns the server's present state if another write came before. */
+async function deposed(
+  lock: ResourceLock,
+  { stored, note }: Heartbeat,
+  signal: AbortSignal,
+): Promise<StoredRecord | undefined> {
+  const { leaseTransitions = 0, acquireTime = '' } = stored?.record ?? {};
+  const draft = { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions, acquireTime };
+  const record = recordOf({ ...draft, note: JSON.stringify({ ...note, isOver: true }) });
+  try {
+    return await (stored ? lock.update(stored, record, signal) : lock.create(record, signal));
+  } catch (error) {
+    if (!EXPECTED.has(withCode(error).code)) throw error;
+    return lock.get(signal);
   }
 }
 

@@ -30,6 +30,7 @@ export class Turn {
   readonly effects: MemberEffect[] = [];
   life: Life;
   isLeaving: boolean;
+  process: string;
   owners: readonly (string | undefined)[] | undefined;
   decidedMs: number;
   #peers: Map<string, Peer> | undefined;
@@ -41,13 +42,14 @@ export class Turn {
     this.rules = rules;
     this.life = before.life;
     this.isLeaving = before.isLeaving;
+    this.process = before.process;
     this.owners = before.owners;
     this.decidedMs = before.decidedMs;
   }
 
   get step(): MemberStep {
-    const { life, isLeaving, owners, decidedMs, peers, partitions, effects } = this;
-    return { state: { life, isLeaving, owners, decidedMs, peers, partitions }, effects };
+    const { life, isLeaving, process, owners, decidedMs, peers, partitions, effects } = this;
+    return { state: { life, isLeaving, process, owners, decidedMs, peers, partitions }, effects };
   }
 
   get nowMs(): number {
@@ -110,6 +112,24 @@ export class Turn {
     this.set(index, { failures: 0 });
     this.canTake(index);
     return true;
+  }
+
+  /** Ends the present life, with all partitions. */
+  endLife(): void {
+    const { life, nowMs } = this;
+    if (life.kind !== 'alive') return;
+    const dueMs = nowMs + this.rules.leaseDurationMs;
+    if (life.seen)
+      this.setPeer(life.id, {
+        kind: 'seen',
+        heartbeat: life.seen.heartbeat,
+        atMs: nowMs,
+        dueMs,
+        renewal: 'seen',
+      });
+    for (const [index, { phase }] of this.partitions.entries())
+      if (phase.kind !== 'other' && phase.kind !== 'aborted') this.lose(index);
+    this.life = { kind: 'none' };
   }
 
   /** Aborts the work of a partition that another member owns or may own. */
@@ -182,6 +202,7 @@ export class Turn {
 export function noteOf(
   { partitions, isLeaving }: Pick<MemberState, 'partitions' | 'isLeaving'>,
   { division }: MemberRules,
+  isOver = false,
 ): Note {
   const holds: Record<number, readonly [number, boolean]> = {};
   const cannotTake: Record<number, string> = {};
@@ -191,5 +212,5 @@ export function noteOf(
     if (epoch !== undefined) holds[index] = [epoch, phase.kind === 'active'];
     if (partition.cannotTake) cannotTake[index] = partition.cannotTake.since;
   }
-  return { division, isLeaving, holds, cannotTake };
+  return { division, isLeaving, isOver, holds, cannotTake };
 }

@@ -113,3 +113,8 @@ export function identityOf(life: string): string {
   const dot = life.indexOf('.');
   return dot < 0 ? life : life.slice(0, dot);
 }
+
+/** Returns the process of a life: `web-0.k3f9x1` of `web-0.k3f9x1.2`. */
+export function processOf(life: string): string {
+  return life.slice(0, Math.max(life.lastIndexOf('.'), 0));
+}

@@ -9,7 +9,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C301: ['this.cannotTake(index, this.nowMs + Math.min(', 'this.cannotTake(index, 0 * Math.min('],
   },
   'src/partitions/member-step.ts': {
-    C228: [' || peer.atMs !== event.sinceMs) return false;', ') return false;'],
+    C460: [' && heartbeat.note.isOver) {', ') {'],
     C233: [
       "if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });",
       '',
@@ -17,10 +17,8 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C441: ["if (phase.kind === 'syncing' && isMistake(failure.error))", 'if (false)'],
   },
   'src/partitions/decide.ts': {
-    C228: [
-      "if (kind === 'seen') return atMs + durationOf(heartbeat, rules);",
-      "if (kind === 'seen') return atMs;",
-    ],
+    C228: ['if (nowMs >= peer.dueMs) {', 'if (true) {'],
+    C460: ["turn.effects.push({ type: 'end-life' });\n    turn.endLife();", ''],
     C230: ['const epoch = Math.max(...epochs) + 1;', 'const epoch = Math.max(...epochs);'],
     C300: [
       "if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });",
@@ -29,12 +27,14 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C440: ["&& peer.renewal !== 'overdue') add(", ') add('],
     C447: ['turn.owners ??= ownersOf(turn);', ''],
   },
+  'src/partitions/lease-requests.ts': { C460: ['note: JSON.stringify({ ...note, isOver: true })', ''] },
   'src/partitions/ownership.ts': { C447: ['if (servers.includes(member)) continue;', 'continue;'] },
   'src/partitions/partition-group.ts': {
     C233: ['backoff: { initialMs: retryPeriodMs, maxMs: retryPeriodMs },', ''],
   },
   'src/partitions/partition-member.ts': {
     C228: ['if (!election.isLeading) over.abort();', ''],
+    C460: ["if (!stored || stored.record.holderIdentity !== '') return stored;", 'return stored;'],
     C301: ['cancelLimit = clock.schedule(shutdownTimeoutMs, () => this.#giveUp());', ''],
   },
   'src/informer/map/part.ts': {

@@ -80,6 +80,24 @@ async function joined(world: World, isIdle: (partition: number) => boolean): Pro
   return longestMs;
 }
 
+/** A machine is suspended, and another member restarts after that. @returns what went wrong */
+export async function restartAfterSuspension(seed: number): Promise<readonly string[]> {
+  const world = new World(seed, undefined, { weather: 'calm' });
+  const { violations } = world;
+  const areServed = (): boolean => ALL.every((partition) => world.isServed(partition));
+  await pass(world, TAKEOVER_LIMIT_MS, areServed);
+  const [suspended, other] = world.present;
+  if (suspended) world.suspend(suspended);
+  await pass(world, TAKEOVER_LIMIT_MS, () => suspended?.isFrozen === false && world.random() < 0.01);
+  other?.process.run(() => other.stop.abort());
+  await pass(world, TAKEOVER_LIMIT_MS, () => other?.hasEnded === true);
+  world.join(other?.process.identity);
+  const isWell = (): boolean => areServed() && world.isBalanced;
+  if (!(await pass(world, TAKEOVER_LIMIT_MS, isWell)) || violations.length > 0)
+    violations.push('the group does not come to rest');
+  return violations;
+}
+
 /** A group of one, whose timers are late, as on a busy machine. @returns what went wrong */
 export async function beginAlone(seed: number, mutant?: Mutant): Promise<readonly string[]> {
   const world = new World(seed, mutant, { weather: 'calm', members: 1, lateMaxMs: LATE_MAX_MS });

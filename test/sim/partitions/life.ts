@@ -1,7 +1,8 @@
 /**
- * A life of a group from a seed: members come, leave, are killed, frozen and cut off, their watches break, leases are deleted, and
- * the network is slow and loses requests and answers, while clocks run at rates of their own. Then everything is calm. Judged:
- * no two members work on a partition by their signals, epochs grow, and in the calm every partition is worked on soon.
+ * A life of a group from a seed: members come, leave, are killed, frozen, suspended and cut off, their watches break, leases are
+ * deleted and edited, and the network is slow and loses requests and answers, while clocks run at rates of their own. Then
+ * everything is calm. Judged: no two members work on a partition by their signals, epochs grow, and in the calm every partition is
+ * worked on soon.
  */
 import { FakeClock, seededRandom } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Random } from '../../../src/base/clock.ts';
@@ -10,6 +11,7 @@ import type { step } from '../../../src/controller/leader-election/election-step
 import type { memberStep } from '../../../src/partitions/member-step.ts';
 import { PartitionMember } from '../../../src/partitions/partition-member.ts';
 import type { Tenure } from '../../../src/partitions/tenure.ts';
+import type { LeaderElectionRecord } from '../../../src/controller/index.ts';
 import { SimulatedProcess } from '../election/process.ts';
 import { Keys } from './keys.ts';
 import { LeaseStore } from './store.ts';
@@ -41,6 +43,15 @@ const CALM_MS = 60_000;
 const OUTAGE_MAX_MS = 30_000;
 const PROMISE_HOPS = 12;
 const LATE_MAX_MS = 2000;
+/** A renewal and its requests in calm weather, with the slowest clock. */
+const RENEWAL_MAX_MS = 3000;
+/** Edits of a heartbeat by a person. */
+const EDITS: readonly Partial<LeaderElectionRecord>[] = [
+  { holderIdentity: '' },
+  { holderIdentity: 'm' },
+  { leaseDurationSeconds: 1 },
+  { holderIdentity: '', leaseDurationSeconds: 1 },
+];
 
 class Member {
   readonly process: SimulatedProcess;
@@ -62,7 +73,7 @@ class Member {
       rules: { ...TIMES, drainTimeoutMs: 20_000, partitionCount: PARTITIONS, division: 'uid' },
       lockOf: (name) => store.lockOf(this.process, name),
       work: (tenure) => this.#work(world, tenure),
-      forget: (name) => store.delete(name),
+      forget: (name, version) => void store.forget(this.process, name, version),
       onChanged: () => undefined,
       onError: () => undefined,
       shutdownTimeoutMs: 60_000,
@@ -87,13 +98,14 @@ class Member {
 
   isWorking(partition: number): boolean {
     const tenure = this.works.get(partition);
-    return tenure !== undefined && !this.process.isDead && !this.isFrozen && !tenure.signal.aborted;
+    const { isDead, isStale } = this.process;
+    return tenure !== undefined && !isDead && !isStale && !this.isFrozen && !tenure.signal.aborted;
   }
 
   async #work(world: World, tenure: Tenure): Promise<void> {
     const { partition, drainSignal } = tenure;
     const { random } = world;
-    world.begin(partition, tenure.epoch);
+    world.begin(partition, tenure.epoch, this.process.isStale);
     if (this.works.has(partition)) world.violations.push(`two works of one member on partition ${partition}`);
     this.works.set(partition, tenure);
     const close = world.keys.open(this.process, tenure);
@@ -138,6 +150,8 @@ export class World {
   readonly lateMaxMs: number;
   /** Time of a member for its first list. */
   readonly fillMs: number;
+  /** Longest time for which a member that was suspended does not find out that it is over. */
+  readonly staleMs: number;
   begun = 0;
   lost = 0;
   handedOver = 0;
@@ -152,6 +166,7 @@ export class World {
     const isStormy = weather === 'storm';
     this.slowShare = isStormy ? 0.1 : 0;
     if (isStormy) this.store.badShare = this.random() < 0.4 ? 0 : this.random() * 0.4;
+    this.staleMs = isStormy ? TIMES.renewDeadlineMs / (1 - DEVIATION) : RENEWAL_MAX_MS;
     const isChurning = this.random() < 0.2;
     const isBusy = isStormy && this.random() < 0.3;
     this.lateMaxMs = options.lateMaxMs ?? (isBusy ? LATE_MAX_MS : 0);
@@ -164,12 +179,13 @@ export class World {
     this.members.push(new Member(this, identity, this.#mutant));
   }
 
-  begin(partition: number, epoch: number): void {
+  /** @param isStale whether the claim may be older than a suspension */
+  begin(partition: number, epoch: number, isStale: boolean): void {
     this.begun++;
     const last = this.#epochs[partition] ?? -1;
-    if (epoch <= last && !this.#deleted.has(partition))
+    if (epoch <= last && !this.#deleted.has(partition) && !isStale)
       this.violations.push(`partition ${partition} has epoch ${epoch} after ${last}`);
-    this.#epochs[partition] = epoch;
+    this.#epochs[partition] = isStale ? Math.max(epoch, last) : epoch;
   }
 
   get present(): readonly Member[] {
@@ -225,7 +241,7 @@ export class World {
 
   strike(member: Member): void {
     const { process, stop } = member;
-    switch (Math.floor(this.random() * 8)) {
+    switch (Math.floor(this.random() * 11)) {
       case 0:
         return process.kill();
       case 1:
@@ -233,6 +249,11 @@ export class World {
       case 2:
       case 3:
         return this.#freeze(member);
+      case 8:
+      case 9:
+        return this.suspend(member);
+      case 10:
+        return this.#edit();
       case 4:
         return process.cutOff();
       case 5:
@@ -246,14 +267,26 @@ export class World {
     }
   }
 
-  #freeze(member: Member): void {
+  suspend(member: Member): void {
+    this.#freeze(member, true);
+  }
+
+  #freeze(member: Member, isSuspended = false): void {
     if (member.isFrozen) return;
     member.isFrozen = true;
-    member.process.freeze(() => {
+    const continued = (): void => {
       member.isFrozen = false;
       // Code that asks its signal runs before all timers.
       this.judge();
-    });
+    };
+    if (isSuspended) member.process.suspend(this.staleMs, continued);
+    else member.process.freeze(continued);
+  }
+
+  #edit(): void {
+    const names = this.store.names.filter((name) => name.includes('-member-'));
+    const change = EDITS[Math.floor(this.random() * EDITS.length)];
+    this.store.edit(names[Math.floor(this.random() * names.length)] ?? '', change ?? {});
   }
 
   #delete(): void {

@@ -2,14 +2,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DIVISIONS, divide } from './divide.ts';
-import { FILL_MS, JOINS, MOVE_MAX_MS, beginAlone, joinAfterKill, joinSlowly } from './join.ts';
+import {
+  FILL_MS,
+  JOINS,
+  MOVE_MAX_MS,
+  beginAlone,
+  joinAfterKill,
+  joinSlowly,
+  restartAfterSuspension,
+} from './join.ts';
 import { live } from './life.ts';
 import { runLives } from './lives.ts';
 
 /** `SEEDS=5000` makes the run longer. */
 const SEEDS = Number(process.env['SEEDS'] ?? 40);
 
-test('C228 C230 C233 a partition has a single owner at a time, with the greatest epoch, under faults of network and members', async () => {
+test('C228 C230 C233 C460 a partition has a single owner at a time, with the greatest epoch, under faults of network and members', async () => {
   const { lives, begun, lost, handedOver, violations } = await runLives(SEEDS);
   assert.deepEqual(violations, []);
   assert.equal(lives, SEEDS);
@@ -22,6 +30,11 @@ test('C440 a partition that moves to a joining member does not wait for a lease,
     assert.deepEqual(violations, [], `seed ${seed}`);
     assert.ok(idleMs < MOVE_MAX_MS, `seed ${seed}: ${idleMs} ms`);
   }
+});
+
+test('C460 C233 every partition is served when another member restarts after a machine was suspended', async () => {
+  for (let seed = 1; seed <= JOINS; seed++)
+    assert.deepEqual(await restartAfterSuspension(seed), [], `seed ${seed}`);
 });
 
 test('C442 a member alone begins although its timers are late', async () => {

@@ -23,12 +23,15 @@ function stored(version: number, holderIdentity: string, leaseTransitions = 0, n
   return { record: note ? { ...record, note: JSON.stringify(note) } : record, source: String(version) };
 }
 
+/** A heartbeat that a member deposed. */
+function over(version: number): StoredRecord {
+  return stored(version, '', 0, { division: 'uid-1', isOver: true });
+}
+
 /** A member that is alive from time 0 on, and has seen its own heartbeat. */
 class Subject {
   state: MemberState;
   untilMs = Infinity;
-  /** The time that the last question to the server has. */
-  sinceMs = NaN;
   readonly #id: string;
   readonly #rules: MemberRules;
 
@@ -49,8 +52,7 @@ class Subject {
     const { state, effects } = memberStep(this.state, event, now, this.#rules);
     this.state = state;
     return effects.map((effect) => {
-      if (effect.type === 'confirm') this.sinceMs = effect.sinceMs;
-      if (effect.type === 'confirm') return `confirm ${effect.id}`;
+      if (effect.type === 'depose') return `depose ${effect.id} ${effect.heartbeat.version}`;
       if (effect.type === 'claim' || effect.type === 'restore') return `${effect.type} ${effect.epoch}`;
       if (effect.type === 'forget') return `forget ${effect.version}`;
       return effect.type === 'end-work' ? `end-work: ${effect.why}` : effect.type;
@@ -73,9 +75,9 @@ class Subject {
     return this.at(nowMs, { type: 'claimed', partition: 0, id: this.#id, stored: lease });
   }
 
-  /** The server answers the last question, or an earlier one. */
-  answered(nowMs: number, heartbeat: StoredRecord | undefined, sinceMs = this.sinceMs): string[] {
-    return this.at(nowMs, { type: 'confirmed', id: 'other.y.1', sinceMs, stored: heartbeat });
+  /** The heartbeat of the other life is over. */
+  deposed(nowMs: number, version: number): string[] {
+    return this.at(nowMs, { type: 'saw-heartbeat', id: 'other.y.1', stored: over(version) });
   }
 
   get kind(): string | undefined {
@@ -117,7 +119,13 @@ describe('a member', () => {
       const subject = new Subject();
       subject.at(100, { type: 'saw-heartbeat', id: 'other.y.1', stored: stored(2, 'other.y.1', 0, note) });
       const { heartbeat } = subject.state.peers.get('other.y.1') ?? {};
-      assert.deepEqual(heartbeat?.note, { division: '', isLeaving: false, holds: {}, cannotTake: {} });
+      assert.deepEqual(heartbeat?.note, {
+        division: '',
+        isLeaving: false,
+        isOver: false,
+        holds: {},
+        cannotTake: {},
+      });
     });
 
   test('C442 still has a tick due when an event that decides nothing comes before the late timer', () => {
@@ -131,34 +139,63 @@ describe('a member', () => {
     assert.equal(dueMs(subject.state, RULES), undefined);
   });
 
-  test('C228 takes a partition when one version of the heartbeat was seen for a whole lease, and the server still has it', () => {
+  test('C228 deposes a life whose heartbeat had one version for a whole lease, and takes its partition when the server says that it is over', () => {
     const subject = beside();
     assert.deepEqual(subject.tick(15_099), []);
-    assert.deepEqual(subject.tick(15_100), ['confirm other.y.1']);
-    const newer = stored(9, 'other.y.1');
-    assert.deepEqual(subject.answered(15_200, newer), []);
+    assert.deepEqual(subject.tick(15_100), ['depose other.y.1 2']);
+    // A renewal came before.
+    assert.deepEqual(subject.sees(15_200, 'other.y.1', 9, { division: 'uid-1', cannotTake: { 0: 't' } }), []);
     assert.deepEqual(subject.tick(30_199), []);
-    assert.deepEqual(subject.tick(30_200), ['confirm other.y.1']);
-    assert.deepEqual(subject.answered(30_300, newer), ['claim 8']);
+    assert.deepEqual(subject.tick(30_200), ['depose other.y.1 9']);
+    assert.deepEqual(subject.deposed(30_300, 10), ['claim 8']);
+    // The watch lags behind the answer.
+    subject.sees(30_400, 'other.y.1', 9);
+    assert.equal(subject.state.peers.get('other.y.1')?.kind, 'gone');
   });
 
-  test('C228 asks again when the server did not answer', () => {
+  test('C460 deposes again when no answer came', () => {
     const subject = beside();
-    subject.tick(15_100);
-    const { sinceMs } = subject;
-    assert.deepEqual(subject.at(15_200, { type: 'not-confirmed', id: 'other.y.1', sinceMs }), []);
-    assert.deepEqual(subject.tick(17_200), ['confirm other.y.1']);
+    subject.tick(14_000);
+    for (const nowMs of [15_100, 20_100, 25_100]) {
+      assert.equal(dueMs(subject.state, RULES), nowMs);
+      assert.deepEqual(subject.tick(nowMs), ['depose other.y.1 2']);
+    }
   });
 
-  test('C228 takes nothing because of an answer that is older than the lease for which it waited', () => {
-    const subject = beside();
-    subject.tick(15_100);
-    const { sinceMs } = subject;
-    subject.sees(15_200, 'other.y.1', 9);
-    assert.deepEqual(subject.tick(30_200), ['confirm other.y.1']);
-    const answer = stored(9, 'other.y.1');
-    assert.deepEqual(subject.answered(30_201, answer, sinceMs), []);
-    assert.deepEqual(subject.answered(30_202, answer), ['claim 8']);
+  test('C460 leaves a life alone for a lease after another program has edited its heartbeat', () => {
+    const note = { division: 'uid-1', cannotTake: { 0: 't' }, holds: { 0: [7, true] } };
+    for (const edited of [
+      stored(9, '', 0, note),
+      stored(9, 'me.x.1', 0, note),
+      stored(9, 'other.y.1', 0, note),
+    ]) {
+      for (const leaseDurationSeconds of [1, 2 ** 31 - 1]) {
+        const subject = beside();
+        const heartbeat = { ...edited, record: { ...edited.record, leaseDurationSeconds } };
+        assert.deepEqual(subject.at(1000, { type: 'saw-heartbeat', id: 'other.y.1', stored: heartbeat }), []);
+        assert.deepEqual(subject.tick(15_999), []);
+        assert.deepEqual(subject.tick(16_000), ['depose other.y.1 9']);
+      }
+    }
+  });
+
+  test('C460 is over, with all partitions, when another life has taken one of them', () => {
+    const subject = new Subject('me.x.1', 'answer first', undefined, { ...RULES, partitionCount: 2 });
+    subject.tick(250);
+    for (const partition of [0, 1])
+      subject.at(260, { type: 'claimed', partition, id: 'me.x.1', stored: stored(2, 'me.x.1', 4) });
+    const lost = ['end-work: lost', 'renew'];
+    assert.deepEqual(subject.seesLease(300, stored(3, 'other.y.1', 5)), ['end-life', ...lost, ...lost]);
+    assert.deepEqual(subject.state.life, { kind: 'none' });
+    assert.deepEqual(subject.at(301, { type: 'died' }), []);
+  });
+
+  test('takes a partition whose Lease names no life after a lease, without a request', () => {
+    const subject = new Subject();
+    subject.seesLease(100, stored(3, 'web_0 of another program', 7));
+    subject.tick(250);
+    assert.deepEqual(subject.tick(15_249), []);
+    assert.deepEqual(subject.tick(15_250), ['claim 8']);
   });
 
   test('takes part at once when its watch is faster than the answer to its first write, and does not request its own heartbeat', () => {
@@ -172,8 +209,8 @@ describe('a member', () => {
     const subject = beside();
     assert.deepEqual(subject.at(10_000, { type: 'saw-heartbeat', id: 'other.y.1', stored: undefined }), []);
     assert.deepEqual(subject.tick(24_999), []);
-    assert.deepEqual(subject.tick(25_000), ['confirm other.y.1']);
-    assert.deepEqual(subject.answered(25_100, undefined), ['claim 8']);
+    assert.deepEqual(subject.tick(25_000), ['depose other.y.1 undefined']);
+    assert.deepEqual(subject.deposed(25_100, 9), ['claim 8']);
   });
 
   test('C228 leaves a partition alone whose lease was deleted while its owner lives', () => {
@@ -207,13 +244,20 @@ describe('a member', () => {
     assert.deepEqual(subject.tick(2700), ['claim 2']);
   });
 
-  test('removes the heartbeat of its own former life, in the version that it has seen last', () => {
+  test('C460 deposes its own former life, and removes the heartbeat later, again if the deletion fails', () => {
     const subject = new Subject();
     subject.sees(2000, 'me.x.1', 5);
     subject.at(20_000, { type: 'died' });
     subject.at(20_100, { type: 'lived', id: 'me.x.2' });
-    assert.ok(!subject.tick(319_999).includes('forget 5'));
-    assert.ok(subject.tick(320_000).includes('forget 5'));
+    subject.sees(20_100, 'me.x.2', 6);
+    assert.ok(subject.tick(35_000).includes('depose me.x.1 5'));
+    subject.at(35_100, { type: 'saw-heartbeat', id: 'me.x.1', stored: over(7) });
+    for (const nowMs of [335_100, 635_100]) {
+      assert.ok(!subject.tick(nowMs - 1).includes('forget 7'));
+      assert.ok(subject.tick(nowMs).includes('forget 7'));
+    }
+    subject.at(635_200, { type: 'saw-heartbeat', id: 'me.x.1', stored: undefined });
+    assert.equal(subject.state.peers.size, 0);
   });
 
   test('C228 waits for a whole lease before it takes a partition without a lease in a group that others work in', () => {
@@ -249,11 +293,6 @@ describe('a member', () => {
     subject.at(20_020, { type: 'lived', id: 'me.x.2' });
     subject.sees(20_030, 'me.x.2', 5);
     assert.deepEqual(subject.tick(20_280), ['claim 5']);
-  });
-
-  test('C228 loses a partition whose lease names another owner', () => {
-    const subject = owner();
-    assert.deepEqual(subject.seesLease(300, stored(3, 'other.y.1', 5)), ['end-work: lost', 'renew']);
   });
 
   test('C233 claims again after a claim that failed, and takes what another member has released', () => {
@@ -338,7 +377,7 @@ describe('a member', () => {
     subject.seesLease(20, stored(2, 'peer-0.x.1', 3));
     for (const nowMs of [4010, 15_009]) assert.deepEqual(subject.tick(nowMs), []);
     assert.deepEqual(subject.state.owners, ['me-0.x.1']);
-    assert.deepEqual(subject.tick(15_010), ['confirm peer-0.x.1']);
+    assert.deepEqual(subject.tick(15_010), ['depose peer-0.x.1 1']);
   });
 
   test('C447 begins a work whose claim is answered while another partition drains', () => {

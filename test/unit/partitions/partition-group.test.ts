@@ -118,6 +118,22 @@ describe('a group of partitions', () => {
     assert.match(names.join(), /^web-member-a\.\w+\.2$/);
   });
 
+  test('C460 begins the next life when another program has emptied its heartbeat, and leaves the emptied one alone for a lease', async () => {
+    await using scene = await GroupScene.start('echoes');
+    await using member = await joined(scene);
+    const [name = ''] = [...(await leasesOf(scene)).keys()].filter((each) => each.startsWith('web-member-'));
+    await scene.client.patch(leases, { namespace: 'default', name }, { spec: { holderIdentity: '' } });
+    const startMs = scene.clock.now();
+    const isOver = (lease: ReadLease | undefined): boolean =>
+      lease?.metadata?.annotations?.['kubeloom.dev/note']?.includes('"isOver":true') === true;
+    await scene.pass(() => scene.errors.length > 0 && member.group.owned.length === PARTITIONS);
+    assert.match([...(await leasesOf(scene)).keys()].join(), /web-member-a\.\w+\.2/);
+    assert.ok(!isOver((await leasesOf(scene)).get(name)));
+    await scene.pass(() => scene.clock.now() - startMs > 20_000);
+    for (let turns = 0; turns < 100; turns++) await turn();
+    assert.ok(isOver((await leasesOf(scene)).get(name)));
+  });
+
   test('C300 refuses a member that divides keys differently from an older one that runs', async () => {
     await using scene = await GroupScene.start('echoes');
     await using first = await joined(scene);
@@ -143,7 +159,7 @@ describe('a group of partitions', () => {
     while ((await leasesOf(scene)).has(name)) await turn();
   });
 
-  test('C300 waits for a lease when members with another division were killed, and then begins', async () => {
+  test('C300 C460 waits for a lease when members with another division were killed, and then begins', async () => {
     await using scene = await GroupScene.start('echoes');
     await using killed = await joined(scene);
     const left = await leasesOf(scene);
@@ -156,6 +172,8 @@ describe('a group of partitions', () => {
     await using next = join(scene, { identity: 'b', partitions: 2 });
     const startMs = scene.clock.now();
     await scene.pass(() => next.group.owned.length === 2);
+    for (const { metadata, spec } of (await leasesOf(scene)).values())
+      if (metadata?.name?.startsWith('web-member-a.')) assert.equal(spec?.holderIdentity ?? '', '');
     const waitedMs = scene.clock.now() - startMs;
     assert.ok(waitedMs >= 15_000 && waitedMs < 20_000, String(waitedMs));
   });
