@@ -25,6 +25,11 @@ const OVERDUE_RETRY_PERIODS = 2;
 export function decide(turn: Turn): void {
   turn.decidedMs = turn.nowMs;
   if (turn.life.kind === 'ended') return;
+  if (turn.youngUntilMs !== undefined && turn.nowMs >= turn.youngUntilMs) {
+    turn.youngUntilMs = undefined;
+    turn.owners = undefined;
+    turn.effects.push({ type: 'renew' });
+  }
   if (turn.partitions.some((partition) => isTaken(turn, partition))) {
     turn.effects.push({ type: 'end-life' });
     turn.endLife();
@@ -64,10 +69,10 @@ export function decide(turn: Turn): void {
  * if no tick is needed.
  */
 export function dueMs(
-  { life, peers, partitions, owners, decidedMs }: MemberState,
+  { life, youngUntilMs = Infinity, peers, partitions, owners, decidedMs }: MemberState,
   rules: MemberRules,
 ): number | undefined {
-  const times: number[] = [];
+  const times = [youngUntilMs];
   if (life.kind === 'alive' && life.seen) times.push(life.seen.settledMs);
   const id = life.kind === 'alive' ? life.id : undefined;
   for (const peer of peers.values()) times.push(peer.dueMs, overdueMs(peer, rules));

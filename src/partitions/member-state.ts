@@ -121,6 +121,11 @@ export interface MemberState {
   readonly isLeaving: boolean;
   /** The lives of this process begin with it; empty before the first life. */
   readonly process: string;
+  /**
+   * Time until which this process is preferred only for what no other member can take, because members ended without a
+   * release before it began; undefined without such ends.
+   */
+  readonly youngUntilMs: number | undefined;
   readonly peers: ReadonlyMap<string, Peer>;
   readonly partitions: readonly Partition[];
   /** Preferred owners: lives. Undefined after a change, until a decision computes them. */
@@ -213,6 +218,7 @@ export function newMember({ partitionCount }: MemberRules, nowMs: number): Membe
     life: { kind: 'none' },
     isLeaving: false,
     process: '',
+    youngUntilMs: undefined,
     peers: new Map(),
     partitions: Array.from({ length: partitionCount }, () => partition),
     owners: undefined,

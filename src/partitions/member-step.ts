@@ -29,7 +29,7 @@ import type {
   Peer,
 } from './member-state.ts';
 import { Turn } from './member-turn.ts';
-import { processOf } from './ownership.ts';
+import { identityOf, processOf } from './ownership.ts';
 
 /** Members that start together see each other's heartbeats within this time, and claim only their own share. */
 export const SETTLE_MS = 250;
@@ -73,10 +73,25 @@ function lived(turn: Turn, id: string): boolean {
     turn.partitions.every(({ lease }) => !lease?.owner) &&
     [...turn.peers.values()].every(({ heartbeat: { note } }) => Object.keys(note.holds).length === 0);
   const missingFreeMs = turn.nowMs + (isGroupNew ? 0 : turn.rules.leaseDurationMs);
+  if (turn.process === '') turn.youngUntilMs = youngUntilMs(turn, id);
   turn.process = processOf(id);
   turn.life = { kind: 'alive', id, seen: undefined, missingFreeMs };
   if (heartbeat) sawOwn(turn, heartbeat);
   return true;
+}
+
+/**
+ * Returns the end of the youth of a process: a lease if any member ended without a release, and twice as long for each
+ * such end of this identity. The heartbeats are the memory, which a process that fails again and again cannot lose.
+ */
+function youngUntilMs({ peers, nowMs, rules }: Turn, id: string): number | undefined {
+  const ends = [...peers].filter(([, { heartbeat }]) => !heartbeat.note.isLeaving);
+  const own = ends.filter(
+    ([peer]) => identityOf(peer) === identityOf(id) && processOf(peer) !== processOf(id),
+  );
+  const isUnsafe = own.length > 0 || ends.some(([, { kind }]) => kind === 'gone');
+  const leases = Math.min(2 ** Math.max(own.length - 1, 0), FORGET_AFTER_LEASES);
+  return isUnsafe ? nowMs + leases * rules.leaseDurationMs : undefined;
 }
 
 function sawHeartbeat(turn: Turn, id: string, given: Heartbeat): boolean {

@@ -31,6 +31,7 @@ export class Turn {
   life: Life;
   isLeaving: boolean;
   process: string;
+  youngUntilMs: number | undefined;
   owners: readonly (string | undefined)[] | undefined;
   decidedMs: number;
   #peers: Map<string, Peer> | undefined;
@@ -43,13 +44,15 @@ export class Turn {
     this.life = before.life;
     this.isLeaving = before.isLeaving;
     this.process = before.process;
+    this.youngUntilMs = before.youngUntilMs;
     this.owners = before.owners;
     this.decidedMs = before.decidedMs;
   }
 
   get step(): MemberStep {
-    const { life, isLeaving, process, owners, decidedMs, peers, partitions, effects } = this;
-    return { state: { life, isLeaving, process, owners, decidedMs, peers, partitions }, effects };
+    const { life, isLeaving, process, youngUntilMs, owners, decidedMs, peers, partitions, effects } = this;
+    const state = { life, isLeaving, process, youngUntilMs, owners, decidedMs, peers, partitions };
+    return { state, effects };
   }
 
   get nowMs(): number {
@@ -198,9 +201,12 @@ export class Turn {
   }
 }
 
+/** The oldest failure: a young member is preferred for a partition when every other member has failed. */
+const YOUNG = new Date(0).toISOString();
+
 /** Returns the note of this member's heartbeat. */
 export function noteOf(
-  { partitions, isLeaving }: Pick<MemberState, 'partitions' | 'isLeaving'>,
+  { partitions, isLeaving, youngUntilMs }: Pick<MemberState, 'partitions' | 'isLeaving' | 'youngUntilMs'>,
   { division }: MemberRules,
   isOver = false,
 ): Note {
@@ -211,6 +217,7 @@ export function noteOf(
     const epoch = epochOf(phase);
     if (epoch !== undefined) holds[index] = [epoch, phase.kind === 'active'];
     if (partition.cannotTake) cannotTake[index] = partition.cannotTake.since;
+    else if (youngUntilMs !== undefined) cannotTake[index] = YOUNG;
   }
   return { division, isLeaving, isOver, holds, cannotTake };
 }

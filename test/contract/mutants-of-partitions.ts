@@ -10,6 +10,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/partitions/member-step.ts': {
     C460: [' && heartbeat.note.isOver) {', ') {'],
+    C461: ['const leases = Math.min(2 ** Math', 'const leases = Math.min(1 ** Math'],
     C233: [
       "if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });",
       '',
@@ -28,7 +29,10 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C447: ['turn.owners ??= ownersOf(turn);', ''],
   },
   'src/partitions/lease-requests.ts': { C460: ['note: JSON.stringify({ ...note, isOver: true })', ''] },
-  'src/partitions/ownership.ts': { C447: ['if (servers.includes(member)) continue;', 'continue;'] },
+  'src/partitions/ownership.ts': {
+    C447: ['if (servers.includes(member)) continue;', 'continue;'],
+    C461: ['const shares = able.length || members.length;', 'const shares = members.length;'],
+  },
   'src/partitions/partition-group.ts': {
     C233: ['backoff: { initialMs: retryPeriodMs, maxMs: retryPeriodMs },', ''],
   },

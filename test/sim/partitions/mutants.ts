@@ -50,6 +50,15 @@ export const WITHOUT_OVERDUE: Mutant = {
   step: withPeers((peer) => ({ ...peer, renewal: 'seen' })),
 };
 
+/** Breaks no promise of a storm, which is short: only a member that fails again and again shows it. */
+export const WITHOUT_YOUTH: Mutant = {
+  title: 'the ends of a member count for nothing',
+  step: (before, event, moment, rules) => {
+    const { state, effects } = memberStep(before, event, moment, rules);
+    return { state: { ...state, youngUntilMs: undefined }, effects };
+  },
+};
+
 /** Breaks no promise while other members have ticks due: a member alone shows it. */
 export const LATE_IS_LOST: Mutant = {
   title: 'what is due when an event comes is taken for done',

@@ -6,7 +6,9 @@ import {
   FILL_MS,
   JOINS,
   MOVE_MAX_MS,
+  IDLE_MAX_MS,
   beginAlone,
+  crashLoop,
   joinAfterKill,
   joinSlowly,
   restartAfterSuspension,
@@ -35,6 +37,14 @@ test('C440 a partition that moves to a joining member does not wait for a lease,
 test('C460 C233 every partition is served when another member restarts after a machine was suspended', async () => {
   for (let seed = 1; seed <= JOINS; seed++)
     assert.deepEqual(await restartAfterSuspension(seed), [], `seed ${seed}`);
+});
+
+test('C461 a member that is killed again and again soon after its start keeps no partition from the others', async () => {
+  for (let seed = 1; seed <= JOINS; seed++) {
+    const { violations, idleMs } = await crashLoop(seed);
+    assert.deepEqual(violations, [], `seed ${seed}`);
+    assert.ok(idleMs < IDLE_MAX_MS, `seed ${seed}: ${idleMs} ms`);
+  }
 });
 
 test('C442 a member alone begins although its timers are late', async () => {

@@ -6,6 +6,7 @@ import { KubeloomError } from '../../../src/index.ts';
 import { dueMs } from '../../../src/partitions/decide.ts';
 import { newMember } from '../../../src/partitions/member-state.ts';
 import type { MemberEvent, MemberRules, MemberState } from '../../../src/partitions/member-state.ts';
+import { noteOf } from '../../../src/partitions/member-turn.ts';
 import { memberStep } from '../../../src/partitions/member-step.ts';
 
 const RULES: MemberRules = {
@@ -36,11 +37,19 @@ class Subject {
   readonly #rules: MemberRules;
 
   /** @param order `answer first` or `watch first` @param holds what another member holds that was there before */
-  constructor(id = 'me.x.1', order = 'answer first', holds?: object, rules = RULES) {
+  constructor(
+    id = 'me.x.1',
+    order = 'answer first',
+    holds?: object,
+    rules = RULES,
+    ends: readonly (readonly [string, object])[] = [],
+  ) {
     this.#id = id;
     this.#rules = rules;
     this.state = newMember(rules, 0);
     if (holds) this.sees(0, 'other.y.1', 2, { division: 'uid-1', holds });
+    for (const [life, note] of ends)
+      this.at(0, { type: 'saw-heartbeat', id: life, stored: stored(2, '', 0, note) });
     const lived = { type: 'lived', id } as const;
     const seen = { type: 'saw-heartbeat', id, stored: stored(1, id) } as const;
     for (const event of order === 'answer first' ? [lived, seen] : [seen, lived]) this.at(0, event);
@@ -378,6 +387,34 @@ describe('a member', () => {
     for (const nowMs of [4010, 15_009]) assert.deepEqual(subject.tick(nowMs), []);
     assert.deepEqual(subject.state.owners, ['me-0.x.1']);
     assert.deepEqual(subject.tick(15_010), ['depose peer-0.x.1 1']);
+  });
+
+  test('C461 is preferred only for what no other member can take while it is young, for a lease, and twice as long after each end of its identity', () => {
+    const deposed = { division: 'uid-1', isOver: true };
+    const left = { ...deposed, isLeaving: true };
+    for (const [ends, leases] of [
+      [{}, 0],
+      [{ 'me.b.1': left, 'other.y.1': left }, 0],
+      [{ 'other.y.1': deposed }, 1],
+      [{ 'me.b.1': deposed }, 1],
+      [{ 'me.b.1': deposed, 'me.c.1': deposed, 'me.d.1': left, 'me.e.1': deposed }, 4],
+    ] as const) {
+      const subject = new Subject('me.x.1', 'answer first', undefined, RULES, Object.entries(ends));
+      subject.sees(10, 'peer.z.1', 1, { division: 'uid-1', cannotTake: { 0: '2026' } });
+      subject.tick(250);
+      assert.deepEqual(subject.state.owners, ['me.x.1']);
+      subject.sees(300, 'peer.z.1', 2, { division: 'uid-1' });
+      subject.sees(310, 'peer.z.1', 3, { division: 'uid-1' });
+      const owner = leases === 0 ? undefined : 'peer.z.1';
+      const note = noteOf(subject.state, RULES);
+      assert.deepEqual(note.cannotTake, leases === 0 ? {} : { 0: '1970-01-01T00:00:00.000Z' });
+      if (owner) assert.deepEqual(subject.state.owners, [owner]);
+      if (!owner) continue;
+      const untilMs = leases * RULES.leaseDurationMs;
+      assert.ok(!subject.tick(untilMs - 1).includes('renew'));
+      assert.ok(subject.tick(untilMs).includes('renew'));
+      assert.deepEqual(noteOf(subject.state, RULES).cannotTake, {});
+    }
   });
 
   test('C447 begins a work whose claim is answered while another partition drains', () => {
