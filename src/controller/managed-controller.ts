@@ -16,6 +16,7 @@ import type { InformersMap } from '../informer/map/informers-map.ts';
 import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 import { awaitedResource } from './awaited-resource.ts';
 import { ControllerThreads } from './controller-threads.ts';
+import { DrainingQueues } from './draining-queues.ts';
 import type { ObjectClient } from './object-client.ts';
 import { OwnWrites } from './own-writes.ts';
 import { OWNS_CHECKS, WATCH_CHECKS } from './controller-options.ts';
@@ -199,14 +200,20 @@ export class ManagedController implements ControllerBuilder {
 
   /**
    * Queues all objects, at low priority, and reconciles until the signal is aborted. Resolves when the reconciliations
-   * in progress have ended. If `workSignal` is not aborted, the waiting keys of deleted objects are also reconciled,
-   * each once. A deletion is lost only if that last reconciliation fails, or if the deletion comes after the last watch
-   * of this owner and before the first list of the next.
+   * in progress have ended. If `workSignal` is not aborted, the keys of deleted objects are also reconciled, until no key
+   * of any draining controller waits or is in work. A deletion is lost only if that last reconciliation fails, or if the deletion comes between that
+   * end and the first list of the next owner.
    *
    * @param workSignal signal of the reconciliations
    * @param fence ends the writes of the client; undefined without an election
+   * @param draining queues of the controllers that end together
    */
-  async run(signal: AbortSignal, workSignal: AbortSignal = signal, fence?: AbortSignal): Promise<void> {
+  async run(
+    signal: AbortSignal,
+    workSignal: AbortSignal = signal,
+    fence?: AbortSignal,
+    draining: DrainingQueues = new DrainingQueues(1),
+  ): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter } = this.#options;
     const threads = this.#startThreads();
@@ -235,15 +242,20 @@ export class ManagedController implements ControllerBuilder {
       if (workSignal.aborted) return;
       // Another owner finds every existing object in the first list, but no deleted object.
       queue.ripenAll();
-      queue.shutDown();
+      draining.add(queue);
       await runWorkers(queue, count, (key) => (this.#isGone(key) ? reconcile(key) : undefined), {
         ...options,
         signal: workSignal,
+        hold: (key) => {
+          draining.check(queue);
+          return hold(key);
+        },
       });
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       queue.shutDown();
+      draining.leave(queue);
       this.#log.controller('controller has stopped');
       await threads?.close();
       await Promise.all(

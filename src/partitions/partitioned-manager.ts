@@ -15,6 +15,7 @@ import { InformersMap } from '../informer/map/informers-map.ts';
 import { partitionRanges } from '../index.ts';
 import type { InformersMapOptions } from '../informer/map/map-options.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
+import { DrainingQueues } from '../controller/draining-queues.ts';
 import { ControllerSet } from '../controller/controller-set.ts';
 import { reporterOf } from '../controller/leader-election/reporter.ts';
 import { ObjectClient } from '../controller/object-client.ts';
@@ -177,7 +178,9 @@ export class PartitionedManager {
       if (!stop.signal.aborted) await caches.current(set.handles);
       if (!stop.signal.aborted) tenure.synced();
       const running = stop.signal.aborted ? [] : set.controllers;
-      await Promise.all(running.map((each) => each.run(stop.signal, signal).catch(failed)));
+      const draining = new DrainingQueues(running.length);
+      const runs = running.map((each) => each.run(stop.signal, signal, undefined, draining).catch(failed));
+      await Promise.all(runs);
     } finally {
       unlisten();
     }

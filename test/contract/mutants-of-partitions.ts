@@ -48,10 +48,11 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
       "if (filter.key === 'uid') return undefined;",
     ],
   },
+  'src/controller/draining-queues.ts': { C231: ['if (this.#queues.size < this.#awaited || ', 'if ('] },
   'src/controller/queueing.ts': { C303: ['return isOwn;', 'return true;'] },
   'src/controller/managed-controller.ts': {
     C303: ['if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;', 'return;'],
-    C231: ['queue.ripenAll();', 'return;'],
+    C231: ['draining.add(queue);', 'queue.shutDown();'],
     C314: ['if (signal.aborted && !signals.work.aborted)', 'if (false)'],
     C315: ['if (!writes.isEmpty)', 'if (false)'],
   },
