@@ -46,7 +46,8 @@ const { leases } = resources.coordination.v1;
 const PARTITIONS = 16;
 const PARTITIONS_MAX = 256;
 const DRAIN_TIMEOUT_MS = 30_000;
-const SHUTDOWN_TIMEOUT_MS = 30_000;
+/** Time for the release of partitions whose works were aborted at the end of a drain. */
+const RELEASE_MS = 5000;
 /** Selects the Leases of a group. */
 const GROUP_LABEL = 'kubeloom.dev/partition-group';
 
@@ -62,7 +63,11 @@ export interface PartitionGroupOptions extends ElectionTimes {
   readonly partitions?: number;
   /** Time for the work to end when a partition is handed over; after that the work is aborted. Default: 30,000. */
   readonly drainTimeoutMs?: number;
-  /** Time for all work to end after the stop; after that `run` rejects. Default: 30,000. */
+  /**
+   * Time for all work to end after the stop; after that the work is aborted, `run` rejects, and the partitions are free a
+   * lease later. Default: 5 s after the latest release of an aborted work: `drainTimeoutMs` + `leaseDurationMs` -
+   * `renewDeadlineMs` + 5000.
+   */
   readonly shutdownTimeoutMs?: number;
   /** Threads of the informer on the leases. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
@@ -210,7 +215,10 @@ export class PartitionGroup {
   }
 
   #newMember(work: WorkOnPartition, metrics: PartitionMetrics): PartitionMember {
-    const { name: group, namespace, drainTimeoutMs, shutdownTimeoutMs, clock = realClock } = this.#options;
+    const { name: group, namespace, clock = realClock } = this.#options;
+    const { leaseDurationMs, renewDeadlineMs } = this.#times;
+    const { drainTimeoutMs = DRAIN_TIMEOUT_MS } = this.#options;
+    const latestReleaseMs = drainTimeoutMs + leaseDurationMs - renewDeadlineMs;
     const { onReady = () => undefined } = this.#options;
     const { identity } = this;
     const labels = { [GROUP_LABEL]: group };
@@ -219,7 +227,7 @@ export class PartitionGroup {
       identity,
       rules: {
         ...this.#times,
-        drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
+        drainTimeoutMs,
         partitionCount: this.partitions,
         division: this.#division,
       },
@@ -229,7 +237,7 @@ export class PartitionGroup {
       onChanged: (partition, before, after) => metrics.changed(partition, before, after),
       onError: this.#report,
       onReady,
-      shutdownTimeoutMs: shutdownTimeoutMs ?? SHUTDOWN_TIMEOUT_MS,
+      shutdownTimeoutMs: this.#options.shutdownTimeoutMs ?? latestReleaseMs + RELEASE_MS,
       clock,
       random: Math.random,
     });

@@ -342,7 +342,10 @@ export class PartitionMember {
     if (this.#works.size === 0) this.#resolve();
   }
 
-  /** Ends the wait for work. Partitions that are not released are free when the heartbeat expires. */
+  /**
+   * Ends the wait for work. Partitions that are not released are free a lease later: the heartbeat is not over, because
+   * works run.
+   */
   #giveUp(): void {
     const { shutdownTimeoutMs } = this.#parts;
     const why = `the stop was ${shutdownTimeoutMs} ms ago (shutdownTimeoutMs)`;

@@ -34,12 +34,13 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C461: ['const shares = able.length || members.length;', 'const shares = members.length;'],
   },
   'src/partitions/partition-group.ts': {
+    C301: ['latestReleaseMs + RELEASE_MS', 'drainTimeoutMs'],
     C233: ['backoff: { initialMs: retryPeriodMs, maxMs: retryPeriodMs },', ''],
   },
   'src/partitions/partition-member.ts': {
     C228: ['if (!election.isLeading) over.abort();', ''],
     C460: ["if (!stored || stored.record.holderIdentity !== '') return stored;", 'return stored;'],
-    C301: ['cancelLimit = clock.schedule(shutdownTimeoutMs, () => this.#giveUp());', ''],
+    C301: ['this.#end.signal.aborted && this.#works.size === 0', 'this.#end.signal.aborted'],
   },
   'src/informer/map/part.ts': {
     C231: ['isIn(added) ? handler.onAdd', 'isIn(added) && !isInInitialList ? handler.onAdd'],

@@ -206,6 +206,39 @@ describe('a group of partitions', () => {
     release();
   });
 
+  for (const [shutdownTimeoutMs, outcome] of [
+    [undefined, 'resolved'],
+    [1000, 'ERR_KUBELOOM_STILL_RUNNING'],
+  ] as const)
+    test(`C301 no other member works on a partition while a work ends within 3 s of its abort, with a limit of ${shutdownTimeoutMs} ms`, async () => {
+      await using scene = await GroupScene.start('echoes');
+      const { clock } = scene;
+      let isWorking = false;
+      const slow: WorkOnPartition = async ({ signal, synced }) => {
+        isWorking = true;
+        synced();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        await new Promise<void>((resolve) => clock.schedule(3000, resolve));
+        isWorking = false;
+      };
+      const overlaps: boolean[] = [];
+      const next: WorkOnPartition = (tenure) => {
+        overlaps.push(isWorking);
+        return idle(tenure);
+      };
+      const limit = shutdownTimeoutMs === undefined ? {} : { shutdownTimeoutMs };
+      const member = join(scene, { partitions: 1, ...limit }, slow);
+      await scene.until(() => member.group.owned.length === 1);
+      let ended = '';
+      void member.leave().then(
+        () => (ended = 'resolved'),
+        (error: KubeloomError) => (ended = error.code),
+      );
+      await using _other = join(scene, { identity: 'b', partitions: 1 }, next);
+      await scene.pass(() => overlaps.length > 0 && ended !== '');
+      assert.deepEqual([overlaps, ended], [[false], outcome]);
+    });
+
   test('C301 calls onReady once, when the partitions that it has taken are active', async () => {
     await using scene = await GroupScene.start('echoes');
     const calls: string[] = [];
