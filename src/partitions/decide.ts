@@ -12,7 +12,7 @@ import { identityOf, ownersUntilFilled, preferredOwners, processOf } from './own
 /** Lease durations after which the heartbeat of a gone life is deleted. */
 export const FORGET_AFTER_LEASES = 20;
 
-/** The form of the name of a life. A Lease of a partition with another owner names no heartbeat that could appear. */
+/** The form of the name of a life. Another program that owns the Lease of a partition has no heartbeat: it renews that Lease. */
 const LIFE = /^[a-z\d-]+\.[a-z\d]+\.\d+$/;
 
 /**
@@ -81,7 +81,7 @@ export function dueMs(
     if (phase.kind === 'other' && owners?.[index] === id) {
       times.push(phase.notBeforeMs);
       if (!lease && life.kind === 'alive') times.push(life.missingFreeMs);
-      if (lease && !lease.stored) times.push(lease.atMs + rules.leaseDurationMs);
+      if (lease) times.push(lease.atMs + rules.leaseDurationMs);
     }
     if (phase.kind === 'draining') times.push(phase.dueMs);
     if (phase.kind === 'releasing' && phase.retryMs !== undefined) times.push(phase.retryMs);
@@ -108,8 +108,6 @@ function ofPeer(turn: Turn, id: string, before: Peer): void {
     if (peer.kind === 'gone' && version !== undefined) {
       turn.renewPeer(id, { ...peer, dueMs: nowMs + FORGET_AFTER_LEASES * rules.leaseDurationMs });
       turn.effects.push({ type: 'forget', id, version });
-    } else if (version === undefined && !LIFE.test(id)) {
-      turn.setPeer(id, { ...peer, kind: 'gone', dueMs: Infinity });
     } else {
       turn.renewPeer(id, { ...peer, dueMs: nowMs + rules.renewDeadlineMs / 2 });
       turn.effects.push({ type: 'depose', id, heartbeat: peer.heartbeat });
@@ -243,13 +241,15 @@ function isFree(turn: Turn, index: number): boolean {
     if (!lease) return turn.life.kind === 'alive' && nowMs >= turn.life.missingFreeMs;
   }
   const { owner } = lease;
+  const isUnchanged = nowMs >= lease.atMs + rules.leaseDurationMs;
+  if (owner !== '' && !LIFE.test(owner)) return isUnchanged;
   const peer = turn.peers.get(owner);
   if (owner === '' || owner === id || peer?.kind === 'gone' || processOf(owner) === turn.process) return true;
   // The heartbeat that the Lease names is deleted or unknown: wait a lease duration for it to appear.
   const dueMs = nowMs + rules.leaseDurationMs;
   if (!peer)
     turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, dueMs, renewal: 'awaited' });
-  return !lease.stored && nowMs >= lease.atMs + rules.leaseDurationMs;
+  return !lease.stored && isUnchanged;
 }
 
 /** Records since when no member works on the partition. */

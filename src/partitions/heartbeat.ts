@@ -68,8 +68,13 @@ export function heartbeatOf(stored: StoredRecord | undefined): Heartbeat {
   };
 }
 
-function leaseOf(source: unknown): {
-  readonly metadata?: { readonly resourceVersion?: string; readonly creationTimestamp?: string };
+/** Returns the Lease of a record. */
+export function leaseOf(source: unknown): {
+  readonly metadata?: {
+    readonly resourceVersion?: string;
+    readonly creationTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
 } {
   return typeof source === 'object' && source !== null ? source : {};
 }

@@ -10,6 +10,7 @@ import type {
   ResourceLock,
   StoredRecord,
 } from '../controller/leader-election/resource-lock.ts';
+import { leaseOf } from './heartbeat.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { MemberEffect, MemberEvent, MemberRules } from './member-state.ts';
 
@@ -22,6 +23,9 @@ interface LeaseRequestsParts {
 }
 
 type Request = Extract<MemberEffect, { readonly type: 'claim' | 'restore' | 'release' | 'depose' }>;
+
+/** Selects the Leases of a group. */
+export const GROUP_LABEL = 'kubeloom.dev/partition-group';
 
 /** Codes of requests that lost a race or found the result in place; these are not reported. */
 const EXPECTED: ReadonlySet<string> = new Set([
@@ -66,11 +70,39 @@ export class LeaseRequests {
     }
     const { id, epoch } = request;
     const record = this.#record(id, epoch);
+    let found: StoredRecord | undefined;
+    const claim = async (signal: AbortSignal): Promise<StoredRecord> => {
+      try {
+        return await (stored ? lock.update(stored, record, signal) : lock.create(record, signal));
+      } catch (error) {
+        if (!EXPECTED.has(withCode(error).code)) throw error;
+        found = await lock.get(signal);
+        if (found && !stored) this.#checkLabel(partition, found);
+        const { holderIdentity, leaseTransitions } = found?.record ?? {};
+        // The member's own Lease: the watch does not show it without the label, which an update writes.
+        if (!found || holderIdentity !== id || leaseTransitions !== epoch) throw error;
+        return lock.update(found, record, signal);
+      }
+    };
     return void this.#call(
-      (signal) => (stored ? lock.update(stored, record, signal) : lock.create(record, signal)),
+      claim,
       (claimed) => ({ type: 'claimed', partition, id, stored: claimed }),
-      (code) => ({ type: 'refused', partition, isMissing: code === 'ERR_KUBELOOM_NOT_FOUND' }),
+      (code) => ({
+        type: 'refused',
+        partition,
+        isMissing: code === 'ERR_KUBELOOM_NOT_FOUND',
+        stored: found,
+      }),
     );
+  }
+
+  #checkLabel(partition: number, { source }: StoredRecord): void {
+    const { group, onError } = this.#parts;
+    if (leaseOf(source).metadata?.labels?.[GROUP_LABEL] === group) return;
+    const message =
+      `lease ${partitionLease(group, partition)} exists without the label ${GROUP_LABEL}=${group}, by which members find it: ` +
+      'its owner writes the label; let no other program use Leases of this name';
+    onError(new KubeloomError('ERR_KUBELOOM_ALREADY_EXISTS', message));
   }
 
   #record(holderIdentity: string, leaseTransitions: number): LeaderElectionRecord {

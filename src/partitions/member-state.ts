@@ -151,8 +151,16 @@ export type MemberEvent =
     }
   /** Undefined: the Lease is deleted. */
   | { readonly type: 'released'; readonly partition: number; readonly stored: StoredRecord | undefined }
-  /** A claim or a release failed, or may have failed. `isMissing`: the Lease does not exist on the server. */
-  | { readonly type: 'refused'; readonly partition: number; readonly isMissing: boolean }
+  /**
+   * A claim or a release failed, or may have failed. `isMissing`: the Lease does not exist on the server. `stored`: the
+   * Lease that was in the way, which the watch may not show.
+   */
+  | {
+      readonly type: 'refused';
+      readonly partition: number;
+      readonly isMissing: boolean;
+      readonly stored?: StoredRecord | undefined;
+    }
   | { readonly type: 'synced'; readonly partition: number }
   | { readonly type: 'worked'; readonly partition: number; readonly failure: Failure | undefined }
   | { readonly type: 'leave' };

@@ -178,6 +178,7 @@ function ofPartition(turn: Turn, event: OfPartition): boolean {
       const laterMs = turn.nowMs + turn.rules.retryPeriodMs;
       // The answer to an earlier write may arrive after the watch delivered the deletion.
       if (event.isMissing) forgetLease(turn, index);
+      if (event.stored) know(turn, index, event.stored);
       if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });
       if (phase.kind === 'releasing') turn.setPhase(index, { ...phase, retryMs: laterMs });
       return true;

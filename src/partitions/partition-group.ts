@@ -34,6 +34,7 @@ import { LeaseLock, storedOf } from '../controller/leader-election/lease-lock.ts
 import { reporterOf } from '../controller/leader-election/reporter.ts';
 import type { StoredRecord } from '../controller/leader-election/resource-lock.ts';
 import { ObjectClient } from '../controller/object-client.ts';
+import { GROUP_LABEL } from './lease-requests.ts';
 import { PartitionMember } from './partition-member.ts';
 import { PartitionMetrics } from './partition-metrics.ts';
 import { isHeld } from './member-state.ts';
@@ -48,8 +49,6 @@ const PARTITIONS_MAX = 256;
 const DRAIN_TIMEOUT_MS = 30_000;
 /** Time for the release of partitions whose works were aborted at the end of a drain. */
 const RELEASE_MS = 5000;
-/** Selects the Leases of a group. */
-const GROUP_LABEL = 'kubeloom.dev/partition-group';
 
 /** Options of a group of members. */
 export interface PartitionGroupOptions extends ElectionTimes {

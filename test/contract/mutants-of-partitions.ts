@@ -11,6 +11,10 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/partitions/member-step.ts': {
     C460: [' && heartbeat.note.isOver) {', ') {'],
     C461: ['const leases = Math.min(2 ** Math', 'const leases = Math.min(1 ** Math'],
+    C462: [
+      'forgetLease(turn, index);\n      if (event.stored) know(turn, index, event.stored);',
+      'forgetLease(turn, index);',
+    ],
     C233: [
       "if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });",
       '',
@@ -28,7 +32,10 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C440: ["&& peer.renewal !== 'overdue') add(", ') add('],
     C447: ['turn.owners ??= ownersOf(turn);', ''],
   },
-  'src/partitions/lease-requests.ts': { C460: ['note: JSON.stringify({ ...note, isOver: true })', ''] },
+  'src/partitions/lease-requests.ts': {
+    C460: ['note: JSON.stringify({ ...note, isOver: true })', ''],
+    C462: ['return lock.update(found, record, signal);', 'throw error;'],
+  },
   'src/partitions/ownership.ts': {
     C447: ['if (servers.includes(member)) continue;', 'continue;'],
     C461: ['const shares = able.length || members.length;', 'const shares = members.length;'],
@@ -40,7 +47,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/partitions/partition-member.ts': {
     C228: ['if (!election.isLeading) over.abort();', ''],
     C460: ["if (!stored || stored.record.holderIdentity !== '') return stored;", 'return stored;'],
-    C301: ['this.#end.signal.aborted && this.#works.size === 0', 'this.#end.signal.aborted'],
+    C301: ['= this.#end.signal.aborted && this.#works.size === 0', '= this.#end.signal.aborted'],
   },
   'src/informer/map/part.ts': {
     C231: ['isIn(added) ? handler.onAdd', 'isIn(added) && !isInInitialList ? handler.onAdd'],

@@ -199,12 +199,14 @@ describe('a member', () => {
     assert.deepEqual(subject.at(301, { type: 'died' }), []);
   });
 
-  test('takes a partition whose Lease names no life after a lease, without a request', () => {
+  test('takes a partition whose Lease names no life when another program has not changed the Lease for a lease', () => {
     const subject = new Subject();
-    subject.seesLease(100, stored(3, 'web_0 of another program', 7));
+    for (const version of [3, 4])
+      subject.seesLease(50 * version, stored(version, 'web_0 of another program', 7));
     subject.tick(250);
-    assert.deepEqual(subject.tick(15_249), []);
-    assert.deepEqual(subject.tick(15_250), ['claim 8']);
+    assert.equal(dueMs(subject.state, RULES), 15_200);
+    assert.deepEqual(subject.tick(15_199), []);
+    assert.deepEqual(subject.tick(15_200), ['claim 8']);
   });
 
   test('takes part at once when its watch is faster than the answer to its first write, and does not request its own heartbeat', () => {

@@ -191,6 +191,27 @@ describe('a group of partitions', () => {
     assert.deepEqual(member.group.owned, [0]);
   });
 
+  test('C462 owns a partition whose Lease lacked the label of the group, writes the label and reports it once', async () => {
+    await using scene = await GroupScene.start('echoes');
+    const metadata = { name: 'web-partition-00', namespace: 'default' };
+    await scene.client.create(leases, { metadata, spec: {} });
+    await using member = join(scene);
+    await scene.pass(() => member.group.owned.length === PARTITIONS);
+    const label = async (): Promise<string | undefined> =>
+      (await leasesOf(scene)).get(metadata.name)?.metadata?.labels?.['kubeloom.dev/partition-group'];
+    assert.equal(await label(), 'web');
+    // The label is lost while the partition has an owner.
+    await scene.client.patch(leases, metadata, { metadata: { labels: null } });
+    await scene.pass(() => scene.errors.length > 1);
+    while ((await label()) !== 'web') await turn();
+    assert.equal(member.group.owned.length, PARTITIONS);
+    for (const { code, message } of scene.errors) {
+      assert.equal(code, 'ERR_KUBELOOM_ALREADY_EXISTS');
+      assert.match(message, /web-partition-00/);
+    }
+    assert.equal(scene.errors.length, 2);
+  });
+
   test('C301 rejects when works have not ended in time after the stop', async () => {
     await using scene = await GroupScene.start('echoes');
     let release = (): void => undefined;
