@@ -42,7 +42,7 @@ export interface Peer {
   /** Time at which the life is deposed, or a heartbeat that is over is deleted; each attempt moves it. */
   readonly dueMs: number;
   /**
-   * `seen`: an earlier version was seen, so the life is not a remainder. `overdue`: the first version was not renewed for
+   * `seen`: an earlier version with the same division was seen, so the life is not a remainder. `overdue`: the first version was not renewed for
    * two retry periods. Such a life may hold partitions, and is no preferred owner until it renews.
    */
   readonly renewal: 'awaited' | 'overdue' | 'seen';
@@ -196,6 +196,8 @@ export type MemberEffect =
   | { readonly type: 'renew' }
   /** Deletes the heartbeat of a life that is long gone, in this version. */
   | { readonly type: 'forget'; readonly id: string; readonly version: string }
+  /** Another process that runs has the identity of this member. */
+  | { readonly type: 'twin'; readonly id: string }
   /** An older member, still running, divides keys differently. */
   | { readonly type: 'refuse'; readonly id: string; readonly division: string }
   /** All partitions are handed over. */

@@ -120,13 +120,16 @@ function sawHeartbeat(turn: Turn, id: string, given: Heartbeat): boolean {
       });
     return false;
   }
-  const seen: Peer = { kind: 'seen', heartbeat, atMs: nowMs, dueMs, renewal: peer ? 'seen' : 'awaited' };
+  // Another program may have written a division: only a second version is the word of the life.
+  const renewal = peer?.heartbeat.note.division === heartbeat.note.division ? 'seen' : 'awaited';
+  const seen: Peer = { kind: 'seen', heartbeat, atMs: nowMs, dueMs, renewal };
   // A heartbeat that another program emptied is not over: its life may not have noticed.
   if (heartbeat.holder === '' && heartbeat.note.isOver) {
     const forgetMs = nowMs + FORGET_AFTER_LEASES * leaseDurationMs;
     turn.setPeer(id, { ...seen, kind: 'gone', dueMs: forgetMs });
     return true;
   }
+  if (peer && peer.renewal !== renewal && isTwin(turn, id, seen)) turn.effects.push({ type: 'twin', id });
   // A peer whose heartbeat was missing, or whose first renewal was overdue, becomes a preferred owner again.
   const isCounted =
     peer?.heartbeat.version !== undefined && peer.kind === 'seen' && peer.renewal !== 'overdue';
@@ -140,6 +143,13 @@ function sawHeartbeat(turn: Turn, id: string, given: Heartbeat): boolean {
     turn.life = { ...life, seen: { ...life.seen, settledMs } };
   }
   return true;
+}
+
+/** Returns whether another process with the identity of this member renews its heartbeat. */
+function isTwin({ life, process }: Turn, id: string, { renewal, heartbeat }: Peer): boolean {
+  if (life.kind !== 'alive' || identityOf(id) !== identityOf(life.id) || processOf(id) === process)
+    return false;
+  return renewal === 'seen' && heartbeat.holder === id && !heartbeat.note.isLeaving;
 }
 
 function isSameNote(one: Heartbeat, other: Heartbeat): boolean {

@@ -268,6 +268,8 @@ export class PartitionMember {
         return this.#over.abort();
       case 'forget':
         return forget(memberLease(group, effect.id), effect.version);
+      case 'twin':
+        return onError(this.#twin(effect.id));
       case 'refuse':
         return this.#refuse(effect.id, effect.division);
       default:
@@ -327,6 +329,14 @@ export class PartitionMember {
     const names = partitions.map((partition) => partitionLease(this.#parts.group, partition)).join(', ');
     const message = `${names}: the work has not ended: ${consequence}; let it end when the signal is aborted`;
     return new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message);
+  }
+
+  #twin(id: string): KubeloomError {
+    const { group, identity } = this.#parts;
+    const message =
+      `lease ${memberLease(group, id)} is renewed by another process with the identity ${identity}, and only the process that began last gets partitions: ` +
+      'give each process an identity of its own';
+    return new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }
 
   #refuse(id: string, division: string): void {

@@ -11,6 +11,8 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/partitions/member-step.ts': {
     C460: [' && heartbeat.note.isOver) {', ') {'],
     C461: ['const leases = Math.min(2 ** Math', 'const leases = Math.min(1 ** Math'],
+    C463: ['heartbeat.holder === id && !heartbeat.note.isLeaving', 'false'],
+    C300: ["note.division === heartbeat.note.division ? 'seen'", "note.division !== 'x' ? 'seen'"],
     C462: [
       'forgetLease(turn, index);\n      if (event.stored) know(turn, index, event.stored);',
       'forgetLease(turn, index);',

@@ -48,11 +48,12 @@ const LATE_MAX_MS = 2000;
 /** A renewal and its requests in calm weather, with the slowest clock. */
 const RENEWAL_MAX_MS = 3000;
 /** Edits of a heartbeat by a person. */
-const EDITS: readonly Partial<LeaderElectionRecord>[] = [
-  { holderIdentity: '' },
-  { holderIdentity: 'm' },
-  { leaseDurationSeconds: 1 },
-  { holderIdentity: '', leaseDurationSeconds: 1 },
+const EDITS: readonly ((note: object, division: string) => Partial<LeaderElectionRecord>)[] = [
+  () => ({ holderIdentity: '' }),
+  () => ({ holderIdentity: 'm' }),
+  () => ({ leaseDurationSeconds: 1 }),
+  () => ({ holderIdentity: '', leaseDurationSeconds: 1 }),
+  (note, division) => ({ note: JSON.stringify({ ...note, division }) }),
 ];
 
 class Member {
@@ -90,7 +91,9 @@ class Member {
     });
     void this.member
       .run(this.stop.signal)
-      .catch(() => undefined)
+      .catch((error: unknown) => {
+        if (!this.isGone) world.violations.push(`${identity} has ended: ${String(error)}`);
+      })
       .finally(() => (this.hasEnded = true));
   }
 
@@ -288,7 +291,13 @@ export class World {
   #edit(): void {
     const names = this.store.names.filter((name) => name.includes('-member-'));
     const change = EDITS[Math.floor(this.random() * EDITS.length)];
-    this.store.edit(names[Math.floor(this.random() * names.length)] ?? '', change ?? {});
+    const name = names[Math.floor(this.random() * names.length)] ?? '';
+    // A second version with a wrong division counts.
+    this.store.edit(name, ({ note = '' }) =>
+      note.includes('"division":"uid"')
+        ? change?.(JSON.parse(note) as object, `${this.truth.now()}`)
+        : undefined,
+    );
   }
 
   #delete(): void {

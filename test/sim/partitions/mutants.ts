@@ -205,6 +205,10 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    title: 'a division that another program wrote is the word of the life',
+    step: withPeers((peer) => ({ ...peer, renewal: 'seen' })),
+  },
+  {
     title: 'a duration of a second that another program wrote shortens the wait',
     step: withPeers((peer) =>
       peer.kind === 'seen' && peer.heartbeat.durationMs === 1000

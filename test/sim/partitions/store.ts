@@ -67,9 +67,13 @@ export class LeaseStore {
   }
 
   /** Edits a lease, as a person does. */
-  edit(name: string, change: Partial<LeaderElectionRecord>): void {
+  edit(
+    name: string,
+    change: (record: LeaderElectionRecord) => Partial<LeaderElectionRecord> | undefined,
+  ): void {
     const stored = this.#leases.get(name);
-    if (stored) this.#write(name, stored, { ...stored.record, ...change });
+    const changes = stored && change(stored.record);
+    if (changes) this.#write(name, stored, { ...stored.record, ...changes });
   }
 
   /** Deletes a lease in a version. */

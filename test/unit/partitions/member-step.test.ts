@@ -419,6 +419,29 @@ describe('a member', () => {
     }
   });
 
+  test('C463 reports another process of its identity once, when that renews its heartbeat and does not leave', () => {
+    for (const [id, isLeaving, effects] of [
+      ['me.y.1', false, ['twin']],
+      ['me.y.1', true, []],
+      ['other.y.1', false, []],
+    ] as const) {
+      const subject = new Subject();
+      const note = { division: 'uid-1', isLeaving };
+      const twins = [10, 20, 30].map((nowMs) => subject.sees(nowMs, id, nowMs, note)).flat();
+      assert.deepEqual(twins, effects);
+    }
+  });
+
+  test('C300 is refused by an older member with another division when a second version says so', () => {
+    const division = { division: 'uid-2' };
+    const subject = new Subject();
+    subject.sees(10, 'an-older.y.1', 10, { division: 'uid-1' });
+    assert.deepEqual(subject.sees(20, 'an-older.y.1', 20, division), []);
+    assert.deepEqual(subject.sees(30, 'an-older.y.1', 30, { division: 'uid-1' }), []);
+    subject.sees(40, 'an-older.y.1', 40, division);
+    assert.deepEqual(subject.sees(50, 'an-older.y.1', 50, division), ['refuse']);
+  });
+
   test('C447 begins a work whose claim is answered while another partition drains', () => {
     const subject = new Subject('me.x.1', 'answer first', undefined, { ...RULES, partitionCount: 2 });
     assert.deepEqual(subject.tick(250), ['claim 0', 'claim 0']);
