@@ -16,7 +16,6 @@ import type { InformersMap } from '../informer/map/informers-map.ts';
 import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 import { awaitedResource } from './awaited-resource.ts';
 import { ControllerThreads } from './controller-threads.ts';
-import { DrainingQueues } from './draining-queues.ts';
 import type { ObjectClient } from './object-client.ts';
 import { OwnWrites } from './own-writes.ts';
 import { OWNS_CHECKS, WATCH_CHECKS } from './controller-options.ts';
@@ -206,13 +205,13 @@ export class ManagedController implements ControllerBuilder {
    *
    * @param workSignal signal of the reconciliations
    * @param fence ends the writes of the client; undefined without an election
-   * @param draining queues of the controllers that end together
+   * @param together queues of the controllers that end together
    */
   async run(
     signal: AbortSignal,
     workSignal: AbortSignal = signal,
     fence?: AbortSignal,
-    draining: DrainingQueues = new DrainingQueues(1),
+    together: Set<PriorityQueue<string>> = new Set(),
   ): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter } = this.#options;
@@ -220,6 +219,7 @@ export class ManagedController implements ControllerBuilder {
     this.#log.controller('starting controller', { workers: threads?.threads ?? concurrency });
     const limited = rateLimiter ? { rateLimiter } : {};
     const queue = new PriorityQueue<string>({ name: this.name, clock, ...limited });
+    together.add(queue);
     const registrations = this.#followed.map(([source, handle]) => this.#register(source, handle, queue));
     try {
       const initialLists = registrations.map(({ registration }) => registration.hasSyncedChecker);
@@ -242,12 +242,12 @@ export class ManagedController implements ControllerBuilder {
       if (workSignal.aborted) return;
       // Another owner finds every existing object in the first list, but no deleted object.
       queue.ripenAll();
-      draining.add(queue);
+      shutDownIdle(together);
       await runWorkers(queue, count, (key) => (this.#isGone(key) ? reconcile(key) : undefined), {
         ...options,
         signal: workSignal,
         hold: (key) => {
-          draining.check(queue);
+          shutDownIdle(together, queue);
           return hold(key);
         },
       });
@@ -255,7 +255,8 @@ export class ManagedController implements ControllerBuilder {
       if (!signal.aborted) throw error;
     } finally {
       queue.shutDown();
-      draining.leave(queue);
+      together.delete(queue);
+      if (signal.aborted) shutDownIdle(together);
       this.#log.controller('controller has stopped');
       await threads?.close();
       await Promise.all(
@@ -402,6 +403,12 @@ export class ManagedController implements ControllerBuilder {
       `controller ${this.name} has started: declare it before the start`,
     );
   }
+}
+
+/** Shuts queues down when no key waits or is in work in any. @param ending queue whose last key ends now */
+function shutDownIdle(queues: ReadonlySet<PriorityQueue<string>>, ending?: PriorityQueue<string>): void {
+  const isIdle = [...queues].every((queue) => queue.length + queue.inWork === (queue === ending ? 1 : 0));
+  if (isIdle) for (const queue of queues) queue.shutDown();
 }
 
 /** Returns whether the scope of a kind is known before discovery, and is the given scope. */

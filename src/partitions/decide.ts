@@ -6,7 +6,7 @@ import { NO_HEARTBEAT } from './heartbeat.ts';
 import { epochOf } from './member-state.ts';
 import type { MemberRules, MemberState, Partition, Peer } from './member-state.ts';
 import type { Turn } from './member-turn.ts';
-import { noteOf } from './member-turn.ts';
+import { REST_LEASES, noteOf } from './member-turn.ts';
 import { identityOf, ownersUntilFilled, preferredOwners, processOf } from './ownership.ts';
 
 /** Lease durations after which the heartbeat of a gone life is deleted. */
@@ -47,7 +47,9 @@ export function decide(turn: Turn): void {
     const { phase, lease } = turn.partition(index);
     if (phase.kind === 'other') {
       const isWanted = isClaiming && isPreferred && turn.nowMs >= phase.notBeforeMs;
-      if (isWanted && isFree(turn, index)) claim(turn, index, id);
+      const isTakeable = isWanted && isFree(turn, index);
+      awaitOwner(turn, index, isWanted && !isTakeable);
+      if (isTakeable) claim(turn, index, id);
       else if (lease?.stored && lease.owner === id && !isPreferred) turn.release(index, false);
     } else if (id !== undefined && (phase.kind === 'syncing' || phase.kind === 'active')) {
       if (!turn.isLeaving && (isMoving || isPreferred || owners[index] === undefined)) continue;
@@ -76,10 +78,10 @@ export function dueMs(
   if (life.kind === 'alive' && life.seen) times.push(life.seen.settledMs);
   const id = life.kind === 'alive' ? life.id : undefined;
   for (const peer of peers.values()) times.push(peer.dueMs, overdueMs(peer, rules));
-  for (const [index, { phase, lease, cannotTake }] of partitions.entries()) {
+  for (const [index, { phase, lease, cannotTake, giveUpMs }] of partitions.entries()) {
     if (cannotTake) times.push(cannotTake.untilMs);
     if (phase.kind === 'other' && owners?.[index] === id) {
-      times.push(phase.notBeforeMs);
+      times.push(phase.notBeforeMs, giveUpMs ?? Infinity);
       if (!lease && life.kind === 'alive') times.push(life.missingFreeMs);
       if (lease) times.push(lease.atMs + rules.leaseDurationMs);
     }
@@ -229,6 +231,21 @@ function claim(turn: Turn, index: number, id: string): void {
   const epoch = Math.max(...epochs) + 1;
   turn.effects.push({ type: 'claim', partition: index, id, stored: lease?.stored, epoch });
   turn.setPhase(index, { kind: 'claiming' });
+}
+
+/**
+ * Gives up the first partition of a member that holds none, when the owner does not hand it over: an owner without a
+ * watch does not see this member. Another partition comes first.
+ */
+function awaitOwner(turn: Turn, index: number, isAwaited: boolean): void {
+  const { drainTimeoutMs, leaseDurationMs } = turn.rules;
+  const isFirst = isAwaited && turn.partitions.every(({ phase }) => phase.kind === 'other');
+  const { giveUpMs: before } = turn.partition(index);
+  const giveUpMs = before ?? turn.nowMs + drainTimeoutMs + 2 * leaseDurationMs;
+  const isGivenUp = isFirst && turn.nowMs >= giveUpMs;
+  if (isFirst !== (before !== undefined) || isGivenUp)
+    turn.set(index, { giveUpMs: isFirst && !isGivenUp ? giveUpMs : undefined });
+  if (isGivenUp) turn.cannotTake(index, turn.nowMs + REST_LEASES * leaseDurationMs);
 }
 
 /** Returns whether no life can own the partition. */

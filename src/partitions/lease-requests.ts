@@ -11,7 +11,6 @@ import type {
   StoredRecord,
 } from '../controller/leader-election/resource-lock.ts';
 import { leaseOf } from './heartbeat.ts';
-import type { Heartbeat } from './heartbeat.ts';
 import type { MemberEffect, MemberEvent, MemberRules } from './member-state.ts';
 
 interface LeaseRequestsParts {
@@ -28,7 +27,7 @@ type Request = Extract<MemberEffect, { readonly type: 'claim' | 'restore' | 'rel
 export const GROUP_LABEL = 'kubeloom.dev/partition-group';
 
 /** Codes of requests that lost a race or found the result in place; these are not reported. */
-const EXPECTED: ReadonlySet<string> = new Set([
+const EXPECTED: ReadonlySet<unknown> = new Set([
   'ERR_KUBELOOM_CONFLICT',
   'ERR_KUBELOOM_ALREADY_EXISTS',
   'ERR_KUBELOOM_NOT_FOUND',
@@ -48,10 +47,11 @@ export class LeaseRequests {
     const { group, lockOf } = this.#parts;
     if (request.type === 'depose') {
       const { id, heartbeat } = request;
-      const lock = lockOf(memberLease(group, id));
+      const note = JSON.stringify({ ...heartbeat.note, isOver: true });
+      const record = { ...this.#record('', heartbeat.stored?.record.leaseTransitions ?? 0), note };
       return void this.#call(
-        (signal) => deposed(lock, heartbeat, signal),
-        (stored) => ({ type: 'saw-heartbeat', id, stored }),
+        (signal) => write(lockOf(memberLease(group, id)), heartbeat.stored, record, signal),
+        ({ lease }) => ({ type: 'saw-heartbeat', id, stored: lease }),
         () => undefined,
       );
     }
@@ -70,29 +70,21 @@ export class LeaseRequests {
     }
     const { id, epoch } = request;
     const record = this.#record(id, epoch);
-    let found: StoredRecord | undefined;
-    const claim = async (signal: AbortSignal): Promise<StoredRecord> => {
-      try {
-        return await (stored ? lock.update(stored, record, signal) : lock.create(record, signal));
-      } catch (error) {
-        if (!EXPECTED.has(withCode(error).code)) throw error;
-        found = await lock.get(signal);
-        if (found && !stored) this.#checkLabel(partition, found);
-        const { holderIdentity, leaseTransitions } = found?.record ?? {};
-        // The member's own Lease: the watch does not show it without the label, which an update writes.
-        if (!found || holderIdentity !== id || leaseTransitions !== epoch) throw error;
-        return lock.update(found, record, signal);
-      }
+    const claim = async (signal: AbortSignal): Promise<StoredRecord | undefined> => {
+      const { isWritten, lease } = await write(lock, stored, record, signal);
+      if (isWritten || !lease) return lease;
+      if (!stored) this.#checkLabel(partition, lease);
+      const isOwn = lease.record.holderIdentity === id && lease.record.leaseTransitions === epoch;
+      // The watch does not show the member's own Lease without the label, which an update writes.
+      return isOwn ? lock.update(lease, record, signal) : lease;
     };
     return void this.#call(
       claim,
-      (claimed) => ({ type: 'claimed', partition, id, stored: claimed }),
-      (code) => ({
-        type: 'refused',
-        partition,
-        isMissing: code === 'ERR_KUBELOOM_NOT_FOUND',
-        stored: found,
-      }),
+      (lease) =>
+        lease
+          ? { type: 'claimed', partition, id, stored: lease }
+          : { type: 'refused', partition, isMissing: true },
+      () => ({ type: 'refused', partition, isMissing: false }),
     );
   }
 
@@ -116,7 +108,7 @@ export class LeaseRequests {
   async #call<T>(
     send: (signal: AbortSignal) => Promise<T>,
     answered: (answer: T) => MemberEvent,
-    failed: (code: string) => MemberEvent | undefined,
+    failed: (code: unknown) => MemberEvent | undefined,
   ): Promise<void> {
     const { clock, rules, onError } = this.#parts;
     const limitMs = rules.renewDeadlineMs / 2;
@@ -133,9 +125,9 @@ export class LeaseRequests {
     try {
       event = answered(await Promise.race([send(call.signal), limit]));
     } catch (error) {
-      const known = withCode(error);
-      if (!EXPECTED.has(known.code)) onError(known);
-      event = failed(known.code);
+      const code = codeOf(error);
+      if (!EXPECTED.has(code)) onError(withCode(error));
+      event = failed(code);
     } finally {
       cancel();
     }
@@ -143,21 +135,24 @@ export class LeaseRequests {
   }
 }
 
-/** Empties the heartbeat in its version. Returns the server's present state if another write came before. */
-async function deposed(
+/** Writes a record in place of a version. Returns the server's present state if another write came before. */
+async function write(
   lock: ResourceLock,
-  { stored, note }: Heartbeat,
+  stored: StoredRecord | undefined,
+  record: LeaderElectionRecord,
   signal: AbortSignal,
-): Promise<StoredRecord | undefined> {
-  const { leaseTransitions = 0, acquireTime = '' } = stored?.record ?? {};
-  const draft = { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions, acquireTime };
-  const record = recordOf({ ...draft, note: JSON.stringify({ ...note, isOver: true }) });
+): Promise<{ readonly isWritten: boolean; readonly lease: StoredRecord | undefined }> {
   try {
-    return await (stored ? lock.update(stored, record, signal) : lock.create(record, signal));
+    const lease = await (stored ? lock.update(stored, record, signal) : lock.create(record, signal));
+    return { isWritten: true, lease };
   } catch (error) {
-    if (!EXPECTED.has(withCode(error).code)) throw error;
-    return lock.get(signal);
+    if (!EXPECTED.has(codeOf(error))) throw error;
+    return { isWritten: false, lease: await lock.get(signal) };
   }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** @internal */

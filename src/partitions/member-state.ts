@@ -89,6 +89,8 @@ export interface Partition {
   readonly failures: number;
   /** The last failure, until the member may be preferred again. */
   readonly cannotTake: { readonly since: string; readonly untilMs: number } | undefined;
+  /** Time at which this member gives up its first partition, if the owner has not handed it over. */
+  readonly giveUpMs: number | undefined;
   /** Time since which no member works on the partition, as far as this member sees. */
   readonly unservedSinceMs: number | undefined;
 }
@@ -143,6 +145,7 @@ export type MemberEvent =
   /** The watch, or the answer to `depose`: the emptied heartbeat, or the present state, which excluded the write. */
   | { readonly type: 'saw-heartbeat'; readonly id: string; readonly stored: StoredRecord | undefined }
   | { readonly type: 'saw-lease'; readonly partition: number; readonly stored: StoredRecord | undefined }
+  /** The answer to a claim: the Lease, which another member may have written before. */
   | {
       readonly type: 'claimed';
       readonly partition: number;
@@ -151,16 +154,8 @@ export type MemberEvent =
     }
   /** Undefined: the Lease is deleted. */
   | { readonly type: 'released'; readonly partition: number; readonly stored: StoredRecord | undefined }
-  /**
-   * A claim or a release failed, or may have failed. `isMissing`: the Lease does not exist on the server. `stored`: the
-   * Lease that was in the way, which the watch may not show.
-   */
-  | {
-      readonly type: 'refused';
-      readonly partition: number;
-      readonly isMissing: boolean;
-      readonly stored?: StoredRecord | undefined;
-    }
+  /** A claim or a release failed, or may have failed. `isMissing`: the Lease does not exist on the server. */
+  | { readonly type: 'refused'; readonly partition: number; readonly isMissing: boolean }
   | { readonly type: 'synced'; readonly partition: number }
   | { readonly type: 'worked'; readonly partition: number; readonly failure: Failure | undefined }
   | { readonly type: 'leave' };
@@ -222,6 +217,7 @@ export function newMember({ partitionCount }: MemberRules, nowMs: number): Membe
     phase: { kind: 'other', notBeforeMs: nowMs },
     failures: 0,
     cannotTake: undefined,
+    giveUpMs: undefined,
     unservedSinceMs: nowMs,
   };
   return {

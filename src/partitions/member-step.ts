@@ -20,14 +20,7 @@ import { FORGET_AFTER_LEASES, decide } from './decide.ts';
 import { heartbeatOf, versionOf } from './heartbeat.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { epochOf, isHeld } from './member-state.ts';
-import type {
-  MemberEvent,
-  MemberMoment,
-  MemberRules,
-  MemberState,
-  MemberStep,
-  Peer,
-} from './member-state.ts';
+import type { MemberEvent, MemberMoment, MemberRules, MemberState, MemberStep } from './member-state.ts';
 import { Turn } from './member-turn.ts';
 import { identityOf, processOf } from './ownership.ts';
 
@@ -111,25 +104,23 @@ function sawHeartbeat(turn: Turn, id: string, given: Heartbeat): boolean {
   if (heartbeat.version === undefined) {
     if (peer?.kind === 'gone') turn.renewPeer(id, undefined);
     // A missing heartbeat is not a release: the owner creates it again.
-    else if (peer)
-      turn.renewPeer(id, {
-        ...peer,
-        atMs: nowMs,
-        dueMs,
-        heartbeat: { ...heartbeat, note: peer.heartbeat.note },
-      });
+    else if (peer) {
+      const { note } = peer.heartbeat;
+      turn.renewPeer(id, { ...peer, atMs: nowMs, dueMs, heartbeat: { ...heartbeat, note } });
+    }
     return false;
   }
   // Another program may have written a division: only a second version is the word of the life.
   const renewal = peer?.heartbeat.note.division === heartbeat.note.division ? 'seen' : 'awaited';
-  const seen: Peer = { kind: 'seen', heartbeat, atMs: nowMs, dueMs, renewal };
+  const seen = { kind: 'seen', heartbeat, atMs: nowMs, dueMs, renewal } as const;
   // A heartbeat that another program emptied is not over: its life may not have noticed.
   if (heartbeat.holder === '' && heartbeat.note.isOver) {
     const forgetMs = nowMs + FORGET_AFTER_LEASES * leaseDurationMs;
     turn.setPeer(id, { ...seen, kind: 'gone', dueMs: forgetMs });
     return true;
   }
-  if (peer && peer.renewal !== renewal && isTwin(turn, id, seen)) turn.effects.push({ type: 'twin', id });
+  if (renewal === 'seen' && peer?.renewal !== renewal && isTwin(turn, id, heartbeat))
+    turn.effects.push({ type: 'twin', id });
   // A peer whose heartbeat was missing, or whose first renewal was overdue, becomes a preferred owner again.
   const isCounted =
     peer?.heartbeat.version !== undefined && peer.kind === 'seen' && peer.renewal !== 'overdue';
@@ -146,10 +137,9 @@ function sawHeartbeat(turn: Turn, id: string, given: Heartbeat): boolean {
 }
 
 /** Returns whether another process with the identity of this member renews its heartbeat. */
-function isTwin({ life, process }: Turn, id: string, { renewal, heartbeat }: Peer): boolean {
-  if (life.kind !== 'alive' || identityOf(id) !== identityOf(life.id) || processOf(id) === process)
-    return false;
-  return renewal === 'seen' && heartbeat.holder === id && !heartbeat.note.isLeaving;
+function isTwin({ life, process }: Turn, id: string, { holder, note }: Heartbeat): boolean {
+  const isOfName = life.kind === 'alive' && identityOf(id) === identityOf(life.id);
+  return isOfName && processOf(id) !== process && holder === id && !note.isLeaving;
 }
 
 function isSameNote(one: Heartbeat, other: Heartbeat): boolean {
@@ -188,7 +178,6 @@ function ofPartition(turn: Turn, event: OfPartition): boolean {
       const laterMs = turn.nowMs + turn.rules.retryPeriodMs;
       // The answer to an earlier write may arrive after the watch delivered the deletion.
       if (event.isMissing) forgetLease(turn, index);
-      if (event.stored) know(turn, index, event.stored);
       if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });
       if (phase.kind === 'releasing') turn.setPhase(index, { ...phase, retryMs: laterMs });
       return true;

@@ -18,7 +18,7 @@ import type {
 /**
  * Pauses after repeated failures: before the member may be preferred again (REST), and before the next attempt (RETRY).
  */
-const REST_LEASES = 10;
+export const REST_LEASES = 10;
 const REST_MAX_MS = 3_600_000;
 const RETRY_MAX_MS = 60_000;
 
@@ -122,14 +122,8 @@ export class Turn {
     const { life, nowMs } = this;
     if (life.kind !== 'alive') return;
     const dueMs = nowMs + this.rules.leaseDurationMs;
-    if (life.seen)
-      this.setPeer(life.id, {
-        kind: 'seen',
-        heartbeat: life.seen.heartbeat,
-        atMs: nowMs,
-        dueMs,
-        renewal: 'seen',
-      });
+    const seen = { kind: 'seen', atMs: nowMs, dueMs, renewal: 'seen' } as const;
+    if (life.seen) this.setPeer(life.id, { ...seen, heartbeat: life.seen.heartbeat });
     for (const [index, { phase }] of this.partitions.entries())
       if (phase.kind !== 'other' && phase.kind !== 'aborted') this.lose(index);
     this.life = { kind: 'none' };

@@ -15,12 +15,12 @@ import { InformersMap } from '../informer/map/informers-map.ts';
 import { partitionRanges } from '../index.ts';
 import type { InformersMapOptions } from '../informer/map/map-options.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
-import { DrainingQueues } from '../controller/draining-queues.ts';
 import { ControllerSet } from '../controller/controller-set.ts';
 import { reporterOf } from '../controller/leader-election/reporter.ts';
 import { ObjectClient } from '../controller/object-client.ts';
 import type { ControllerBuilder, ControllerOptions } from '../controller/controller-options.ts';
 import type { ObjectClientOptions } from '../controller/requests/request-options.ts';
+import type { PriorityQueue } from '../workqueue/priority-queue.ts';
 import { PartitionCaches } from './partition-caches.ts';
 import { PARTITION_GROUP_CHECKS, PartitionGroup } from './partition-group.ts';
 import type { PartitionGroupOptions } from './partition-group.ts';
@@ -178,9 +178,10 @@ export class PartitionedManager {
       if (!stop.signal.aborted) await caches.current(set.handles);
       if (!stop.signal.aborted) tenure.synced();
       const running = stop.signal.aborted ? [] : set.controllers;
-      const draining = new DrainingQueues(running.length);
-      const runs = running.map((each) => each.run(stop.signal, signal, undefined, draining).catch(failed));
-      await Promise.all(runs);
+      const queues: Set<PriorityQueue<string>> = new Set();
+      await Promise.all(
+        running.map((each) => each.run(stop.signal, signal, undefined, queues).catch(failed)),
+      );
     } finally {
       unlisten();
     }

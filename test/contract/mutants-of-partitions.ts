@@ -11,12 +11,8 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/partitions/member-step.ts': {
     C460: [' && heartbeat.note.isOver) {', ') {'],
     C461: ['const leases = Math.min(2 ** Math', 'const leases = Math.min(1 ** Math'],
-    C463: ['heartbeat.holder === id && !heartbeat.note.isLeaving', 'false'],
+    C463: ['holder === id && !note.isLeaving', 'false'],
     C300: ["note.division === heartbeat.note.division ? 'seen'", "note.division !== 'x' ? 'seen'"],
-    C462: [
-      'forgetLease(turn, index);\n      if (event.stored) know(turn, index, event.stored);',
-      'forgetLease(turn, index);',
-    ],
     C233: [
       "if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });",
       '',
@@ -32,11 +28,11 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
       'void isYounger;',
     ],
     C440: ["&& peer.renewal !== 'overdue') add(", ') add('],
-    C447: ['turn.owners ??= ownersOf(turn);', ''],
+    C447: ['if (isGivenUp) turn.cannotTake(', 'void ('],
   },
   'src/partitions/lease-requests.ts': {
-    C460: ['note: JSON.stringify({ ...note, isOver: true })', ''],
-    C462: ['return lock.update(found, record, signal);', 'throw error;'],
+    C460: ['{ ...heartbeat.note, isOver: true }', 'heartbeat.note'],
+    C462: ['return isOwn ? lock.update(lease, record, signal) : lease;', 'return lease;'],
   },
   'src/partitions/ownership.ts': {
     C447: ['if (servers.includes(member)) continue;', 'continue;'],
@@ -58,11 +54,10 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
       "if (filter.key === 'uid') return undefined;",
     ],
   },
-  'src/controller/draining-queues.ts': { C231: ['if (this.#queues.size < this.#awaited || ', 'if ('] },
   'src/controller/queueing.ts': { C303: ['return isOwn;', 'return true;'] },
   'src/controller/managed-controller.ts': {
     C303: ['if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;', 'return;'],
-    C231: ['draining.add(queue);', 'queue.shutDown();'],
+    C231: ['if (isIdle) for', 'for'],
     C314: ['if (signal.aborted && !signals.work.aborted)', 'if (false)'],
     C315: ['if (!writes.isEmpty)', 'if (false)'],
   },

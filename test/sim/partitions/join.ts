@@ -29,6 +29,9 @@ const CRASHES = 15;
 /** Longest time in all without work on a partition: a few leases, of which the first ends are not known before. */
 export const IDLE_MAX_MS = 75_000;
 
+/** A drain, two leases and a move, with the slowest clock. */
+const GIVE_UP_MAX_MS = 80_000;
+
 /** Later than the first renewals. */
 const LATE_MAX_MS = 3000;
 
@@ -101,6 +104,18 @@ export async function restartAfterSuspension(seed: number): Promise<readonly str
   if (!(await pass(world, TAKEOVER_LIMIT_MS, isWell)) || violations.length > 0)
     violations.push('the group does not come to rest');
   return violations;
+}
+
+/** A member joins a group in which another member does not see the Leases. @returns what went wrong */
+export async function joinUnseen(seed: number, mutant?: Mutant): Promise<readonly string[]> {
+  const world = new World(seed, mutant, { weather: 'calm', members: 2 });
+  await pass(world, TAKEOVER_LIMIT_MS, () => ALL.every((partition) => world.isServed(partition)));
+  world.present[0]?.breakWatch(GIVE_UP_MAX_MS);
+  world.join();
+  const isActive = (): boolean =>
+    world.members.at(-1)?.member.states.some(({ kind }) => kind === 'active') === true;
+  if (!(await pass(world, GIVE_UP_MAX_MS, isActive))) world.violations.push('the member has no partition');
+  return world.violations;
 }
 
 /**

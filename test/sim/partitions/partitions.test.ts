@@ -11,6 +11,7 @@ import {
   crashLoop,
   joinAfterKill,
   joinSlowly,
+  joinUnseen,
   restartAfterSuspension,
 } from './join.ts';
 import { live } from './life.ts';
@@ -37,6 +38,10 @@ test('C440 a partition that moves to a joining member does not wait for a lease,
 test('C460 C233 every partition is served when another member restarts after a machine was suspended', async () => {
   for (let seed = 1; seed <= JOINS; seed++)
     assert.deepEqual(await restartAfterSuspension(seed), [], `seed ${seed}`);
+});
+
+test('C447 a member that joins has a partition although another member does not see it', async () => {
+  for (let seed = 1; seed <= 5; seed++) assert.deepEqual(await joinUnseen(seed), [], `seed ${seed}`);
 });
 
 test('C461 a member that is killed again and again soon after its start keeps no partition from the others', async () => {

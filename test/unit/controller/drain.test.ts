@@ -1,11 +1,11 @@
 /** The end of a controller whose reconciliations may finish: keys of objects that are gone come to no other owner. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { DrainingQueues } from '../../../src/controller/draining-queues.ts';
 import { ControllerSet } from '../../../src/controller/controller-set.ts';
 import { ObjectClient } from '../../../src/controller/index.ts';
 import { realClock } from '../../../src/base/clock.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
+import type { PriorityQueue } from '../../../src/workqueue/priority-queue.ts';
 import { resources } from '../../../src/index.ts';
 import { Gate, Reconciliations, Scene, object } from './scene.ts';
 
@@ -59,8 +59,8 @@ it('C231 a controller that drains reconciles a deletion that comes while another
   const stop = new AbortController();
   const work = new AbortController();
   await set.fill(stop.signal, () => undefined);
-  const draining = new DrainingQueues(2);
-  const runs = set.controllers.map((each) => each.run(stop.signal, work.signal, undefined, draining));
+  const queues: Set<PriorityQueue<string>> = new Set();
+  const runs = set.controllers.map((each) => each.run(stop.signal, work.signal, undefined, queues));
   await idle.count(1);
   await busy.count(1);
   stop.abort();

@@ -452,6 +452,24 @@ describe('a member', () => {
     assert.deepEqual(subject.claims(290, stored(4, 'me.x.1')), ['start-work']);
   });
 
+  test('C447 takes another partition first when the owner does not hand the first over within a drain and two leases', () => {
+    const subject = new Subject('me.x.1', 'answer first', undefined, { ...RULES, partitionCount: 4 });
+    const holds = Object.fromEntries([0, 1, 2, 3].map((partition) => [partition, [1, true]]));
+    const sees = (nowMs: number): void => {
+      subject.sees(nowMs, 'other.y.1', nowMs, { division: 'uid-1', holds });
+      for (const partition of [0, 1, 2, 3])
+        subject.at(nowMs, { type: 'saw-lease', partition, stored: stored(9, 'other.y.1', 1) });
+      subject.tick(nowMs);
+    };
+    const first = (): number => subject.state.owners?.indexOf('me.x.1') ?? -1;
+    for (let nowMs = 250; nowMs <= 60_000; nowMs += 2000) sees(nowMs);
+    const before = first();
+    assert.ok(before >= 0);
+    assert.equal(dueMs(subject.state, RULES), 60_250);
+    subject.tick(60_250);
+    assert.ok(first() >= 0 && first() !== before);
+  });
+
   test('counts a peer again whose heartbeat was absent', () => {
     // The peer is preferred for the one partition.
     const subject = new Subject('me-0.x.1');
