@@ -51,6 +51,8 @@ export interface ControllerParts {
   readonly filter?: ShardFilter;
   /** Called once for a controller, with the first key of another partition. */
   readonly foreign?: (error: KubeloomError) => void;
+  /** Queues of the controllers that end together, if their work may end after the stop. */
+  readonly draining: Set<PriorityQueue<string>>;
 }
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
@@ -205,21 +207,16 @@ export class ManagedController implements ControllerBuilder {
    *
    * @param workSignal signal of the reconciliations
    * @param fence ends the writes of the client; undefined without an election
-   * @param together queues of the controllers that end together
    */
-  async run(
-    signal: AbortSignal,
-    workSignal: AbortSignal = signal,
-    fence?: AbortSignal,
-    together: Set<PriorityQueue<string>> = new Set(),
-  ): Promise<void> {
+  async run(signal: AbortSignal, workSignal: AbortSignal = signal, fence?: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter } = this.#options;
     const threads = this.#startThreads();
     this.#log.controller('starting controller', { workers: threads?.threads ?? concurrency });
     const limited = rateLimiter ? { rateLimiter } : {};
     const queue = new PriorityQueue<string>({ name: this.name, clock, ...limited });
-    together.add(queue);
+    const { draining } = this.#parts;
+    if (workSignal !== signal) draining.add(queue);
     const registrations = this.#followed.map(([source, handle]) => this.#register(source, handle, queue));
     try {
       const initialLists = registrations.map(({ registration }) => registration.hasSyncedChecker);
@@ -242,12 +239,12 @@ export class ManagedController implements ControllerBuilder {
       if (workSignal.aborted) return;
       // Another owner finds every existing object in the first list, but no deleted object.
       queue.ripenAll();
-      shutDownIdle(together);
+      shutDownIdle(draining);
       await runWorkers(queue, count, (key) => (this.#isGone(key) ? reconcile(key) : undefined), {
         ...options,
         signal: workSignal,
         hold: (key) => {
-          shutDownIdle(together, queue);
+          shutDownIdle(draining, queue);
           return hold(key);
         },
       });
@@ -255,8 +252,8 @@ export class ManagedController implements ControllerBuilder {
       if (!signal.aborted) throw error;
     } finally {
       queue.shutDown();
-      together.delete(queue);
-      if (signal.aborted) shutDownIdle(together);
+      draining.delete(queue);
+      if (signal.aborted) shutDownIdle(draining);
       this.#log.controller('controller has stopped');
       await threads?.close();
       await Promise.all(

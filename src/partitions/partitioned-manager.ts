@@ -20,7 +20,6 @@ import { reporterOf } from '../controller/leader-election/reporter.ts';
 import { ObjectClient } from '../controller/object-client.ts';
 import type { ControllerBuilder, ControllerOptions } from '../controller/controller-options.ts';
 import type { ObjectClientOptions } from '../controller/requests/request-options.ts';
-import type { PriorityQueue } from '../workqueue/priority-queue.ts';
 import { PartitionCaches } from './partition-caches.ts';
 import { PARTITION_GROUP_CHECKS, PartitionGroup } from './partition-group.ts';
 import type { PartitionGroupOptions } from './partition-group.ts';
@@ -178,10 +177,7 @@ export class PartitionedManager {
       if (!stop.signal.aborted) await caches.current(set.handles);
       if (!stop.signal.aborted) tenure.synced();
       const running = stop.signal.aborted ? [] : set.controllers;
-      const queues: Set<PriorityQueue<string>> = new Set();
-      await Promise.all(
-        running.map((each) => each.run(stop.signal, signal, undefined, queues).catch(failed)),
-      );
+      await Promise.all(running.map((each) => each.run(stop.signal, signal).catch(failed)));
     } finally {
       unlisten();
     }

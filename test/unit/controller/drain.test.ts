@@ -5,7 +5,6 @@ import { ControllerSet } from '../../../src/controller/controller-set.ts';
 import { ObjectClient } from '../../../src/controller/index.ts';
 import { realClock } from '../../../src/base/clock.ts';
 import { settled } from '../../../src/tools/apiserver/testing/index.ts';
-import type { PriorityQueue } from '../../../src/workqueue/priority-queue.ts';
 import { resources } from '../../../src/index.ts';
 import { Gate, Reconciliations, Scene, object } from './scene.ts';
 
@@ -59,8 +58,7 @@ it('C231 a controller that drains reconciles a deletion that comes while another
   const stop = new AbortController();
   const work = new AbortController();
   await set.fill(stop.signal, () => undefined);
-  const queues: Set<PriorityQueue<string>> = new Set();
-  const runs = set.controllers.map((each) => each.run(stop.signal, work.signal, undefined, queues));
+  const runs = set.controllers.map((each) => each.run(stop.signal, work.signal));
   await idle.count(1);
   await busy.count(1);
   stop.abort();
