@@ -23,8 +23,8 @@ export class ControllerSet implements AsyncDisposable {
   #hasStarted = false;
 
   /** @param suffix of the names of the controllers in metrics and messages */
-  constructor(parts: ControllerParts, suffix = '') {
-    this.#parts = parts;
+  constructor(parts: Omit<ControllerParts, 'draining'>, suffix = '') {
+    this.#parts = { ...parts, draining: new Set() };
     this.#suffix = suffix;
   }
 

@@ -51,6 +51,8 @@ export interface ControllerParts {
   readonly filter?: ShardFilter;
   /** Called once for a controller, with the first key of another partition. */
   readonly foreign?: (error: KubeloomError) => void;
+  /** Queues of the controllers that end together, if their work may end after the stop. */
+  readonly draining: Set<PriorityQueue<string>>;
 }
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
@@ -201,9 +203,9 @@ export class ManagedController implements ControllerBuilder {
 
   /**
    * Queues all objects, at low priority, and reconciles until the signal is aborted. Resolves when the reconciliations
-   * in progress have ended. If `workSignal` is not aborted, the waiting keys of deleted objects are also reconciled,
-   * each once. A deletion is lost only if that last reconciliation fails, or if the deletion comes after the last watch
-   * of this owner and before the first list of the next.
+   * in progress have ended. If `workSignal` is not aborted, the keys of deleted objects are also reconciled, until no key
+   * of any draining controller waits or is in work. A deletion is lost only if that last reconciliation fails, or if the deletion comes between that
+   * end and the first list of the next owner.
    *
    * @param workSignal signal of the reconciliations
    * @param fence ends the writes of the client; undefined without an election
@@ -215,6 +217,8 @@ export class ManagedController implements ControllerBuilder {
     this.#log.controller('starting controller', { workers: threads?.threads ?? concurrency });
     const limited = rateLimiter ? { rateLimiter } : {};
     const queue = new PriorityQueue<string>({ name: this.name, clock, ...limited });
+    const { draining } = this.#parts;
+    if (workSignal !== signal) draining.add(queue);
     const registrations = this.#followed.map(([source, handle]) => this.#register(source, handle, queue));
     try {
       const initialLists = registrations.map(({ registration }) => registration.hasSyncedChecker);
@@ -237,15 +241,21 @@ export class ManagedController implements ControllerBuilder {
       if (workSignal.aborted) return;
       // Another owner finds every existing object in the first list, but no deleted object.
       queue.ripenAll();
-      queue.shutDown();
+      shutDownIdle(draining);
       await runWorkers(queue, count, (key) => (this.#isGone(key) ? reconcile(key) : undefined), {
         ...options,
         signal: workSignal,
+        hold: (key) => {
+          shutDownIdle(draining, queue);
+          return hold(key);
+        },
       });
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       queue.shutDown();
+      draining.delete(queue);
+      if (signal.aborted) shutDownIdle(draining);
       this.#log.controller('controller has stopped');
       await threads?.close();
       await Promise.all(
@@ -392,6 +402,12 @@ export class ManagedController implements ControllerBuilder {
       `controller ${this.name} has started: declare it before the start`,
     );
   }
+}
+
+/** Shuts queues down when no key waits or is in work in any. @param ending queue whose last key ends now */
+function shutDownIdle(queues: ReadonlySet<PriorityQueue<string>>, ending?: PriorityQueue<string>): void {
+  const isIdle = [...queues].every((queue) => queue.length + queue.inWork === (queue === ending ? 1 : 0));
+  if (isIdle) for (const queue of queues) queue.shutDown();
 }
 
 /** Returns whether the scope of a kind is known before discovery, and is the given scope. */

@@ -1,16 +1,19 @@
 /**
- * Decides the effects of a state at a time: heartbeats to confirm, partitions to claim or hand over. A part of
+ * Decides the effects of a state at a time: lives to depose, partitions to claim or hand over. A part of
  * `member-step.ts`.
  */
-import type { Heartbeat } from './heartbeat.ts';
+import { NO_HEARTBEAT } from './heartbeat.ts';
 import { epochOf } from './member-state.ts';
 import type { MemberRules, MemberState, Partition, Peer } from './member-state.ts';
 import type { Turn } from './member-turn.ts';
-import { noteOf } from './member-turn.ts';
-import { identityOf, ownersUntilFilled, preferredOwners } from './ownership.ts';
+import { REST_LEASES, noteOf } from './member-turn.ts';
+import { identityOf, ownersUntilFilled, preferredOwners, processOf } from './ownership.ts';
 
 /** Lease durations after which the heartbeat of a gone life is deleted. */
-const FORGET_AFTER_LEASES = 20;
+export const FORGET_AFTER_LEASES = 20;
+
+/** The form of the name of a life. Another program that owns the Lease of a partition has no heartbeat: it renews that Lease. */
+const LIFE = /^[a-z\d-]+\.[a-z\d]+\.\d+$/;
 
 /**
  * Retry periods after which a heartbeat that was never seen renewed is overdue: a member that lives renews it within a
@@ -22,6 +25,15 @@ const OVERDUE_RETRY_PERIODS = 2;
 export function decide(turn: Turn): void {
   turn.decidedMs = turn.nowMs;
   if (turn.life.kind === 'ended') return;
+  if (turn.youngUntilMs !== undefined && turn.nowMs >= turn.youngUntilMs) {
+    turn.youngUntilMs = undefined;
+    turn.owners = undefined;
+    turn.effects.push({ type: 'renew' });
+  }
+  if (turn.partitions.some((partition) => isTaken(turn, partition))) {
+    turn.effects.push({ type: 'end-life' });
+    turn.endLife();
+  }
   for (const [id, peer] of turn.peers) ofPeer(turn, id, peer);
   for (const [index, { phase, cannotTake }] of turn.partitions.entries())
     if (cannotTake && turn.nowMs >= cannotTake.untilMs && phase.kind === 'other') turn.canTake(index);
@@ -35,7 +47,9 @@ export function decide(turn: Turn): void {
     const { phase, lease } = turn.partition(index);
     if (phase.kind === 'other') {
       const isWanted = isClaiming && isPreferred && turn.nowMs >= phase.notBeforeMs;
-      if (isWanted && isFree(turn, index)) claim(turn, index, id);
+      const isTakeable = isWanted && isFree(turn, index);
+      awaitOwner(turn, index, isWanted && !isTakeable);
+      if (isTakeable) claim(turn, index, id);
       else if (lease?.stored && lease.owner === id && !isPreferred) turn.release(index, false);
     } else if (id !== undefined && (phase.kind === 'syncing' || phase.kind === 'active')) {
       if (!turn.isLeaving && (isMoving || isPreferred || owners[index] === undefined)) continue;
@@ -57,19 +71,19 @@ export function decide(turn: Turn): void {
  * if no tick is needed.
  */
 export function dueMs(
-  { life, peers, partitions, owners, decidedMs }: MemberState,
+  { life, youngUntilMs = Infinity, peers, partitions, owners, decidedMs }: MemberState,
   rules: MemberRules,
 ): number | undefined {
-  const times: number[] = [];
+  const times = [youngUntilMs];
   if (life.kind === 'alive' && life.seen) times.push(life.seen.settledMs);
   const id = life.kind === 'alive' ? life.id : undefined;
-  for (const peer of peers.values()) times.push(peerDueMs(peer, rules), overdueMs(peer, rules));
-  for (const [index, { phase, lease, cannotTake }] of partitions.entries()) {
+  for (const peer of peers.values()) times.push(peer.dueMs, overdueMs(peer, rules));
+  for (const [index, { phase, lease, cannotTake, giveUpMs }] of partitions.entries()) {
     if (cannotTake) times.push(cannotTake.untilMs);
     if (phase.kind === 'other' && owners?.[index] === id) {
-      times.push(phase.notBeforeMs);
+      times.push(phase.notBeforeMs, giveUpMs ?? Infinity);
       if (!lease && life.kind === 'alive') times.push(life.missingFreeMs);
-      if (lease && !lease.stored) times.push(lease.atMs + rules.leaseDurationMs);
+      if (lease) times.push(lease.atMs + rules.leaseDurationMs);
     }
     if (phase.kind === 'draining') times.push(phase.dueMs);
     if (phase.kind === 'releasing' && phase.retryMs !== undefined) times.push(phase.retryMs);
@@ -79,21 +93,10 @@ export function dueMs(
   return next < Infinity ? next : undefined;
 }
 
-function peerDueMs({ kind, atMs, heartbeat }: Peer, rules: MemberRules): number {
-  if (kind === 'seen') return atMs + durationOf(heartbeat, rules);
-  if (kind === 'asked' || heartbeat.version === undefined) return Infinity;
-  return atMs + FORGET_AFTER_LEASES * rules.leaseDurationMs;
-}
-
 /** Returns the time from which the peer is no preferred owner, unless it renews its heartbeat. */
 function overdueMs({ kind, atMs, renewal, heartbeat }: Peer, { retryPeriodMs }: MemberRules): number {
   const isAwaited = kind === 'seen' && renewal === 'awaited' && heartbeat.version !== undefined;
   return isAwaited ? atMs + OVERDUE_RETRY_PERIODS * retryPeriodMs : Infinity;
-}
-
-/** Returns the time for which an unchanged heartbeat counts as alive. */
-export function durationOf({ durationMs }: Heartbeat, { leaseDurationMs }: MemberRules): number {
-  return durationMs || leaseDurationMs;
 }
 
 function ofPeer(turn: Turn, id: string, before: Peer): void {
@@ -102,29 +105,37 @@ function ofPeer(turn: Turn, id: string, before: Peer): void {
   const peer: Peer = isOverdue ? { ...before, renewal: 'overdue' } : before;
   if (isOverdue) turn.setPeer(id, peer);
   const { version, note, createdAt } = peer.heartbeat;
-  if (nowMs >= peerDueMs(peer, rules)) {
-    if (peer.kind === 'seen') {
-      turn.renewPeer(id, { ...peer, kind: 'asked' });
-      turn.effects.push({ type: 'confirm', id, sinceMs: peer.atMs });
-    } else if (version !== undefined) {
+  // An attempt that fails, or whose answer is lost, is made again.
+  if (nowMs >= peer.dueMs) {
+    if (peer.kind === 'gone' && version !== undefined) {
+      turn.renewPeer(id, { ...peer, dueMs: nowMs + FORGET_AFTER_LEASES * rules.leaseDurationMs });
       turn.effects.push({ type: 'forget', id, version });
-      turn.renewPeer(id, { ...peer, heartbeat: { ...peer.heartbeat, version: undefined } });
+    } else {
+      turn.renewPeer(id, { ...peer, dueMs: nowMs + rules.renewDeadlineMs / 2 });
+      turn.effects.push({ type: 'depose', id, heartbeat: peer.heartbeat });
     }
   }
-  if (!isForeign(turn, peer) || peer.renewal !== 'seen' || life.kind !== 'alive' || !life.seen) return;
-  const isYounger = `${life.seen.createdAt} ${life.id}` > `${createdAt} ${id}`;
+  if (!isForeign(turn, id, peer) || peer.renewal !== 'seen' || life.kind !== 'alive' || !life.seen) return;
+  const isYounger = `${life.seen.heartbeat.createdAt} ${life.id}` > `${createdAt} ${id}`;
   if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });
 }
 
+/** Returns whether a life of another process may own partitions. */
+function mayOwn({ process }: Turn, id: string, { kind }: Peer): boolean {
+  return kind === 'seen' && processOf(id) !== process;
+}
+
 /** Returns whether a member that may be alive divides keys in another way. */
-function isForeign({ rules }: Turn, { kind, heartbeat: { note, version } }: Peer): boolean {
-  return kind !== 'gone' && version !== undefined && note.division !== '' && note.division !== rules.division;
+function isForeign(turn: Turn, id: string, peer: Peer): boolean {
+  const { note, version } = peer.heartbeat;
+  const isDifferent = note.division !== '' && note.division !== turn.rules.division;
+  return isDifferent && version !== undefined && mayOwn(turn, id, peer);
 }
 
 function mayClaim(turn: Turn): boolean {
   const { life, isLeaving, nowMs } = turn;
   if (isLeaving || life.kind !== 'alive' || !life.seen || nowMs < life.seen.settledMs) return false;
-  return ![...turn.peers.values()].some((peer) => isForeign(turn, peer));
+  return ![...turn.peers].some(([id, peer]) => isForeign(turn, id, peer));
 }
 
 function ownersOf(turn: Turn): (string | undefined)[] {
@@ -137,10 +148,10 @@ function ownersOf(turn: Turn): (string | undefined)[] {
     if (!other || `${other.createdAt} ${other.id}` < `${createdAt} ${id}`)
       newest.set(identityOf(id), { id, createdAt });
   };
-  if (own !== undefined && life.kind === 'alive') add(own, life.seen?.createdAt ?? '');
+  if (own !== undefined && life.kind === 'alive') add(own, life.seen?.heartbeat.createdAt ?? '');
   for (const [id, peer] of peers) {
-    const { note, version, createdAt } = peer.heartbeat;
-    const isMember = peer.kind !== 'gone' && version !== undefined && !isForeign(turn, peer);
+    const { note, holder, createdAt } = peer.heartbeat;
+    const isMember = holder === id && mayOwn(turn, id, peer) && !isForeign(turn, id, peer);
     if (isMember && !note.isLeaving && peer.renewal !== 'overdue') add(id, createdAt);
   }
   const members = Array.from(newest.values(), ({ id }) => id);
@@ -162,17 +173,22 @@ function isOnTheMove(phase: Partition['phase']): boolean {
   return (phase.kind === 'draining' && !phase.isAborted) || (phase.kind === 'releasing' && !phase.isWorking);
 }
 
+/** Returns whether another life owns a partition that the present life holds: only a judge of this life can take it. */
+function isTaken({ life }: Turn, { phase, lease }: Partition): boolean {
+  const epoch = epochOf(phase);
+  if (epoch === undefined || !lease?.stored || life.kind !== 'alive') return false;
+  return lease.owner !== life.id || lease.epoch !== epoch;
+}
+
 /** Advances a partition that this member holds or gives back. */
 function ofHeld(turn: Turn, index: number): void {
   const { nowMs, rules, id } = turn;
   const { phase, lease } = turn.partition(index);
   const epoch = epochOf(phase);
-  if (epoch !== undefined && lease) {
-    if (lease.stored && (lease.owner !== id || lease.epoch !== epoch)) return turn.lose(index);
-    if (!lease.stored && id !== undefined && nowMs >= lease.atMs + rules.retryPeriodMs) {
-      turn.set(index, { lease: { ...lease, atMs: nowMs } });
-      turn.effects.push({ type: 'restore', partition: index, id, stored: undefined, epoch });
-    }
+  const isMissing = epoch !== undefined && lease && !lease.stored;
+  if (isMissing && id !== undefined && nowMs >= lease.atMs + rules.retryPeriodMs) {
+    turn.set(index, { lease: { ...lease, atMs: nowMs } });
+    turn.effects.push({ type: 'restore', partition: index, id, stored: undefined, epoch });
   }
   if (phase.kind === 'draining' && nowMs >= phase.dueMs) return overdue(turn, index);
   if (phase.kind === 'releasing' && phase.retryMs !== undefined && nowMs >= phase.retryMs)
@@ -217,32 +233,41 @@ function claim(turn: Turn, index: number, id: string): void {
   turn.setPhase(index, { kind: 'claiming' });
 }
 
+/**
+ * Gives up the first partition of a member that holds none, when the owner does not hand it over: an owner without a
+ * watch does not see this member. Another partition comes first.
+ */
+function awaitOwner(turn: Turn, index: number, isAwaited: boolean): void {
+  const { drainTimeoutMs, leaseDurationMs } = turn.rules;
+  const isFirst = isAwaited && turn.partitions.every(({ phase }) => phase.kind === 'other');
+  const { giveUpMs: before } = turn.partition(index);
+  const giveUpMs = before ?? turn.nowMs + drainTimeoutMs + 2 * leaseDurationMs;
+  const isGivenUp = isFirst && turn.nowMs >= giveUpMs;
+  if (isFirst !== (before !== undefined) || isGivenUp)
+    turn.set(index, { giveUpMs: isFirst && !isGivenUp ? giveUpMs : undefined });
+  if (isGivenUp) turn.cannotTake(index, turn.nowMs + REST_LEASES * leaseDurationMs);
+}
+
 /** Returns whether no life can own the partition. */
 function isFree(turn: Turn, index: number): boolean {
   const { nowMs, rules, id } = turn;
   const { lease } = turn.partition(index);
   if (!lease?.stored) {
-    for (const { kind, heartbeat } of turn.peers.values())
-      if (kind !== 'gone' && heartbeat.note.holds[index]) return false;
+    for (const [life, peer] of turn.peers)
+      if (mayOwn(turn, life, peer) && peer.heartbeat.note.holds[index]) return false;
     if (!lease) return turn.life.kind === 'alive' && nowMs >= turn.life.missingFreeMs;
   }
   const { owner } = lease;
-  if (owner === '' || owner === id) return true;
+  const isUnchanged = nowMs >= lease.atMs + rules.leaseDurationMs;
+  if (owner !== '' && !LIFE.test(owner)) return isUnchanged;
   const peer = turn.peers.get(owner);
-  if (peer?.kind === 'gone') return true;
+  if (owner === '' || owner === id || peer?.kind === 'gone' || processOf(owner) === turn.process) return true;
   // The heartbeat that the Lease names is deleted or unknown: wait a lease duration for it to appear.
+  const dueMs = nowMs + rules.leaseDurationMs;
   if (!peer)
-    turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, renewal: 'awaited' });
-  return !lease.stored && nowMs >= lease.atMs + rules.leaseDurationMs;
+    turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, dueMs, renewal: 'awaited' });
+  return !lease.stored && isUnchanged;
 }
-
-const NO_HEARTBEAT: Heartbeat = {
-  version: undefined,
-  holder: '',
-  durationMs: 0,
-  createdAt: '',
-  note: { division: '', isLeaving: false, holds: {}, cannotTake: {} },
-};
 
 /** Records since when no member works on the partition. */
 function notice(turn: Turn, index: number): void {
@@ -250,7 +275,7 @@ function notice(turn: Turn, index: number): void {
   const peer = lease?.stored && turn.peers.get(lease.owner);
   const isServed =
     phase.kind === 'active' ||
-    (peer && peer.kind !== 'gone' && peer.heartbeat.note.holds[index]?.[1] === true);
+    (peer && mayOwn(turn, lease.owner, peer) && peer.heartbeat.note.holds[index]?.[1] === true);
   const since = isServed ? undefined : (unservedSinceMs ?? turn.nowMs);
   if (since !== unservedSinceMs) turn.set(index, { unservedSinceMs: since });
 }

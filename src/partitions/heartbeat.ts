@@ -11,6 +11,8 @@ export interface Note {
   readonly division: string;
   /** Whether the member hands over all partitions and takes no others. */
   readonly isLeaving: boolean;
+  /** Whether the life owns nothing and never will again: all partitions are handed over, or another member deposed it. */
+  readonly isOver: boolean;
   /** The member's partitions: the epoch, and whether the work is active. */
   readonly holds: Readonly<Record<number, readonly [epoch: number, isActive: boolean]>>;
   /** The partitions that the member cannot take, with the wall time of the last failure. */
@@ -19,13 +21,15 @@ export interface Note {
 
 /** A heartbeat, read from a Lease. */
 export interface Heartbeat {
+  /** The Lease, in the version that was read; undefined if there is no Lease. */
+  readonly stored: StoredRecord | undefined;
   /** Undefined if there is no Lease. */
   readonly version: string | undefined;
-  /** Empty after the member released the heartbeat. */
+  /** The life itself. Empty if the heartbeat was released or emptied. */
   readonly holder: string;
   /**
-   * Time for which other members respect the member's partitions; 0 if another program wrote the Lease without a
-   * duration.
+   * Time for which other members respect the member's partitions, the shortest that was seen; 0 if another program wrote
+   * the Lease without a duration.
    */
   readonly durationMs: number;
   /** Wall time of the server when the Lease was created. */
@@ -33,7 +37,17 @@ export interface Heartbeat {
   readonly note: Note;
 }
 
-const EMPTY: Note = { division: '', isLeaving: false, holds: {}, cannotTake: {} };
+const EMPTY: Note = { division: '', isLeaving: false, isOver: false, holds: {}, cannotTake: {} };
+
+/** A heartbeat that does not exist. It does not limit the duration of one that appears. */
+export const NO_HEARTBEAT: Heartbeat = {
+  stored: undefined,
+  version: undefined,
+  holder: '',
+  durationMs: Infinity,
+  createdAt: '',
+  note: EMPTY,
+};
 
 /** Returns the version of the record's Lease. */
 export function versionOf({ source }: StoredRecord): string {
@@ -42,9 +56,10 @@ export function versionOf({ source }: StoredRecord): string {
 
 /** @param stored undefined if there is no Lease */
 export function heartbeatOf(stored: StoredRecord | undefined): Heartbeat {
-  if (!stored) return { version: undefined, holder: '', durationMs: 0, createdAt: '', note: EMPTY };
+  if (!stored) return NO_HEARTBEAT;
   const { holderIdentity, leaseDurationSeconds, note } = stored.record;
   return {
+    stored,
     version: versionOf(stored),
     holder: holderIdentity,
     durationMs: leaseDurationSeconds * 1000,
@@ -53,8 +68,13 @@ export function heartbeatOf(stored: StoredRecord | undefined): Heartbeat {
   };
 }
 
-function leaseOf(source: unknown): {
-  readonly metadata?: { readonly resourceVersion?: string; readonly creationTimestamp?: string };
+/** Returns the Lease of a record. */
+export function leaseOf(source: unknown): {
+  readonly metadata?: {
+    readonly resourceVersion?: string;
+    readonly creationTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
 } {
   return typeof source === 'object' && source !== null ? source : {};
 }
@@ -63,10 +83,11 @@ function leaseOf(source: unknown): {
 function parsed(text: string | undefined): Note {
   const note = text === undefined ? undefined : parseJson(text);
   if (!isRecord(note)) return EMPTY;
-  const { division, isLeaving, holds, cannotTake } = note;
+  const { division, isLeaving, isOver, holds, cannotTake } = note;
   return {
     division: typeof division === 'string' ? division : '',
     isLeaving: isLeaving === true,
+    isOver: isOver === true,
     holds: isRecord(holds) && Object.values(holds).every(isHolding) ? (holds as Note['holds']) : {},
     cannotTake: isRecord(cannotTake) ? (cannotTake as Note['cannotTake']) : {},
   };

@@ -5,7 +5,12 @@
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
 import { recordOf } from '../controller/leader-election/lease-calls.ts';
-import type { LeaderElectionRecord, ResourceLock } from '../controller/leader-election/resource-lock.ts';
+import type {
+  LeaderElectionRecord,
+  ResourceLock,
+  StoredRecord,
+} from '../controller/leader-election/resource-lock.ts';
+import { leaseOf } from './heartbeat.ts';
 import type { MemberEffect, MemberEvent, MemberRules } from './member-state.ts';
 
 interface LeaseRequestsParts {
@@ -16,10 +21,13 @@ interface LeaseRequestsParts {
   readonly clock: Clock;
 }
 
-type Request = Extract<MemberEffect, { readonly type: 'claim' | 'restore' | 'release' | 'confirm' }>;
+type Request = Extract<MemberEffect, { readonly type: 'claim' | 'restore' | 'release' | 'depose' }>;
+
+/** Selects the Leases of a group. */
+export const GROUP_LABEL = 'kubeloom.dev/partition-group';
 
 /** Codes of requests that lost a race or found the result in place; these are not reported. */
-const EXPECTED: ReadonlySet<string> = new Set([
+const EXPECTED: ReadonlySet<unknown> = new Set([
   'ERR_KUBELOOM_CONFLICT',
   'ERR_KUBELOOM_ALREADY_EXISTS',
   'ERR_KUBELOOM_NOT_FOUND',
@@ -37,12 +45,14 @@ export class LeaseRequests {
 
   send(request: Request): void {
     const { group, lockOf } = this.#parts;
-    if (request.type === 'confirm') {
-      const { id, sinceMs } = request;
+    if (request.type === 'depose') {
+      const { id, heartbeat } = request;
+      const note = JSON.stringify({ ...heartbeat.note, isOver: true });
+      const record = { ...this.#record('', heartbeat.stored?.record.leaseTransitions ?? 0), note };
       return void this.#call(
-        (signal) => lockOf(memberLease(group, id)).get(signal),
-        (stored) => ({ type: 'confirmed', id, sinceMs, stored }),
-        () => ({ type: 'not-confirmed', id, sinceMs }),
+        (signal) => write(lockOf(memberLease(group, id)), heartbeat.stored, record, signal),
+        ({ lease }) => ({ type: 'saw-heartbeat', id, stored: lease }),
+        () => undefined,
       );
     }
     const { partition, stored } = request;
@@ -60,11 +70,31 @@ export class LeaseRequests {
     }
     const { id, epoch } = request;
     const record = this.#record(id, epoch);
+    const claim = async (signal: AbortSignal): Promise<StoredRecord | undefined> => {
+      const { isWritten, lease } = await write(lock, stored, record, signal);
+      if (isWritten || !lease) return lease;
+      if (!stored) this.#checkLabel(partition, lease);
+      const isOwn = lease.record.holderIdentity === id && lease.record.leaseTransitions === epoch;
+      // The watch does not show the member's own Lease without the label, which an update writes.
+      return isOwn ? lock.update(lease, record, signal) : lease;
+    };
     return void this.#call(
-      (signal) => (stored ? lock.update(stored, record, signal) : lock.create(record, signal)),
-      (claimed) => ({ type: 'claimed', partition, id, stored: claimed }),
-      (code) => ({ type: 'refused', partition, isMissing: code === 'ERR_KUBELOOM_NOT_FOUND' }),
+      claim,
+      (lease) =>
+        lease
+          ? { type: 'claimed', partition, id, stored: lease }
+          : { type: 'refused', partition, isMissing: true },
+      () => ({ type: 'refused', partition, isMissing: false }),
     );
+  }
+
+  #checkLabel(partition: number, { source }: StoredRecord): void {
+    const { group, onError } = this.#parts;
+    if (leaseOf(source).metadata?.labels?.[GROUP_LABEL] === group) return;
+    const message =
+      `lease ${partitionLease(group, partition)} exists without the label ${GROUP_LABEL}=${group}, by which members find it: ` +
+      'its owner writes the label; let no other program use Leases of this name';
+    onError(new KubeloomError('ERR_KUBELOOM_ALREADY_EXISTS', message));
   }
 
   #record(holderIdentity: string, leaseTransitions: number): LeaderElectionRecord {
@@ -78,7 +108,7 @@ export class LeaseRequests {
   async #call<T>(
     send: (signal: AbortSignal) => Promise<T>,
     answered: (answer: T) => MemberEvent,
-    failed: (code: string) => MemberEvent,
+    failed: (code: unknown) => MemberEvent | undefined,
   ): Promise<void> {
     const { clock, rules, onError } = this.#parts;
     const limitMs = rules.renewDeadlineMs / 2;
@@ -91,18 +121,38 @@ export class LeaseRequests {
         call.abort();
       });
     });
-    let event: MemberEvent;
+    let event: MemberEvent | undefined;
     try {
       event = answered(await Promise.race([send(call.signal), limit]));
     } catch (error) {
-      const known = withCode(error);
-      if (!EXPECTED.has(known.code)) onError(known);
-      event = failed(known.code);
+      const code = codeOf(error);
+      if (!EXPECTED.has(code)) onError(withCode(error));
+      event = failed(code);
     } finally {
       cancel();
     }
-    this.#happened(event);
+    if (event) this.#happened(event);
   }
+}
+
+/** Writes a record in place of a version. Returns the server's present state if another write came before. */
+async function write(
+  lock: ResourceLock,
+  stored: StoredRecord | undefined,
+  record: LeaderElectionRecord,
+  signal: AbortSignal,
+): Promise<{ readonly isWritten: boolean; readonly lease: StoredRecord | undefined }> {
+  try {
+    const lease = await (stored ? lock.update(stored, record, signal) : lock.create(record, signal));
+    return { isWritten: true, lease };
+  } catch (error) {
+    if (!EXPECTED.has(codeOf(error))) throw error;
+    return { isWritten: false, lease: await lock.get(signal) };
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** @internal */

@@ -31,16 +31,18 @@ export interface MemberRules {
 }
 
 /**
- * A life of another member, or a former life of this member. `seen`: the heartbeat's version has not changed since
- * `atMs`. `asked`: the version has not changed for a whole lease duration, and the server was asked whether that is
- * still the version. `gone`: the life owns no partition and never will again.
+ * A life of another member, or a former life of this member. `gone`: the life owns no partition and never will again,
+ * because the heartbeat on the server says so. A member has no other judgement of a life.
  */
 export interface Peer {
-  readonly kind: 'seen' | 'asked' | 'gone';
+  readonly kind: 'seen' | 'gone';
   readonly heartbeat: Heartbeat;
+  /** Time since which the version has not changed. */
   readonly atMs: number;
+  /** Time at which the life is deposed, or a heartbeat that is over is deleted; each attempt moves it. */
+  readonly dueMs: number;
   /**
-   * `seen`: an earlier version was seen, so the life is not a remainder. `overdue`: the first version was not renewed for
+   * `seen`: an earlier version with the same division was seen, so the life is not a remainder. `overdue`: the first version was not renewed for
    * two retry periods. Such a life may hold partitions, and is no preferred owner until it renews.
    */
   readonly renewal: 'awaited' | 'overdue' | 'seen';
@@ -87,6 +89,8 @@ export interface Partition {
   readonly failures: number;
   /** The last failure, until the member may be preferred again. */
   readonly cannotTake: { readonly since: string; readonly untilMs: number } | undefined;
+  /** Time at which this member gives up its first partition, if the owner has not handed it over. */
+  readonly giveUpMs: number | undefined;
   /** Time since which no member works on the partition, as far as this member sees. */
   readonly unservedSinceMs: number | undefined;
 }
@@ -109,8 +113,7 @@ export type Life =
   | { readonly kind: 'ended' };
 
 export interface Seen {
-  readonly version: string;
-  readonly createdAt: string;
+  readonly heartbeat: Heartbeat;
   readonly atMs: number;
   readonly settledMs: number;
 }
@@ -118,6 +121,13 @@ export interface Seen {
 export interface MemberState {
   readonly life: Life;
   readonly isLeaving: boolean;
+  /** The lives of this process begin with it; empty before the first life. */
+  readonly process: string;
+  /**
+   * Time until which this process is preferred only for what no other member can take, because members ended without a
+   * release before it began; undefined without such ends.
+   */
+  readonly youngUntilMs: number | undefined;
   readonly peers: ReadonlyMap<string, Peer>;
   readonly partitions: readonly Partition[];
   /** Preferred owners: lives. Undefined after a change, until a decision computes them. */
@@ -132,16 +142,10 @@ export type MemberEvent =
   | { readonly type: 'lived'; readonly id: string }
   /** The heartbeat was not renewed in time. */
   | { readonly type: 'died' }
+  /** The watch, or the answer to `depose`: the emptied heartbeat, or the present state, which excluded the write. */
   | { readonly type: 'saw-heartbeat'; readonly id: string; readonly stored: StoredRecord | undefined }
   | { readonly type: 'saw-lease'; readonly partition: number; readonly stored: StoredRecord | undefined }
-  /** The answer to `confirm`: the server's present state. */
-  | {
-      readonly type: 'confirmed';
-      readonly id: string;
-      readonly sinceMs: number;
-      readonly stored: StoredRecord | undefined;
-    }
-  | { readonly type: 'not-confirmed'; readonly id: string; readonly sinceMs: number }
+  /** The answer to a claim: the Lease, which another member may have written before. */
   | {
       readonly type: 'claimed';
       readonly partition: number;
@@ -165,11 +169,10 @@ export type MemberEffect =
       readonly epoch: number;
     }
   | { readonly type: 'release'; readonly partition: number; readonly stored: StoredRecord }
-  /**
-   * Reads a heartbeat, past every cache. `sinceMs`: the time since which the version has not changed; the answer
-   * repeats it.
-   */
-  | { readonly type: 'confirm'; readonly id: string; readonly sinceMs: number }
+  /** Empties a heartbeat in the version that did not change for a whole lease duration. */
+  | { readonly type: 'depose'; readonly id: string; readonly heartbeat: Heartbeat }
+  /** The present life is over before the deadline: another life owns a partition that this life held. */
+  | { readonly type: 'end-life' }
   | { readonly type: 'start-work'; readonly partition: number; readonly epoch: number }
   /** Ends the work. `drain`: the work should end; `overdue`, `lost`: it must. */
   | { readonly type: 'end-work'; readonly partition: number; readonly why: 'drain' | 'overdue' | 'lost' }
@@ -188,6 +191,8 @@ export type MemberEffect =
   | { readonly type: 'renew' }
   /** Deletes the heartbeat of a life that is long gone, in this version. */
   | { readonly type: 'forget'; readonly id: string; readonly version: string }
+  /** Another process that runs has the identity of this member. */
+  | { readonly type: 'twin'; readonly id: string }
   /** An older member, still running, divides keys differently. */
   | { readonly type: 'refuse'; readonly id: string; readonly division: string }
   /** All partitions are handed over. */
@@ -212,11 +217,14 @@ export function newMember({ partitionCount }: MemberRules, nowMs: number): Membe
     phase: { kind: 'other', notBeforeMs: nowMs },
     failures: 0,
     cannotTake: undefined,
+    giveUpMs: undefined,
     unservedSinceMs: nowMs,
   };
   return {
     life: { kind: 'none' },
     isLeaving: false,
+    process: '',
+    youngUntilMs: undefined,
     peers: new Map(),
     partitions: Array.from({ length: partitionCount }, () => partition),
     owners: undefined,

@@ -6,20 +6,23 @@
  *
  * - a member owns only the partitions that the present life claimed in time; partitions of earlier lives are lost,
  *   whatever the server says later;
- * - another life is gone when the heartbeat's version did not change for a whole lease duration, on the member's own
- *   clock, and the server, asked after that, returns the same version. Any renewal of that life that arrives later
- *   comes after the life's deadline;
+ * - another life is gone when the heartbeat on the server says so: the life itself wrote that after it had handed over
+ *   everything, or another member deposed it. A member deposes a life whose heartbeat had one version for a whole lease
+ *   duration, on the member's own clock: it empties the heartbeat in that version. So the server lets a renewal or the
+ *   deposition succeed, whatever the clocks did, and every member sees the result;
+ * - a life whose heartbeat was emptied, or one of whose partitions another life has taken, is over;
  * - a claim replaces the Lease only in the version that the member read, with a greater epoch;
  * - a deleted Lease belongs to the last owner, who creates it again.
  */
 import { KubeloomError } from '../base/errors.ts';
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
-import { decide, durationOf } from './decide.ts';
+import { FORGET_AFTER_LEASES, decide } from './decide.ts';
 import { heartbeatOf, versionOf } from './heartbeat.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { epochOf, isHeld } from './member-state.ts';
 import type { MemberEvent, MemberMoment, MemberRules, MemberState, MemberStep } from './member-state.ts';
 import { Turn } from './member-turn.ts';
+import { identityOf, processOf } from './ownership.ts';
 
 /** Members that start together see each other's heartbeats within this time, and claim only their own share. */
 export const SETTLE_MS = 250;
@@ -43,15 +46,13 @@ function apply(turn: Turn, event: MemberEvent): boolean {
     case 'lived':
       return lived(turn, event.id);
     case 'died':
-      return died(turn);
+      turn.endLife();
+      return true;
     case 'leave':
       turn.leave();
       return true;
     case 'saw-heartbeat':
       return sawHeartbeat(turn, event.id, heartbeatOf(event.stored));
-    case 'confirmed':
-    case 'not-confirmed':
-      return answered(turn, event);
     default:
       return ofPartition(turn, event);
   }
@@ -65,55 +66,64 @@ function lived(turn: Turn, id: string): boolean {
     turn.partitions.every(({ lease }) => !lease?.owner) &&
     [...turn.peers.values()].every(({ heartbeat: { note } }) => Object.keys(note.holds).length === 0);
   const missingFreeMs = turn.nowMs + (isGroupNew ? 0 : turn.rules.leaseDurationMs);
+  if (turn.process === '') turn.youngUntilMs = youngUntilMs(turn, id);
+  turn.process = processOf(id);
   turn.life = { kind: 'alive', id, seen: undefined, missingFreeMs };
   if (heartbeat) sawOwn(turn, heartbeat);
   return true;
 }
 
-/** All partitions of the life are lost. */
-function died(turn: Turn): boolean {
-  const { life, nowMs } = turn;
-  if (life.kind !== 'alive') return false;
-  const heartbeat = { ...heartbeatOf(undefined), version: life.seen?.version };
-  turn.setPeer(life.id, { kind: 'gone', heartbeat, atMs: nowMs, renewal: 'seen' });
-  for (const [index, { phase }] of turn.partitions.entries())
-    if (phase.kind !== 'other' && phase.kind !== 'aborted') turn.lose(index);
-  turn.life = { kind: 'none' };
-  return true;
+/**
+ * Returns the end of the youth of a process: a lease if any member ended without a release, and twice as long for each
+ * such end of this identity. The heartbeats are the memory, which a process that fails again and again cannot lose.
+ */
+function youngUntilMs({ peers, nowMs, rules }: Turn, id: string): number | undefined {
+  const ends = [...peers].filter(([, { heartbeat }]) => !heartbeat.note.isLeaving);
+  const own = ends.filter(
+    ([peer]) => identityOf(peer) === identityOf(id) && processOf(peer) !== processOf(id),
+  );
+  const isUnsafe = own.length > 0 || ends.some(([, { kind }]) => kind === 'gone');
+  const leases = Math.min(2 ** Math.max(own.length - 1, 0), FORGET_AFTER_LEASES);
+  return isUnsafe ? nowMs + leases * rules.leaseDurationMs : undefined;
 }
 
-function sawHeartbeat(turn: Turn, id: string, heartbeat: Heartbeat): boolean {
+function sawHeartbeat(turn: Turn, id: string, given: Heartbeat): boolean {
   const { life, nowMs, rules } = turn;
-  if (life.kind === 'alive' && life.id === id) return sawOwn(turn, heartbeat);
+  if (life.kind === 'alive' && life.id === id) return sawOwn(turn, given);
   const peer = turn.peers.get(id);
-  const isThere = heartbeat.version !== undefined;
-  if (peer?.kind === 'gone') {
-    if (isThere) turn.renewPeer(id, { ...peer, heartbeat });
-    else if (turn.partitions.some(({ lease }) => lease?.owner === id))
-      turn.renewPeer(id, { ...peer, heartbeat: { ...peer.heartbeat, version: undefined } });
-    else turn.renewPeer(id, undefined);
+  if (peer?.heartbeat.version === given.version) return false;
+  // The watch may lag behind the answer that the heartbeat is over.
+  if (peer?.kind === 'gone' && isOlderResourceVersion(given.version ?? '', peer.heartbeat.version ?? ''))
     return false;
-  }
-  if (peer?.heartbeat.version === heartbeat.version) return false;
-  const common = { atMs: nowMs, renewal: peer ? 'seen' : 'awaited' } as const;
-  if (!isThere) {
+  // A duration that another program wrote makes the time neither shorter than a lease nor longer than before, nor endless.
+  const durationMs = Math.min(given.durationMs, peer?.heartbeat.durationMs ?? Infinity);
+  const { leaseDurationMs } = rules;
+  const dueMs =
+    nowMs + Math.min(Math.max(durationMs, leaseDurationMs), FORGET_AFTER_LEASES * leaseDurationMs);
+  const heartbeat = { ...given, durationMs };
+  if (heartbeat.version === undefined) {
+    if (peer?.kind === 'gone') turn.renewPeer(id, undefined);
     // A missing heartbeat is not a release: the owner creates it again.
-    if (peer)
-      turn.renewPeer(id, {
-        ...peer,
-        ...common,
-        kind: 'seen',
-        heartbeat: { ...peer.heartbeat, version: undefined },
-      });
+    else if (peer) {
+      const { note } = peer.heartbeat;
+      turn.renewPeer(id, { ...peer, atMs: nowMs, dueMs, heartbeat: { ...heartbeat, note } });
+    }
     return false;
   }
-  if (heartbeat.holder === '') {
-    turn.setPeer(id, { ...common, kind: 'gone', heartbeat });
+  // Another program may have written a division: only a second version is the word of the life.
+  const renewal = peer?.heartbeat.note.division === heartbeat.note.division ? 'seen' : 'awaited';
+  const seen = { kind: 'seen', heartbeat, atMs: nowMs, dueMs, renewal } as const;
+  // A heartbeat that another program emptied is not over: its life may not have noticed.
+  if (heartbeat.holder === '' && heartbeat.note.isOver) {
+    const forgetMs = nowMs + FORGET_AFTER_LEASES * leaseDurationMs;
+    turn.setPeer(id, { ...seen, kind: 'gone', dueMs: forgetMs });
     return true;
   }
-  const seen = { ...common, kind: 'seen', heartbeat } as const;
+  if (renewal === 'seen' && peer?.renewal !== renewal && isTwin(turn, id, heartbeat))
+    turn.effects.push({ type: 'twin', id });
   // A peer whose heartbeat was missing, or whose first renewal was overdue, becomes a preferred owner again.
-  const isCounted = peer?.heartbeat.version !== undefined && peer.renewal !== 'overdue';
+  const isCounted =
+    peer?.heartbeat.version !== undefined && peer.kind === 'seen' && peer.renewal !== 'overdue';
   if (isCounted && isSameNote(peer.heartbeat, heartbeat)) {
     turn.renewPeer(id, seen);
     return peer.renewal === 'awaited';
@@ -126,44 +136,27 @@ function sawHeartbeat(turn: Turn, id: string, heartbeat: Heartbeat): boolean {
   return true;
 }
 
-function isSameNote(one: Heartbeat, other: Heartbeat): boolean {
-  return JSON.stringify(one.note) === JSON.stringify(other.note);
+/** Returns whether another process with the identity of this member renews its heartbeat. */
+function isTwin({ life, process }: Turn, id: string, { holder, note }: Heartbeat): boolean {
+  const isOfName = life.kind === 'alive' && identityOf(id) === identityOf(life.id);
+  return isOfName && processOf(id) !== process && holder === id && !note.isLeaving;
 }
 
-function sawOwn(turn: Turn, { version, createdAt }: Heartbeat): boolean {
+function isSameNote(one: Heartbeat, other: Heartbeat): boolean {
+  return one.holder === other.holder && JSON.stringify(one.note) === JSON.stringify(other.note);
+}
+
+function sawOwn(turn: Turn, heartbeat: Heartbeat): boolean {
   const { life, nowMs } = turn;
-  if (life.kind !== 'alive' || version === undefined) return false;
+  if (life.kind !== 'alive' || heartbeat.version === undefined) return false;
   const isFirst = !life.seen;
   turn.life = {
     ...life,
-    seen: { createdAt, atMs: nowMs, settledMs: nowMs + SETTLE_MS, ...life.seen, version },
+    seen: { atMs: nowMs, settledMs: nowMs + SETTLE_MS, ...life.seen, heartbeat },
   };
   if (!isFirst) return false;
   turn.owners = undefined;
   return true;
-}
-
-/** Decides about a life whose heartbeat did not change for a whole lease duration. */
-function answered(
-  turn: Turn,
-  event: Extract<MemberEvent, { readonly type: 'confirmed' | 'not-confirmed' }>,
-): boolean {
-  const { nowMs, rules } = turn;
-  const peer = turn.peers.get(event.id);
-  // An earlier question does not cover the time since `atMs`.
-  if (peer?.kind !== 'asked' || peer.atMs !== event.sinceMs) return false;
-  if (event.type === 'not-confirmed') {
-    const atMs = nowMs + rules.retryPeriodMs - durationOf(peer.heartbeat, rules);
-    turn.renewPeer(event.id, { ...peer, kind: 'seen', atMs });
-    return true;
-  }
-  const heartbeat = heartbeatOf(event.stored);
-  if (heartbeat.version === peer.heartbeat.version) {
-    turn.setPeer(event.id, { ...peer, kind: 'gone', atMs: nowMs });
-    return true;
-  }
-  turn.setPeer(event.id, { ...peer, kind: 'seen' });
-  return sawHeartbeat(turn, event.id, heartbeat) || true;
 }
 
 type OfPartition = Extract<MemberEvent, { readonly partition: number }>;

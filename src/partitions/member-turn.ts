@@ -18,7 +18,7 @@ import type {
 /**
  * Pauses after repeated failures: before the member may be preferred again (REST), and before the next attempt (RETRY).
  */
-const REST_LEASES = 10;
+export const REST_LEASES = 10;
 const REST_MAX_MS = 3_600_000;
 const RETRY_MAX_MS = 60_000;
 
@@ -30,6 +30,8 @@ export class Turn {
   readonly effects: MemberEffect[] = [];
   life: Life;
   isLeaving: boolean;
+  process: string;
+  youngUntilMs: number | undefined;
   owners: readonly (string | undefined)[] | undefined;
   decidedMs: number;
   #peers: Map<string, Peer> | undefined;
@@ -41,13 +43,16 @@ export class Turn {
     this.rules = rules;
     this.life = before.life;
     this.isLeaving = before.isLeaving;
+    this.process = before.process;
+    this.youngUntilMs = before.youngUntilMs;
     this.owners = before.owners;
     this.decidedMs = before.decidedMs;
   }
 
   get step(): MemberStep {
-    const { life, isLeaving, owners, decidedMs, peers, partitions, effects } = this;
-    return { state: { life, isLeaving, owners, decidedMs, peers, partitions }, effects };
+    const { life, isLeaving, process, youngUntilMs, owners, decidedMs, peers, partitions, effects } = this;
+    const state = { life, isLeaving, process, youngUntilMs, owners, decidedMs, peers, partitions };
+    return { state, effects };
   }
 
   get nowMs(): number {
@@ -110,6 +115,18 @@ export class Turn {
     this.set(index, { failures: 0 });
     this.canTake(index);
     return true;
+  }
+
+  /** Ends the present life, with all partitions. */
+  endLife(): void {
+    const { life, nowMs } = this;
+    if (life.kind !== 'alive') return;
+    const dueMs = nowMs + this.rules.leaseDurationMs;
+    const seen = { kind: 'seen', atMs: nowMs, dueMs, renewal: 'seen' } as const;
+    if (life.seen) this.setPeer(life.id, { ...seen, heartbeat: life.seen.heartbeat });
+    for (const [index, { phase }] of this.partitions.entries())
+      if (phase.kind !== 'other' && phase.kind !== 'aborted') this.lose(index);
+    this.life = { kind: 'none' };
   }
 
   /** Aborts the work of a partition that another member owns or may own. */
@@ -178,10 +195,14 @@ export class Turn {
   }
 }
 
+/** The oldest failure: a young member is preferred for a partition when every other member has failed. */
+const YOUNG = new Date(0).toISOString();
+
 /** Returns the note of this member's heartbeat. */
 export function noteOf(
-  { partitions, isLeaving }: Pick<MemberState, 'partitions' | 'isLeaving'>,
+  { partitions, isLeaving, youngUntilMs }: Pick<MemberState, 'partitions' | 'isLeaving' | 'youngUntilMs'>,
   { division }: MemberRules,
+  isOver = false,
 ): Note {
   const holds: Record<number, readonly [number, boolean]> = {};
   const cannotTake: Record<number, string> = {};
@@ -190,6 +211,7 @@ export function noteOf(
     const epoch = epochOf(phase);
     if (epoch !== undefined) holds[index] = [epoch, phase.kind === 'active'];
     if (partition.cannotTake) cannotTake[index] = partition.cannotTake.since;
+    else if (youngUntilMs !== undefined) cannotTake[index] = YOUNG;
   }
-  return { division, isLeaving, holds, cannotTake };
+  return { division, isLeaving, isOver, holds, cannotTake };
 }

@@ -19,17 +19,23 @@ export function preferredOwners(
   members: readonly string[],
   cannotTake: CannotTake = () => undefined,
 ): (string | undefined)[] {
-  const few = Math.floor(partitionCount / members.length);
-  let largerLeft = partitionCount % members.length;
+  // A member that can take no partition has no share.
+  const all = Array.from({ length: partitionCount }, (_, partition) => partition);
+  const able = members.filter((member) =>
+    all.some((partition) => cannotTake(member, partition) === undefined),
+  );
+  const shares = able.length || members.length;
+  const few = Math.floor(partitionCount / shares);
+  let largerLeft = partitionCount % shares;
   const rows = members.map((member) => ({ member, scores: scoresOf(member, partitionCount), count: 0 }));
-  return Array.from({ length: partitionCount }, (_, partition) => {
+  return all.map((partition) => {
     let owner: (typeof rows)[number] | undefined;
     let rank = '';
     for (const row of rows) {
       const since = cannotTake(row.member, partition);
       const hasRoom = row.count < few || (row.count === few && largerLeft > 0);
       // Text that sorts by preference: able with room, able, unable by the time of the last attempt.
-      const own = since === undefined ? (hasRoom ? ' 0' : ' 1') : since;
+      const own = `${since ?? ''} ${hasRoom ? 0 : 1}`;
       if (owner && (own > rank || (own === rank && !isAhead(row, owner, partition)))) continue;
       owner = row;
       rank = own;
@@ -112,4 +118,9 @@ function scoresOf(member: string, partitionCount: number): readonly number[] {
 export function identityOf(life: string): string {
   const dot = life.indexOf('.');
   return dot < 0 ? life : life.slice(0, dot);
+}
+
+/** Returns the process of a life: `web-0.k3f9x1` of `web-0.k3f9x1.2`. */
+export function processOf(life: string): string {
+  return life.slice(0, Math.max(life.lastIndexOf('.'), 0));
 }

@@ -34,6 +34,7 @@ import { LeaseLock, storedOf } from '../controller/leader-election/lease-lock.ts
 import { reporterOf } from '../controller/leader-election/reporter.ts';
 import type { StoredRecord } from '../controller/leader-election/resource-lock.ts';
 import { ObjectClient } from '../controller/object-client.ts';
+import { GROUP_LABEL } from './lease-requests.ts';
 import { PartitionMember } from './partition-member.ts';
 import { PartitionMetrics } from './partition-metrics.ts';
 import { isHeld } from './member-state.ts';
@@ -46,9 +47,8 @@ const { leases } = resources.coordination.v1;
 const PARTITIONS = 16;
 const PARTITIONS_MAX = 256;
 const DRAIN_TIMEOUT_MS = 30_000;
-const SHUTDOWN_TIMEOUT_MS = 30_000;
-/** Selects the Leases of a group. */
-const GROUP_LABEL = 'kubeloom.dev/partition-group';
+/** Time for the release of partitions whose works were aborted at the end of a drain. */
+const RELEASE_MS = 5000;
 
 /** Options of a group of members. */
 export interface PartitionGroupOptions extends ElectionTimes {
@@ -62,7 +62,11 @@ export interface PartitionGroupOptions extends ElectionTimes {
   readonly partitions?: number;
   /** Time for the work to end when a partition is handed over; after that the work is aborted. Default: 30,000. */
   readonly drainTimeoutMs?: number;
-  /** Time for all work to end after the stop; after that `run` rejects. Default: 30,000. */
+  /**
+   * Time for all work to end after the stop; after that the work is aborted, `run` rejects, and the partitions are free a
+   * lease later. Default: 5 s after the latest release of an aborted work: `drainTimeoutMs` + `leaseDurationMs` -
+   * `renewDeadlineMs` + 5000.
+   */
   readonly shutdownTimeoutMs?: number;
   /** Threads of the informer on the leases. Default: the threads that all informers of the process share. */
   readonly threads?: InformerThreads | ThreadsOptions;
@@ -210,7 +214,10 @@ export class PartitionGroup {
   }
 
   #newMember(work: WorkOnPartition, metrics: PartitionMetrics): PartitionMember {
-    const { name: group, namespace, drainTimeoutMs, shutdownTimeoutMs, clock = realClock } = this.#options;
+    const { name: group, namespace, clock = realClock } = this.#options;
+    const { leaseDurationMs, renewDeadlineMs } = this.#times;
+    const { drainTimeoutMs = DRAIN_TIMEOUT_MS } = this.#options;
+    const latestReleaseMs = drainTimeoutMs + leaseDurationMs - renewDeadlineMs;
     const { onReady = () => undefined } = this.#options;
     const { identity } = this;
     const labels = { [GROUP_LABEL]: group };
@@ -219,7 +226,7 @@ export class PartitionGroup {
       identity,
       rules: {
         ...this.#times,
-        drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
+        drainTimeoutMs,
         partitionCount: this.partitions,
         division: this.#division,
       },
@@ -229,7 +236,7 @@ export class PartitionGroup {
       onChanged: (partition, before, after) => metrics.changed(partition, before, after),
       onError: this.#report,
       onReady,
-      shutdownTimeoutMs: shutdownTimeoutMs ?? SHUTDOWN_TIMEOUT_MS,
+      shutdownTimeoutMs: this.#options.shutdownTimeoutMs ?? latestReleaseMs + RELEASE_MS,
       clock,
       random: Math.random,
     });

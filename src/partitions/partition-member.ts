@@ -64,6 +64,8 @@ export class PartitionMember {
   #election: Election | undefined;
   /** Ends with the present life. */
   #fence: AbortSignal | undefined;
+  /** Ends the present life. */
+  #over = new AbortController();
   #state: MemberState;
   #cancelTimer: () => void = () => undefined;
   #cancelLimit: () => void = () => undefined;
@@ -161,7 +163,7 @@ export class PartitionMember {
         (signal, fence) => this.#lead(id, signal, fence),
       );
       this.#election = election;
-      const over = new AbortController();
+      const over = (this.#over = new AbortController());
       const unlisten = onAbort(this.#end.signal, () => over.abort());
       const cancel = clock.schedule(rules.renewDeadlineMs, () => {
         if (!election.isLeading) over.abort();
@@ -185,7 +187,8 @@ export class PartitionMember {
   }
 
   get #note(): string {
-    return JSON.stringify(noteOf(this.#state, this.#parts.rules));
+    const isOver = this.#end.signal.aborted && this.#works.size === 0;
+    return JSON.stringify(noteOf(this.#state, this.#parts.rules, isOver));
   }
 
   #check(): void {
@@ -206,7 +209,7 @@ export class PartitionMember {
     if (effects.some(({ type }) => type === 'renew')) this.#election?.renew();
     // The renewal of a heartbeat can only delay the next tick, so the timer may stay: it may be early.
     const id = event.type === 'saw-heartbeat' ? event.id : '';
-    const isRenewal = before.peers.get(id)?.kind === 'seen' && state.peers.get(id)?.kind === 'seen';
+    const isRenewal = (state.peers.get(id)?.dueMs ?? -1) >= (before.peers.get(id)?.dueMs ?? Infinity);
     const isSame = state.partitions === before.partitions && state.owners === before.owners;
     if (!isRenewal || !isSame || effects.length > 0) this.#schedule();
     this.#reportReady();
@@ -248,7 +251,7 @@ export class PartitionMember {
       case 'claim':
       case 'restore':
       case 'release':
-      case 'confirm':
+      case 'depose':
         return this.#requests.send(effect);
       case 'start-work':
         return this.#start(effect.partition, effect.epoch);
@@ -261,8 +264,12 @@ export class PartitionMember {
       case 'give-up':
         this.#mistake = effect.failure;
         return undefined;
+      case 'end-life':
+        return this.#over.abort();
       case 'forget':
         return forget(memberLease(group, effect.id), effect.version);
+      case 'twin':
+        return onError(this.#twin(effect.id));
       case 'refuse':
         return this.#refuse(effect.id, effect.division);
       default:
@@ -324,6 +331,14 @@ export class PartitionMember {
     return new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message);
   }
 
+  #twin(id: string): KubeloomError {
+    const { group, identity } = this.#parts;
+    const message =
+      `lease ${memberLease(group, id)} is renewed by another process with the identity ${identity}, and only the process that began last gets partitions: ` +
+      'give each process an identity of its own';
+    return new KubeloomError('ERR_KUBELOOM_OPTION', message);
+  }
+
   #refuse(id: string, division: string): void {
     const { rules, group } = this.#parts;
     const message =
@@ -337,7 +352,10 @@ export class PartitionMember {
     if (this.#works.size === 0) this.#resolve();
   }
 
-  /** Ends the wait for work. Partitions that are not released are free when the heartbeat expires. */
+  /**
+   * Ends the wait for work. Partitions that are not released are free a lease later: the heartbeat is not over, because
+   * works run.
+   */
   #giveUp(): void {
     const { shutdownTimeoutMs } = this.#parts;
     const why = `the stop was ${shutdownTimeoutMs} ms ago (shutdownTimeoutMs)`;
@@ -345,12 +363,19 @@ export class PartitionMember {
   }
 }
 
-/** Returns a lock that writes a fresh note into each record. */
+/**
+ * Returns a lock that writes a fresh note into each record. An emptied record is read as the record of another holder:
+ * the life is over, because other members may have emptied it.
+ */
 function withNote(lock: ResourceLock, note: () => string): ResourceLock {
   return {
     identity: lock.identity,
     describe: lock.describe.bind(lock),
-    get: lock.get.bind(lock),
+    get: async (signal) => {
+      const stored = await lock.get(signal);
+      if (!stored || stored.record.holderIdentity !== '') return stored;
+      return { ...stored, record: { ...stored.record, holderIdentity: 'nobody' } };
+    },
     create: (record, signal) => lock.create({ ...record, note: note() }, signal),
     update: (stored, record, signal) => lock.update(stored, { ...record, note: note() }, signal),
   };

@@ -9,7 +9,10 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C301: ['this.cannotTake(index, this.nowMs + Math.min(', 'this.cannotTake(index, 0 * Math.min('],
   },
   'src/partitions/member-step.ts': {
-    C228: [' || peer.atMs !== event.sinceMs) return false;', ') return false;'],
+    C460: [' && heartbeat.note.isOver) {', ') {'],
+    C461: ['const leases = Math.min(2 ** Math', 'const leases = Math.min(1 ** Math'],
+    C463: ['holder === id && !note.isLeaving', 'false'],
+    C300: ["note.division === heartbeat.note.division ? 'seen'", "note.division !== 'x' ? 'seen'"],
     C233: [
       "if (phase.kind === 'claiming') turn.setPhase(index, { kind: 'other', notBeforeMs: laterMs });",
       '',
@@ -17,25 +20,32 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
     C441: ["if (phase.kind === 'syncing' && isMistake(failure.error))", 'if (false)'],
   },
   'src/partitions/decide.ts': {
-    C228: [
-      "if (kind === 'seen') return atMs + durationOf(heartbeat, rules);",
-      "if (kind === 'seen') return atMs;",
-    ],
+    C228: ['if (nowMs >= peer.dueMs) {', 'if (true) {'],
+    C460: ["turn.effects.push({ type: 'end-life' });\n    turn.endLife();", ''],
     C230: ['const epoch = Math.max(...epochs) + 1;', 'const epoch = Math.max(...epochs);'],
     C300: [
       "if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });",
       'void isYounger;',
     ],
     C440: ["&& peer.renewal !== 'overdue') add(", ') add('],
-    C447: ['turn.owners ??= ownersOf(turn);', ''],
+    C447: ['if (isGivenUp) turn.cannotTake(', 'void ('],
   },
-  'src/partitions/ownership.ts': { C447: ['if (servers.includes(member)) continue;', 'continue;'] },
+  'src/partitions/lease-requests.ts': {
+    C460: ['{ ...heartbeat.note, isOver: true }', 'heartbeat.note'],
+    C462: ['return isOwn ? lock.update(lease, record, signal) : lease;', 'return lease;'],
+  },
+  'src/partitions/ownership.ts': {
+    C447: ['if (servers.includes(member)) continue;', 'continue;'],
+    C461: ['const shares = able.length || members.length;', 'const shares = members.length;'],
+  },
   'src/partitions/partition-group.ts': {
+    C301: ['latestReleaseMs + RELEASE_MS', 'drainTimeoutMs'],
     C233: ['backoff: { initialMs: retryPeriodMs, maxMs: retryPeriodMs },', ''],
   },
   'src/partitions/partition-member.ts': {
     C228: ['if (!election.isLeading) over.abort();', ''],
-    C301: ['cancelLimit = clock.schedule(shutdownTimeoutMs, () => this.#giveUp());', ''],
+    C460: ["if (!stored || stored.record.holderIdentity !== '') return stored;", 'return stored;'],
+    C301: ['= this.#end.signal.aborted && this.#works.size === 0', '= this.#end.signal.aborted'],
   },
   'src/informer/map/part.ts': {
     C231: ['isIn(added) ? handler.onAdd', 'isIn(added) && !isInInitialList ? handler.onAdd'],
@@ -47,7 +57,7 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/controller/queueing.ts': { C303: ['return isOwn;', 'return true;'] },
   'src/controller/managed-controller.ts': {
     C303: ['if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;', 'return;'],
-    C231: ['queue.ripenAll();', 'return;'],
+    C231: ['if (isIdle) for', 'for'],
     C314: ['if (signal.aborted && !signals.work.aborted)', 'if (false)'],
     C315: ['if (!writes.isEmpty)', 'if (false)'],
   },

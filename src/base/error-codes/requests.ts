@@ -111,8 +111,8 @@ export const REQUEST_ERRORS = {
     'Nothing, if it is rare: informers try again. Otherwise check the load of apiserver and etcd.',
   ],
   ERR_KUBELOOM_ALREADY_EXISTS: [
-    ['thrown'],
-    'An object of this name exists (409).',
+    ['thrown', 'onError'],
+    'An object of this name exists (409), or a Lease of a group lacks the label of the group.',
     'Read that object; decide whether it is yours before you change it.',
   ],
   ERR_KUBELOOM_CONFLICT: [

@@ -1,6 +1,7 @@
 /**
- * One simulated process: its clock runs at a rate of its own, it may be frozen or cut off, and nothing runs in it after its death. A
- * frozen process runs what came due meanwhile, in order, when it continues, as Node does.
+ * One simulated process: its clock runs at a rate of its own, it may be frozen, suspended or cut off, and nothing runs in it after
+ * its death. A frozen process runs what came due meanwhile, in order, when it continues, as Node does. The clock of a suspended
+ * process, whose machine is paused, stands still.
  */
 import type { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Clock, Random } from '../../../src/base/clock.ts';
@@ -32,6 +33,9 @@ export class SimulatedProcess {
   #isDead = false;
   #isFrozen = false;
   #deferred: (() => void)[] = [];
+  #suspendedSinceMs: number | undefined;
+  #suspendedMs = 0;
+  #staleUntilMs = -Infinity;
 
   constructor({ truth, random, identity, rate, lateMaxMs = 0 }: ProcessOptions) {
     this.identity = identity;
@@ -39,19 +43,36 @@ export class SimulatedProcess {
     this.#random = random;
     this.#wallOffsetMs = WALL_MS + random() * WALL_ERROR_MAX_MS;
     this.clock = {
-      now: () => truth.now() * rate,
+      now: () => (truth.now() - this.#stoodMs) * rate,
       schedule: (delayMs, callback) => {
         let isCancelled = false;
+        let cancel = (): void => undefined;
+        const arm = (forMs: number): void => {
+          const stoodMs = this.#stoodMs;
+          cancel = truth.schedule(forMs, () => {
+            const laterMs = this.#stoodMs - stoodMs;
+            this.run(() => isCancelled || (laterMs > 0 ? arm(laterMs) : callback()));
+          });
+        };
         const lateMs = lateMaxMs > 0 ? random() * lateMaxMs : 0;
-        const cancel = truth.schedule(delayMs / rate + lateMs, () =>
-          this.run(() => isCancelled || callback()),
-        );
+        arm(delayMs / rate + lateMs);
         return () => {
           isCancelled = true;
           cancel();
         };
       },
     };
+  }
+
+  /** The time for which the clock stood still. */
+  get #stoodMs(): number {
+    const nowMs = this.#truth.now();
+    return this.#suspendedMs + nowMs - (this.#suspendedSinceMs ?? nowMs);
+  }
+
+  /** Whether the process was suspended, and may not have found that out. */
+  get isStale(): boolean {
+    return this.#truth.now() < this.#staleUntilMs;
   }
 
   get isDead(): boolean {
@@ -80,6 +101,17 @@ export class SimulatedProcess {
       this.#isFrozen = false;
       continued();
       this.#thaw();
+    });
+  }
+
+  /** @param staleMs the longest time for which the process does not find out that it was suspended */
+  suspend(staleMs: number, continued: () => void): void {
+    this.#suspendedSinceMs = this.#truth.now();
+    this.freeze(() => {
+      this.#suspendedMs = this.#stoodMs;
+      this.#suspendedSinceMs = undefined;
+      this.#staleUntilMs = this.#truth.now() + staleMs;
+      continued();
     });
   }
 

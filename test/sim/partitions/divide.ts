@@ -13,8 +13,10 @@ const WAIT_MAX_MS = 60_000;
 const JOINS_MAX = 3;
 /** Longer than an outage, a lease, and the moves after them. */
 const REST_MS = 90_000;
-/** Longer than the 20 leases for which a heartbeat remains after a fault, on the slowest clock. */
-const FORGET_MS = 400_000;
+/** Longer than twice the 20 leases for which a heartbeat remains after a fault, on the slowest clock. */
+const FORGET_MS = 800_000;
+/** Longer than the 20 leases, on the slowest clock: the first deletions fail. */
+const UNDELETABLE_MS = 390_000;
 /** Changes until the last member has joined: they take longer than joins and fault. */
 const CHANGES = 600;
 /** Changes of each key that are counted. */
@@ -33,6 +35,7 @@ export async function divide(seed: number, mutant?: Mutant): Promise<readonly st
   if (world.lost > 0) violations.push(`${world.lost} works were lost without a fault`);
   const struck = world.present[Math.floor(random() * world.present.length)];
   const forgottenMs = world.truth.now() + FORGET_MS;
+  if (seed % 2 === 0) world.store.undeletableUntilMs = world.truth.now() + UNDELETABLE_MS;
   if (struck) world.strike(struck);
   await pass(world, random() * REST_MS);
   world.join();

@@ -24,6 +24,14 @@ const AFTER_JOIN_MS = 60_000;
 /** Longer than a move, and shorter than the time after a join. */
 export const FILL_MS = 20_000;
 
+/** Ends of a member that fails again and again. */
+const CRASHES = 15;
+/** Longest time in all without work on a partition: a few leases, of which the first ends are not known before. */
+export const IDLE_MAX_MS = 75_000;
+
+/** A drain, two leases and a move, with the slowest clock. */
+const GIVE_UP_MAX_MS = 80_000;
+
 /** Later than the first renewals. */
 const LATE_MAX_MS = 3000;
 
@@ -78,6 +86,66 @@ async function joined(world: World, isIdle: (partition: number) => boolean): Pro
     return false;
   });
   return longestMs;
+}
+
+/** A machine is suspended, and another member restarts after that. @returns what went wrong */
+export async function restartAfterSuspension(seed: number): Promise<readonly string[]> {
+  const world = new World(seed, undefined, { weather: 'calm' });
+  const { violations } = world;
+  const areServed = (): boolean => ALL.every((partition) => world.isServed(partition));
+  await pass(world, TAKEOVER_LIMIT_MS, areServed);
+  const [suspended, other] = world.present;
+  if (suspended) world.suspend(suspended);
+  await pass(world, TAKEOVER_LIMIT_MS, () => suspended?.isFrozen === false && world.random() < 0.01);
+  other?.process.run(() => other.stop.abort());
+  await pass(world, TAKEOVER_LIMIT_MS, () => other?.hasEnded === true);
+  world.join(other?.process.identity);
+  const isWell = (): boolean => areServed() && world.isBalanced;
+  if (!(await pass(world, TAKEOVER_LIMIT_MS, isWell)) || violations.length > 0)
+    violations.push('the group does not come to rest');
+  return violations;
+}
+
+/** A member joins a group in which another member does not see the Leases. @returns what went wrong */
+export async function joinUnseen(seed: number, mutant?: Mutant): Promise<readonly string[]> {
+  const world = new World(seed, mutant, { weather: 'calm', members: 2 });
+  await pass(world, TAKEOVER_LIMIT_MS, () => ALL.every((partition) => world.isServed(partition)));
+  world.present[0]?.breakWatch(GIVE_UP_MAX_MS);
+  world.join();
+  const isActive = (): boolean =>
+    world.members.at(-1)?.member.states.some(({ kind }) => kind === 'active') === true;
+  if (!(await pass(world, GIVE_UP_MAX_MS, isActive))) world.violations.push('the member has no partition');
+  return world.violations;
+}
+
+/**
+ * A member is killed again and again soon after its start, and comes back, under its name or under a new name.
+ *
+ * @returns the longest time in all for which no member worked on a partition
+ */
+export async function crashLoop(seed: number, mutant?: Mutant): Promise<Join> {
+  const world = new World(seed, mutant, { weather: 'calm', members: 2 });
+  const { truth, random, violations } = world;
+  await pass(world, TAKEOVER_LIMIT_MS, () => ALL.every((partition) => world.isServed(partition)));
+  const hasName = random() < 0.5;
+  const upMs = 5000 + random() * 7000;
+  const downMs = 2000 + random() * 4000;
+  const idleMs = ALL.map(() => 0);
+  let lastMs = truth.now();
+  for (let crash = 0; crash < CRASHES; crash++) {
+    world.join(hasName ? 'crashing' : undefined);
+    const crashing = world.members.at(-1);
+    for (const forMs of [upMs, downMs]) {
+      await pass(world, forMs, () => {
+        for (const partition of ALL.filter((each) => !world.isServed(each)))
+          idleMs[partition] = (idleMs[partition] ?? 0) + truth.now() - lastMs;
+        lastMs = truth.now();
+        return false;
+      });
+      crashing?.process.kill();
+    }
+  }
+  return { violations, idleMs: Math.max(...idleMs) };
 }
 
 /** A group of one, whose timers are late, as on a busy machine. @returns what went wrong */

@@ -107,13 +107,14 @@ export class Keys {
     const version = known.get(key) ?? 0;
     const before = this.#worked[key] ?? 0;
     const what = `${process.identity} works on key ${key} at ${version}`;
-    if (version < before) this.violations.push(`${what} after a work at ${before}`);
+    if (version < before && !process.isStale) this.violations.push(`${what} after a work at ${before}`);
     for (const other of this.#watches) {
-      if (other === watch || !other.busy.has(key) || other.process.isDead || other.tenure.signal.aborted)
+      const isOver = other.process.isDead || other.tenure.signal.aborted;
+      if (other === watch || isOver || !other.busy.has(key) || process.isStale || other.process.isStale)
         continue;
       this.violations.push(`${what} while ${other.process.identity} does`);
     }
-    this.#worked[key] = version;
+    this.#worked[key] = Math.max(version, before);
     busy.add(key);
     process.clock.schedule(this.#random() * WORK_MAX_MS, () => {
       busy.delete(key);

@@ -1,7 +1,8 @@
 /**
- * A life of a group from a seed: members come, leave, are killed, frozen and cut off, their watches break, leases are deleted, and
- * the network is slow and loses requests and answers, while clocks run at rates of their own. Then everything is calm. Judged:
- * no two members work on a partition by their signals, epochs grow, and in the calm every partition is worked on soon.
+ * A life of a group from a seed: members come, leave, are killed, frozen, suspended and cut off, their watches break, leases are
+ * deleted and edited, and the network is slow and loses requests and answers, while clocks run at rates of their own. Then
+ * everything is calm. Judged: no two members work on a partition by their signals, epochs grow, and in the calm every partition is
+ * worked on soon.
  */
 import { FakeClock, seededRandom } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Random } from '../../../src/base/clock.ts';
@@ -10,6 +11,7 @@ import type { step } from '../../../src/controller/leader-election/election-step
 import type { memberStep } from '../../../src/partitions/member-step.ts';
 import { PartitionMember } from '../../../src/partitions/partition-member.ts';
 import type { Tenure } from '../../../src/partitions/tenure.ts';
+import type { LeaderElectionRecord } from '../../../src/controller/index.ts';
 import { SimulatedProcess } from '../election/process.ts';
 import { Keys } from './keys.ts';
 import { LeaseStore } from './store.ts';
@@ -38,9 +40,21 @@ const MEMBERS = 3;
 const MEMBERS_MAX = 6;
 const STORM_MS = 150_000;
 const CALM_MS = 60_000;
+/** Longest youth of a member whose identity ended again and again, and the moves after it, with the slowest clock. */
+const BALANCE_MS = 450_000;
 const OUTAGE_MAX_MS = 30_000;
 const PROMISE_HOPS = 12;
 const LATE_MAX_MS = 2000;
+/** A renewal and its requests in calm weather, with the slowest clock. */
+const RENEWAL_MAX_MS = 3000;
+/** Edits of a heartbeat by a person. */
+const EDITS: readonly ((note: object, division: string) => Partial<LeaderElectionRecord>)[] = [
+  () => ({ holderIdentity: '' }),
+  () => ({ holderIdentity: 'm' }),
+  () => ({ leaseDurationSeconds: 1 }),
+  () => ({ holderIdentity: '', leaseDurationSeconds: 1 }),
+  (note, division) => ({ note: JSON.stringify({ ...note, division }) }),
+];
 
 class Member {
   readonly process: SimulatedProcess;
@@ -62,7 +76,7 @@ class Member {
       rules: { ...TIMES, drainTimeoutMs: 20_000, partitionCount: PARTITIONS, division: 'uid' },
       lockOf: (name) => store.lockOf(this.process, name),
       work: (tenure) => this.#work(world, tenure),
-      forget: (name) => store.delete(name),
+      forget: (name, version) => void store.forget(this.process, name, version),
       onChanged: () => undefined,
       onError: () => undefined,
       shutdownTimeoutMs: 60_000,
@@ -77,7 +91,9 @@ class Member {
     });
     void this.member
       .run(this.stop.signal)
-      .catch(() => undefined)
+      .catch((error: unknown) => {
+        if (!this.isGone) world.violations.push(`${identity} has ended: ${String(error)}`);
+      })
       .finally(() => (this.hasEnded = true));
   }
 
@@ -87,13 +103,14 @@ class Member {
 
   isWorking(partition: number): boolean {
     const tenure = this.works.get(partition);
-    return tenure !== undefined && !this.process.isDead && !this.isFrozen && !tenure.signal.aborted;
+    const { isDead, isStale } = this.process;
+    return tenure !== undefined && !isDead && !isStale && !this.isFrozen && !tenure.signal.aborted;
   }
 
   async #work(world: World, tenure: Tenure): Promise<void> {
     const { partition, drainSignal } = tenure;
     const { random } = world;
-    world.begin(partition, tenure.epoch);
+    world.begin(partition, tenure.epoch, this.process.isStale);
     if (this.works.has(partition)) world.violations.push(`two works of one member on partition ${partition}`);
     this.works.set(partition, tenure);
     const close = world.keys.open(this.process, tenure);
@@ -138,6 +155,8 @@ export class World {
   readonly lateMaxMs: number;
   /** Time of a member for its first list. */
   readonly fillMs: number;
+  /** Longest time for which a member that was suspended does not find out that it is over. */
+  readonly staleMs: number;
   begun = 0;
   lost = 0;
   handedOver = 0;
@@ -152,6 +171,7 @@ export class World {
     const isStormy = weather === 'storm';
     this.slowShare = isStormy ? 0.1 : 0;
     if (isStormy) this.store.badShare = this.random() < 0.4 ? 0 : this.random() * 0.4;
+    this.staleMs = isStormy ? TIMES.renewDeadlineMs / (1 - DEVIATION) : RENEWAL_MAX_MS;
     const isChurning = this.random() < 0.2;
     const isBusy = isStormy && this.random() < 0.3;
     this.lateMaxMs = options.lateMaxMs ?? (isBusy ? LATE_MAX_MS : 0);
@@ -164,12 +184,13 @@ export class World {
     this.members.push(new Member(this, identity, this.#mutant));
   }
 
-  begin(partition: number, epoch: number): void {
+  /** @param isStale whether the claim may be older than a suspension */
+  begin(partition: number, epoch: number, isStale: boolean): void {
     this.begun++;
     const last = this.#epochs[partition] ?? -1;
-    if (epoch <= last && !this.#deleted.has(partition))
+    if (epoch <= last && !this.#deleted.has(partition) && !isStale)
       this.violations.push(`partition ${partition} has epoch ${epoch} after ${last}`);
-    this.#epochs[partition] = epoch;
+    this.#epochs[partition] = isStale ? Math.max(epoch, last) : epoch;
   }
 
   get present(): readonly Member[] {
@@ -225,7 +246,7 @@ export class World {
 
   strike(member: Member): void {
     const { process, stop } = member;
-    switch (Math.floor(this.random() * 8)) {
+    switch (Math.floor(this.random() * 11)) {
       case 0:
         return process.kill();
       case 1:
@@ -233,6 +254,11 @@ export class World {
       case 2:
       case 3:
         return this.#freeze(member);
+      case 8:
+      case 9:
+        return this.suspend(member);
+      case 10:
+        return this.#edit();
       case 4:
         return process.cutOff();
       case 5:
@@ -246,14 +272,32 @@ export class World {
     }
   }
 
-  #freeze(member: Member): void {
+  suspend(member: Member): void {
+    this.#freeze(member, true);
+  }
+
+  #freeze(member: Member, isSuspended = false): void {
     if (member.isFrozen) return;
     member.isFrozen = true;
-    member.process.freeze(() => {
+    const continued = (): void => {
       member.isFrozen = false;
       // Code that asks its signal runs before all timers.
       this.judge();
-    });
+    };
+    if (isSuspended) member.process.suspend(this.staleMs, continued);
+    else member.process.freeze(continued);
+  }
+
+  #edit(): void {
+    const names = this.store.names.filter((name) => name.includes('-member-'));
+    const change = EDITS[Math.floor(this.random() * EDITS.length)];
+    const name = names[Math.floor(this.random() * names.length)] ?? '';
+    // A second version with a wrong division counts.
+    this.store.edit(name, ({ note = '' }) =>
+      note.includes('"division":"uid"')
+        ? change?.(JSON.parse(note) as object, `${this.truth.now()}`)
+        : undefined,
+    );
   }
 
   #delete(): void {
@@ -270,12 +314,13 @@ export async function live(seed: number, mutant?: Mutant): Promise<Life> {
   const world = new World(seed, mutant);
   const { truth, violations } = world;
   const missing = new Set(Array.from({ length: PARTITIONS }, (_, partition) => partition));
-  while (violations.length === 0 && truth.now() < STORM_MS + 2 * CALM_MS) {
+  while (violations.length === 0 && truth.now() < STORM_MS + BALANCE_MS) {
     if (truth.now() >= STORM_MS) {
       world.store.badShare = 0;
       if (world.present.length === 0) world.join();
       for (const partition of missing) if (world.isServed(partition)) missing.delete(partition);
       if (missing.size === 0 && world.isBalanced) break;
+      if (missing.size > 0 && truth.now() >= STORM_MS + 2 * CALM_MS) break;
     }
     if (!(await world.advance())) break;
   }
@@ -284,7 +329,7 @@ export async function live(seed: number, mutant?: Mutant): Promise<Life> {
       `partitions ${[...missing].join(', ')} are not worked on ${2 * CALM_MS} ms after the storm`,
     );
   if (violations.length === 0 && !world.isBalanced)
-    violations.push(`the members do not own equally many partitions ${2 * CALM_MS} ms after the storm`);
+    violations.push(`the members do not own equally many partitions ${BALANCE_MS} ms after the storm`);
   const { begun, lost, handedOver } = world;
   return { violations, begun, lost, handedOver };
 }

@@ -1,4 +1,5 @@
 /** Wrong rules of a group, each a wrapper of the right ones, which the simulator must find. */
+import type { LeaderElectionRecord } from '../../../src/controller/index.ts';
 import type { ElectionState } from '../../../src/controller/leader-election/election-state.ts';
 import { step } from '../../../src/controller/leader-election/election-step.ts';
 import type { Peer } from '../../../src/partitions/member-state.ts';
@@ -34,10 +35,28 @@ function withPeers(change: (peer: Peer, nowMs: number) => Peer): typeof memberSt
   };
 }
 
+/** Changes the heartbeats that a member sees. */
+function withHeartbeats(change: (record: LeaderElectionRecord) => LeaderElectionRecord): typeof memberStep {
+  return (before, event, moment, rules) => {
+    if (event.type !== 'saw-heartbeat' || !event.stored) return memberStep(before, event, moment, rules);
+    const stored = { ...event.stored, record: change(event.stored.record) };
+    return memberStep(before, { ...event, stored }, moment, rules);
+  };
+}
+
 /** Breaks no promise of a storm: joins in calm weather show it. */
 export const WITHOUT_OVERDUE: Mutant = {
   title: 'a heartbeat that was never seen renewed counts as renewed',
   step: withPeers((peer) => ({ ...peer, renewal: 'seen' })),
+};
+
+/** Breaks no promise of a storm, which is short: only a member that fails again and again shows it. */
+export const WITHOUT_YOUTH: Mutant = {
+  title: 'the ends of a member count for nothing',
+  step: (before, event, moment, rules) => {
+    const { state, effects } = memberStep(before, event, moment, rules);
+    return { state: { ...state, youngUntilMs: undefined }, effects };
+  },
 };
 
 /** Breaks no promise while other members have ticks due: a member alone shows it. */
@@ -72,6 +91,14 @@ export const MUTANTS_OF_A_DIVISION: readonly Mutant[] = [
         effects: effects.filter((effect) => effect.type !== 'end-work' || effect.why !== 'lost'),
       };
     },
+  },
+  {
+    title: 'a deletion that failed is not repeated',
+    step: withPeers((peer, nowMs) =>
+      peer.kind === 'gone' && peer.dueMs > nowMs && peer.dueMs - peer.atMs > 400_000
+        ? { ...peer, dueMs: Infinity }
+        : peer,
+    ),
   },
   {
     title: 'the heartbeat of a member that is gone stays',
@@ -109,21 +136,37 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    title: 'a member is taken for gone before a lease has passed',
-    step: withPeers((peer) => (peer.kind === 'seen' ? { ...peer, atMs: -Infinity } : peer)),
+    title: 'a member is deposed before a lease has passed',
+    step: withPeers((peer) => (peer.kind === 'seen' ? { ...peer, dueMs: -Infinity } : peer)),
   },
   {
-    title: 'the server is not asked whether the heartbeat has changed',
-    step: withPeers((peer) => (peer.kind === 'asked' ? { ...peer, kind: 'gone' } : peer)),
+    title: 'a verdict is not written, and other members do not see it',
+    step: (before, event, moment, rules) => {
+      const { state, effects } = memberStep(before, event, moment, rules);
+      const peers = new Map(state.peers);
+      for (const effect of effects) {
+        const peer = effect.type === 'depose' ? peers.get(effect.id) : undefined;
+        if (effect.type === 'depose' && peer)
+          peers.set(effect.id, { ...peer, kind: 'gone', dueMs: Infinity });
+      }
+      for (const [id, { kind, dueMs }] of before.peers) {
+        const peer = peers.get(id);
+        if (peer && kind === 'gone' && dueMs === Infinity) peers.set(id, { ...peer, kind, dueMs });
+      }
+      const others = effects.filter(({ type }) => type !== 'depose');
+      return { state: { ...state, peers, owners: state.owners }, effects: others };
+    },
   },
   {
     title: 'any answer confirms that a member is gone',
     step: (before, event, moment, rules) => {
-      const peer = event.type === 'confirmed' ? before.peers.get(event.id) : undefined;
-      if (event.type !== 'confirmed' || peer?.kind !== 'asked')
-        return memberStep(before, event, moment, rules);
-      const peers = new Map(before.peers).set(event.id, { ...peer, kind: 'gone' });
-      return memberStep({ ...before, peers, owners: undefined }, { type: 'tick' }, moment, rules);
+      const { state, effects } = memberStep(before, event, moment, rules);
+      const id = event.type === 'saw-heartbeat' ? event.id : '';
+      const [was, is] = [before.peers.get(id), state.peers.get(id)];
+      // A life that is about to be deposed is due sooner than one whose heartbeat was seen.
+      const isAsked = was?.kind === 'seen' && was.dueMs > was.atMs + rules.leaseDurationMs;
+      if (!isAsked || !is) return { state, effects };
+      return { state: { ...state, peers: new Map(state.peers).set(id, { ...is, kind: 'gone' }) }, effects };
     },
   },
   {
@@ -135,6 +178,43 @@ export const MUTANTS: readonly Mutant[] = [
       const peers = new Map(before.peers).set(event.id, { ...peer, kind: 'gone' });
       return memberStep({ ...before, peers, owners: undefined }, { type: 'tick' }, moment, rules);
     },
+  },
+  {
+    title: 'a heartbeat that another program emptied counts as over',
+    step: withHeartbeats((record) =>
+      record.holderIdentity === '' ? { ...record, note: JSON.stringify({ isOver: true }) } : record,
+    ),
+  },
+  {
+    title: 'a life whose heartbeat was emptied goes on',
+    electionStep: (before, event, moment, rules) => {
+      const { record } = (event.type === 'answered' && event.stored) || {};
+      if (event.type !== 'answered' || !event.stored || record?.holderIdentity !== 'nobody')
+        return step(before, event, moment, rules);
+      const stored = { ...event.stored, record: { ...record, holderIdentity: '' } };
+      return step(before, { ...event, stored }, moment, rules);
+    },
+  },
+  {
+    title: 'a life of which another member has taken a partition goes on',
+    step: (before, event, moment, rules) => {
+      const { state, effects } = memberStep(before, event, moment, rules);
+      return effects.some(({ type }) => type === 'end-life')
+        ? { state: { ...before, decidedMs: moment.nowMs }, effects: [] }
+        : { state, effects };
+    },
+  },
+  {
+    title: 'a division that another program wrote is the word of the life',
+    step: withPeers((peer) => ({ ...peer, renewal: 'seen' })),
+  },
+  {
+    title: 'a duration of a second that another program wrote shortens the wait',
+    step: withPeers((peer) =>
+      peer.kind === 'seen' && peer.heartbeat.durationMs === 1000
+        ? { ...peer, dueMs: Math.min(peer.dueMs, peer.atMs + 1000) }
+        : peer,
+    ),
   },
   {
     title: 'a partition is released before its work has ended',
@@ -153,8 +233,11 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    title: 'a member never finds that another one is gone',
-    step: withPeers((peer, nowMs) => (peer.kind === 'asked' ? { ...peer, kind: 'seen', atMs: nowMs } : peer)),
+    title: 'a member never deposes another one',
+    step: (before, event, moment, rules) => {
+      const { state, effects } = memberStep(before, event, moment, rules);
+      return { state, effects: effects.filter(({ type }) => type !== 'depose') };
+    },
   },
   { title: 'the server replaces versions that were not read', isServerCareless: true },
 ];

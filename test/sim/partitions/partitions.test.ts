@@ -2,14 +2,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DIVISIONS, divide } from './divide.ts';
-import { FILL_MS, JOINS, MOVE_MAX_MS, beginAlone, joinAfterKill, joinSlowly } from './join.ts';
+import {
+  FILL_MS,
+  JOINS,
+  MOVE_MAX_MS,
+  IDLE_MAX_MS,
+  beginAlone,
+  crashLoop,
+  joinAfterKill,
+  joinSlowly,
+  joinUnseen,
+  restartAfterSuspension,
+} from './join.ts';
 import { live } from './life.ts';
 import { runLives } from './lives.ts';
 
 /** `SEEDS=5000` makes the run longer. */
 const SEEDS = Number(process.env['SEEDS'] ?? 40);
 
-test('C228 C230 C233 a partition has a single owner at a time, with the greatest epoch, under faults of network and members', async () => {
+test('C228 C230 C233 C460 a partition has a single owner at a time, with the greatest epoch, under faults of network and members', async () => {
   const { lives, begun, lost, handedOver, violations } = await runLives(SEEDS);
   assert.deepEqual(violations, []);
   assert.equal(lives, SEEDS);
@@ -21,6 +32,23 @@ test('C440 a partition that moves to a joining member does not wait for a lease,
     const { violations, idleMs } = await joinAfterKill(seed);
     assert.deepEqual(violations, [], `seed ${seed}`);
     assert.ok(idleMs < MOVE_MAX_MS, `seed ${seed}: ${idleMs} ms`);
+  }
+});
+
+test('C460 C233 every partition is served when another member restarts after a machine was suspended', async () => {
+  for (let seed = 1; seed <= JOINS; seed++)
+    assert.deepEqual(await restartAfterSuspension(seed), [], `seed ${seed}`);
+});
+
+test('C447 a member that joins has a partition although another member does not see it', async () => {
+  for (let seed = 1; seed <= 5; seed++) assert.deepEqual(await joinUnseen(seed), [], `seed ${seed}`);
+});
+
+test('C461 a member that is killed again and again soon after its start keeps no partition from the others', async () => {
+  for (let seed = 1; seed <= JOINS; seed++) {
+    const { violations, idleMs } = await crashLoop(seed);
+    assert.deepEqual(violations, [], `seed ${seed}`);
+    assert.ok(idleMs < IDLE_MAX_MS, `seed ${seed}: ${idleMs} ms`);
   }
 });
 

@@ -1,6 +1,6 @@
 /**
- * The Leases of a group behind a bad network: requests and answers are slow or lost, and each member's watch lags, or stops for a
- * while. All times are true times.
+ * The Leases of a group behind a bad network: requests and answers are slow or lost, each member's watch lags, or stops for a
+ * while, and other programs edit Leases. All times are true times.
  */
 import type { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import type { Random } from '../../../src/base/clock.ts';
@@ -31,6 +31,8 @@ export class LeaseStore {
   #version = 0;
   /** Share of requests and answers that are lost, and of slow ones. */
   badShare = 0;
+  /** Time until which the server refuses deletions. */
+  undeletableUntilMs = 0;
   /** Whether a version that was not read can be replaced. Only in a mutant. */
   isCareless = false;
   /** Requests, by the process that sent them. */
@@ -64,14 +66,27 @@ export class LeaseStore {
     if (this.#leases.delete(name)) this.#changed(name);
   }
 
+  /** Edits a lease, as a person does. */
+  edit(
+    name: string,
+    change: (record: LeaderElectionRecord) => Partial<LeaderElectionRecord> | undefined,
+  ): void {
+    const stored = this.#leases.get(name);
+    const changes = stored && change(stored.record);
+    if (changes) this.#write(name, stored, { ...stored.record, ...changes });
+  }
+
+  /** Deletes a lease in a version. */
+  async forget(process: SimulatedProcess, name: string, version: string): Promise<void> {
+    await this.#send(process, () => {
+      const isRefused = this.#truth.now() < this.undeletableUntilMs;
+      if (!isRefused && this.#leases.get(name)?.source === version) this.delete(name);
+    });
+  }
+
   lockOf(process: SimulatedProcess, name: string): ResourceLock {
-    const write = async (
-      read: StoredRecord | undefined,
-      record: LeaderElectionRecord,
-    ): Promise<StoredRecord> => {
-      const written = { ...record, renewTime: String(process.wallMs()) };
-      return this.#send(process, () => this.#write(name, read, written));
-    };
+    const write = (read: StoredRecord | undefined, record: LeaderElectionRecord): Promise<StoredRecord> =>
+      this.#send(process, () => this.#write(name, read, record));
     return {
       identity: process.identity,
       describe: () => name,

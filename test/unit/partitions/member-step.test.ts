@@ -6,6 +6,7 @@ import { KubeloomError } from '../../../src/index.ts';
 import { dueMs } from '../../../src/partitions/decide.ts';
 import { newMember } from '../../../src/partitions/member-state.ts';
 import type { MemberEvent, MemberRules, MemberState } from '../../../src/partitions/member-state.ts';
+import { noteOf } from '../../../src/partitions/member-turn.ts';
 import { memberStep } from '../../../src/partitions/member-step.ts';
 
 const RULES: MemberRules = {
@@ -23,21 +24,32 @@ function stored(version: number, holderIdentity: string, leaseTransitions = 0, n
   return { record: note ? { ...record, note: JSON.stringify(note) } : record, source: String(version) };
 }
 
+/** A heartbeat that a member deposed. */
+function over(version: number): StoredRecord {
+  return stored(version, '', 0, { division: 'uid-1', isOver: true });
+}
+
 /** A member that is alive from time 0 on, and has seen its own heartbeat. */
 class Subject {
   state: MemberState;
   untilMs = Infinity;
-  /** The time that the last question to the server has. */
-  sinceMs = NaN;
   readonly #id: string;
   readonly #rules: MemberRules;
 
   /** @param order `answer first` or `watch first` @param holds what another member holds that was there before */
-  constructor(id = 'me.x.1', order = 'answer first', holds?: object, rules = RULES) {
+  constructor(
+    id = 'me.x.1',
+    order = 'answer first',
+    holds?: object,
+    rules = RULES,
+    ends: readonly (readonly [string, object])[] = [],
+  ) {
     this.#id = id;
     this.#rules = rules;
     this.state = newMember(rules, 0);
     if (holds) this.sees(0, 'other.y.1', 2, { division: 'uid-1', holds });
+    for (const [life, note] of ends)
+      this.at(0, { type: 'saw-heartbeat', id: life, stored: stored(2, '', 0, note) });
     const lived = { type: 'lived', id } as const;
     const seen = { type: 'saw-heartbeat', id, stored: stored(1, id) } as const;
     for (const event of order === 'answer first' ? [lived, seen] : [seen, lived]) this.at(0, event);
@@ -49,8 +61,7 @@ class Subject {
     const { state, effects } = memberStep(this.state, event, now, this.#rules);
     this.state = state;
     return effects.map((effect) => {
-      if (effect.type === 'confirm') this.sinceMs = effect.sinceMs;
-      if (effect.type === 'confirm') return `confirm ${effect.id}`;
+      if (effect.type === 'depose') return `depose ${effect.id} ${effect.heartbeat.version}`;
       if (effect.type === 'claim' || effect.type === 'restore') return `${effect.type} ${effect.epoch}`;
       if (effect.type === 'forget') return `forget ${effect.version}`;
       return effect.type === 'end-work' ? `end-work: ${effect.why}` : effect.type;
@@ -73,9 +84,9 @@ class Subject {
     return this.at(nowMs, { type: 'claimed', partition: 0, id: this.#id, stored: lease });
   }
 
-  /** The server answers the last question, or an earlier one. */
-  answered(nowMs: number, heartbeat: StoredRecord | undefined, sinceMs = this.sinceMs): string[] {
-    return this.at(nowMs, { type: 'confirmed', id: 'other.y.1', sinceMs, stored: heartbeat });
+  /** The heartbeat of the other life is over. */
+  deposed(nowMs: number, version: number): string[] {
+    return this.at(nowMs, { type: 'saw-heartbeat', id: 'other.y.1', stored: over(version) });
   }
 
   get kind(): string | undefined {
@@ -117,7 +128,13 @@ describe('a member', () => {
       const subject = new Subject();
       subject.at(100, { type: 'saw-heartbeat', id: 'other.y.1', stored: stored(2, 'other.y.1', 0, note) });
       const { heartbeat } = subject.state.peers.get('other.y.1') ?? {};
-      assert.deepEqual(heartbeat?.note, { division: '', isLeaving: false, holds: {}, cannotTake: {} });
+      assert.deepEqual(heartbeat?.note, {
+        division: '',
+        isLeaving: false,
+        isOver: false,
+        holds: {},
+        cannotTake: {},
+      });
     });
 
   test('C442 still has a tick due when an event that decides nothing comes before the late timer', () => {
@@ -131,34 +148,65 @@ describe('a member', () => {
     assert.equal(dueMs(subject.state, RULES), undefined);
   });
 
-  test('C228 takes a partition when one version of the heartbeat was seen for a whole lease, and the server still has it', () => {
+  test('C228 deposes a life whose heartbeat had one version for a whole lease, and takes its partition when the server says that it is over', () => {
     const subject = beside();
     assert.deepEqual(subject.tick(15_099), []);
-    assert.deepEqual(subject.tick(15_100), ['confirm other.y.1']);
-    const newer = stored(9, 'other.y.1');
-    assert.deepEqual(subject.answered(15_200, newer), []);
+    assert.deepEqual(subject.tick(15_100), ['depose other.y.1 2']);
+    // A renewal came before.
+    assert.deepEqual(subject.sees(15_200, 'other.y.1', 9, { division: 'uid-1', cannotTake: { 0: 't' } }), []);
     assert.deepEqual(subject.tick(30_199), []);
-    assert.deepEqual(subject.tick(30_200), ['confirm other.y.1']);
-    assert.deepEqual(subject.answered(30_300, newer), ['claim 8']);
+    assert.deepEqual(subject.tick(30_200), ['depose other.y.1 9']);
+    assert.deepEqual(subject.deposed(30_300, 10), ['claim 8']);
+    // The watch lags behind the answer.
+    subject.sees(30_400, 'other.y.1', 9);
+    assert.equal(subject.state.peers.get('other.y.1')?.kind, 'gone');
   });
 
-  test('C228 asks again when the server did not answer', () => {
+  test('C460 deposes again when no answer came', () => {
     const subject = beside();
-    subject.tick(15_100);
-    const { sinceMs } = subject;
-    assert.deepEqual(subject.at(15_200, { type: 'not-confirmed', id: 'other.y.1', sinceMs }), []);
-    assert.deepEqual(subject.tick(17_200), ['confirm other.y.1']);
+    subject.tick(14_000);
+    for (const nowMs of [15_100, 20_100, 25_100]) {
+      assert.equal(dueMs(subject.state, RULES), nowMs);
+      assert.deepEqual(subject.tick(nowMs), ['depose other.y.1 2']);
+    }
   });
 
-  test('C228 takes nothing because of an answer that is older than the lease for which it waited', () => {
-    const subject = beside();
-    subject.tick(15_100);
-    const { sinceMs } = subject;
-    subject.sees(15_200, 'other.y.1', 9);
-    assert.deepEqual(subject.tick(30_200), ['confirm other.y.1']);
-    const answer = stored(9, 'other.y.1');
-    assert.deepEqual(subject.answered(30_201, answer, sinceMs), []);
-    assert.deepEqual(subject.answered(30_202, answer), ['claim 8']);
+  test('C460 leaves a life alone for a lease after another program has edited its heartbeat', () => {
+    const note = { division: 'uid-1', cannotTake: { 0: 't' }, holds: { 0: [7, true] } };
+    for (const edited of [
+      stored(9, '', 0, note),
+      stored(9, 'me.x.1', 0, note),
+      stored(9, 'other.y.1', 0, note),
+    ]) {
+      for (const leaseDurationSeconds of [1, 2 ** 31 - 1]) {
+        const subject = beside();
+        const heartbeat = { ...edited, record: { ...edited.record, leaseDurationSeconds } };
+        assert.deepEqual(subject.at(1000, { type: 'saw-heartbeat', id: 'other.y.1', stored: heartbeat }), []);
+        assert.deepEqual(subject.tick(15_999), []);
+        assert.deepEqual(subject.tick(16_000), ['depose other.y.1 9']);
+      }
+    }
+  });
+
+  test('C460 is over, with all partitions, when another life has taken one of them', () => {
+    const subject = new Subject('me.x.1', 'answer first', undefined, { ...RULES, partitionCount: 2 });
+    subject.tick(250);
+    for (const partition of [0, 1])
+      subject.at(260, { type: 'claimed', partition, id: 'me.x.1', stored: stored(2, 'me.x.1', 4) });
+    const lost = ['end-work: lost', 'renew'];
+    assert.deepEqual(subject.seesLease(300, stored(3, 'other.y.1', 5)), ['end-life', ...lost, ...lost]);
+    assert.deepEqual(subject.state.life, { kind: 'none' });
+    assert.deepEqual(subject.at(301, { type: 'died' }), []);
+  });
+
+  test('takes a partition whose Lease names no life when another program has not changed the Lease for a lease', () => {
+    const subject = new Subject();
+    for (const version of [3, 4])
+      subject.seesLease(50 * version, stored(version, 'web_0 of another program', 7));
+    subject.tick(250);
+    assert.equal(dueMs(subject.state, RULES), 15_200);
+    assert.deepEqual(subject.tick(15_199), []);
+    assert.deepEqual(subject.tick(15_200), ['claim 8']);
   });
 
   test('takes part at once when its watch is faster than the answer to its first write, and does not request its own heartbeat', () => {
@@ -172,8 +220,8 @@ describe('a member', () => {
     const subject = beside();
     assert.deepEqual(subject.at(10_000, { type: 'saw-heartbeat', id: 'other.y.1', stored: undefined }), []);
     assert.deepEqual(subject.tick(24_999), []);
-    assert.deepEqual(subject.tick(25_000), ['confirm other.y.1']);
-    assert.deepEqual(subject.answered(25_100, undefined), ['claim 8']);
+    assert.deepEqual(subject.tick(25_000), ['depose other.y.1 undefined']);
+    assert.deepEqual(subject.deposed(25_100, 9), ['claim 8']);
   });
 
   test('C228 leaves a partition alone whose lease was deleted while its owner lives', () => {
@@ -207,13 +255,20 @@ describe('a member', () => {
     assert.deepEqual(subject.tick(2700), ['claim 2']);
   });
 
-  test('removes the heartbeat of its own former life, in the version that it has seen last', () => {
+  test('C460 deposes its own former life, and removes the heartbeat later, again if the deletion fails', () => {
     const subject = new Subject();
     subject.sees(2000, 'me.x.1', 5);
     subject.at(20_000, { type: 'died' });
     subject.at(20_100, { type: 'lived', id: 'me.x.2' });
-    assert.ok(!subject.tick(319_999).includes('forget 5'));
-    assert.ok(subject.tick(320_000).includes('forget 5'));
+    subject.sees(20_100, 'me.x.2', 6);
+    assert.ok(subject.tick(35_000).includes('depose me.x.1 5'));
+    subject.at(35_100, { type: 'saw-heartbeat', id: 'me.x.1', stored: over(7) });
+    for (const nowMs of [335_100, 635_100]) {
+      assert.ok(!subject.tick(nowMs - 1).includes('forget 7'));
+      assert.ok(subject.tick(nowMs).includes('forget 7'));
+    }
+    subject.at(635_200, { type: 'saw-heartbeat', id: 'me.x.1', stored: undefined });
+    assert.equal(subject.state.peers.size, 0);
   });
 
   test('C228 waits for a whole lease before it takes a partition without a lease in a group that others work in', () => {
@@ -249,11 +304,6 @@ describe('a member', () => {
     subject.at(20_020, { type: 'lived', id: 'me.x.2' });
     subject.sees(20_030, 'me.x.2', 5);
     assert.deepEqual(subject.tick(20_280), ['claim 5']);
-  });
-
-  test('C228 loses a partition whose lease names another owner', () => {
-    const subject = owner();
-    assert.deepEqual(subject.seesLease(300, stored(3, 'other.y.1', 5)), ['end-work: lost', 'renew']);
   });
 
   test('C233 claims again after a claim that failed, and takes what another member has released', () => {
@@ -338,7 +388,58 @@ describe('a member', () => {
     subject.seesLease(20, stored(2, 'peer-0.x.1', 3));
     for (const nowMs of [4010, 15_009]) assert.deepEqual(subject.tick(nowMs), []);
     assert.deepEqual(subject.state.owners, ['me-0.x.1']);
-    assert.deepEqual(subject.tick(15_010), ['confirm peer-0.x.1']);
+    assert.deepEqual(subject.tick(15_010), ['depose peer-0.x.1 1']);
+  });
+
+  test('C461 is preferred only for what no other member can take while it is young, for a lease, and twice as long after each end of its identity', () => {
+    const deposed = { division: 'uid-1', isOver: true };
+    const left = { ...deposed, isLeaving: true };
+    for (const [ends, leases] of [
+      [{}, 0],
+      [{ 'me.b.1': left, 'other.y.1': left }, 0],
+      [{ 'other.y.1': deposed }, 1],
+      [{ 'me.b.1': deposed }, 1],
+      [{ 'me.b.1': deposed, 'me.c.1': deposed, 'me.d.1': left, 'me.e.1': deposed }, 4],
+    ] as const) {
+      const subject = new Subject('me.x.1', 'answer first', undefined, RULES, Object.entries(ends));
+      subject.sees(10, 'peer.z.1', 1, { division: 'uid-1', cannotTake: { 0: '2026' } });
+      subject.tick(250);
+      assert.deepEqual(subject.state.owners, ['me.x.1']);
+      subject.sees(300, 'peer.z.1', 2, { division: 'uid-1' });
+      subject.sees(310, 'peer.z.1', 3, { division: 'uid-1' });
+      const owner = leases === 0 ? undefined : 'peer.z.1';
+      const note = noteOf(subject.state, RULES);
+      assert.deepEqual(note.cannotTake, leases === 0 ? {} : { 0: '1970-01-01T00:00:00.000Z' });
+      if (owner) assert.deepEqual(subject.state.owners, [owner]);
+      if (!owner) continue;
+      const untilMs = leases * RULES.leaseDurationMs;
+      assert.ok(!subject.tick(untilMs - 1).includes('renew'));
+      assert.ok(subject.tick(untilMs).includes('renew'));
+      assert.deepEqual(noteOf(subject.state, RULES).cannotTake, {});
+    }
+  });
+
+  test('C463 reports another process of its identity once, when that renews its heartbeat and does not leave', () => {
+    for (const [id, isLeaving, effects] of [
+      ['me.y.1', false, ['twin']],
+      ['me.y.1', true, []],
+      ['other.y.1', false, []],
+    ] as const) {
+      const subject = new Subject();
+      const note = { division: 'uid-1', isLeaving };
+      const twins = [10, 20, 30].map((nowMs) => subject.sees(nowMs, id, nowMs, note)).flat();
+      assert.deepEqual(twins, effects);
+    }
+  });
+
+  test('C300 is refused by an older member with another division when a second version says so', () => {
+    const division = { division: 'uid-2' };
+    const subject = new Subject();
+    subject.sees(10, 'an-older.y.1', 10, { division: 'uid-1' });
+    assert.deepEqual(subject.sees(20, 'an-older.y.1', 20, division), []);
+    assert.deepEqual(subject.sees(30, 'an-older.y.1', 30, { division: 'uid-1' }), []);
+    subject.sees(40, 'an-older.y.1', 40, division);
+    assert.deepEqual(subject.sees(50, 'an-older.y.1', 50, division), ['refuse']);
   });
 
   test('C447 begins a work whose claim is answered while another partition drains', () => {
@@ -349,6 +450,24 @@ describe('a member', () => {
     // The peer is preferred for partition 1.
     assert.deepEqual(subject.sees(280, 'other.y.1', 3, { division: 'uid-1' }), ['end-work: drain']);
     assert.deepEqual(subject.claims(290, stored(4, 'me.x.1')), ['start-work']);
+  });
+
+  test('C447 takes another partition first when the owner does not hand the first over within a drain and two leases', () => {
+    const subject = new Subject('me.x.1', 'answer first', undefined, { ...RULES, partitionCount: 4 });
+    const holds = Object.fromEntries([0, 1, 2, 3].map((partition) => [partition, [1, true]]));
+    const sees = (nowMs: number): void => {
+      subject.sees(nowMs, 'other.y.1', nowMs, { division: 'uid-1', holds });
+      for (const partition of [0, 1, 2, 3])
+        subject.at(nowMs, { type: 'saw-lease', partition, stored: stored(9, 'other.y.1', 1) });
+      subject.tick(nowMs);
+    };
+    const first = (): number => subject.state.owners?.indexOf('me.x.1') ?? -1;
+    for (let nowMs = 250; nowMs <= 60_000; nowMs += 2000) sees(nowMs);
+    const before = first();
+    assert.ok(before >= 0);
+    assert.equal(dueMs(subject.state, RULES), 60_250);
+    subject.tick(60_250);
+    assert.ok(first() >= 0 && first() !== before);
   });
 
   test('counts a peer again whose heartbeat was absent', () => {

@@ -22,6 +22,19 @@ describe('preferredOwners', () => {
     assert.deepEqual(preferredOwners(2, []), [undefined, undefined]);
   });
 
+  test('C461 divides evenly among the members that can take partitions, and among all if none can', () => {
+    for (const [isUnable, shares] of [
+      [(member: string) => member === 'member-1', 2],
+      [() => true, 3],
+    ] as const) {
+      const owners = preferredOwners(16, members(3), (member) => (isUnable(member) ? '1970' : undefined));
+      const counts = members(3).map((member) => owners.filter((owner) => owner === member).length);
+      const able = counts.filter((count) => count > 0);
+      assert.equal(able.length, shares);
+      assert.ok(Math.max(...able) - Math.min(...able) <= 1, String(counts));
+    }
+  });
+
   test('does not depend on the order of the members', () => {
     assert.deepEqual(preferredOwners(16, members(5).toReversed()), preferredOwners(16, members(5)));
   });

@@ -118,6 +118,22 @@ describe('a group of partitions', () => {
     assert.match(names.join(), /^web-member-a\.\w+\.2$/);
   });
 
+  test('C460 begins the next life when another program has emptied its heartbeat, and leaves the emptied one alone for a lease', async () => {
+    await using scene = await GroupScene.start('echoes');
+    await using member = await joined(scene);
+    const [name = ''] = [...(await leasesOf(scene)).keys()].filter((each) => each.startsWith('web-member-'));
+    await scene.client.patch(leases, { namespace: 'default', name }, { spec: { holderIdentity: '' } });
+    const startMs = scene.clock.now();
+    const isOver = (lease: ReadLease | undefined): boolean =>
+      lease?.metadata?.annotations?.['kubeloom.dev/note']?.includes('"isOver":true') === true;
+    await scene.pass(() => scene.errors.length > 0 && member.group.owned.length === PARTITIONS);
+    assert.match([...(await leasesOf(scene)).keys()].join(), /web-member-a\.\w+\.2/);
+    assert.ok(!isOver((await leasesOf(scene)).get(name)));
+    await scene.pass(() => scene.clock.now() - startMs > 20_000);
+    for (let turns = 0; turns < 100; turns++) await turn();
+    assert.ok(isOver((await leasesOf(scene)).get(name)));
+  });
+
   test('C300 refuses a member that divides keys differently from an older one that runs', async () => {
     await using scene = await GroupScene.start('echoes');
     await using first = await joined(scene);
@@ -143,7 +159,7 @@ describe('a group of partitions', () => {
     while ((await leasesOf(scene)).has(name)) await turn();
   });
 
-  test('C300 waits for a lease when members with another division were killed, and then begins', async () => {
+  test('C300 C460 waits for a lease when members with another division were killed, and then begins', async () => {
     await using scene = await GroupScene.start('echoes');
     await using killed = await joined(scene);
     const left = await leasesOf(scene);
@@ -156,6 +172,8 @@ describe('a group of partitions', () => {
     await using next = join(scene, { identity: 'b', partitions: 2 });
     const startMs = scene.clock.now();
     await scene.pass(() => next.group.owned.length === 2);
+    for (const { metadata, spec } of (await leasesOf(scene)).values())
+      if (metadata?.name?.startsWith('web-member-a.')) assert.equal(spec?.holderIdentity ?? '', '');
     const waitedMs = scene.clock.now() - startMs;
     assert.ok(waitedMs >= 15_000 && waitedMs < 20_000, String(waitedMs));
   });
@@ -173,6 +191,27 @@ describe('a group of partitions', () => {
     assert.deepEqual(member.group.owned, [0]);
   });
 
+  test('C462 owns a partition whose Lease lacked the label of the group, writes the label and reports it once', async () => {
+    await using scene = await GroupScene.start('echoes');
+    const metadata = { name: 'web-partition-00', namespace: 'default' };
+    await scene.client.create(leases, { metadata, spec: {} });
+    await using member = join(scene);
+    await scene.pass(() => member.group.owned.length === PARTITIONS);
+    const label = async (): Promise<string | undefined> =>
+      (await leasesOf(scene)).get(metadata.name)?.metadata?.labels?.['kubeloom.dev/partition-group'];
+    assert.equal(await label(), 'web');
+    // The label is lost while the partition has an owner.
+    await scene.client.patch(leases, metadata, { metadata: { labels: null } });
+    await scene.pass(() => scene.errors.length > 1);
+    while ((await label()) !== 'web') await turn();
+    assert.equal(member.group.owned.length, PARTITIONS);
+    for (const { code, message } of scene.errors) {
+      assert.equal(code, 'ERR_KUBELOOM_ALREADY_EXISTS');
+      assert.match(message, /web-partition-00/);
+    }
+    assert.equal(scene.errors.length, 2);
+  });
+
   test('C301 rejects when works have not ended in time after the stop', async () => {
     await using scene = await GroupScene.start('echoes');
     let release = (): void => undefined;
@@ -187,6 +226,39 @@ describe('a group of partitions', () => {
     await scene.refuses(member.leave(), { code, message: /web-partition-00, web-partition-01/ });
     release();
   });
+
+  for (const [shutdownTimeoutMs, outcome] of [
+    [undefined, 'resolved'],
+    [1000, 'ERR_KUBELOOM_STILL_RUNNING'],
+  ] as const)
+    test(`C301 no other member works on a partition while a work ends within 3 s of its abort, with a limit of ${shutdownTimeoutMs} ms`, async () => {
+      await using scene = await GroupScene.start('echoes');
+      const { clock } = scene;
+      let isWorking = false;
+      const slow: WorkOnPartition = async ({ signal, synced }) => {
+        isWorking = true;
+        synced();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        await new Promise<void>((resolve) => clock.schedule(3000, resolve));
+        isWorking = false;
+      };
+      const overlaps: boolean[] = [];
+      const next: WorkOnPartition = (tenure) => {
+        overlaps.push(isWorking);
+        return idle(tenure);
+      };
+      const limit = shutdownTimeoutMs === undefined ? {} : { shutdownTimeoutMs };
+      const member = join(scene, { partitions: 1, ...limit }, slow);
+      await scene.until(() => member.group.owned.length === 1);
+      let ended = '';
+      void member.leave().then(
+        () => (ended = 'resolved'),
+        (error: KubeloomError) => (ended = error.code),
+      );
+      await using _other = join(scene, { identity: 'b', partitions: 1 }, next);
+      await scene.pass(() => overlaps.length > 0 && ended !== '');
+      assert.deepEqual([overlaps, ended], [[false], outcome]);
+    });
 
   test('C301 calls onReady once, when the partitions that it has taken are active', async () => {
     await using scene = await GroupScene.start('echoes');
