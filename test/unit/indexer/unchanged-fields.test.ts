@@ -102,6 +102,28 @@ test('without managedFields all of metadata is compared', async () => {
   assert.equal(scene.sends(DeltaKind.Modified, { ...bare, annotation: 2, phase: 2 }), true);
 });
 
+test('C261 what appears behind managedFields is extracted, although all before them is unchanged', async () => {
+  const twin = await ShardTwin.attached({});
+  const send = (version: string, behind: string): void => {
+    const json = podJson('web', version, FIRST).replace('"kubelet","time":"1"}]', `$&${behind}`);
+    const flags = DeltaFlag.StandardOrder;
+    twin.deliver({
+      kind: DeltaKind.Modified,
+      namespace: 'default',
+      name: 'web',
+      resourceVersion: version,
+      json,
+      flags,
+    });
+  };
+  send('1', '');
+  send('2', '');
+  assert.equal(twin.main.sameExtractions, 1);
+  send('3', ',"deletionTimestamp":"t"');
+  assert.equal(twin.main.sameExtractions, 1);
+  assert.equal((twin.main.last.extracted as unknown[])[2], 't');
+});
+
 for (const [changed, fields] of [
   ['uid', []],
   ['label', []],
