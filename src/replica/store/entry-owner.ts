@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
 import { jsonText } from '../../base/json-text.ts';
 import { parseJson } from '../../base/parse-json.ts';
+import { identityText } from '../../base/quotable.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { metadataText } from '../../kube/json/drop.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
@@ -33,6 +34,8 @@ export interface EntryOwnerOptions {
   readonly slabMemory?: SlabMemory;
   readonly packing?: Pick<PackedObjectsOptions, 'totalBytesMin' | 'wastedBytesMin'>;
   readonly objectBytesMax: number;
+  /** Receives an error that a read throws, once for each object. */
+  readonly report?: (error: KubeloomError, key: string) => void;
   /** Receives every shared tree before any caller: freezes it, or records the content. */
   readonly guard?: ((tree: unknown, key: string) => void) | undefined;
   /** Whether states share the values of unchanged members. Default: true. */
@@ -72,6 +75,8 @@ export class EntryOwner implements EntryStorage {
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;
   readonly #members: Members;
+  /** Objects whose second identity was reported. */
+  readonly #reported: WeakSet<ObjectFacts> = new WeakSet();
 
   /** @param table empty: the new owner becomes the storage of the table */
   constructor(table: EntryTable, options: EntryOwnerOptions) {
@@ -148,7 +153,7 @@ export class EntryOwner implements EntryStorage {
   decodeFresh(entry: Entry): unknown {
     const object = this.#decodable(entry);
     const value = this.#parse(entry, () => decoded(object));
-    checkOneIdentity(entry, isRecord(value) ? value['metadata'] : undefined);
+    this.#checkOneIdentity(entry, isRecord(value) ? value['metadata'] : undefined);
     return value;
   }
 
@@ -190,7 +195,10 @@ export class EntryOwner implements EntryStorage {
     const fields: Record<string, unknown> = {};
     this.fields.forEach((path, index) => {
       const value = values.field(index);
-      if (value !== undefined) fields[path] = value;
+      // An assignment to this name would set the prototype.
+      if (path === '__proto__' && value !== undefined)
+        Object.defineProperty(fields, path, { value, enumerable: true });
+      else if (value !== undefined) fields[path] = value;
     });
     return Object.freeze(fields);
   }
@@ -219,7 +227,7 @@ export class EntryOwner implements EntryStorage {
     const text = metadataText(bytes, start, start + length);
     if (text === undefined) return undefined;
     const metadata = this.#parse(entry, () => parseJson(text));
-    checkOneIdentity(entry, metadata);
+    this.#checkOneIdentity(entry, metadata);
     this.decodedCache.misses++;
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
@@ -276,6 +284,25 @@ export class EntryOwner implements EntryStorage {
     return { ...stored, bytes: privateCopy(stored), start: 0 };
   }
 
+  /**
+   * Refuses an object whose bytes have an identity besides that of the entry, as when a key occurs twice: the entry has the
+   * first value, JSON.parse the last.
+   *
+   * @param metadata as JSON.parse reads it
+   */
+  #checkOneIdentity(entry: Entry, metadata: unknown): void {
+    const what = secondValue(entry, metadata);
+    if (what === '') return;
+    const error = new KubeloomError(
+      'ERR_KUBELOOM_MALFORMED_OBJECT',
+      `${entry.key}@${entry.resourceVersion} has two values of ${what}: a key may occur twice; entry.bytes() has what was ` +
+        'received',
+    );
+    if (!this.#reported.has(entry.facts)) this.#options.report?.(error, entry.key);
+    this.#reported.add(entry.facts);
+    throw error;
+  }
+
   #parse(entry: Entry, parse: () => unknown): unknown {
     let value: unknown;
     try {
@@ -311,26 +338,19 @@ function malformedError(entry: Entry): KubeloomError {
   );
 }
 
-/**
- * Refuses an object that contains a key twice: the entry uses the first value, JSON.parse the last.
- *
- * @param metadata as JSON.parse reads it
- */
-function checkOneIdentity(entry: Entry, metadata: unknown): void {
-  if (!isRecord(metadata)) return;
-  const { name, namespace, uid, resourceVersion, labels } = metadata;
-  const isOne =
-    isSameText(name, entry.name) &&
-    isSameText(namespace, entry.namespace) &&
-    (typeof uid !== 'string' || entry.facts.hasUid(uid)) &&
-    isSameText(resourceVersion, entry.resourceVersion) &&
-    (!isRecord(labels) || hasLabels(labels, entry.labels));
-  if (isOne) return;
-  throw new KubeloomError(
-    'ERR_KUBELOOM_MALFORMED_OBJECT',
-    `${entry.key}@${entry.resourceVersion} repeats a key of the metadata, so the identity is ambiguous; entry.bytes() ` +
-      'has what was received',
-  );
+/** Returns a description of a member of metadata with another value than the entry's; '' if there is none. */
+function secondValue(entry: Entry, metadata: unknown): string {
+  if (!isRecord(metadata)) return '';
+  const { uid, labels } = metadata;
+  for (const member of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
+    const value = metadata[member];
+    if (
+      member === 'uid' ? typeof uid !== 'string' || entry.facts.hasUid(uid) : isSameText(value, entry[member])
+    )
+      continue;
+    return `metadata.${member}, ${identityText({ entry: entry[member], object: value })}`;
+  }
+  return isRecord(labels) && !hasLabels(labels, entry.labels) ? 'metadata.labels' : '';
 }
 
 /** An absent value contradicts no other value. */
