@@ -12,8 +12,8 @@
  * Other events are scanned for their end, also the last event of a chunk and an event that spans chunks.
  *
  * A line that cannot be JSON, or whose brackets are still open when the next event begins, is offered as it is. So the
- * object of an event ends at the last brace before the final one. Another order and members before these two take the
- * general path of `scanWatchEvent`.
+ * object of an event ends at the last brace before the final one, unless the server writes members behind it. Another order
+ * and members before these two take the general path of `scanWatchEvent`.
  */
 import { KubeloomError } from '../base/errors.ts';
 import { decodeStringToken, keyEquals } from '../kube/json/read.ts';
@@ -243,6 +243,8 @@ export class WatchEventSpans {
   typeEnd = -1;
   objectStart = -1;
   objectEnd = -1;
+  /** Whether the object of an event with a usual beginning is the last member; undefined before the first such event. */
+  isObjectLast: boolean | undefined = undefined;
 }
 
 /** The most common type comes first. */
@@ -263,9 +265,21 @@ const TYPE_NAME_START = Buffer.byteLength('{"type":"');
 const TYPE = Buffer.from('type');
 const OBJECT = Buffer.from('object');
 
-/** @returns false when [start, end) is no JSON object with a type and an object */
+/**
+ * Scans an event. The first event with a usual beginning is scanned whole, and shows whether this server writes members
+ * behind the object.
+ *
+ * @param out reused for the events of a response
+ * @returns false when [start, end) is no JSON object with a type and an object
+ */
 export function scanWatchEvent(bytes: Uint8Array, start: number, end: number, out: WatchEventSpans): boolean {
-  return scanCanonical(bytes, start, end, out) || scanAnyOrder(bytes, start, end, out);
+  if (out.isObjectLast === true && scanCanonical(bytes, start, end, out)) return true;
+  if (!scanAnyOrder(bytes, start, end, out)) return scanCanonical(bytes, start, end, out);
+  const { objectEnd } = out;
+  if (out.isObjectLast !== undefined || !scanCanonical(bytes, start, end, out)) return true;
+  out.isObjectLast = out.objectEnd === objectEnd;
+  out.objectEnd = objectEnd;
+  return true;
 }
 
 /**

@@ -272,6 +272,15 @@ test('a canonical event is not scanned: its object may be anything between the b
   assert.deepEqual(scan('{"type":"ADDED","object":{"broken":]}}')?.object, '{"broken":]}');
 });
 
+test('C450 members behind the object are no part of it', () => {
+  const spans = new WatchEventSpans();
+  for (const [name, extra] of ['{"a":{}}', '{}', '1'].entries()) {
+    const event = Buffer.from(`{"type":"ADDED","object":{"name":${name}},"extra":${extra}}`);
+    assert.ok(scanWatchEvent(event, 0, event.length, spans));
+    assert.equal(event.toString('utf8', spans.objectStart, spans.objectEnd), `{"name":${name}}`);
+  }
+});
+
 test('bytes that are not a watch event are refused', () => {
   const refused = [
     '',
