@@ -78,9 +78,8 @@ class NextText {
   from(bytes: Buffer, start: number): number {
     if (this.#at >= start) return this.#at;
     const { length } = this.#before;
-    let at = start - 1;
-    do at = bytes.indexOf(this.#text, at + 1);
-    while (at >= 0 && length > 0 && !bytesEqual(bytes, at - length, this.#before));
+    let at = bytes.indexOf(this.#text, start);
+    while (at >= 0 && !bytesEqual(bytes, at - length, this.#before)) at = bytes.indexOf(this.#text, at + 1);
     this.#at = at < 0 ? bytes.length : at;
     return this.#at;
   }

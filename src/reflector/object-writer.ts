@@ -10,7 +10,7 @@ import { identityText } from '../base/quotable.ts';
 import { KeySpans, scanKey, scanMetadata } from '../kube/json/key-spans.ts';
 import { decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
 import { bytesEqual, validValueEnd } from '../kube/json/skip.ts';
-import type { DeltaKind } from '../shared/record/delta.ts';
+import { DeltaKind } from '../shared/record/delta.ts';
 import { NAME_BYTES_MAX } from '../shared/record/limits.ts';
 import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { ListHead } from '../http/list-skeleton.ts';
@@ -60,6 +60,8 @@ export class ObjectWriter {
    * lists.
    */
   readonly #beginnings: readonly Buffer[];
+  /** The beginnings with a kind. */
+  readonly #typedBeginnings: readonly Buffer[];
 
   constructor(
     router: Router,
@@ -78,6 +80,7 @@ export class ObjectWriter {
     const versionMember = `"apiVersion":${JSON.stringify(apiVersion)}`;
     const beginnings = [`{${kindMember},${versionMember},`, `{${versionMember},${kindMember},`, '{'];
     this.#beginnings = beginnings.map((text) => Buffer.from(`${text}"metadata":`));
+    this.#typedBeginnings = this.#beginnings.slice(0, -1);
   }
 
   /** Takes kind and apiVersion from the list when the informer's kind is unknown: the items omit them. */
@@ -88,7 +91,7 @@ export class ObjectWriter {
 
   write(kind: DeltaKind, bytes: Buffer, start: number, end: number): Written {
     const spans = this.spans;
-    const metadata = this.#findMetadata(bytes, start, end);
+    const metadata = this.#findMetadata(kind, bytes, start, end);
     if (metadata >= 0) {
       if (!scanMetadata(bytes, metadata, end, spans)) return this.#refuseNameless(bytes, start, end);
     } else {
@@ -145,9 +148,12 @@ export class ObjectWriter {
     return Math.min(this.#target.objectBytesMax, this.#router.controlTextBytesMax);
   }
 
-  /** Finds the value of metadata in an object with a usual beginning. @returns the index of the value, or -1 */
-  #findMetadata(bytes: Buffer, start: number, end: number): number {
-    for (const beginning of this.#beginnings) {
+  /**
+   * Finds the value of metadata in an object with a usual beginning. Only items of lists lack a kind, so that metadata may
+   * come first. @returns the index of the value, or -1
+   */
+  #findMetadata(kind: DeltaKind, bytes: Buffer, start: number, end: number): number {
+    for (const beginning of kind === DeltaKind.Replaced ? this.#beginnings : this.#typedBeginnings) {
       const metadata = start + beginning.length;
       if (metadata < end && bytesEqual(bytes, start, beginning)) return metadata;
     }

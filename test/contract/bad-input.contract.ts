@@ -85,13 +85,16 @@ test('C72 objects of another kind and events of an unknown type are reported and
   const { server, handler } = await scene.followed((request, number) => {
     if (number > 0) return;
     request.send(bookmark('9', true), event('ADDED', 'a', '10'), { type: 'ADDED', object: stranger });
+    const { kind, ...rest } = stranger;
+    request.send({ type: 'ADDED', object: { metadata: rest.metadata, kind, apiVersion: 'v1' } });
     request.send({ type: 'STRANGE', object: stranger }).end();
   });
   const again = await server.request(1);
   again.send(event('ADDED', 'b', '21'));
   await handler.count(2);
   assert.deepEqual(handler.names.slice(0, 2), ['add a', 'add b']);
-  await scene.reported('ERR_KUBELOOM_UNEXPECTED_OBJECT', 'ERR_KUBELOOM_MALFORMED_EVENT');
+  const unexpected = 'ERR_KUBELOOM_UNEXPECTED_OBJECT';
+  await scene.reported(unexpected, unexpected, 'ERR_KUBELOOM_MALFORMED_EVENT');
 });
 
 test('C71 a malformed object has its uid even if its labels cannot be read', async (scene) => {

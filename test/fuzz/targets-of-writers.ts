@@ -33,7 +33,7 @@ const TRANSFORMS: Readonly<Record<string, Transform<object> | undefined>> = {
   plain: undefined,
   // Without fields: states are compared by their heads.
   'plain bare': undefined,
-  function: decorate as Transform<object>,
+  function: decorate,
   module: transformModule(READER.href, 'decorate'),
 };
 
