@@ -48,10 +48,7 @@ export class ObjectScan {
     return -1;
   }
 
-  /**
-   * Keeps the state of a string that the piece's end cuts: an odd number of backslashes escapes the next
-   * byte.
-   */
+  /** Keeps the state of a string that the piece's end cuts: an odd number of backslashes escapes the next byte. */
   #suspendInString(bytes: Buffer, start: number, end: number): number {
     let first = end;
     while (first > start && bytes[first - 1] === BACKSLASH) first--;

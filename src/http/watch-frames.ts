@@ -9,11 +9,11 @@
  * Events are values of JSON, with any white space or none between them and inside. Apiservers write each as a line,
  * `{"type":"ADDED","object":{…}}`, which needs no scan: a line is one event if the next line begins with a brace, which
  * cannot continue a value behind a brace, and the line contains the key `object` once and no escape that could spell it.
- * Other events are scanned for their end, also the last event of a chunk and an event that spans chunks.
+ * So is the last line of a chunk, if the server has written only such lines so far. Other events are scanned for their end.
+ * A line that cannot be JSON, or whose brackets are open when the next event begins, is offered as it is.
  *
- * A line that cannot be JSON, or whose brackets are still open when the next event begins, is offered as it is. So the
- * object of an event ends at the last brace before the final one, unless the server writes members behind it. Another order
- * and members before these two take the general path of `scanWatchEvent`.
+ * In a usual event the object ends at the last brace before the final one, unless the server writes members behind it.
+ * Another order and members before these two take the general path of `scanWatchEvent`.
  */
 import { KubeloomError } from '../base/errors.ts';
 import { decodeStringToken, keyEquals } from '../kube/json/read.ts';
@@ -31,12 +31,12 @@ import { ObjectScan } from './object-scan.ts';
 
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
+/** Bytes behind which a value may begin inside an event, and bytes that go on behind a value. */
+const BEFORE_VALUE = Buffer.from(',:[');
+const BEHIND_VALUE = Buffer.from(',]}');
 
 /** Upper bound of an event or line. No server stores an object of this size, so the end would never come. */
 export const LINE_BYTES_MAX: number = 256 * 2 ** 20;
@@ -51,58 +51,59 @@ export interface FrameSink {
   /** Takes an event above the limit: only its first bytes are here, enough for its object's identity. */
   oversized(bytes: Buffer, start: number, end: number, totalBytes: number): boolean;
   /**
-   * Ends the response: an event is longer than 256 MiB, or lines do not add up to an event. Called once; everything that
-   * follows is ignored.
+   * Ends the response: an event is too long, or lines are no event. Called once; everything that follows is ignored.
+   *
+   * @param needsList the last event was offered before it was whole
    */
-  unreadable(error: KubeloomError): void;
+  unreadable(error: KubeloomError, needsList: boolean): void;
 }
 
 /** The next occurrence of a text in a chunk, searched once for all events before it. */
 class NextText {
-  readonly #before: Buffer;
-  readonly #text: Buffer | number;
-  #at = -1;
+  readonly #text: Buffer;
+  /** -1 at the start of a chunk. */
+  at = -1;
 
-  /** @param text begins with a byte that is seldom in objects, for which the search is native @param before precedes it */
-  constructor(before: string, text: string) {
-    this.#before = Buffer.from(before);
-    // A number is found faster than a text of a single byte.
-    this.#text = text.length > 1 ? Buffer.from(text) : text.charCodeAt(0);
-  }
-
-  reset(): void {
-    this.#at = -1;
+  /** @param text begins with a byte that is seldom in objects, for which the search is native */
+  constructor(text: string) {
+    this.#text = Buffer.from(text);
   }
 
   /** Returns the first index from `start` on, or the length of the chunk. */
   from(bytes: Buffer, start: number): number {
-    if (this.#at >= start) return this.#at;
-    const { length } = this.#before;
-    let at = bytes.indexOf(this.#text, start);
-    while (at >= 0 && !bytesEqual(bytes, at - length, this.#before)) at = bytes.indexOf(this.#text, at + 1);
-    this.#at = at < 0 ? bytes.length : at;
-    return this.#at;
+    if (this.at < start) this.at = bytes.indexOf(this.#text, start);
+    return this.at < 0 ? (this.at = bytes.length) : this.at;
   }
+}
+
+/** Whether a server writes each event as a line: true after the first such event, false for good after another one. */
+export interface LineEvidence {
+  isLineWriter?: boolean;
 }
 
 export class WatchFrames {
   readonly #frameBytesMax: number;
+  readonly #evidence: LineEvidence;
   /** The beginning of an event whose end has not come; or all of it, refused, before the chunk's part is consumed. */
   readonly #partial: FrameBuffer;
   readonly #scan: ObjectScan = new ObjectScan();
-  readonly #lineFeed: NextText = new NextText('', '\n');
-  readonly #objectKey: NextText = new NextText('"ob', 'ject"');
-  readonly #escape: NextText = new NextText('', String.raw`\u00`);
+  readonly #lineFeed: NextText = new NextText('\n');
+  readonly #objectKey: NextText = new NextText('ject"');
+  readonly #escape: NextText = new NextText(String.raw`\u00`);
   /** Number of line feeds inside the event so far. */
   #lines = 0;
   /** The last line ends with a byte behind which JSON allows no brace. */
   #mayEnd = false;
+  /** The last event was the last line of a chunk, and the next byte is to prove that it is whole. */
+  #isUnproved = false;
   /** Length of the chunk's part of a refused event; -1 when no event is refused. */
   #refusedLength = -1;
   #isUnreadable = false;
 
-  constructor(frameBytesMax: number) {
+  /** @param evidence kept for all responses of a server */
+  constructor(frameBytesMax: number, evidence: LineEvidence = {}) {
     this.#frameBytesMax = frameBytesMax;
+    this.#evidence = evidence;
     this.#partial = new FrameBuffer(frameBytesMax);
   }
 
@@ -110,9 +111,7 @@ export class WatchFrames {
    * @returns the index up to which the chunk was consumed: its length, or less when the sink refused an event
    */
   write(bytes: Buffer, start: number, sink: FrameSink): number {
-    this.#lineFeed.reset();
-    this.#objectKey.reset();
-    this.#escape.reset();
+    this.#lineFeed.at = this.#objectKey.at = this.#escape.at = -1;
     let at = this.#isUnreadable ? bytes.length : start;
     if (this.#refusedLength >= 0 && at < bytes.length) {
       if (!this.#offerAssembled(sink)) return at;
@@ -123,6 +122,12 @@ export class WatchFrames {
       const isNew = this.#partial.totalBytes === 0;
       if (isNew) at = skipWhitespace(bytes, at, bytes.length);
       if (at === bytes.length) return at;
+      if (this.#isUnproved && BEHIND_VALUE.includes(bytes[at] ?? 0)) {
+        this.#evidence.isLineWriter = false;
+        this.#fail(sink, 'an event goes on behind its line', true);
+        break;
+      }
+      this.#isUnproved = false;
       const lineEnd = isNew ? this.#endOfLine(bytes, at) : -1;
       const end = lineEnd < 0 ? this.#scanToEnd(bytes, at, sink) : lineEnd;
       if (this.#isUnreadable) break;
@@ -133,7 +138,7 @@ export class WatchFrames {
         return bytes.length;
       }
       if (isNew) {
-        if (!this.#offer(bytes, at, end, sink)) return at;
+        if (!this.#offer(bytes, at, end - at, bytes[end - 1], sink)) return at;
       } else if (!this.#offerAssembled(sink)) {
         this.#refusedLength = end - at;
         return at;
@@ -154,11 +159,15 @@ export class WatchFrames {
   #endOfLine(bytes: Buffer, start: number): number {
     const lineFeed = this.#lineFeed.from(bytes, start);
     const next = skipWhitespace(bytes, lineFeed + 1, bytes.length);
-    if (bytes[next] !== OPEN_BRACE || bytes[start] !== OPEN_BRACE) return -1;
+    const isLast = next === bytes.length && this.#evidence.isLineWriter === true;
+    if ((bytes[next] !== OPEN_BRACE && !isLast) || bytes[start] !== OPEN_BRACE) return -1;
     const close = lastVisible(bytes, start, lineFeed);
     if (bytes[close] !== CLOSE_BRACE || this.#escape.from(bytes, start) < lineFeed) return -1;
+    if (isLast && bytes[lastVisible(bytes, start, close)] !== CLOSE_BRACE) return -1;
     const key = this.#objectKey.from(bytes, start);
-    return this.#objectKey.from(bytes, key + 1) < lineFeed ? -1 : close + 1;
+    if (this.#objectKey.from(bytes, key + 1) < lineFeed) return -1;
+    this.#isUnproved = isLast;
+    return close + 1;
   }
 
   /** Scans on in an event. @returns the end of it, or of a line that is none, or -1 if the chunk ends first */
@@ -173,12 +182,16 @@ export class WatchFrames {
       this.#mayEnd = false;
       const lineFeed = this.#lineFeed.from(bytes, at);
       const end = isObject ? scan.find(bytes, at, lineFeed) : -1;
-      if (end >= 0) return this.#ended(end);
+      if (end >= 0) {
+        if (this.#lines > 0) this.#evidence.isLineWriter = false;
+        else if (end === lineFeed && end < bytes.length) this.#evidence.isLineWriter ??= true;
+        return this.#ended(end);
+      }
       if (lineFeed === bytes.length) break;
       if (!isObject || scan.isInString) return this.#endOfDamaged(lineFeed, sink);
       const last = lastVisible(bytes, at, lineFeed);
       const byte = last < at && at === start ? this.#partial.lastByte : (bytes[last] ?? 0);
-      this.#mayEnd = byte > SPACE && byte !== COMMA && byte !== COLON && byte !== OPEN_BRACKET;
+      this.#mayEnd = byte > SPACE && !BEFORE_VALUE.includes(byte);
       this.#lines++;
       at = lineFeed + 1;
     }
@@ -198,27 +211,23 @@ export class WatchFrames {
     return end;
   }
 
-  #fail(sink: FrameSink, what: string): void {
+  #fail(sink: FrameSink, what: string, needsList = false): void {
     this.#isUnreadable = true;
     this.#partial.clear();
     const message = `${what}; the connection was closed`;
-    sink.unreadable(new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', message));
+    sink.unreadable(new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', message), needsList);
   }
 
-  #offer(bytes: Buffer, start: number, valueEnd: number, sink: FrameSink): boolean {
-    const end = bytes[valueEnd - 1] === CARRIAGE_RETURN ? valueEnd - 1 : valueEnd;
-    if (end - start <= this.#frameBytesMax) return sink.frame(bytes, start, end);
-    return sink.oversized(bytes, start, start + this.#frameBytesMax, end - start);
+  #offer(bytes: Buffer, start: number, totalBytes: number, lastByte = -1, sink: FrameSink): boolean {
+    const length = lastByte === CARRIAGE_RETURN ? totalBytes - 1 : totalBytes;
+    if (length <= this.#frameBytesMax) return sink.frame(bytes, start, start + length);
+    return sink.oversized(bytes, start, start + this.#frameBytesMax, length);
   }
 
   /** Offers what is assembled, and forgets it when it is taken. */
   #offerAssembled(sink: FrameSink): boolean {
     const { bytes, totalBytes, lastByte } = this.#partial;
-    const length = lastByte === CARRIAGE_RETURN ? totalBytes - 1 : totalBytes;
-    const isTaken =
-      length <= this.#frameBytesMax
-        ? sink.frame(bytes, 0, length)
-        : sink.oversized(bytes, 0, this.#frameBytesMax, length);
+    const isTaken = this.#offer(bytes, 0, totalBytes, lastByte, sink);
     if (isTaken) this.#partial.clear();
     return isTaken;
   }
@@ -265,18 +274,15 @@ const TYPE = Buffer.from('type');
 const OBJECT = Buffer.from('object');
 
 /**
- * Scans an event. The first event with a usual beginning is scanned whole, and shows whether this server writes members
- * behind the object.
+ * Scans an event; the first of a response with a usual beginning as a whole, for members behind the object.
  *
- * @param out reused for the events of a response
  * @returns false when [start, end) is no JSON object with a type and an object
  */
 export function scanWatchEvent(bytes: Uint8Array, start: number, end: number, out: WatchEventSpans): boolean {
   if (out.isObjectLast === true && scanCanonical(bytes, start, end, out)) return true;
   if (!scanAnyOrder(bytes, start, end, out)) return scanCanonical(bytes, start, end, out);
   const { objectEnd } = out;
-  if (out.isObjectLast !== undefined || !scanCanonical(bytes, start, end, out)) return true;
-  out.isObjectLast = out.objectEnd === objectEnd;
+  if (scanCanonical(bytes, start, end, out)) out.isObjectLast ??= out.objectEnd === objectEnd;
   out.objectEnd = objectEnd;
   return true;
 }

@@ -7,7 +7,6 @@ import type { Clock } from '../base/clock.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import { jsonText } from '../base/json-text.ts';
 import { changedIdentity } from '../kube/json/key-spans.ts';
-import type { IdentityValues } from '../kube/json/key-spans.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
 import type { Warning } from './notification-writer.ts';
 
@@ -79,14 +78,13 @@ function importedInTime(url: string, clock: Clock): Promise<Readonly<Record<stri
 }
 
 /**
- * Calls a transform once; returns the result as JSON, which may differ from the object by a `toJSON`. The transform may change the object in place, but not the key,
+ * Calls a transform once; returns the result as JSON. The transform may change the object in place, but its JSON not the key,
  * the uid or the resourceVersion: every later stage relies on the values that the reflector read.
  *
  * @throws the function's error, or a TypeError about its result
  */
 export function callTransform(transform: ModuleFunction, object: object): Buffer {
-  const { metadata } = object as { readonly metadata?: IdentityValues };
-  const before = { ...metadata };
+  const before = { ...(object as { readonly metadata?: object }).metadata };
   const result = transform(object);
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     throw new TypeError(`it returned ${result === null ? 'null' : typeof result}, not an object`);
@@ -112,6 +110,7 @@ export function callIndexes(indexes: LoadedModules['indexes'], object: object, w
     try {
       values.push([index, checkedValues(valuesOf(object))]);
     } catch (cause) {
+      values.push([index, []]);
       const message = `index function ${index} failed; the object has no values in this index: ${messageOf(cause)}`;
       warnings.push({ code: 'ERR_KUBELOOM_INDEX_FUNCTION', message });
     }

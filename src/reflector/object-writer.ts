@@ -14,6 +14,7 @@ import { DeltaKind } from '../shared/record/delta.ts';
 import { NAME_BYTES_MAX } from '../shared/record/limits.ts';
 import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { ListHead } from '../http/list-skeleton.ts';
+import type { LineEvidence } from '../http/watch-frames.ts';
 import { typeMetaOf } from './router.ts';
 import type { ObjectTarget, Router } from './router.ts';
 import type { ManagedFieldsProbe } from './managed-fields-probe.ts';
@@ -35,6 +36,7 @@ const IDENTITY_BYTES_MIN = 2 ** 20;
 /** Allowance for the event around an object. */
 const ENVELOPE_BYTES = 1024;
 
+const UNTYPED = Buffer.from('{"metadata":');
 /** The suffix of a list's kind: a `PodList` holds items of kind `Pod`. */
 const LIST_SUFFIX = 'List';
 const EXCERPT_MEMBERS = ['type', 'kind', 'metadata.name', 'object.kind', 'object.metadata.name'];
@@ -52,16 +54,12 @@ export class ObjectWriter {
   readonly shardFilter: ShardFilterGuard | undefined;
   /** The probe of an informer that drops managedFields. */
   readonly managedFields: ManagedFieldsProbe | undefined;
+  readonly lines: LineEvidence = {};
   readonly #router: Router;
   #target: ObjectTarget;
   readonly #report: (error: KubeloomError) => void;
-  /**
-   * The usual first bytes of objects of this kind, up to the value of metadata: typed, custom, and items of
-   * lists.
-   */
+  /** The usual first bytes of objects of this kind, up to the value of metadata: typed and custom. */
   readonly #beginnings: readonly Buffer[];
-  /** The beginnings with a kind. */
-  readonly #typedBeginnings: readonly Buffer[];
 
   constructor(
     router: Router,
@@ -78,9 +76,8 @@ export class ObjectWriter {
     this.managedFields = managedFields;
     const kindMember = `"kind":${JSON.stringify(kind)}`;
     const versionMember = `"apiVersion":${JSON.stringify(apiVersion)}`;
-    const beginnings = [`{${kindMember},${versionMember},`, `{${versionMember},${kindMember},`, '{'];
+    const beginnings = [`{${kindMember},${versionMember},`, `{${versionMember},${kindMember},`];
     this.#beginnings = beginnings.map((text) => Buffer.from(`${text}"metadata":`));
-    this.#typedBeginnings = this.#beginnings.slice(0, -1);
   }
 
   /** Takes kind and apiVersion from the list when the informer's kind is unknown: the items omit them. */
@@ -148,16 +145,14 @@ export class ObjectWriter {
     return Math.min(this.#target.objectBytesMax, this.#router.controlTextBytesMax);
   }
 
-  /**
-   * Finds the value of metadata in an object with a usual beginning. Only items of lists lack a kind, so that metadata may
-   * come first. @returns the index of the value, or -1
-   */
+  /** Finds the value of metadata in an object with a usual beginning. @returns the index of the value, or -1 */
   #findMetadata(kind: DeltaKind, bytes: Buffer, start: number, end: number): number {
-    for (const beginning of kind === DeltaKind.Replaced ? this.#beginnings : this.#typedBeginnings) {
+    for (const beginning of this.#beginnings) {
       const metadata = start + beginning.length;
       if (metadata < end && bytesEqual(bytes, start, beginning)) return metadata;
     }
-    return -1;
+    // Only items of lists lack a kind: another object may have a kind behind metadata.
+    return kind === DeltaKind.Replaced && bytesEqual(bytes, start, UNTYPED) ? start + UNTYPED.length : -1;
   }
 
   /** Compares kind and version with the informer's; an object without them matches. */

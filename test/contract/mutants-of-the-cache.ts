@@ -84,10 +84,10 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   },
   // The walk ends at managedFields, where Go's does.
   'src/kube/json/extraction.ts': {
-    C16: ['return this.#managedEnd;', 'return COMPLETE;'],
-    C73: ['return this.#managedEnd;', 'return COMPLETE;'],
-    C155: ['return this.#managedEnd;', 'return COMPLETE;'],
-    C261: ['return this.#managedEnd;', 'return COMPLETE;'],
+    C16: ['return this.#managedFieldsEnd;', 'return COMPLETE;'],
+    C73: ['return this.#managedFieldsEnd;', 'return COMPLETE;'],
+    C155: ['return this.#managedFieldsEnd;', 'return COMPLETE;'],
+    C261: ['return this.#managedFieldsEnd;', 'return COMPLETE;'],
   },
   'src/indexer/key-states.ts': { C261: ['isSame && isWholeHead(', 'isSame || isWholeHead('] },
   'src/indexer/modules.ts': { C50: ['changed.length > 0', 'false'] },

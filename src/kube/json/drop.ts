@@ -10,8 +10,6 @@ const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Result when `out` is too small; the object's own length always suffices. */
-export const DROP_NO_ROOM = -1;
 /** Result when the object is not valid JSON. */
 export const DROP_MALFORMED = -2;
 
@@ -19,7 +17,8 @@ const MALFORMED = -1;
 
 /**
  * @param paths a trie made by `pathTrie`: every path that ends in it is dropped
- * @returns the end of the copy in `out`, or DROP_NO_ROOM, or DROP_MALFORMED
+ * @param out must have room for the whole object
+ * @returns the end of the copy in `out`, or DROP_MALFORMED
  */
 export function dropPaths(
   bytes: Buffer,
@@ -53,11 +52,7 @@ class PartialCopy {
 
   keepUpTo(position: number): void {
     const length = position - this.#position;
-    if (length <= 0 || this.outEnd === DROP_NO_ROOM) return;
-    if (this.outEnd + length > this.#out.length) {
-      this.outEnd = DROP_NO_ROOM;
-      return;
-    }
+    if (length <= 0) return;
     this.#out.set(this.#source.subarray(this.#position, position), this.outEnd);
     this.outEnd += length;
     this.#position = position;

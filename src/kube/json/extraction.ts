@@ -87,9 +87,7 @@ export class Extractor {
   readonly readsOnlyHead: boolean;
   /** Start of the managedFields that end the metadata of the last object, or the end of its metadata; -1 if unknown. */
   headEnd = -1;
-  /** Start and end of the managedFields of the last object. */
-  #managedStart = -1;
-  #managedEnd = -1;
+  #managedFieldsEnd = -1;
   /** Span of every field's token; -1 while absent. Not 32 bits: a log may have 4 GiB. */
   readonly #starts: Float64Array;
   readonly #ends: Float64Array;
@@ -136,7 +134,7 @@ export class Extractor {
     this.#walk++;
     this.#starts.fill(-1);
     this.#unresolved = this.#starts.length;
-    this.#managedEnd = -1;
+    this.#managedFieldsEnd = -1;
     this.headEnd = -1;
     const walked =
       prefix && this.#canBeginBehindVersion
@@ -158,9 +156,9 @@ export class Extractor {
     const unresolvedAfter = this.#unresolved - (metadata.fieldsInSubtree - 1);
     const next = afterMember(bytes, versionEnd, end);
     const metadataEnd = this.#members(metadata, bytes, next, end, metadata.fieldsInSubtree - 1);
+    if (metadataEnd < 0) this.headEnd = -1;
     if (metadataEnd < 0) return metadataEnd;
-    const managedEndsMetadata = afterMember(bytes, this.#managedEnd, end) === metadataEnd - 1;
-    this.headEnd = managedEndsMetadata ? this.#managedStart : metadataEnd;
+    if (afterMember(bytes, this.#managedFieldsEnd, end) !== metadataEnd - 1) this.headEnd = metadataEnd;
     if (unresolvedAfter === 0) return metadataEnd;
     this.#unresolved = unresolvedAfter;
     return this.#members(this.#root, bytes, afterMember(bytes, metadataEnd, end), end, unresolvedAfter);
@@ -210,9 +208,9 @@ export class Extractor {
     if (node.fieldIndexes.length === 0) {
       if (isObject && node.fieldsInSubtree > 0) return this.#object(node, bytes, value, end);
       if (node !== this.#managedFields) return skipValue(bytes, value, end);
-      this.#managedStart = value;
-      this.#managedEnd = skipFlatArray(bytes, value, end);
-      return this.#managedEnd;
+      this.headEnd = value;
+      this.#managedFieldsEnd = skipFlatArray(bytes, value, end);
+      return this.#managedFieldsEnd;
     }
     if (node === this.#ownerReferences) {
       const referencesEnd = this.#keepControllerUid(bytes, value, end);

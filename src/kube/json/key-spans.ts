@@ -65,8 +65,7 @@ export class KeySpans {
 
 const METADATA = Buffer.from('metadata');
 /** Members of metadata that no transform may change. */
-export const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
-export type IdentityValues = Partial<Readonly<Record<(typeof IDENTITY)[number], unknown>>>;
+const IDENTITY: readonly string[] = ['name', 'namespace', 'uid', 'resourceVersion'];
 const NAME = 0;
 const NAMESPACE = 1;
 const UID = 2;
@@ -137,18 +136,18 @@ export function scanMetadata(bytes: Uint8Array, start: number, end: number, out:
 }
 
 /** Returns the members whose values in the object's JSON differ from `before`. An empty string is the same as an absent value. */
-export function changedIdentity(json: Buffer, before: IdentityValues = {}): readonly string[] {
+export function changedIdentity(json: Buffer, before: Readonly<Record<string, unknown>>): readonly string[] {
   const spans = new KeySpans();
   if (!scanKey(json, 0, json.length, spans) || spans.hasOtherType) return ['name'];
   const text = (start: number, end: number): string | undefined =>
     start < 0 ? '' : decodeStringContent(json, start, end);
-  const after = {
-    name: text(spans.nameStart, spans.nameEnd),
-    namespace: text(spans.namespaceStart, spans.namespaceEnd),
-    uid: text(spans.uidStart, spans.uidEnd),
-    resourceVersion: text(spans.resourceVersionStart, spans.resourceVersionEnd),
-  };
-  return IDENTITY.filter((key) => after[key] !== (before[key] ?? ''));
+  const after = [
+    text(spans.nameStart, spans.nameEnd),
+    text(spans.namespaceStart, spans.namespaceEnd),
+    text(spans.uidStart, spans.uidEnd),
+    text(spans.resourceVersionStart, spans.resourceVersionEnd),
+  ];
+  return IDENTITY.filter((key, index) => after[index] !== (before[key] ?? ''));
 }
 
 /** Most keys whose values are no text (labels, generation) have another length. */
@@ -163,9 +162,7 @@ function wantedKey(bytes: Uint8Array, start: number, end: number): number {
   if (length === 9 && bytesEqual(bytes, start + 1, NAMESPACE_KEY)) return NAMESPACE;
   if (length === 3 && bytesEqual(bytes, start + 1, UID_KEY)) return UID;
   if (length === 15 && bytesEqual(bytes, start + 1, RESOURCE_VERSION_KEY)) return RESOURCE_VERSION;
-  return hasEscape(bytes, start, end)
-    ? IDENTITY.findIndex((wanted) => wanted === decodeStringToken(bytes, start, end))
-    : OTHER;
+  return hasEscape(bytes, start, end) ? IDENTITY.indexOf(decodeStringToken(bytes, start, end) ?? '') : OTHER;
 }
 
 /** @returns 1 when `key` receives a value for the first time, else 0 */

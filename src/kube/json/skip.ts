@@ -192,9 +192,8 @@ export function skipValue(bytes: Uint8Array, start: number, end: number): number
 }
 
 /**
- * Skips an array as `skipValue` does. Two native searches prove the end of an array such as managedFields, whose elements
- * contain no further brackets: the first `]` is no part of a string if a quote and a letter follow, or the end of the
- * object, and closes this array if there is no `[` between them.
+ * Skips an array as `skipValue` does, by two native searches if no element contains a bracket, as in managedFields: the
+ * first `]` is outside of strings if a comma, a quote and a letter follow, or the end of the object.
  */
 export function skipFlatArray(bytes: Buffer, start: number, end: number): number {
   const close = bytes[start] === OPEN_BRACKET ? bytes.indexOf(CLOSE_BRACKET, start) : -1;

@@ -10,6 +10,7 @@ import { identityText } from '../../base/quotable.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { metadataText } from '../../kube/json/drop.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
+import type { Fields } from '../../kube/meta-shape.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
@@ -284,19 +285,14 @@ export class EntryOwner implements EntryStorage {
     return { ...stored, bytes: privateCopy(stored), start: 0 };
   }
 
-  /**
-   * Refuses an object whose bytes have an identity besides that of the entry, as when a key occurs twice: the entry has the
-   * first value, JSON.parse the last.
-   *
-   * @param metadata as JSON.parse reads it
-   */
+  /** Refuses an object with a second identity, as when a key occurs twice: the entry has the first, JSON.parse the last. */
   #checkOneIdentity(entry: Entry, metadata: unknown): void {
-    const what = secondValue(entry, metadata);
+    const what = isRecord(metadata) ? secondValue(entry, metadata) : '';
     if (what === '') return;
+    const message = `has two values of metadata.${what}: a key may occur twice; entry.bytes() has what was received`;
     const error = new KubeloomError(
       'ERR_KUBELOOM_MALFORMED_OBJECT',
-      `${entry.key}@${entry.resourceVersion} has two values of ${what}: a key may occur twice; entry.bytes() has what was ` +
-        'received',
+      `${entry.key}@${entry.resourceVersion} ${message}`,
     );
     if (!this.#reported.has(entry.facts)) this.#options.report?.(error, entry.key);
     this.#reported.add(entry.facts);
@@ -338,19 +334,17 @@ function malformedError(entry: Entry): KubeloomError {
   );
 }
 
-/** Returns a description of a member of metadata with another value than the entry's; '' if there is none. */
-function secondValue(entry: Entry, metadata: unknown): string {
-  if (!isRecord(metadata)) return '';
-  const { uid, labels } = metadata;
+/** Returns the member of metadata that has another value than the entry, with both values; '' if there is none. */
+function secondValue(entry: Entry, { labels, ...metadata }: Fields): string {
   for (const member of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
     const value = metadata[member];
-    if (
-      member === 'uid' ? typeof uid !== 'string' || entry.facts.hasUid(uid) : isSameText(value, entry[member])
-    )
-      continue;
-    return `metadata.${member}, ${identityText({ entry: entry[member], object: value })}`;
+    const isSame =
+      member === 'uid'
+        ? typeof value !== 'string' || entry.facts.hasUid(value)
+        : isSameText(value, entry[member]);
+    if (!isSame) return `${member}, ${identityText({ entry: entry[member], object: value })}`;
   }
-  return isRecord(labels) && !hasLabels(labels, entry.labels) ? 'metadata.labels' : '';
+  return isRecord(labels) && !hasLabels(labels, entry.labels) ? 'labels' : '';
 }
 
 /** An absent value contradicts no other value. */

@@ -130,10 +130,8 @@ export function extractedValues(
       return fieldValues(entry.fields[indexer.path]);
     case 'ownerUid':
       return entry.controllerUid === undefined ? NO_VALUES : [entry.controllerUid];
-    default: {
-      const values = entry.facts.fields.moduleValues(fieldCount);
-      return values && Object.hasOwn(values, name) ? (values[name] ?? NO_VALUES) : NO_VALUES;
-    }
+    default:
+      return entry.facts.fields.moduleValues(fieldCount)?.[name] ?? NO_VALUES;
   }
 }
 

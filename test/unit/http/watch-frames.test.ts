@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LineEvidence } from '../../../src/http/watch-frames.ts';
 import {
   LINE_BYTES_MAX,
   WatchEventSpans,
@@ -119,6 +120,25 @@ test('C450 C23 a line that is cut off is offered as it is as soon as the next ev
       );
     }
   }
+});
+
+test('C450 the last line of a chunk is not scanned if the server writes lines, and a list follows if it was no whole event', () => {
+  const line = '{"type":"ADDED","object":{"a":{}}}\n';
+  const damaged = '{"type":"ADDED","object":{"a":[}}\n';
+  const evidence: LineEvidence = {};
+  const sink = new Collector();
+  const frames = new WatchFrames(NO_LIMIT, evidence);
+  for (const chunk of [line, damaged, line]) frames.write(Buffer.from(chunk), 0, sink);
+  assert.deepEqual(
+    sink.texts,
+    [line, damaged, line].map((text) => text.trim()),
+  );
+  frames.write(Buffer.from(line.replace('}}}', '}}\n}').slice(0, -2)), 0, sink);
+  frames.write(Buffer.from('}\n'), 0, sink);
+  assert.deepEqual([sink.faults.length, sink.needsList, evidence.isLineWriter], [1, true, false]);
+  const next = new WatchFrames(NO_LIMIT, evidence);
+  for (const chunk of [line, damaged]) next.write(Buffer.from(chunk), 0, sink);
+  assert.equal(sink.texts.at(-1), line.trim(), 'each event is scanned from then on');
 });
 
 test('C23 lines that are no JSON together end the response, because events are among them', () => {

@@ -122,6 +122,15 @@ test('C261 what appears behind managedFields is extracted, although all before t
   send('3', ',"deletionTimestamp":"t"');
   assert.equal(twin.main.sameExtractions, 1);
   assert.equal((twin.main.last.extracted as unknown[])[2], 't');
+  // All fields are found behind managedFields, and gone in the next state.
+  const all = ',"generation":1,"deletionTimestamp":"t","ownerReferences":[{"controller":true,"uid":"o"}]';
+  for (const [version, behind] of [
+    ['4', all],
+    ['5', all],
+    ['6', ''],
+  ] as const)
+    send(version, behind);
+  assert.deepEqual((twin.main.last.extracted as unknown[])[2], null);
 });
 
 for (const [changed, fields] of [
