@@ -76,7 +76,7 @@ class NextText {
   }
 }
 
-/** Whether a server writes each event as a line: true after the first such event, false for good after another one. */
+/** Whether a server writes each event as a line: true after the first such event, false for good after an event on several lines. */
 export interface LineEvidence {
   isLineWriter?: boolean;
 }

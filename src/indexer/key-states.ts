@@ -322,7 +322,7 @@ class MetadataFingerprints {
   }
 }
 
-/** Returns whether metadata ends at `headEnd`, or behind managedFields that begin there. */
+/** Returns whether metadata ends at `headEnd`, or behind managedFields that begin at `headEnd`. */
 function isWholeHead(bytes: Buffer, headEnd: number, end: number): boolean {
   if (bytes[headEnd - 1] === CLOSE_BRACE) return true;
   const next = afterMember(bytes, skipFlatArray(bytes, headEnd, end), end);

@@ -15,7 +15,7 @@ import { COMPACT, ODD, randomJson, writeJson } from '../unit/kube/json/random-js
 import type { Json, WriteStyle } from '../unit/kube/json/random-json.ts';
 import { Seeded } from '../unit/kube/json/seeded.ts';
 import { until } from '../kit/until.ts';
-import type { FuzzTarget, Probe } from './probe.ts';
+import type { FuzzCase, FuzzTarget, Probe } from './probe.ts';
 import { FIELDS, decorate, seenOf } from './writers-reader.ts';
 import type { Kube, Seen } from './writers-reader.ts';
 
@@ -155,102 +155,120 @@ function cutsOf(random: Seeded, body: Buffer): Buffer[] {
     .filter(({ length }) => length > 0);
 }
 
+type Informers = Record<string, SharedIndexInformer<object>>;
+
+function informersOf(url: string, threads: InformerThreads, fail: (complaint: string) => void): Informers {
+  const informers: Informers = {};
+  const indexers = { team: label('team') };
+  for (const codec of ['json', 'msgpack'] as const) {
+    for (const [what, transform] of Object.entries(TRANSFORMS)) {
+      informers[`${codec} ${what}`] = new SharedIndexInformer<object>(kubeConfigFor(url), CONFIG_MAPS, {
+        threads,
+        codec,
+        indexers,
+        fields: what.endsWith('bare') ? [] : FIELDS,
+        list: { watchList: 'off' },
+        onError: (error) => fail(`${codec} ${what}: ${error.message}`),
+        ...(transform === undefined ? {} : { transform }),
+      });
+    }
+  }
+  return informers;
+}
+
+/** The latest state of each object of a case, and the JSON that the server sent. */
+type Sent = ReadonlyMap<string, readonly [object: Json, text: string]>;
+
+class Writer {
+  version = 10;
+  readonly #known = new Set<string>();
+
+  /** Makes the events of a case. */
+  write(random: Seeded): { readonly body: Buffer; readonly sent: Sent } {
+    const sent = new Map<string, readonly [Json, string]>();
+    const texts: string[] = [];
+    let object: Json | undefined;
+    for (let count = 1 + random.below(6); count > 0; count--) {
+      const version = String(++this.version);
+      const before = random.chance(0.6) ? object : undefined;
+      object =
+        before === undefined
+          ? randomObject(random, `o${random.below(6)}`, version)
+          : changedObject(random, before, version);
+      const { name } = (object as unknown as Kube).metadata;
+      const text = eventOf(random, this.#known.has(name) ? 'MODIFIED' : 'ADDED', object);
+      this.#known.add(name);
+      sent.set(name, [object, text]);
+      texts.push(text + random.pick(BETWEEN));
+    }
+    return { body: Buffer.from(texts.join('')), sent };
+  }
+}
+
+function check(
+  probe: Probe,
+  where: string,
+  seen: Seen | undefined,
+  [object, text]: readonly [Json, string],
+): void {
+  const expected = structuredClone(object) as unknown as Kube;
+  const read = seenOf({ object: where.includes('plain') ? expected : decorate(expected) });
+  const want = where.includes('bare') ? { ...read, fields: {} } : read;
+  const [is, should] = [seen, want].map((each) => JSON.stringify(each));
+  probe.want(
+    isDeepStrictEqual(seen, want),
+    `${where}: ${text}\n    read as   ${is}\n    should be ${should}`,
+  );
+}
+
 const WRITERS: FuzzTarget = {
   name: 'writers',
   quickCases: 40,
   cases: 1000,
   open: async () => {
     const server = new WatchedServer();
-    const config = kubeConfigFor(await server.start());
     const threads = new InformerThreads({ indexerThreads: 0 });
-    const informers: Record<string, SharedIndexInformer<object>> = {};
-    let probe: Probe | undefined;
-    const options = {
-      threads,
-      fields: FIELDS,
-      list: { watchList: 'off' },
-      indexers: { team: label('team') },
-    } as const;
-    for (const codec of ['json', 'msgpack'] as const)
-      for (const [what, transform] of Object.entries(TRANSFORMS)) {
-        const own = what.endsWith('bare') ? { fields: [] } : {};
-        const given = { ...options, ...own, ...(transform === undefined ? {} : { transform }) };
-        const onError = (error: Error): void => probe?.fail(`${codec} ${what}: ${error.message}`);
-        informers[`${codec} ${what}`] = new SharedIndexInformer<object>(config, CONFIG_MAPS, {
-          ...given,
-          codec,
-          onError,
-        });
-      }
-    for (const informer of Object.values(informers)) void informer.run();
+    let current: Probe | undefined;
+    const informers = informersOf(await server.start(), threads, (complaint) => current?.fail(complaint));
+    const all = Object.values(informers);
+    for (const informer of all) void informer.run();
     const cachePort = new SharedCache(informers).port();
     const { transferList } = cachePort;
     const reader = new Worker(READER, {
       workerData: { cachePort, names: Object.keys(informers) },
       transferList,
     });
-    const readInThread = new Map<string, Seen>();
-    reader.on('message', ([where, seen]: [string, Seen]) => readInThread.set(`${where} ${seen.name}`, seen));
-    await Promise.all([
-      once(reader, 'message'),
-      ...Object.values(informers).map((informer) => informer.waitForSync()),
-    ]);
-    await until(() => server.watches.size === Object.keys(informers).length);
-    let version = 10;
-    const known = new Set<string>();
-    const check = (where: string, seen: Seen | undefined, object: Json, text: string): void => {
-      const expected = structuredClone(object) as unknown as Kube;
-      const read = seenOf({ object: where.includes('plain') ? expected : decorate(expected) });
-      const want = where.includes('bare') ? { ...read, fields: {} } : read;
-      if (!isDeepStrictEqual(seen, want))
-        probe?.fail(
-          `${where}: ${text}\n    read as   ${JSON.stringify(seen)}\n    should be ${JSON.stringify(want)}`,
-        );
-    };
-    return {
-      run: async (chance, given) => {
-        probe = given;
-        const random = new Seeded(chance.integer(1, 2 ** 31));
-        const events = new Map<string, readonly [Json, string]>();
-        const texts: string[] = [];
-        let object: Json | undefined;
-        for (let count = 1 + random.below(6); count > 0; count--) {
-          const name = `o${random.below(6)}`;
-          object =
-            object && random.chance(0.6)
-              ? changedObject(random, object, String(++version))
-              : randomObject(random, name, String(++version));
-          const { metadata } = object as unknown as Kube;
-          const text = eventOf(random, known.has(metadata.name) ? 'MODIFIED' : 'ADDED', object);
-          known.add(metadata.name);
-          events.set(metadata.name, [object, text]);
-          texts.push(text + random.pick(BETWEEN));
+    const inThread = new Map<string, Seen>();
+    reader.on('message', ([where, seen]: [string, Seen]) => inThread.set(`${where} ${seen.name}`, seen));
+    await Promise.all([once(reader, 'message'), ...all.map((informer) => informer.waitForSync())]);
+    await until(() => server.watches.size === all.length);
+    const writer = new Writer();
+    const run: FuzzCase = async (chance, probe) => {
+      current = probe;
+      const random = new Seeded(chance.integer(1, 2 ** 31));
+      const { body, sent } = writer.write(random);
+      await server.send(cutsOf(random, body));
+      for (const [where, informer] of Object.entries(informers)) {
+        await until(() => informer.lastSyncResourceVersion() === String(writer.version));
+        for (const [name, state] of sent) {
+          const entry = informer.getIndexer().getByKey(`d/${name}`);
+          check(probe, where, entry && seenOf(entry), state);
+          const team = entry?.labels['team'];
+          const keys = team === undefined ? [`d/${name}`] : informer.getIndexer().indexKeys('team', team);
+          probe.want(keys.includes(`d/${name}`), `${where}: the index lacks ${name}: ${state[1]}`);
+          const { resourceVersion } = (state[0] as unknown as Kube).metadata;
+          await until(() => inThread.get(`${where} ${name}`)?.version === resourceVersion);
+          check(probe, `${where} thread`, inThread.get(`${where} ${name}`), state);
         }
-        await server.send(cutsOf(random, Buffer.from(texts.join(''))));
-        for (const [where, informer] of Object.entries(informers)) {
-          await until(() => informer.lastSyncResourceVersion() === String(version));
-          for (const [name, [object, text]] of events) {
-            const entry = informer.getIndexer().getByKey(`d/${name}`);
-            check(where, entry && seenOf(entry), object, text);
-            const team = entry?.labels['team'];
-            const isIndexed =
-              team === undefined || informer.getIndexer().indexKeys('team', team).includes(`d/${name}`);
-            given.want(isIndexed, `${where}: the index lacks ${name}: ${text}`);
-            const last = object as { metadata: { resourceVersion: string } };
-            await until(
-              () => readInThread.get(`${where} ${name}`)?.version === last.metadata.resourceVersion,
-            );
-            check(`${where} thread`, readInThread.get(`${where} ${name}`), object, text);
-          }
-        }
-      },
-      close: async () => {
-        for (const informer of Object.values(informers)) await informer.shutdown();
-        await reader.terminate();
-        await threads.close();
-        server.close();
-      },
+      }
     };
+    const close = async (): Promise<void> => {
+      for (const informer of all) await informer.shutdown();
+      await reader.terminate();
+      await threads.close();
+      server.close();
+    };
+    return { run, close };
   },
 };
 
