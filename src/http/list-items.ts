@@ -7,8 +7,8 @@
  * at the end.
  */
 import { KubeloomError } from '../base/errors.ts';
-import { skipStringTail, wideView } from '../kube/json/skip.ts';
 import { FrameBuffer } from './frame-buffer.ts';
+import { ObjectScan } from './object-scan.ts';
 import { ListSkeleton } from './list-skeleton.ts';
 import type { ListHead, ListMeta } from './list-skeleton.ts';
 
@@ -16,15 +16,9 @@ const TAB = 0x09;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
-const QUOTE = 0x22;
 const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-/** `c | CASE_BIT` maps `[` to `{` and `]` to `}`. */
-const CASE_BIT = 0x20;
 
 /** Upper bound of an item, or of the space between two. No server stores such an object: the end would never come. */
 export const ITEM_BYTES_MAX: number = 256 * 2 ** 20;
@@ -64,10 +58,7 @@ export class ListItems {
   #place: Place = 'skeleton';
   /** The beginning of an incomplete item. */
   readonly #partial: FrameBuffer;
-  // The state of an item's scan between two chunks.
-  #depth = 0;
-  #isInString = false;
-  #isEscaped = false;
+  readonly #scan: ObjectScan = new ObjectScan();
   /** The length of the refused item's rest in the chunk; 0 when no item is refused. */
   #refusedLength = 0;
   #bytesSinceItem = 0;
@@ -164,65 +155,10 @@ export class ListItems {
 
   /** Reads to the item's end and offers it. @returns the next index */
   #readItem(bytes: Buffer, start: number, sink: ItemSink): number {
-    const end = this.#scanItem(bytes, start);
+    const end = this.#scan.find(bytes, start, bytes.length);
     if (end < 0) this.#partial.append(bytes, start, bytes.length);
     else if (this.#partial.totalBytes > 0) this.#partial.append(bytes, start, end);
     return end < 0 ? bytes.length : this.#offer(bytes, start, end, sink);
-  }
-
-  /** Scans depth and strings only. @returns the index after the item, or -1 when the chunk ends first */
-  #scanItem(bytes: Buffer, start: number): number {
-    const view = wideView(bytes);
-    const end = bytes.length;
-    let depth = this.#depth;
-    let at = start;
-    if (this.#isInString) {
-      at = skipStringTail(bytes, view, this.#isEscaped ? start + 1 : start, end);
-      if (at < 0) return this.#suspendInString(bytes, start, depth);
-    }
-    while (at < end) {
-      const byte = bytes[at++] ?? 0;
-      if (byte === QUOTE) {
-        const string = at;
-        at = skipStringTail(bytes, view, string, end);
-        if (at < 0) {
-          this.#isEscaped = false;
-          return this.#suspendInString(bytes, string, depth);
-        }
-      } else if (byte >= OPEN_BRACKET) {
-        // Letters of true, false and null come here too and match neither.
-        const folded = byte | CASE_BIT;
-        if (folded === OPEN_BRACE) depth++;
-        else if (folded === CLOSE_BRACE && --depth === 0) {
-          this.#resumeOutside(0);
-          return at;
-        }
-      }
-    }
-    this.#resumeOutside(depth);
-    return -1;
-  }
-
-  #resumeOutside(depth: number): void {
-    this.#depth = depth;
-    this.#isInString = false;
-    this.#isEscaped = false;
-  }
-
-  /**
-   * Keeps the state of a string that the chunk's end cuts: an odd number of backslashes escapes the next
-   * byte.
-   */
-  #suspendInString(bytes: Buffer, start: number, depth: number): number {
-    let first = bytes.length;
-    while (first > start && bytes[first - 1] === BACKSLASH) first--;
-    let backslashes = bytes.length - first;
-    // The last byte of the previous chunk escaped the first byte of this one.
-    if (first === start && this.#isEscaped && backslashes > 0) backslashes--;
-    this.#depth = depth;
-    this.#isInString = true;
-    this.#isEscaped = backslashes % 2 === 1;
-    return -1;
   }
 
   /** Offers the item that ends at `end`. @returns the next index: `end`, or where to offer the item again */

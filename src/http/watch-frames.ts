@@ -1,13 +1,19 @@
 /**
- * Splits the body of a watch into lines and each line into its parts, on bytes and across chunks of any size. A line
+ * Splits the body of a watch into events and each event into its parts, on bytes and across chunks of any size. An event
  * inside one chunk is delivered in place, one that spans chunks is assembled first.
  *
- * The sink may refuse a line for lack of room. Then `write` returns the index up to which the chunk is
- * consumed, always before the chunk's end. `write(chunk, thatIndex, sink)` offers the same line again. No
- * line is lost or repeated.
+ * The sink may refuse an event for lack of room. Then `write` returns the index up to which the chunk is
+ * consumed, always before the chunk's end. `write(chunk, thatIndex, sink)` offers the same event again. No
+ * event is lost or repeated.
  *
- * A line is `{"type":"ADDED","object":{…}}`. Apiservers write exactly that, so the object ends at the last brace before
- * the final one and need not be scanned. Another order, members before these two or spaces take the general path.
+ * Events are values of JSON, with any white space or none between them and inside. Apiservers write each as a line,
+ * `{"type":"ADDED","object":{…}}`, which needs no scan: a line is one event if the next line begins with a brace, which
+ * cannot continue a value behind a brace, and the line contains the key `object` once and no escape that could spell it.
+ * So is the last line of a chunk, if the server has written only such lines so far. Other events are scanned for their end.
+ * A line that cannot be JSON, or whose brackets are open when the next event begins, is offered as it is.
+ *
+ * In a usual event the object ends at the last brace before the final one, unless the server writes members behind it.
+ * Another order and members before these two take the general path of `scanWatchEvent`.
  */
 import { KubeloomError } from '../base/errors.ts';
 import { decodeStringToken, keyEquals } from '../kube/json/read.ts';
@@ -21,92 +27,209 @@ import {
   valueAfterKey,
 } from '../kube/json/skip.ts';
 import { FrameBuffer } from './frame-buffer.ts';
+import { ObjectScan } from './object-scan.ts';
 
-const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
+/** Bytes behind which a value may begin inside an event, and bytes that go on behind a value. */
+const BEFORE_VALUE = Buffer.from(',:[');
+const BEHIND_VALUE = Buffer.from(',]}');
 
-/** Upper bound of a line. No server stores an object of this size, so the end of a longer line would never come. */
+/** Upper bound of an event or line. No server stores an object of this size, so the end would never come. */
 export const LINE_BYTES_MAX: number = 256 * 2 ** 20;
 
 export interface FrameSink {
   /**
-   * Takes a line without its end. The bytes are valid until `frame` returns.
+   * Takes an event, or a line that is none, without its end. The bytes are valid until `frame` returns.
    *
-   * @returns false when there is no room: the same line is offered again
+   * @returns false when there is no room: the same bytes are offered again
    */
   frame(bytes: Buffer, start: number, end: number): boolean;
-  /** Takes a line above the limit: only its first bytes are here, enough for its object's identity. */
+  /** Takes an event above the limit: only its first bytes are here, enough for its object's identity. */
   oversized(bytes: Buffer, start: number, end: number, totalBytes: number): boolean;
-  /** Ends the response: a line is longer than 256 MiB. Called once; everything that follows is ignored. */
-  unreadable(error: KubeloomError): void;
+  /**
+   * Ends the response: an event is too long, or lines are no event. Called once; everything that follows is ignored.
+   *
+   * @param needsList the last event was offered before it was whole
+   */
+  unreadable(error: KubeloomError, needsList: boolean): void;
+}
+
+/** The next occurrence of a text in a chunk, searched once for all events before it. */
+class NextText {
+  readonly #text: Buffer;
+  /** -1 at the start of a chunk. */
+  at = -1;
+
+  /** @param text begins with a byte that is seldom in objects, for which the search is native */
+  constructor(text: string) {
+    this.#text = Buffer.from(text);
+  }
+
+  /** Returns the first index from `start` on, or the length of the chunk. */
+  from(bytes: Buffer, start: number): number {
+    if (this.at < start) this.at = bytes.indexOf(this.#text, start);
+    return this.at < 0 ? (this.at = bytes.length) : this.at;
+  }
+}
+
+/** Whether a server writes each event as a line: true after the first such event, false for good after an event on several lines. */
+export interface LineEvidence {
+  isLineWriter?: boolean;
 }
 
 export class WatchFrames {
   readonly #frameBytesMax: number;
-  /** The beginning of a line whose end has not come; or all of it, refused, before its line feed is read. */
+  readonly #evidence: LineEvidence;
+  /** The beginning of an event whose end has not come; or all of it, refused, before the chunk's part is consumed. */
   readonly #partial: FrameBuffer;
+  readonly #scan: ObjectScan = new ObjectScan();
+  readonly #lineFeed: NextText = new NextText('\n');
+  readonly #objectKey: NextText = new NextText('ject"');
+  readonly #escape: NextText = new NextText(String.raw`\u00`);
+  /** Number of line feeds inside the event so far. */
+  #lines = 0;
+  /** The last line ends with a byte behind which JSON allows no brace. */
+  #mayEnd = false;
+  /** The last event was the last line of a chunk, and the next byte is to prove that it is whole. */
+  #isUnproved = false;
+  /** Length of the chunk's part of a refused event; -1 when no event is refused. */
+  #refusedLength = -1;
   #isUnreadable = false;
 
-  constructor(frameBytesMax: number) {
+  /** @param evidence kept for all responses of a server */
+  constructor(frameBytesMax: number, evidence: LineEvidence = {}) {
     this.#frameBytesMax = frameBytesMax;
+    this.#evidence = evidence;
     this.#partial = new FrameBuffer(frameBytesMax);
   }
 
   /**
-   * @returns the index up to which the chunk was consumed: its length, or less when the sink refused a line
+   * @returns the index up to which the chunk was consumed: its length, or less when the sink refused an event
    */
   write(bytes: Buffer, start: number, sink: FrameSink): number {
-    let lineStart = this.#isUnreadable ? bytes.length : start;
-    while (lineStart < bytes.length) {
-      const lineFeed = bytes.indexOf(LINE_FEED, lineStart);
-      if (lineFeed < 0) {
-        this.#partial.append(bytes, lineStart, bytes.length);
-        if (this.#partial.totalBytes > LINE_BYTES_MAX) this.#fail(sink);
+    this.#lineFeed.at = this.#objectKey.at = this.#escape.at = -1;
+    let at = this.#isUnreadable ? bytes.length : start;
+    if (this.#refusedLength >= 0 && at < bytes.length) {
+      if (!this.#offerAssembled(sink)) return at;
+      at += this.#refusedLength;
+      this.#refusedLength = -1;
+    }
+    while (at < bytes.length) {
+      const isNew = this.#partial.totalBytes === 0;
+      if (isNew) at = skipWhitespace(bytes, at, bytes.length);
+      if (at === bytes.length) return at;
+      if (this.#isUnproved && BEHIND_VALUE.includes(bytes[at] ?? 0)) {
+        this.#evidence.isLineWriter = false;
+        this.#fail(sink, 'an event goes on behind its line', true);
+        break;
+      }
+      this.#isUnproved = false;
+      const lineEnd = isNew ? this.#endOfLine(bytes, at) : -1;
+      const end = lineEnd < 0 ? this.#scanToEnd(bytes, at, sink) : lineEnd;
+      if (this.#isUnreadable) break;
+      if (!isNew || end < 0) this.#partial.append(bytes, at, end < 0 ? bytes.length : end);
+      if (end < 0) {
+        if (this.#partial.totalBytes > LINE_BYTES_MAX)
+          this.#fail(sink, `an event of more than ${LINE_BYTES_MAX / 2 ** 20} MiB, longer than any object`);
         return bytes.length;
       }
-      if (this.#partial.totalBytes > 0) {
-        this.#partial.append(bytes, lineStart, lineFeed);
-        if (!this.#offerAssembled(sink)) return lineFeed;
-        this.#partial.clear();
-      } else if (!this.#offer(bytes, lineStart, lineFeed, sink)) {
-        return lineStart;
+      if (isNew) {
+        if (!this.#offer(bytes, at, end - at, bytes[end - 1], sink)) return at;
+      } else if (!this.#offerAssembled(sink)) {
+        this.#refusedLength = end - at;
+        return at;
       }
-      lineStart = lineFeed + 1;
+      at = end;
     }
-    return lineStart;
+    return bytes.length;
   }
 
-  /** Ends the stream. A partial line is no event and is dropped; `partial` reports it. */
+  /** Ends the stream. A partial event is dropped; `partial` reports it. */
   finish(): 'clean' | 'partial' {
     const end = this.#partial.totalBytes > 0 ? 'partial' : 'clean';
     this.#partial.clear();
     return end;
   }
 
-  #fail(sink: FrameSink): void {
+  /** Returns the end of a line that is one event without a scan, or -1. */
+  #endOfLine(bytes: Buffer, start: number): number {
+    const lineFeed = this.#lineFeed.from(bytes, start);
+    const next = skipWhitespace(bytes, lineFeed + 1, bytes.length);
+    const isLast = next === bytes.length && this.#evidence.isLineWriter === true;
+    if ((bytes[next] !== OPEN_BRACE && !isLast) || bytes[start] !== OPEN_BRACE) return -1;
+    const close = lastVisible(bytes, start, lineFeed);
+    if (bytes[close] !== CLOSE_BRACE || this.#escape.from(bytes, start) < lineFeed) return -1;
+    if (isLast && bytes[lastVisible(bytes, start, close)] !== CLOSE_BRACE) return -1;
+    const key = this.#objectKey.from(bytes, start);
+    if (this.#objectKey.from(bytes, key + 1) < lineFeed) return -1;
+    this.#isUnproved = isLast;
+    return close + 1;
+  }
+
+  /** Scans on in an event. @returns the end of it, or of a line that is none, or -1 if the chunk ends first */
+  #scanToEnd(bytes: Buffer, start: number, sink: FrameSink): number {
+    const scan = this.#scan;
+    const isObject = scan.depth > 0 || (this.#partial.totalBytes === 0 && bytes[start] === OPEN_BRACE);
+    let at = start;
+    while (at < bytes.length) {
+      if (this.#mayEnd) at = skipWhitespace(bytes, at, bytes.length);
+      if (at === bytes.length) break;
+      if (this.#mayEnd && bytes[at] === OPEN_BRACE) return this.#endOfDamaged(at, sink);
+      this.#mayEnd = false;
+      const lineFeed = this.#lineFeed.from(bytes, at);
+      const end = isObject ? scan.find(bytes, at, lineFeed) : -1;
+      if (end >= 0) {
+        if (this.#lines > 0) this.#evidence.isLineWriter = false;
+        else if (end === lineFeed && end < bytes.length) this.#evidence.isLineWriter ??= true;
+        return this.#ended(end);
+      }
+      if (lineFeed === bytes.length) break;
+      if (!isObject || scan.isInString) return this.#endOfDamaged(lineFeed, sink);
+      const last = lastVisible(bytes, at, lineFeed);
+      const byte = last < at && at === start ? this.#partial.lastByte : (bytes[last] ?? 0);
+      this.#mayEnd = byte > SPACE && !BEFORE_VALUE.includes(byte);
+      this.#lines++;
+      at = lineFeed + 1;
+    }
+    return -1;
+  }
+
+  /** A single line is offered: its object may have an identity. Several lines contain other events. */
+  #endOfDamaged(end: number, sink: FrameSink): number {
+    if (this.#lines > (this.#mayEnd ? 1 : 0)) this.#fail(sink, 'lines that are not JSON');
+    return this.#ended(end);
+  }
+
+  #ended(end: number): number {
+    this.#scan.reset();
+    this.#lines = 0;
+    this.#mayEnd = false;
+    return end;
+  }
+
+  #fail(sink: FrameSink, what: string, needsList = false): void {
     this.#isUnreadable = true;
     this.#partial.clear();
-    const message = `a line of more than ${LINE_BYTES_MAX / 2 ** 20} MiB, longer than any object; the connection was closed`;
-    sink.unreadable(new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', message));
+    const message = `${what}; the connection was closed`;
+    sink.unreadable(new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', message), needsList);
   }
 
-  #offer(bytes: Buffer, start: number, lineFeed: number, sink: FrameSink): boolean {
-    const end = bytes[lineFeed - 1] === CARRIAGE_RETURN && lineFeed > start ? lineFeed - 1 : lineFeed;
-    if (end === start) return true;
-    if (end - start <= this.#frameBytesMax) return sink.frame(bytes, start, end);
-    return sink.oversized(bytes, start, start + this.#frameBytesMax, end - start);
+  #offer(bytes: Buffer, start: number, totalBytes: number, lastByte = -1, sink: FrameSink): boolean {
+    const length = lastByte === CARRIAGE_RETURN ? totalBytes - 1 : totalBytes;
+    if (length <= this.#frameBytesMax) return sink.frame(bytes, start, start + length);
+    return sink.oversized(bytes, start, start + this.#frameBytesMax, length);
   }
 
+  /** Offers what is assembled, and forgets it when it is taken. */
   #offerAssembled(sink: FrameSink): boolean {
     const { bytes, totalBytes, lastByte } = this.#partial;
-    const length = lastByte === CARRIAGE_RETURN ? totalBytes - 1 : totalBytes;
-    if (length === 0) return true;
-    if (length <= this.#frameBytesMax) return sink.frame(bytes, 0, length);
-    return sink.oversized(bytes, 0, this.#frameBytesMax, length);
+    const isTaken = this.#offer(bytes, 0, totalBytes, lastByte, sink);
+    if (isTaken) this.#partial.clear();
+    return isTaken;
   }
 }
 
@@ -128,6 +251,8 @@ export class WatchEventSpans {
   typeEnd = -1;
   objectStart = -1;
   objectEnd = -1;
+  /** Whether the object of an event with a usual beginning is the last member; undefined before the first such event. */
+  isObjectLast: boolean | undefined = undefined;
 }
 
 /** The most common type comes first. */
@@ -148,9 +273,18 @@ const TYPE_NAME_START = Buffer.byteLength('{"type":"');
 const TYPE = Buffer.from('type');
 const OBJECT = Buffer.from('object');
 
-/** @returns false when [start, end) is no JSON object with a type and an object */
+/**
+ * Scans an event; the first of a response with a usual beginning as a whole, for members behind the object.
+ *
+ * @returns false when [start, end) is no JSON object with a type and an object
+ */
 export function scanWatchEvent(bytes: Uint8Array, start: number, end: number, out: WatchEventSpans): boolean {
-  return scanCanonical(bytes, start, end, out) || scanAnyOrder(bytes, start, end, out);
+  if (out.isObjectLast === true && scanCanonical(bytes, start, end, out)) return true;
+  if (!scanAnyOrder(bytes, start, end, out)) return scanCanonical(bytes, start, end, out);
+  const { objectEnd } = out;
+  if (scanCanonical(bytes, start, end, out)) out.isObjectLast ??= out.objectEnd === objectEnd;
+  out.objectEnd = objectEnd;
+  return true;
 }
 
 /**

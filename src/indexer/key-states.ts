@@ -26,6 +26,7 @@
  * A pass over the ids (after End, Abort, Begin) can be interrupted after any id: neither a million ids nor a full ring
  * may hold up the thread.
  */
+import { afterMember, skipFlatArray } from '../kube/json/skip.ts';
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
 import { HalfSipHash } from '../shared/record/key-hash.ts';
 import { STEADY, step } from './relist-phase.ts';
@@ -45,6 +46,7 @@ const IDS_MIN = 64;
 const DIGITS_MAX = 16;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
+const CLOSE_BRACE = 0x7d;
 
 /**
  * Returns the number with exactly this decimal text, or -1: digits without a leading zero, below 2^53. Any other version
@@ -134,7 +136,7 @@ export class KeyStates {
   }
 
   /** Returns whether the object's head equals the last head that was kept. */
-  isHeadSame(id: number, bytes: Uint8Array, span: HeadSpan): boolean {
+  isHeadSame(id: number, bytes: Buffer, span: HeadSpan): boolean {
     return this.#fingerprints.isSame(id, bytes, span);
   }
 
@@ -266,10 +268,10 @@ const CHUNK_IDS: number = 1 << CHUNK_SHIFT;
 class MetadataFingerprints {
   readonly #hash: HalfSipHash = new HalfSipHash();
   #chunks: Int32Array[] = [];
-  /** Tail length of the different head that `isSame` has just hashed; 0 if the last hash is not of such a head. */
+  /** Tail length of the head that `isSame` has just refused; 0 if the last hash is not of such a head. */
   #hashedTail = 0;
 
-  isSame(id: number, bytes: Uint8Array, span: HeadSpan): boolean {
+  isSame(id: number, bytes: Buffer, span: HeadSpan): boolean {
     this.#hashedTail = 0;
     const chunk = this.#chunks[id >>> CHUNK_SHIFT];
     const at = wordAt(id);
@@ -277,8 +279,9 @@ class MetadataFingerprints {
     if (!chunk || tailLength === 0 || span.versionEnd + tailLength > span.end) return false;
     this.#run(bytes, span, tailLength);
     const isSame = chunk[at + LOW] === this.#hash.low && chunk[at + HIGH] === this.#hash.high;
-    if (!isSame) this.#hashedTail = tailLength;
-    return isSame;
+    if (isSame && isWholeHead(bytes, span.versionEnd + tailLength, span.end)) return true;
+    this.#hashedTail = tailLength;
+    return false;
   }
 
   /**
@@ -317,6 +320,13 @@ class MetadataFingerprints {
     hash.span(bytes, span.versionEnd, span.versionEnd + tailLength);
     hash.end();
   }
+}
+
+/** Returns whether metadata ends at `headEnd`, or behind managedFields that begin at `headEnd`. */
+function isWholeHead(bytes: Buffer, headEnd: number, end: number): boolean {
+  if (bytes[headEnd - 1] === CLOSE_BRACE) return true;
+  const next = afterMember(bytes, skipFlatArray(bytes, headEnd, end), end);
+  return next >= 0 && bytes[next] === CLOSE_BRACE;
 }
 
 function wordAt(id: number): number {

@@ -6,6 +6,7 @@ import { disown, isThenable } from '../base/thenable.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import { jsonText } from '../base/json-text.ts';
+import { changedIdentity } from '../kube/json/key-spans.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
 import type { Warning } from './notification-writer.ts';
 
@@ -18,8 +19,6 @@ export interface LoadedModules {
 }
 
 export const MODULE_TIMEOUT_MS = 30_000;
-
-const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
 
 /**
  * Loads all functions of an informer.
@@ -79,13 +78,13 @@ function importedInTime(url: string, clock: Clock): Promise<Readonly<Record<stri
 }
 
 /**
- * Calls a transform once; returns the result as JSON. The transform may change the object in place, but not the key,
+ * Calls a transform once; returns the result as JSON. The transform may change the object in place, but its JSON not the key,
  * the uid or the resourceVersion: every later stage relies on the values that the reflector read.
  *
  * @throws the function's error, or a TypeError about its result
  */
-export function callTransform(transform: ModuleFunction, object: object): string {
-  const before = identityOf(object);
+export function callTransform(transform: ModuleFunction, object: object): Buffer {
+  const before = { ...(object as { readonly metadata?: object }).metadata };
   const result = transform(object);
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     throw new TypeError(`it returned ${result === null ? 'null' : typeof result}, not an object`);
@@ -94,15 +93,10 @@ export function callTransform(transform: ModuleFunction, object: object): string
     disown(result);
     throw new TypeError('it returned a promise: transforms are synchronous');
   }
-  const after = identityOf(result);
-  const changed = IDENTITY.filter((_, index) => before[index] !== after[index]);
+  const json = Buffer.from(jsonText(result));
+  const changed = changedIdentity(json, before);
   if (changed.length > 0) throw new TypeError(`it changed metadata.${changed.join(' and metadata.')}`);
-  return jsonText(result);
-}
-
-function identityOf(object: object): readonly unknown[] {
-  const { metadata } = object as { readonly metadata?: Readonly<Record<string, unknown>> };
-  return IDENTITY.map((key) => metadata?.[key]);
+  return json;
 }
 
 /**
@@ -116,6 +110,7 @@ export function callIndexes(indexes: LoadedModules['indexes'], object: object, w
     try {
       values.push([index, checkedValues(valuesOf(object))]);
     } catch (cause) {
+      values.push([index, []]);
       const message = `index function ${index} failed; the object has no values in this index: ${messageOf(cause)}`;
       warnings.push({ code: 'ERR_KUBELOOM_INDEX_FUNCTION', message });
     }

@@ -119,17 +119,15 @@ export class ObjectConversion {
   #runTransform(object: ConvertedObject, transform: ModuleFunction): number {
     const parsed = parseObject(textOf(object));
     if (parsed === undefined) return Malformed;
-    const scratch = this.#scratch;
-    scratch.reset();
     try {
-      scratch.appendText(callTransform(transform, parsed));
+      const json = callTransform(transform, parsed);
+      object.use(json, 0, json.length, true);
+      return 0;
     } catch (cause) {
       const message = `transform failed, the object is stored as received: ${messageOf(cause)}`;
       object.warnings.push({ code: 'ERR_KUBELOOM_TRANSFORM', message });
       return TransformFailed;
     }
-    object.use(scratch.bytes, 0, scratch.length, true);
-    return 0;
   }
 
   /** Runs the steps that need a parsed object; returns false when the object's bytes are not JSON. */

@@ -232,7 +232,7 @@ export class InformerPipeline<T> {
   }
 
   #newOwner({ storeMemory, options }: InformerThreads): EntryOwner {
-    const { resource, resolved } = this.#options;
+    const { resource, resolved, reports } = this.#options;
     return new EntryOwner(this.replica.table, {
       // Used in messages. The kind is empty if the resource was given without a kind.
       kind: resource.kind || resource.resource,
@@ -242,6 +242,7 @@ export class InformerPipeline<T> {
       slabMemory: storeMemory.slabMemory,
       packing: { totalBytesMin: storeMemory.packBytesMin },
       objectBytesMax: options.objectBytesMax,
+      report: reports.object,
       guard: this.#guard(),
       sharesMembers: this.#detector === undefined,
     });

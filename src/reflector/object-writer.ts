@@ -10,10 +10,11 @@ import { identityText } from '../base/quotable.ts';
 import { KeySpans, scanKey, scanMetadata } from '../kube/json/key-spans.ts';
 import { decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
 import { bytesEqual, validValueEnd } from '../kube/json/skip.ts';
-import type { DeltaKind } from '../shared/record/delta.ts';
+import { DeltaKind } from '../shared/record/delta.ts';
 import { NAME_BYTES_MAX } from '../shared/record/limits.ts';
 import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { ListHead } from '../http/list-skeleton.ts';
+import type { LineEvidence } from '../http/watch-frames.ts';
 import { typeMetaOf } from './router.ts';
 import type { ObjectTarget, Router } from './router.ts';
 import type { ManagedFieldsProbe } from './managed-fields-probe.ts';
@@ -35,6 +36,7 @@ const IDENTITY_BYTES_MIN = 2 ** 20;
 /** Allowance for the event around an object. */
 const ENVELOPE_BYTES = 1024;
 
+const UNTYPED = Buffer.from('{"metadata":');
 /** The suffix of a list's kind: a `PodList` holds items of kind `Pod`. */
 const LIST_SUFFIX = 'List';
 const EXCERPT_MEMBERS = ['type', 'kind', 'metadata.name', 'object.kind', 'object.metadata.name'];
@@ -52,13 +54,11 @@ export class ObjectWriter {
   readonly shardFilter: ShardFilterGuard | undefined;
   /** The probe of an informer that drops managedFields. */
   readonly managedFields: ManagedFieldsProbe | undefined;
+  readonly lines: LineEvidence = {};
   readonly #router: Router;
   #target: ObjectTarget;
   readonly #report: (error: KubeloomError) => void;
-  /**
-   * The usual first bytes of objects of this kind, up to the value of metadata: typed, custom, and items of
-   * lists.
-   */
+  /** The usual first bytes of objects of this kind, up to the value of metadata: typed and custom. */
   readonly #beginnings: readonly Buffer[];
 
   constructor(
@@ -76,7 +76,7 @@ export class ObjectWriter {
     this.managedFields = managedFields;
     const kindMember = `"kind":${JSON.stringify(kind)}`;
     const versionMember = `"apiVersion":${JSON.stringify(apiVersion)}`;
-    const beginnings = [`{${kindMember},${versionMember},`, `{${versionMember},${kindMember},`, '{'];
+    const beginnings = [`{${kindMember},${versionMember},`, `{${versionMember},${kindMember},`];
     this.#beginnings = beginnings.map((text) => Buffer.from(`${text}"metadata":`));
   }
 
@@ -88,7 +88,7 @@ export class ObjectWriter {
 
   write(kind: DeltaKind, bytes: Buffer, start: number, end: number): Written {
     const spans = this.spans;
-    const metadata = this.#findMetadata(bytes, start, end);
+    const metadata = this.#findMetadata(kind, bytes, start, end);
     if (metadata >= 0) {
       if (!scanMetadata(bytes, metadata, end, spans)) return this.#refuseNameless(bytes, start, end);
     } else {
@@ -146,12 +146,13 @@ export class ObjectWriter {
   }
 
   /** Finds the value of metadata in an object with a usual beginning. @returns the index of the value, or -1 */
-  #findMetadata(bytes: Buffer, start: number, end: number): number {
+  #findMetadata(kind: DeltaKind, bytes: Buffer, start: number, end: number): number {
     for (const beginning of this.#beginnings) {
       const metadata = start + beginning.length;
       if (metadata < end && bytesEqual(bytes, start, beginning)) return metadata;
     }
-    return -1;
+    // Only items of lists lack a kind: another object may have a kind behind metadata.
+    return kind === DeltaKind.Replaced && bytesEqual(bytes, start, UNTYPED) ? start + UNTYPED.length : -1;
   }
 
   /** Compares kind and version with the informer's; an object without them matches. */

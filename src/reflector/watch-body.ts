@@ -81,7 +81,7 @@ export class WatchBody implements Body, FrameSink {
     this.#exchange = exchange;
     this.#where = where;
     this.#counts = owner.counts;
-    this.#frames = new WatchFrames(frameBytesMax(objectBytesMax));
+    this.#frames = new WatchFrames(frameBytesMax(objectBytesMax), owner.writer.lines);
     this.#position = new WatchPosition(query['resourceVersion'] ?? '', owner.clock.now());
     this.#stage = beginsWithSyntheticEvents(query) ? 'synthetic' : 'live';
     if (!isStreamingList) return;
@@ -178,8 +178,8 @@ export class WatchBody implements Body, FrameSink {
     return true;
   }
 
-  unreadable(error: KubeloomError): void {
-    this.#owner.fail(unreadable(error));
+  unreadable(error: KubeloomError, needsList: boolean): void {
+    this.#owner.fail({ ...unreadable(error), kind: needsList ? 'went-back' : 'malformed' });
   }
 
   #object(kind: DeltaKind, bytes: Buffer): boolean {

@@ -23,6 +23,32 @@ test('C23 a malformed line is reported, and the watch resumes from the last good
   assert.match(scene.errors[0]?.message ?? '', /ADDED/);
 });
 
+test('C2 events are read as values of JSON: several on a line, over several lines, and with spaces', async (scene) => {
+  const text = (name: string, version: string, space?: number): string =>
+    JSON.stringify(
+      { type: 'ADDED', object: wirePod(name, version, { spec: { nodeName: name } }) },
+      null,
+      space,
+    );
+  const { server, informer, handler } = await scene.followed((request, number) => {
+    if (number !== 0) return;
+    request.send(bookmark('9', true), `${text('a', '10')}${text('b', '11')}\n`);
+    request.send(
+      `${text('c', '12').replace(',"object"', '\n,"object"')}\n`,
+      text('d', '13', 1),
+      text('e', '14'),
+    );
+  });
+  await handler.count(5);
+  const entries = informer.getStore().list();
+  assert.deepEqual(
+    entries.map(({ key, spec, object }) => [key, spec?.nodeName, object.spec?.nodeName]),
+    ['a', 'b', 'c', 'd', 'e'].map((name) => [`default/${name}`, name, name]),
+  );
+  assert.equal(server.requests.length, 1);
+  assert.deepEqual(scene.errors, []);
+});
+
 test('C70 an object without a name is reported and skipped, and its neighbours are delivered', async (scene) => {
   const nameless = { kind: 'Pod', apiVersion: 'v1', metadata: { namespace: 'x', resourceVersion: '8' } };
   const { handler } = await scene.followed(
@@ -59,13 +85,16 @@ test('C72 objects of another kind and events of an unknown type are reported and
   const { server, handler } = await scene.followed((request, number) => {
     if (number > 0) return;
     request.send(bookmark('9', true), event('ADDED', 'a', '10'), { type: 'ADDED', object: stranger });
+    const { kind, ...rest } = stranger;
+    request.send({ type: 'ADDED', object: { metadata: rest.metadata, kind, apiVersion: 'v1' } });
     request.send({ type: 'STRANGE', object: stranger }).end();
   });
   const again = await server.request(1);
   again.send(event('ADDED', 'b', '21'));
   await handler.count(2);
   assert.deepEqual(handler.names.slice(0, 2), ['add a', 'add b']);
-  await scene.reported('ERR_KUBELOOM_UNEXPECTED_OBJECT', 'ERR_KUBELOOM_MALFORMED_EVENT');
+  const unexpected = 'ERR_KUBELOOM_UNEXPECTED_OBJECT';
+  await scene.reported(unexpected, unexpected, 'ERR_KUBELOOM_MALFORMED_EVENT');
 });
 
 test('C71 a malformed object has its uid even if its labels cannot be read', async (scene) => {

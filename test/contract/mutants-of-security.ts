@@ -44,10 +44,16 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
     ],
   },
   'src/http/http1-connection.ts': { C191: ["encoding === 'identity'", 'true'] },
-  'src/http/watch-frames.ts': { C192: ['this.#partial.totalBytes > LINE_BYTES_MAX', 'false'] },
+  'src/http/watch-frames.ts': {
+    C192: ['this.#partial.totalBytes > LINE_BYTES_MAX', 'false'],
+    C450: ['this.#objectKey.from(bytes, key + 1) < lineFeed', 'false'],
+  },
   'src/indexer/msgpack-encoder.ts': { C193: ["key === '__proto__'", 'false'] },
   'src/kube/json/skip.ts': { C321: ['return deepValueEnd(bytes, start, end)', 'return -1'] },
-  'src/replica/store/entry-owner.ts': { C322: ['entry.facts.hasUid(uid)', 'true'] },
+  'src/replica/store/entry-owner.ts': {
+    C322: ['entry.facts.hasUid(value)', 'true'],
+    C193: ["path === '__proto__'", 'false'],
+  },
   'src/kube/json/key-spans.ts': { C323: ['out.hasOtherType = true', 'out.hasOtherType = false'] },
   'src/base/loopback.ts': {
     C195: ["bare === 'localhost'", "(bare === 'localhost' || bare.startsWith('127.'))"],

@@ -74,7 +74,23 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C28: ['this.#isScheduled = true; this.#timers.setImmediate(this.#turn);', 'this.#turn();'],
   },
   'src/replica/store/indexer.ts': { C29: ['return entry;', 'return Object.create(entry);'] },
-  'src/replica/store/entry-owner.ts': { C15: ['entry.decoded = object;', 'void object;'] },
+  'src/replica/store/entry-owner.ts': {
+    C15: ['entry.decoded = object;', 'void object;'],
+    C322: ['!this.#reported.has(entry.facts)', 'true'],
+  },
+  'src/replica/store/member-walk.ts': { C330: ['key = jsonKey(name);', 'key = Buffer.from(name);'] },
+  'src/replica/store/extracted-fields.ts': {
+    C263: ["readUuid.readText(uid) ? '' : uid", "false ? '' : uid"],
+  },
+  // The walk ends at managedFields, where Go's does.
+  'src/kube/json/extraction.ts': {
+    C16: ['return this.#managedFieldsEnd;', 'return COMPLETE;'],
+    C73: ['return this.#managedFieldsEnd;', 'return COMPLETE;'],
+    C155: ['return this.#managedFieldsEnd;', 'return COMPLETE;'],
+    C261: ['return this.#managedFieldsEnd;', 'return COMPLETE;'],
+  },
+  'src/indexer/key-states.ts': { C261: ['isSame && isWholeHead(', 'isSame || isWholeHead('] },
+  'src/indexer/modules.ts': { C50: ['changed.length > 0', 'false'] },
   'src/replica/store/entry.ts': { C30: ['return this.owner.decodeFresh(this);', 'return this.object;'] },
   'src/replica/merge/informer-merge.ts': {
     C31: ['this.#isUnchanged(replica.live.rowAt(ordinal), state, object)', 'false'],
@@ -124,13 +140,10 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C45: ['wanted === 0 ? 0 : Math.max(wanted, check)', 'wanted === 0 ? check : Math.max(wanted, check)'],
   },
   'src/replica/merge/main-transform.ts': {
-    C16: ['return { bytes, start: 0, length: bytes.length };', 'return object;'],
-    C48: [
-      'const after = this.#transform(before);',
-      'const after = this.#transform(this.#transform(before));',
-    ],
+    C16: ['return bytes && { bytes, start: 0, length: bytes.length };', 'return bytes && object;'],
+    C48: ['jsonText(this.#transform(object))', 'jsonText(this.#transform(this.#transform(object)))'],
     C49: ['this.#onError(', 'void ('],
-    C50: ['metadata?.name === identity.name &&', 'metadata !== undefined &&'],
+    C50: ['changedIdentity(json, { name, namespace, uid, resourceVersion }).length === 0', 'true'],
   },
   'src/informer/shared-index-informer.ts': {
     C52: [

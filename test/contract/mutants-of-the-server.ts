@@ -3,6 +3,7 @@ import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
 export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
+  'src/http/watch-frames.ts': { C450: ['this.#mayEnd && bytes[at] === OPEN_BRACE', 'false'] },
   'src/informer/pipeline.ts': { C18: ['error: reports.watch,', 'error: (error) => events.failed(error),'] },
   'src/informer/error-reporter.ts': {
     C53: ["void this.#call('the watch error handler', this.watchErrorHandler, error);", 'void error;'],

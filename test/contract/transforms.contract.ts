@@ -1,11 +1,11 @@
 /** Transforms run first and once, and a failure does no harm. */
 import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
-import { drop, label, transformModule } from '../../src/index.ts';
+import { Lister, drop, label, ownerUid, resources, transformModule } from '../../src/index.ts';
 import type { InformerOptions, Transform } from '../../src/index.ts';
 import { list, wirePod } from '../kit/scripted-server.ts';
 import { RecordingHandler, configurationWasUsed, pod, start, test } from './scene.ts';
-import { failOnBad, mark, rename } from './user-module.ts';
+import { decorate, disguise, failOnBad, mark, rename } from './user-module.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
@@ -121,6 +121,47 @@ test('C327 a function that transforms the metadata view receives managedFields',
   assert.equal(informer.stats().managedFieldsSupport, undefined);
 });
 
+const DECORATING: readonly (readonly [string, Transform<V1Pod>])[] = [
+  ['module', transformModule(MODULE, 'decorate')],
+  ['plain', decorate],
+];
+
+for (const [kind, transform] of DECORATING) {
+  test(`C16 C73 C155 C261 what a ${kind} transform adds behind managedFields is in labels, fields, owners and indexes`, async (scene) => {
+    const metadata = {
+      name: 'a',
+      namespace: 'default',
+      uid: 'u',
+      resourceVersion: '5',
+      creationTimestamp: 't',
+    };
+    const sent = { ...wirePod('a', '5'), metadata: { ...metadata, managedFields: MANAGED } };
+    const { informer } = await scene.followed(
+      (request, number) => number === 0 && request.answer(200, list('5', [sent])),
+      {
+        transform,
+        list: { watchList: 'off' },
+        fields: ['metadata.annotations.note'],
+        indexers: { team: label('team'), owner: ownerUid() },
+      },
+    );
+    await scene.until(() => informer.hasSynced());
+    const store = informer.getIndexer();
+    const [entry] = store.list();
+    assert.deepEqual(
+      [entry?.labels['team'], entry?.fields['metadata.annotations.note'], entry?.controllerUid],
+      ['x', 'y', 'owner'],
+    );
+    assert.deepEqual(
+      [store.indexKeys('team', 'x'), store.indexKeys('owner', 'owner')],
+      [['default/a'], ['default/a']],
+    );
+    assert.equal(new Lister<V1Pod>(store, resources.core.v1.pods).list('team=x').length, 1);
+    assert.equal(entry?.object.metadata?.labels?.['team'], 'x');
+    assert.deepEqual(scene.errors, []);
+  });
+}
+
 const FAILING: readonly (readonly [string, Transform<V1Pod>])[] = [
   ['module', transformModule(MODULE, 'failOnBad')],
   ['plain', failOnBad],
@@ -150,6 +191,8 @@ for (const [kind, transform] of FAILING) {
 for (const [kind, transform] of [
   ['module', transformModule(MODULE, 'rename')],
   ['plain', rename],
+  ['module toJSON of a', transformModule(MODULE, 'disguise')],
+  ['plain toJSON of a', disguise],
 ] as readonly (readonly [string, Transform<V1Pod>])[]) {
   test(`C50 a ${kind} transform that changes an object's identity fails`, async (scene) => {
     const informer = scene.informer({ transform });

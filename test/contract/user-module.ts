@@ -22,4 +22,18 @@ export function rename(pod: V1Pod): V1Pod {
   return pod;
 }
 
+/** Adds labels, annotations and owners as JavaScript adds members: behind all others. */
+export function decorate(pod: V1Pod): V1Pod {
+  const { labels, annotations, ownerReferences, ...rest } = pod.metadata ?? {};
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'owner', controller: true };
+  pod.metadata = { ...rest, labels: { team: 'x', ...labels }, annotations: { note: 'y', ...annotations } };
+  pod.metadata.ownerReferences = ownerReferences ?? [owner];
+  return pod;
+}
+
+export function disguise(pod: V1Pod): V1Pod {
+  const other = { ...pod, metadata: { ...pod.metadata, name: 'another' } };
+  return Object.assign(pod, { toJSON: () => other });
+}
+
 export const notAFunction = 42;

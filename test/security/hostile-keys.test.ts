@@ -87,6 +87,24 @@ for (const codec of ['json', 'msgpack'] as const) {
   }
 }
 
+test('C193 a declared field may have any name, and sets no prototype', async (context) => {
+  const text = `${objectNamed('a', 0).slice(0, -1)},"__proto__":{"polluted":true},"constructor":7}`;
+  const server = await BareServer.serving(context, [text]);
+  await using threads = new InformerThreads({ indexerThreads: 0 });
+  const fields = ['__proto__', 'constructor', 'toString'];
+  await using informer = new SharedIndexInformer(kubeConfigFor(server.url), CONFIG_MAPS, { threads, fields });
+  void informer.run();
+  await informer.waitForSync();
+  const entry = informer.getIndexer().getByKey('a/a');
+  assert.ok(entry);
+  assert.deepEqual(Object.entries(entry.fields), [
+    ['__proto__', { polluted: true }],
+    ['constructor', 7],
+  ]);
+  assert.equal(entry.fields['polluted'], undefined);
+  assertUnpolluted();
+});
+
 test('C193 selectors see own labels only', () => {
   const labels = JSON.parse(MAP) as Record<string, string>;
   for (const key of ['constructor', 'toString', 'hasOwnProperty']) {

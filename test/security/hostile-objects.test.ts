@@ -144,12 +144,15 @@ const TWICE = {
 test('C322 an object has one identity, whatever its JSON names twice', async (context) => {
   for (const codec of ['json', 'msgpack'] as const) {
     for (const [what, item] of Object.entries(TWICE)) {
-      const { informer } = await synced(context, [item], { codec });
+      const { informer, codes } = await synced(context, [item], { codec });
       const [entry] = informer.getIndexer().list();
       assert.ok(entry);
       assert.equal(entry.key, 'd/x', what);
+      assert.throws(() => entry.object, { message: /has two values of metadata\.\w+.*entry\.bytes/ }, what);
       assert.throws(() => entry.object, { code: 'ERR_KUBELOOM_MALFORMED_OBJECT' }, what);
       assert.throws(() => entry.copy(), { code: 'ERR_KUBELOOM_MALFORMED_OBJECT' }, what);
+      await until(() => codes.length > 0);
+      assert.deepEqual(codes, ['ERR_KUBELOOM_MALFORMED_OBJECT'], 'reported once');
       await informer.shutdown();
     }
   }

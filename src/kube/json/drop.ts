@@ -2,17 +2,14 @@
  * Copies the bytes of an object without some fields (`metadata.managedFields`). The result is the original
  * text minus the dropped members and their commas. It does not enter arrays.
  */
-import { STANDARD_ORDER } from './extraction.ts';
 import { keyEquals, memberValue, pathTrie } from './read.ts';
 import type { PathNode } from './read.ts';
-import { afterMember, openObject, skipString, skipValue, valueAfterKey } from './skip.ts';
+import { afterMember, openObject, skipFlatArray, skipString, skipValue, valueAfterKey } from './skip.ts';
 
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Result when `out` is too small; the object's own length always suffices. */
-export const DROP_NO_ROOM = -1;
 /** Result when the object is not valid JSON. */
 export const DROP_MALFORMED = -2;
 
@@ -20,10 +17,11 @@ const MALFORMED = -1;
 
 /**
  * @param paths a trie made by `pathTrie`: every path that ends in it is dropped
- * @returns the end of the copy in `out`, or DROP_NO_ROOM, or DROP_MALFORMED
+ * @param out must have room for the whole object
+ * @returns the end of the copy in `out`, or DROP_MALFORMED
  */
 export function dropPaths(
-  bytes: Uint8Array,
+  bytes: Buffer,
   start: number,
   end: number,
   paths: PathNode,
@@ -54,11 +52,7 @@ class PartialCopy {
 
   keepUpTo(position: number): void {
     const length = position - this.#position;
-    if (length <= 0 || this.outEnd === DROP_NO_ROOM) return;
-    if (this.outEnd + length > this.#out.length) {
-      this.outEnd = DROP_NO_ROOM;
-      return;
-    }
+    if (length <= 0) return;
     this.#out.set(this.#source.subarray(this.#position, position), this.outEnd);
     this.outEnd += length;
     this.#position = position;
@@ -70,13 +64,7 @@ class PartialCopy {
 }
 
 /** @returns the index after the object, or MALFORMED */
-function copyObject(
-  node: PathNode,
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  copy: PartialCopy,
-): number {
+function copyObject(node: PathNode, bytes: Buffer, start: number, end: number, copy: PartialCopy): number {
   let at = openObject(bytes, start, end);
   /** End of the last kept member; the comma after it is dropped when no kept member follows. */
   let keptEnd = at;
@@ -90,7 +78,7 @@ function copyObject(
     const valueEnd =
       child && !isDropped && bytes[value] === OPEN_BRACE
         ? copyObject(child, bytes, value, end, copy)
-        : skipValue(bytes, value, end);
+        : skipFlatArray(bytes, value, end);
     if (valueEnd < 0) return MALFORMED;
     if (!isDropped) {
       keptEnd = valueEnd;
@@ -110,8 +98,8 @@ function copyObject(
 }
 
 const METADATA = Buffer.from('metadata');
-const GO_KEYS: readonly Buffer[] = STANDARD_ORDER.map((key) => Buffer.from(key));
-const MANAGED_FIELDS = pathTrie(['managedFields']);
+const MANAGED_FIELDS = Buffer.from('managedFields');
+const DROP_MANAGED_FIELDS = pathTrie(['managedFields']);
 
 /**
  * Returns the metadata of an object without managedFields, which are a third of it and rarely read.
@@ -121,27 +109,27 @@ const MANAGED_FIELDS = pathTrie(['managedFields']);
 export function metadataText(bytes: Buffer, start: number, end: number): string | undefined {
   const metadata = memberValue(bytes, start, end, METADATA);
   if (metadata < 0) return undefined;
-  const keptGoEnd = endBeforeManagedFields(bytes, metadata, end);
-  // In Go's order managedFields come last.
-  if (keptGoEnd >= 0) return `${bytes.toString('utf8', metadata, keptGoEnd)}}`;
+  const keptEnd = endBeforeManagedFields(bytes, metadata, end);
+  if (keptEnd >= 0) return `${bytes.toString('utf8', metadata, keptEnd)}}`;
   const metadataEnd = skipValue(bytes, metadata, end);
   if (metadataEnd < 0) return undefined;
   const kept = Buffer.allocUnsafe(metadataEnd - metadata);
-  const keptEnd = dropPaths(bytes, metadata, metadataEnd, MANAGED_FIELDS, kept, 0);
-  return keptEnd < 0 ? undefined : kept.toString('utf8', 0, keptEnd);
+  const length = dropPaths(bytes, metadata, metadataEnd, DROP_MANAGED_FIELDS, kept, 0);
+  return length < 0 ? undefined : kept.toString('utf8', 0, length);
 }
 
-/** Returns the end of the member before managedFields if Go wrote this metadata, or -1. */
-function endBeforeManagedFields(bytes: Uint8Array, metadata: number, end: number): number {
-  let seen = 0;
+/** Returns the end of the member before managedFields if these are the last member, as Go writes them, or -1. */
+function endBeforeManagedFields(bytes: Buffer, metadata: number, end: number): number {
   let keptEnd = -1;
   let at = openObject(bytes, metadata, end);
   while (at >= 0 && bytes[at] === QUOTE) {
     const keyEnd = skipString(bytes, at, end);
-    const expected = GO_KEYS[seen];
-    if (expected && keyEquals(bytes, at, keyEnd, expected)) seen++;
-    if (seen === GO_KEYS.length) return keptEnd;
-    keptEnd = skipValue(bytes, valueAfterKey(bytes, keyEnd, end), end);
+    const value = valueAfterKey(bytes, keyEnd, end);
+    if (keyEquals(bytes, at, keyEnd, MANAGED_FIELDS)) {
+      const next = afterMember(bytes, skipFlatArray(bytes, value, end), end);
+      return bytes[next] === CLOSE_BRACE ? keptEnd : -1;
+    }
+    keptEnd = skipValue(bytes, value, end);
     at = afterMember(bytes, keptEnd, end);
   }
   return -1;

@@ -17,6 +17,7 @@ import {
   openArray,
   openObject,
   skipContainerTail,
+  skipFlatArray,
   skipString,
   skipValue,
   validValueEnd,
@@ -49,20 +50,8 @@ const FIXED_PATHS = [
   'metadata.ownerReferences',
   'metadata.labels',
 ];
-const VERSION = 'resourceVersion';
-/**
- * Keys of metadata in the order in which Go writes them; managedFields come last. After all five in this
- * order the text is Go's output, and the walk can skip managedFields, a third of the object.
- */
-export const STANDARD_ORDER: readonly string[] = [
-  'name',
-  'uid',
-  VERSION,
-  'creationTimestamp',
-  'managedFields',
-];
 /** Keys before the uid and the resourceVersion in Go's order; `kind` and `apiVersion` are not in metadata. */
-const PREFIX_KEYS = ['name', 'generateName', 'namespace', VERSION];
+const PREFIX_KEYS = ['name', 'generateName', 'namespace', 'resourceVersion'];
 const TYPE_KEYS = ['kind', 'apiVersion'];
 
 const NULL = Buffer.from('null');
@@ -85,20 +74,20 @@ export class Extractor {
   readonly #root: PathNode = new PathNode('');
   readonly #metadata: PathNode;
   readonly #ownerReferences: PathNode;
-  /** The nodes of STANDARD_ORDER; the last node serves only if no field below it is requested. */
-  readonly #standardOrder: readonly PathNode[];
-  readonly #canStopAtManagedFields: boolean;
+  /** A third of the object, which is skipped unless a field in it is requested. */
+  readonly #managedFields: PathNode;
   readonly #uid: PathNode;
   /** True when the uid is the only requested field in the part that a MetadataPrefix covers. */
   readonly #canBeginBehindVersion: boolean;
   /**
-   * True when all requested fields stand in metadata before managedFields, and the resourceVersion is not
-   * requested. Then two objects in Go's order with equal metadata up to `headEnd`, that version aside, have equal
-   * extracted fields.
+   * True when all requested fields stand in metadata outside of managedFields, and the resourceVersion is not requested.
+   * Then two objects with equal metadata up to `headEnd`, that version aside, have equal extracted fields if managedFields
+   * that begin there end the metadata of both.
    */
   readonly readsOnlyHead: boolean;
-  /** Index at which the last walk stopped: the start of managedFields, or the end of metadata without them; -1 if it went on. */
+  /** Start of the managedFields that end the metadata of the last object, or the end of its metadata; -1 if unknown. */
   headEnd = -1;
+  #managedFieldsEnd = -1;
   /** Span of every field's token; -1 while absent. Not 32 bits: a log may have 4 GiB. */
   readonly #starts: Float64Array;
   readonly #ends: Float64Array;
@@ -107,8 +96,6 @@ export class Extractor {
   #walk = 0;
   /** Number of fields that are neither found nor known to be absent. */
   #unresolved = 0;
-  /** Number of keys of STANDARD_ORDER met so far, in order. */
-  #standardOrderSeen = 0;
 
   /** @param paths dotted paths; `\.` is a dot inside a key */
   constructor(paths: readonly string[]) {
@@ -116,8 +103,7 @@ export class Extractor {
     for (const [fieldIndex, path] of all.entries()) this.#root.add(splitPath(path), fieldIndex);
     this.#metadata = this.#root.descend('metadata');
     this.#ownerReferences = this.#metadata.descend('ownerReferences');
-    this.#standardOrder = STANDARD_ORDER.map((key) => this.#metadata.descend(key));
-    this.#canStopAtManagedFields = this.#standardOrder.at(-1)?.fieldsInSubtree === 0;
+    this.#managedFields = this.#metadata.descend('managedFields');
     this.#uid = this.#metadata.descend('uid');
     const unwanted = [
       ...PREFIX_KEYS.map((key) => this.#metadata.descend(key).fieldsInSubtree),
@@ -127,7 +113,7 @@ export class Extractor {
     this.#canBeginBehindVersion = this.#uid.fieldsInSubtree === 1 && unwanted.every((wanted) => wanted === 0);
     this.readsOnlyHead =
       this.#canBeginBehindVersion &&
-      this.#canStopAtManagedFields &&
+      this.#managedFields.fieldsInSubtree === 0 &&
       this.#root.fieldsInSubtree === this.#metadata.fieldsInSubtree;
     this.#starts = new Float64Array(all.length);
     this.#ends = new Float64Array(all.length);
@@ -138,7 +124,7 @@ export class Extractor {
    * @returns the end in `out`, or EXTRACTION_NO_ROOM, or EXTRACTION_MALFORMED
    */
   project(
-    bytes: Uint8Array,
+    bytes: Buffer,
     start: number,
     end: number,
     out: Uint8Array,
@@ -148,7 +134,7 @@ export class Extractor {
     this.#walk++;
     this.#starts.fill(-1);
     this.#unresolved = this.#starts.length;
-    this.#standardOrderSeen = 0;
+    this.#managedFieldsEnd = -1;
     this.headEnd = -1;
     const walked =
       prefix && this.#canBeginBehindVersion
@@ -158,7 +144,7 @@ export class Extractor {
   }
 
   /** Walks the root as `#object` does, from behind the resourceVersion on. */
-  #walkBehind({ uidStart, uidEnd, versionEnd }: MetadataPrefix, bytes: Uint8Array, end: number): number {
+  #walkBehind({ uidStart, uidEnd, versionEnd }: MetadataPrefix, bytes: Buffer, end: number): number {
     if (validValueEnd(bytes, uidStart, uidEnd) !== uidEnd) return MALFORMED;
     this.#starts[UID_FIELD] = uidStart;
     this.#ends[UID_FIELD] = uidEnd;
@@ -166,26 +152,26 @@ export class Extractor {
     // Marked as seen, as name and resourceVersion are: a second value is ignored.
     metadata.seenInWalk = this.#walk;
     this.#uid.seenInWalk = this.#walk;
-    this.#standardOrderSeen = STANDARD_ORDER.indexOf(VERSION) + 1;
     this.#unresolved--;
     const unresolvedAfter = this.#unresolved - (metadata.fieldsInSubtree - 1);
     const next = afterMember(bytes, versionEnd, end);
     const metadataEnd = this.#members(metadata, bytes, next, end, metadata.fieldsInSubtree - 1);
+    if (metadataEnd < 0) this.headEnd = -1;
     if (metadataEnd < 0) return metadataEnd;
-    this.headEnd = metadataEnd;
+    if (afterMember(bytes, this.#managedFieldsEnd, end) !== metadataEnd - 1) this.headEnd = metadataEnd;
     if (unresolvedAfter === 0) return metadataEnd;
     this.#unresolved = unresolvedAfter;
     return this.#members(this.#root, bytes, afterMember(bytes, metadataEnd, end), end, unresolvedAfter);
   }
 
   /** Walks the object at `start`. @returns the index after it, or COMPLETE, or MALFORMED */
-  #object(node: PathNode, bytes: Uint8Array, start: number, end: number): number {
+  #object(node: PathNode, bytes: Buffer, start: number, end: number): number {
     const first = openObject(bytes, start, end);
     return this.#members(node, bytes, first, end, node.fieldsInSubtree - node.fieldIndexes.length);
   }
 
   /** Walks as `#object` does, from the member at `first` on; `wanted` fields are in it and the rest. */
-  #members(node: PathNode, bytes: Uint8Array, first: number, end: number, wantedFields: number): number {
+  #members(node: PathNode, bytes: Buffer, first: number, end: number, wantedFields: number): number {
     let wanted = wantedFields;
     let at = first;
     while (at >= 0 && bytes[at] === QUOTE) {
@@ -198,10 +184,6 @@ export class Extractor {
         valueEnd = skipValue(bytes, value, end);
       } else {
         child.seenInWalk = this.#walk;
-        if (node === this.#metadata && this.#isRestOfMetadataUseless(child, wanted)) {
-          this.headEnd = value;
-          return COMPLETE;
-        }
         valueEnd = this.#member(child, bytes, value, end);
         if (valueEnd === COMPLETE) return COMPLETE;
         wanted -= child.fieldsInSubtree;
@@ -213,7 +195,7 @@ export class Extractor {
   }
 
   /** Walks a member that leads to requested fields. @returns like #object */
-  #member(node: PathNode, bytes: Uint8Array, value: number, end: number): number {
+  #member(node: PathNode, bytes: Buffer, value: number, end: number): number {
     const unresolvedAfter = this.#unresolved - node.fieldsInSubtree;
     const valueEnd = this.#memberEnd(node, bytes, value, end);
     if (valueEnd < 0) return valueEnd;
@@ -221,11 +203,14 @@ export class Extractor {
     return unresolvedAfter === 0 ? COMPLETE : valueEnd;
   }
 
-  #memberEnd(node: PathNode, bytes: Uint8Array, value: number, end: number): number {
+  #memberEnd(node: PathNode, bytes: Buffer, value: number, end: number): number {
     const isObject = bytes[value] === OPEN_BRACE;
     if (node.fieldIndexes.length === 0) {
       if (isObject && node.fieldsInSubtree > 0) return this.#object(node, bytes, value, end);
-      return skipValue(bytes, value, end);
+      if (node !== this.#managedFields) return skipValue(bytes, value, end);
+      this.headEnd = value;
+      this.#managedFieldsEnd = skipFlatArray(bytes, value, end);
+      return this.#managedFieldsEnd;
     }
     if (node === this.#ownerReferences) {
       const referencesEnd = this.#keepControllerUid(bytes, value, end);
@@ -243,7 +228,7 @@ export class Extractor {
   }
 
   /** @param start start of the ownerReferences. @returns the index after them, or MALFORMED */
-  #keepControllerUid(bytes: Uint8Array, start: number, end: number): number {
+  #keepControllerUid(bytes: Buffer, start: number, end: number): number {
     this.#hasController = false;
     let at = openArray(bytes, start, end);
     while (at >= 0 && bytes[at] !== CLOSE_BRACKET) {
@@ -261,7 +246,7 @@ export class Extractor {
   /**
    * Records where the uid is in the first reference with `controller: true`. @returns the index after it, or MALFORMED
    */
-  #ownerReference(bytes: Uint8Array, start: number, end: number): number {
+  #ownerReference(bytes: Buffer, start: number, end: number): number {
     let uid = -1;
     let controller = -1;
     let at = openObject(bytes, start, end);
@@ -279,20 +264,6 @@ export class Extractor {
       if (uid >= 0 && bytes[uid] === QUOTE) this.#starts[CONTROLLER_UID_FIELD] = uid;
     }
     return at + 1;
-  }
-
-  /**
-   * Returns whether the walk may end before this member of metadata: it is the managedFields of an object that Go
-   * wrote, and no field outside metadata is still missing.
-   */
-  #isRestOfMetadataUseless(child: PathNode, wantedInMetadata: number): boolean {
-    if (child !== this.#standardOrder[this.#standardOrderSeen]) return false;
-    this.#standardOrderSeen++;
-    return (
-      this.#standardOrderSeen === this.#standardOrder.length &&
-      this.#canStopAtManagedFields &&
-      this.#unresolved === wantedInMetadata + this.#metadata.fieldIndexes.length
-    );
   }
 
   #write(bytes: Uint8Array, out: Uint8Array, outStart: number): number {

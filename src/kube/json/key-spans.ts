@@ -7,7 +7,7 @@
  * writes a key twice: the first one that is not empty counts here, and an object that JSON.parse reads otherwise is
  * refused when it is read (EntryOwner).
  */
-import { decodeStringToken, keyEquals } from './read.ts';
+import { decodeStringContent, decodeStringToken, keyEquals } from './read.ts';
 import {
   afterMember,
   bytesEqual,
@@ -64,7 +64,8 @@ export class KeySpans {
 }
 
 const METADATA = Buffer.from('metadata');
-const KEYS = ['name', 'namespace', 'uid', 'resourceVersion'];
+/** Members of metadata that no transform may change. */
+const IDENTITY: readonly string[] = ['name', 'namespace', 'uid', 'resourceVersion'];
 const NAME = 0;
 const NAMESPACE = 1;
 const UID = 2;
@@ -134,6 +135,21 @@ export function scanMetadata(bytes: Uint8Array, start: number, end: number, out:
   return true;
 }
 
+/** Returns the members whose values in the object's JSON differ from `before`. An empty string is the same as an absent value. */
+export function changedIdentity(json: Buffer, before: Readonly<Record<string, unknown>>): readonly string[] {
+  const spans = new KeySpans();
+  if (!scanKey(json, 0, json.length, spans) || spans.hasOtherType) return ['name'];
+  const text = (start: number, end: number): string | undefined =>
+    start < 0 ? '' : decodeStringContent(json, start, end);
+  const after = [
+    text(spans.nameStart, spans.nameEnd),
+    text(spans.namespaceStart, spans.namespaceEnd),
+    text(spans.uidStart, spans.uidEnd),
+    text(spans.resourceVersionStart, spans.resourceVersionEnd),
+  ];
+  return IDENTITY.filter((key, index) => after[index] !== (before[key] ?? ''));
+}
+
 /** Most keys whose values are no text (labels, generation) have another length. */
 function isWantedLength(length: number): boolean {
   return length === 3 || length === 4 || length === 9 || length === 15;
@@ -146,7 +162,7 @@ function wantedKey(bytes: Uint8Array, start: number, end: number): number {
   if (length === 9 && bytesEqual(bytes, start + 1, NAMESPACE_KEY)) return NAMESPACE;
   if (length === 3 && bytesEqual(bytes, start + 1, UID_KEY)) return UID;
   if (length === 15 && bytesEqual(bytes, start + 1, RESOURCE_VERSION_KEY)) return RESOURCE_VERSION;
-  return hasEscape(bytes, start, end) ? KEYS.indexOf(decodeStringToken(bytes, start, end) ?? '') : OTHER;
+  return hasEscape(bytes, start, end) ? IDENTITY.indexOf(decodeStringToken(bytes, start, end) ?? '') : OTHER;
 }
 
 /** @returns 1 when `key` receives a value for the first time, else 0 */

@@ -49,16 +49,24 @@ export function decodeStringToken(bytes: Uint8Array, start: number, end: number)
   return decodeStringContent(bytes, start + 1, end - 1);
 }
 
-/** Returns whether the string token at [start, end) is `key`, also when it is written with escapes. */
+/** Returns a key in the form that `keyEquals` takes: as JSON requires it to be written, without the quotes. */
+export function jsonKey(text: string): Buffer {
+  return Buffer.from(JSON.stringify(text).slice(1, -1));
+}
+
+/**
+ * Returns whether the string token at [start, end) is `key`, also when it is written with more escapes.
+ *
+ * @param key made by `jsonKey`; a key of letters is its own form
+ */
 export function keyEquals(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
   const length = end - start - 2;
-  if (length <= key.length) return length === key.length && bytesEqual(bytes, start + 1, key);
-  // An escape makes a key longer, and here the key contains an escape.
-  return (
-    length <= key.length * ESCAPE_BYTES_MAX &&
-    hasEscape(bytes, start, end) &&
-    decodeStringToken(bytes, start, end) === decodeUtf8(key, 0, key.length)
-  );
+  // Further escapes make a key longer; those that it requires may have other hexadecimal digits.
+  if (length < key.length || length > key.length * ESCAPE_BYTES_MAX) return false;
+  if (length === key.length && bytesEqual(bytes, start + 1, key)) return true;
+  if (!hasEscape(bytes, start, end)) return false;
+  const text = decodeStringToken(bytes, start, end);
+  return text !== undefined && jsonKey(text).equals(key);
 }
 
 /**
@@ -69,7 +77,7 @@ export function keyEquals(bytes: Uint8Array, start: number, end: number, key: Ui
 export function findPath(bytes: Uint8Array, start: number, end: number, path: string): Span | undefined {
   let span: Span = { start, end };
   for (const key of splitPath(path)) {
-    const value = memberValue(bytes, span.start, span.end, Buffer.from(key));
+    const value = memberValue(bytes, span.start, span.end, jsonKey(key));
     const valueEnd = skipValue(bytes, value, span.end);
     if (valueEnd < 0) return undefined;
     span = { start: value, end: valueEnd };
@@ -77,7 +85,7 @@ export function findPath(bytes: Uint8Array, start: number, end: number, path: st
   return span;
 }
 
-/** Returns the start of the value of the first member with this key, or -1. */
+/** Returns the start of the value of the first member with this key, made by `jsonKey`, or -1. */
 export function memberValue(bytes: Uint8Array, start: number, end: number, key: Uint8Array): number {
   let at = openObject(bytes, start, end);
   while (at >= 0 && bytes[at] === QUOTE) {

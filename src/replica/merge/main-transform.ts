@@ -6,6 +6,7 @@ import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { jsonText } from '../../base/json-text.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { EXTRACTION_NO_ROOM, Extractor } from '../../kube/json/extraction.ts';
+import { changedIdentity } from '../../kube/json/key-spans.ts';
 import type { KubeMetadata } from '../../kube/meta-shape.ts';
 import type { ObjectBytes } from '../store/entry.ts';
 import { ObjectFacts, SharedFields } from '../store/extracted-fields.ts';
@@ -37,10 +38,8 @@ export class MainTransform {
   /** Returns the JSON of the result; undefined after a failure, which it reports. */
   apply(identity: Identity, resourceVersion: string, object: ObjectBytes): ObjectBytes | undefined {
     const received = object.bytes.toString('utf8', object.start, object.start + object.length);
-    const result = this.#run(identity, resourceVersion, received);
-    if (result === undefined) return undefined;
-    const bytes = Buffer.from(result);
-    return { bytes, start: 0, length: bytes.length };
+    const bytes = this.#run(identity, resourceVersion, received);
+    return bytes && { bytes, start: 0, length: bytes.length };
   }
 
   factsOf(identity: Identity, { bytes, start, length }: ObjectBytes): ObjectFacts {
@@ -54,23 +53,18 @@ export class MainTransform {
     }
   }
 
-  #run(identity: Identity, resourceVersion: string, received: string): string | undefined {
+  #run({ key, name, namespace }: Identity, resourceVersion: string, received: string): Buffer | undefined {
     try {
-      const before = parsed(received);
-      const uid = before.metadata?.uid;
-      const after = this.#transform(before) as WithMetadata | null | undefined;
-      const metadata = after?.metadata;
-      const isSame =
-        metadata?.name === identity.name &&
-        (metadata.namespace ?? '') === identity.namespace &&
-        metadata.uid === uid &&
-        metadata.resourceVersion === resourceVersion;
-      if (isSame) return jsonText(after);
+      const object = parsed(received);
+      const uid = object.metadata?.uid;
+      // The stored JSON counts, which may differ from the object by a `toJSON`.
+      const json = Buffer.from((jsonText(this.#transform(object)) as string | undefined) ?? '');
+      if (changedIdentity(json, { name, namespace, uid, resourceVersion }).length === 0) return json;
       throw new TypeError('it must return an object with the same name, namespace, uid and resourceVersion');
     } catch (cause) {
       const reason = messageOf(cause);
-      const message = `${identity.key}: transform failed, the object is stored as received: ${reason}`;
-      this.#onError(new KubeloomError('ERR_KUBELOOM_TRANSFORM', message, { cause }), identity.key);
+      const message = `${key}: transform failed, the object is stored as received: ${reason}`;
+      this.#onError(new KubeloomError('ERR_KUBELOOM_TRANSFORM', message, { cause }), key);
       return undefined;
     }
   }

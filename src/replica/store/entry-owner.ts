@@ -6,9 +6,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
 import { jsonText } from '../../base/json-text.ts';
 import { parseJson } from '../../base/parse-json.ts';
+import { identityText } from '../../base/quotable.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { metadataText } from '../../kube/json/drop.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
+import type { Fields } from '../../kube/meta-shape.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
@@ -33,6 +35,8 @@ export interface EntryOwnerOptions {
   readonly slabMemory?: SlabMemory;
   readonly packing?: Pick<PackedObjectsOptions, 'totalBytesMin' | 'wastedBytesMin'>;
   readonly objectBytesMax: number;
+  /** Receives an error that a read throws, once for each object. */
+  readonly report?: (error: KubeloomError, key: string) => void;
   /** Receives every shared tree before any caller: freezes it, or records the content. */
   readonly guard?: ((tree: unknown, key: string) => void) | undefined;
   /** Whether states share the values of unchanged members. Default: true. */
@@ -72,6 +76,8 @@ export class EntryOwner implements EntryStorage {
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;
   readonly #members: Members;
+  /** Objects whose second identity was reported. */
+  readonly #reported: WeakSet<ObjectFacts> = new WeakSet();
 
   /** @param table empty: the new owner becomes the storage of the table */
   constructor(table: EntryTable, options: EntryOwnerOptions) {
@@ -148,7 +154,7 @@ export class EntryOwner implements EntryStorage {
   decodeFresh(entry: Entry): unknown {
     const object = this.#decodable(entry);
     const value = this.#parse(entry, () => decoded(object));
-    checkOneIdentity(entry, isRecord(value) ? value['metadata'] : undefined);
+    this.#checkOneIdentity(entry, isRecord(value) ? value['metadata'] : undefined);
     return value;
   }
 
@@ -190,7 +196,10 @@ export class EntryOwner implements EntryStorage {
     const fields: Record<string, unknown> = {};
     this.fields.forEach((path, index) => {
       const value = values.field(index);
-      if (value !== undefined) fields[path] = value;
+      // An assignment to this name would set the prototype.
+      if (path === '__proto__' && value !== undefined)
+        Object.defineProperty(fields, path, { value, enumerable: true });
+      else if (value !== undefined) fields[path] = value;
     });
     return Object.freeze(fields);
   }
@@ -219,7 +228,7 @@ export class EntryOwner implements EntryStorage {
     const text = metadataText(bytes, start, start + length);
     if (text === undefined) return undefined;
     const metadata = this.#parse(entry, () => parseJson(text));
-    checkOneIdentity(entry, metadata);
+    this.#checkOneIdentity(entry, metadata);
     this.decodedCache.misses++;
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
@@ -276,6 +285,20 @@ export class EntryOwner implements EntryStorage {
     return { ...stored, bytes: privateCopy(stored), start: 0 };
   }
 
+  /** Refuses an object with a second identity, as when a key occurs twice: the entry has the first, JSON.parse the last. */
+  #checkOneIdentity(entry: Entry, metadata: unknown): void {
+    const what = isRecord(metadata) ? secondValue(entry, metadata) : '';
+    if (what === '') return;
+    const message = `has two values of metadata.${what}: a key may occur twice; entry.bytes() has what was received`;
+    const error = new KubeloomError(
+      'ERR_KUBELOOM_MALFORMED_OBJECT',
+      `${entry.key}@${entry.resourceVersion} ${message}`,
+    );
+    if (!this.#reported.has(entry.facts)) this.#options.report?.(error, entry.key);
+    this.#reported.add(entry.facts);
+    throw error;
+  }
+
   #parse(entry: Entry, parse: () => unknown): unknown {
     let value: unknown;
     try {
@@ -311,26 +334,17 @@ function malformedError(entry: Entry): KubeloomError {
   );
 }
 
-/**
- * Refuses an object that contains a key twice: the entry uses the first value, JSON.parse the last.
- *
- * @param metadata as JSON.parse reads it
- */
-function checkOneIdentity(entry: Entry, metadata: unknown): void {
-  if (!isRecord(metadata)) return;
-  const { name, namespace, uid, resourceVersion, labels } = metadata;
-  const isOne =
-    isSameText(name, entry.name) &&
-    isSameText(namespace, entry.namespace) &&
-    (typeof uid !== 'string' || entry.facts.hasUid(uid)) &&
-    isSameText(resourceVersion, entry.resourceVersion) &&
-    (!isRecord(labels) || hasLabels(labels, entry.labels));
-  if (isOne) return;
-  throw new KubeloomError(
-    'ERR_KUBELOOM_MALFORMED_OBJECT',
-    `${entry.key}@${entry.resourceVersion} repeats a key of the metadata, so the identity is ambiguous; entry.bytes() ` +
-      'has what was received',
-  );
+/** Returns the member of metadata that has another value than the entry, with both values; '' if there is none. */
+function secondValue(entry: Entry, { labels, ...metadata }: Fields): string {
+  for (const member of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
+    const value = metadata[member];
+    const isSame =
+      member === 'uid'
+        ? typeof value !== 'string' || entry.facts.hasUid(value)
+        : isSameText(value, entry[member]);
+    if (!isSame) return `${member}, ${identityText({ entry: entry[member], object: value })}`;
+  }
+  return isRecord(labels) && !hasLabels(labels, entry.labels) ? 'labels' : '';
 }
 
 /** An absent value contradicts no other value. */

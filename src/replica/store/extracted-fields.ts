@@ -314,13 +314,15 @@ export class ObjectFacts implements Identity {
     previous: ObjectFacts | undefined,
   ): ObjectFacts {
     const uidStart = start + 1;
-    const isUuid = readUuid.read(bytes, uidStart, end);
-    const uidEnd = isUuid ? uidStart + UUID_TOKEN_LENGTH : skipValue(bytes, uidStart, end);
+    const isToken = readUuid.read(bytes, uidStart, end);
+    const uidEnd = isToken ? uidStart + UUID_TOKEN_LENGTH : skipValue(bytes, uidStart, end);
     if (uidEnd < 0) return new ObjectFacts(identity, readUuid, NO_FIELDS);
+    const uid = isToken ? '' : uidAt(bytes, uidStart, uidEnd);
+    // A UUID with escapes is stored like any other, because facts and uids are compared by their numbers.
+    const otherUid = uid === '' || readUuid.readText(uid) ? '' : uid;
     const text = bytes.toString('latin1', uidEnd, end);
     const fields = previous?.fields.text === text ? previous.fields : shared.of(text);
     const facts = new ObjectFacts(identity, readUuid, fields);
-    const otherUid = isUuid ? '' : uidAt(bytes, uidStart, uidEnd);
     if (otherUid !== '') otherUids.set(facts, otherUid);
     return facts;
   }

@@ -23,7 +23,7 @@ import {
   memberBefore,
   memberEndBefore,
 } from '../../kube/json/member-from-end.ts';
-import { keyEquals } from '../../kube/json/read.ts';
+import { jsonKey, keyEquals } from '../../kube/json/read.ts';
 import { NO_ROW } from './columns.ts';
 
 const COMMA = 0x2c;
@@ -305,7 +305,7 @@ function isNamed(member: WalkedMember, name: string, { bytes, start }: Omit<Stat
 function keyOf(name: string): Buffer {
   let key = keys.get(name);
   if (!key) {
-    key = Buffer.from(name);
+    key = jsonKey(name);
     keys.set(name, key);
   }
   return key;

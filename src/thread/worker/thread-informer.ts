@@ -102,6 +102,7 @@ export class ThreadInformer<T = unknown> {
     this.#lagMs = parts.lagMs;
     this.#requestRun = () => thread.requestRun();
     this.#waiters = new VersionWaiters(name);
+    const reports = new ErrorReporter(name, onError, clock);
     const table = new EntryTable();
     const retainChecks = defaultRetainChecks();
     // The owner registers with the table; no other object uses it.
@@ -112,9 +113,9 @@ export class ThreadInformer<T = unknown> {
       decodedCache,
       objectBytesMax,
       foreign: new ForeignRows(table, memory),
+      report: reports.object,
       guard: retainChecks === 'strict' ? deepFreeze : undefined,
     });
-    const reports = new ErrorReporter(name, onError, clock);
     const activity = new InformerActivity(name, resource);
     const processor = new SharedProcessor();
     const indexes = new IndexSet(table, indexers, fields.length, reports.object);

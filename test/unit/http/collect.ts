@@ -12,6 +12,7 @@ export interface Piece {
 export class Collector {
   readonly taken: Piece[] = [];
   readonly faults: Error[] = [];
+  needsList: boolean | undefined;
   /** The number of offers, refusals included. */
   offers = 0;
   readonly #refuses: () => boolean;
@@ -32,8 +33,9 @@ export class Collector {
     return this.#take({ text: textOf(bytes, start, end), totalBytes });
   }
 
-  unreadable(error: Error): void {
+  unreadable(error: Error, needsList?: boolean): void {
     this.faults.push(error);
+    this.needsList = needsList;
   }
 
   get texts(): string[] {

@@ -1,9 +1,10 @@
 /**
- * The line splitter at every chunk boundary, with refusals, torn and oversized lines: no line is lost or
- * repeated. The event scanner: the shortcut for canonical events and the general way agree with JSON.parse.
+ * The splitter at every chunk boundary, with refusals, torn and oversized events and lines: none is lost or
+ * repeated, whatever separates them. The event scanner: the shortcut for canonical events and the general way agree with JSON.parse.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LineEvidence } from '../../../src/http/watch-frames.ts';
 import {
   LINE_BYTES_MAX,
   WatchEventSpans,
@@ -12,7 +13,7 @@ import {
   scanWatchEvent,
 } from '../../../src/http/watch-frames.ts';
 import { embed, podObject } from '../kube/json/objects.ts';
-import { ODD, type Json, randomJson, writeJson } from '../kube/json/random-json.ts';
+import { COMPACT, ODD, type Json, type WriteStyle, randomJson, writeJson } from '../kube/json/random-json.ts';
 import { Seeded } from '../kube/json/seeded.ts';
 import { Collector, writeInPieces } from './collect.ts';
 
@@ -50,6 +51,104 @@ test('random lines, boundaries and refusals lose, repeat and reorder no line', (
     assert.deepEqual(sink.texts, lines, `seed ${seed}`);
     assert.equal(frames.finish(), 'clean');
   }
+});
+
+const STYLES: readonly WriteStyle[] = [COMPACT, COMPACT, ODD, { spaces: 0.5, escapes: 0.3 }];
+const BETWEEN = ['\n', '\n', '', ' ', '\r\n', '\n\n\t'];
+
+function randomEvent(random: Seeded): string {
+  const members: [string, Json][] = [
+    ['type', random.pick(['ADDED', 'MODIFIED'])],
+    [
+      'object',
+      { metadata: { involvedObject: randomJson(random), object: '}}\n{' }, spec: randomJson(random) },
+    ],
+  ];
+  return writeJson(
+    Object.fromEntries(random.chance(0.8) ? members : members.toReversed()),
+    random,
+    random.pick(STYLES),
+  );
+}
+
+test('C450 events are values of JSON, joined, on lines or on several lines, with any cuts and refusals', () => {
+  for (let seed = 1; seed <= 400; seed++) {
+    const random = new Seeded(seed);
+    const events = Array.from({ length: 1 + random.below(8) }, () => randomEvent(random));
+    const body = Buffer.from(events.map((text) => `${text}${random.pick(BETWEEN)}`).join(''));
+    const cuts = Array.from({ length: random.below(6) }, () => random.below(body.length)).sort(
+      (a, b) => a - b,
+    );
+    const frames = new WatchFrames(NO_LIMIT);
+    const sink = refusing(random, 0.3);
+    writeInPieces(frames, body, random.chance(0.1) ? [...body.keys()].slice(1) : cuts, sink);
+    assert.deepEqual(sink.texts, events, `seed ${seed}`);
+    assert.equal(frames.finish(), 'clean');
+  }
+});
+
+test('C450 an event is read when its last brace has come, with or without a line feed', () => {
+  const frames = new WatchFrames(NO_LIMIT);
+  const sink = new Collector();
+  frames.write(Buffer.from('{"type":"ADDED","object":{"a":{}}'), 0, sink);
+  frames.write(Buffer.from('\n,"x":1}{"type"'), 0, sink);
+  assert.deepEqual(sink.texts, ['{"type":"ADDED","object":{"a":{}}\n,"x":1}']);
+  frames.write(Buffer.from(':"ADDED","object":{"b":{}}}'), 0, sink);
+  assert.equal(sink.texts.length, 2);
+});
+
+test('C450 a line that ends in two braces inside an event is not taken for the event', () => {
+  const split = '{"type":"ADDED","object":{"metadata":{"labels":{}}\n,"spec":{"of":"a"}}}';
+  const escaped = String.raw`{"type":"ADDED","object":{"of":"a"}}{"type":"ADDED","\u006fbject":{"of":"b"}}`;
+  for (const text of [`${split}\n${split}\n{}`, `${escaped}\n{}`]) {
+    const sink = new Collector();
+    new WatchFrames(NO_LIMIT).write(Buffer.from(text), 0, sink);
+    assert.equal(sink.values.length, 3);
+  }
+});
+
+test('C450 C23 a line that is cut off is offered as it is as soon as the next event begins, or when it ends in a string', () => {
+  const good = '{"type":"ADDED","object":{"a":{}}}';
+  for (const cut of ['{"type":"ADDED","object":{"a":{}}', '{"type":"ADDED","object":{"ki', '{"a":1', 'x']) {
+    for (let at = 0; at <= cut.length + 1; at++) {
+      const sink = new Collector();
+      writeInPieces(new WatchFrames(NO_LIMIT), Buffer.from(`${cut}\n${good}\n`), [at], sink);
+      assert.deepEqual(
+        sink.texts.map((text) => text.trim()),
+        [cut, good],
+        `cut at ${at}`,
+      );
+    }
+  }
+});
+
+test('C450 the last line of a chunk is not scanned if the server writes lines, and a list follows if it was no whole event', () => {
+  const line = '{"type":"ADDED","object":{"a":{}}}\n';
+  const damaged = '{"type":"ADDED","object":{"a":[}}\n';
+  const evidence: LineEvidence = {};
+  const sink = new Collector();
+  const frames = new WatchFrames(NO_LIMIT, evidence);
+  for (const chunk of [line, damaged, line]) frames.write(Buffer.from(chunk), 0, sink);
+  assert.deepEqual(
+    sink.texts,
+    [line, damaged, line].map((text) => text.trim()),
+  );
+  frames.write(Buffer.from(line.replace('}}}', '}}\n}').slice(0, -2)), 0, sink);
+  frames.write(Buffer.from('}\n'), 0, sink);
+  assert.deepEqual([sink.faults.length, sink.needsList, evidence.isLineWriter], [1, true, false]);
+  const next = new WatchFrames(NO_LIMIT, evidence);
+  for (const chunk of [line, damaged]) next.write(Buffer.from(chunk), 0, sink);
+  assert.equal(sink.texts.at(-1), line.trim(), 'each event is scanned from then on');
+});
+
+test('C23 lines that are no JSON together end the response, because events are among them', () => {
+  const frames = new WatchFrames(NO_LIMIT);
+  const sink = new Collector();
+  const body = '{"type":"ADDED","object":{"a":\n{"type":"ADDED","object":{}}\n{"type":"ADDED","object":{}}\n';
+  frames.write(Buffer.from(body), 0, sink);
+  assert.deepEqual([sink.offers, sink.faults.length], [0, 1]);
+  assert.match(String(sink.faults[0]), /ERR_KUBELOOM_MALFORMED_EVENT|not JSON/);
+  assert.equal(frames.finish(), 'clean');
 });
 
 test('a refused line in one chunk is offered again from the returned index', () => {
@@ -191,6 +290,15 @@ test('every type is found with the exact span of its object', () => {
 
 test('a canonical event is not scanned: its object may be anything between the braces', () => {
   assert.deepEqual(scan('{"type":"ADDED","object":{"broken":]}}')?.object, '{"broken":]}');
+});
+
+test('C450 members behind the object are no part of it', () => {
+  const spans = new WatchEventSpans();
+  for (const [name, extra] of ['{"a":{}}', '{}', '1'].entries()) {
+    const event = Buffer.from(`{"type":"ADDED","object":{"name":${name}},"extra":${extra}}`);
+    assert.ok(scanWatchEvent(event, 0, event.length, spans));
+    assert.equal(event.toString('utf8', spans.objectStart, spans.objectEnd), `{"name":${name}}`);
+  }
 });
 
 test('bytes that are not a watch event are refused', () => {

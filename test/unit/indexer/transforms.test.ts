@@ -121,19 +121,19 @@ test('index modules receive the stored object, and their values follow the field
   }
 });
 
-test('an object loses only the values of an index whose function throws', async () => {
+test('C193 an object has no values of an index whose function throws, whatever its name, and those of the others', async () => {
   const indexModules = [
-    { index: 'node', ...module('byNode') },
+    { index: 'constructor', ...module('byNode') },
     { index: 'image', ...module('byImage') },
   ];
   for (const nodeName of ['bad', 'number', 'text', 'promise', undefined]) {
     const spec = { nodeName, containers: [{ image: 'a' }] };
     const { extracted, flags, warnings } = await store({ indexModules }, pod('a', { spec }));
-    assert.deepEqual((extracted as unknown[])[5], { image: ['a'] });
+    assert.deepEqual((extracted as unknown[])[5], { constructor: [], image: ['a'] });
     assert.equal(flags, 0);
     assert.equal(warnings.length, 1);
     assert.equal(warnings[0]?.code, 'ERR_KUBELOOM_INDEX_FUNCTION');
-    assert.match(warnings[0]?.message ?? '', /^index function node failed/);
+    assert.match(warnings[0]?.message ?? '', /^index function constructor failed/);
   }
 });
 

@@ -102,6 +102,37 @@ test('without managedFields all of metadata is compared', async () => {
   assert.equal(scene.sends(DeltaKind.Modified, { ...bare, annotation: 2, phase: 2 }), true);
 });
 
+test('C261 what appears behind managedFields is extracted, although all before them is unchanged', async () => {
+  const twin = await ShardTwin.attached({});
+  const send = (version: string, behind: string): void => {
+    const json = podJson('web', version, FIRST).replace('"kubelet","time":"1"}]', `$&${behind}`);
+    const flags = DeltaFlag.StandardOrder;
+    twin.deliver({
+      kind: DeltaKind.Modified,
+      namespace: 'default',
+      name: 'web',
+      resourceVersion: version,
+      json,
+      flags,
+    });
+  };
+  send('1', '');
+  send('2', '');
+  assert.equal(twin.main.sameExtractions, 1);
+  send('3', ',"deletionTimestamp":"t"');
+  assert.equal(twin.main.sameExtractions, 1);
+  assert.equal((twin.main.last.extracted as unknown[])[2], 't');
+  // All fields are found behind managedFields, and gone in the next state.
+  const all = ',"generation":1,"deletionTimestamp":"t","ownerReferences":[{"controller":true,"uid":"o"}]';
+  for (const [version, behind] of [
+    ['4', all],
+    ['5', all],
+    ['6', ''],
+  ] as const)
+    send(version, behind);
+  assert.deepEqual((twin.main.last.extracted as unknown[])[2], null);
+});
+
 for (const [changed, fields] of [
   ['uid', []],
   ['label', []],

@@ -4,16 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DROP_MALFORMED, DROP_NO_ROOM, dropPaths, metadataText } from '../../../../src/kube/json/drop.ts';
+import { DROP_MALFORMED, dropPaths, metadataText } from '../../../../src/kube/json/drop.ts';
 import { pathTrie, splitPath } from '../../../../src/kube/json/read.ts';
 import { embed, podObject } from './objects.ts';
 import { COMPACT, ODD, type Json, randomJson, writeJson } from './random-json.ts';
 import { Seeded } from './seeded.ts';
 
-function drop(text: string, paths: readonly string[], room = 100_000): string | number {
+function drop(text: string, paths: readonly string[]): string | number {
   const { bytes, start, end } = embed(text);
-  const out = new Uint8Array(room);
-  const outEnd = dropPaths(bytes, start, end, pathTrie(paths), out, Math.min(3, room));
+  const out = new Uint8Array(100_000);
+  const outEnd = dropPaths(bytes, start, end, pathTrie(paths), out, 3);
   return outEnd < 0 ? outEnd : Buffer.from(out.slice(3, outEnd)).toString('utf8');
 }
 
@@ -75,12 +75,7 @@ test('escaped keys, keys with dots and quotes, and every one of two equal keys a
   assert.equal(drop('{"a":1,"x":2,"a":3}', ['a']), '{"x":2}');
 });
 
-test('no room and malformed objects have different results', () => {
-  const text = '{"a":1,"b":{"c":2}}';
-  for (let room = 0; room < text.length + 3 - '"a":1,'.length; room++) {
-    assert.equal(drop(text, ['a'], room), DROP_NO_ROOM);
-  }
-  assert.equal(drop(text, ['a'], text.length + 3 - '"a":1,'.length), '{"b":{"c":2}}');
+test('malformed objects have a result of their own', () => {
   for (const malformed of [
     '',
     '[]',
@@ -143,17 +138,18 @@ function metadataOf(text: string): unknown {
   return kept === undefined ? undefined : JSON.parse(kept);
 }
 
-test("Go's output is cut before managedFields, and their content is not parsed", () => {
+test('managedFields that end the metadata are cut off, and their content is not parsed', () => {
   const object = { kind: 'Pod', apiVersion: 'v1', metadata: { ...GO, managedFields: MANAGED }, spec: {} };
   assert.deepEqual(metadataOf(JSON.stringify(object)), GO);
-  const broken = JSON.stringify(object).replace(/\[\{"manager.*/, '[}{');
+  const broken = JSON.stringify(object).replace('[{"manager', '[{broken');
   assert.deepEqual(metadataOf(broken), GO);
 });
 
-test('in any other order the members after managedFields stay', () => {
+test('in every order the members after managedFields stay', () => {
   const { name, uid, resourceVersion, creationTimestamp, labels } = GO;
   const orders: Record<string, unknown>[] = [
     { managedFields: MANAGED, name, uid, resourceVersion, creationTimestamp, labels },
+    { name, uid, resourceVersion, creationTimestamp, managedFields: MANAGED, labels },
     { name, uid, resourceVersion, managedFields: MANAGED, creationTimestamp, labels },
     { creationTimestamp, name, uid, resourceVersion, managedFields: MANAGED, labels },
     { name, resourceVersion, uid, creationTimestamp, managedFields: MANAGED, labels },

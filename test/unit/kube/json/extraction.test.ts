@@ -114,29 +114,28 @@ test('the controller is the first owner with controller: true, with or without a
   }
 });
 
-test("in Go's order the bytes after managedFields are not read when no field there is requested", () => {
+test('the bytes behind metadata are not read when no field there is requested', () => {
   const text = JSON.stringify(podObject(5));
-  const cut = text.slice(0, text.indexOf('"manager"'));
+  const cut = text.slice(0, text.indexOf('"nodeName"'));
   assert.deepEqual(project(new Extractor([]), cut), expected(podObject(5), []));
   assert.equal(project(new Extractor(['spec.nodeName']), cut), EXTRACTION_MALFORMED);
 });
 
-test('labels after managedFields are found unless Go wrote the object', () => {
-  const metadata = {
-    name: 'a',
-    uid: 'u',
-    resourceVersion: '1',
-    managedFields: [{}],
-    creationTimestamp: 't',
+test('C16 C73 C155 C261 fields behind managedFields are found, in the order of Go and in any other', () => {
+  const fields = ['metadata.annotations.note'];
+  const added = {
     labels: { a: 'b' },
+    annotations: { note: 'n' },
+    ownerReferences: [{ controller: true, uid: 'o' }],
   };
-  assert.deepEqual(project(new Extractor([]), JSON.stringify({ metadata })), [
-    'u',
-    null,
-    null,
-    null,
-    { a: 'b' },
-  ]);
+  for (const managedFields of [[{}], [], [{ a: [{}], spec: ']},"x' }], null, 'no']) {
+    const before = { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: 't', managedFields };
+    const object: Json = { kind: 'Pod', metadata: { ...before, ...added }, spec: {} };
+    const want = expected(object, fields);
+    for (const indent of [0, 1])
+      assert.deepEqual(project(new Extractor(fields), JSON.stringify(object, null, indent)), want);
+    assert.deepEqual(projectBehindVersion(new Extractor(fields), JSON.stringify(object)), want);
+  }
 });
 
 test('the bytes after the last requested field are not read', () => {

@@ -44,10 +44,10 @@ export function sortKeys(value: Json): Json {
 }
 
 /** Copies `text` into a larger shared buffer, so that wrong bounds and offsets become visible. */
-export function embed(text: string, padding = '"}]{\\'): { bytes: Uint8Array; start: number; end: number } {
+export function embed(text: string, padding = '"}]{\\'): { bytes: Buffer; start: number; end: number } {
   const before = Buffer.from(padding);
   const middle = Buffer.from(text);
-  const shared = new Uint8Array(new SharedArrayBuffer(middle.length + 2 * before.length + 3), 3);
+  const shared = Buffer.from(new SharedArrayBuffer(middle.length + 2 * before.length + 3), 3);
   shared.set(before, 0);
   shared.set(middle, before.length);
   shared.set(before, before.length + middle.length);

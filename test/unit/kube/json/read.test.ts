@@ -5,6 +5,7 @@ import {
   decodeStringContent,
   decodeStringToken,
   findPath,
+  jsonKey,
   keyEquals,
   splitPath,
 } from '../../../../src/kube/json/read.ts';
@@ -30,7 +31,7 @@ test('string tokens are decoded, with escapes and multi-byte characters', () => 
 test('a key equals only itself, however it is written', () => {
   const is = (token: string, key: string): boolean => {
     const { bytes, start, end } = embed(token);
-    return keyEquals(bytes, start, end, Buffer.from(key));
+    return keyEquals(bytes, start, end, jsonKey(key));
   };
   assert.ok(is('"name"', 'name'));
   assert.ok(is('"n\\u0061me"', 'name'));
@@ -40,6 +41,12 @@ test('a key equals only itself, however it is written', () => {
   assert.ok(!is('"nam\\u0065s"', 'name'));
   assert.ok(!is('"nam"', 'name'));
   assert.ok(!is('"n\\u00zzme"', 'name'));
+  // The bytes of a key that are another key's text.
+  assert.ok(
+    !is('"a\\b"', 'a\\b') && is('"a\\b"', 'a\b') && is('"a\\\\b"', 'a\\b') && is('"a\\u0008"', 'a\b'),
+  );
+  assert.ok(is('"\\ud800"', '\ud800') && is('"\\uD800"', '\ud800') && !is('"\\ud800"', '\ud801'));
+  assert.ok(!is('"\ufffd"', '\ud800') && !is('"\\ud800"', '\ufffd'));
 });
 
 test('findPath leads through objects, with escaped dots in keys, to the first of two equal keys', () => {

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import {
   hasEscape,
   isPlainName,
+  skipFlatArray,
   skipString,
   skipValue,
   skipWhitespace,
@@ -23,6 +24,33 @@ test('skipValue and validValueEnd end exactly where the value ends, for random v
     const { bytes, start, end } = embed(text, ', "}]{\\');
     assert.equal(skipValue(bytes, start, bytes.length), end, `seed ${seed}: ${text}`);
     assert.equal(validValueEnd(bytes, start, bytes.length), end, `seed ${seed}: ${text}`);
+  }
+});
+
+test('skipFlatArray ends where skipValue ends, whatever is in the array and behind it', () => {
+  const behind = ['', '}', '}}', ',"a":1}', ',"]":1}', '},"spec":{}}', '},":":[]}', ' }'];
+  const inside = [
+    '',
+    '{}',
+    '{"a":{}}',
+    '{"a":[{}]}',
+    '{"a":"]},\\"spec"}',
+    '{"[":1}',
+    '{"a":[{}]},{"spec":[]}',
+    '"}]}}"',
+  ];
+  for (let seed = 1; seed <= 300; seed++) {
+    const random = new Seeded(seed);
+    const values = [random.pick(inside), writeJson(randomJson(random), random, COMPACT)].filter(() =>
+      random.chance(0.8),
+    );
+    const text = `[${values.join()}]`;
+    const { bytes, start, end } = embed(text + random.pick(behind), ', "}]{\\');
+    assert.equal(skipFlatArray(bytes, start, end), start + Buffer.byteLength(text), `seed ${seed}: ${text}`);
+  }
+  for (const value of ['null', '{}', '"[]"', '[']) {
+    const { bytes, start, end } = embed(value);
+    assert.equal(skipFlatArray(bytes, start, end), skipValue(bytes, start, end));
   }
 });
 

@@ -58,6 +58,17 @@ describe('a extracted', () => {
     assert.equal(extractedOf(String.raw`["\u00fc",null,null,null,null]`).uid, 'ü');
   });
 
+  test('C263 has one uid however a UUID is written', () => {
+    const plain = extractedOf('["a0b1c2d3-0000-4000-8000-00000000000f",null,null,null,null]');
+    const escaped = extractedOf(
+      String.raw`["a0b1c2d3-0000-4000-8000-00000000000\u0066",null,null,null,null]`,
+    );
+    assert.equal(escaped.uid, plain.uid);
+    assert.ok(escaped.hasUid(plain.uid) && escaped.equals(plain) && plain.equals(escaped));
+    const other = extractedOf(String.raw`["u\u0066",null,null,null,null]`);
+    assert.ok(other.uid === 'uf' && other.hasUid('uf') && !other.equals(plain));
+  });
+
   const wrongTypes = { metadata: { uid: 5, generation: 'x', deletionTimestamp: 1, labels: 'no' } };
   for (const [what, extracted] of [
     ['no array', extractedOf('')],

@@ -99,6 +99,13 @@ describe('a member', () => {
     }
   });
 
+  test('C330 is found by the text of the key, which may contain a backslash or half a surrogate pair', () => {
+    const entry = entryOf(newOwner(), String.raw`{"a\b":1,"\ud800":2,"c\\d":3}`);
+    const read = (): unknown[] =>
+      ['a\\b', 'a\b', '\ud800', 'c\\d', '\ufffd'].map((name) => entry.member(name));
+    borrowed(entry, '', () => assert.deepEqual(read(), [undefined, 1, 2, 3, undefined]));
+  });
+
   test('has the error of the object when there is none to read', () => {
     const owner = newOwner();
     for (const [text, flags, code] of [
