@@ -2,7 +2,7 @@
  * Calls of the program's functions for which no caller waits: `onError`, `onReady`, metrics. What they throw, or reject with,
  * is reported and ends nothing else.
  */
-import { KubeloomError, firstLineOf } from './errors.ts';
+import { KubeloomError, firstLineOf, inspectable } from './errors.ts';
 import { escapeControls } from './printable.ts';
 import { isThenable } from './thenable.ts';
 
@@ -20,11 +20,12 @@ export function callGuarded(what: string, call: () => unknown, report: Report = 
 
 /** Calls a function of the program. @param failed called with the error that it throws, or rejects with */
 export function attempt(call: () => unknown, failed: (cause: unknown) => void): void {
+  const caught = (thrown: unknown): void => failed(inspectable(thrown));
   try {
     const result = call();
-    if (isThenable(result)) Promise.resolve(result).catch(failed);
-  } catch (cause) {
-    failed(cause);
+    if (isThenable(result)) Promise.resolve(result).catch(caught);
+  } catch (thrown) {
+    caught(thrown);
   }
 }
 

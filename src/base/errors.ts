@@ -35,15 +35,6 @@ function hasCause(options: unknown): options is { readonly cause: unknown } {
   return typeof options === 'object' && options !== null && 'cause' in options;
 }
 
-/** Returns whether a thrown value is of a class. A proxy of the program may throw when it is asked: it is of none. */
-export function isA<T>(value: unknown, type: abstract new (...given: never[]) => T): value is T {
-  try {
-    return value instanceof type;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns any error as a KubeloomError; another value becomes the cause. */
 export function withCode(error: unknown): KubeloomError {
   const cause = inspectable(error);
@@ -99,10 +90,11 @@ export interface ErrorMessage {
 }
 
 /** Returns the message for an error. The code of another package's error is sent as `errno`. */
-export function toErrorMessage(error: unknown): ErrorMessage {
-  const isOurs = isA(error, KubeloomError);
+export function toErrorMessage(thrown: unknown): ErrorMessage {
+  const error = inspectable(thrown);
+  const isOurs = error instanceof KubeloomError;
   const base = { code: isOurs ? error.code : 'ERR_KUBELOOM_UNEXPECTED', message: messageOf(error) } as const;
-  if (!isA(error, Error)) return base;
+  if (!(error instanceof Error)) return base;
   const details = isOurs ? detailsOf(error) : errnoOf(error);
   const hasDetails = Object.keys(details).length > 0;
   return { ...base, stack: error.stack ?? '', ...(hasDetails ? { details } : {}) };

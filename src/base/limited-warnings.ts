@@ -3,7 +3,6 @@
  * out.
  */
 import type { Clock } from './clock.ts';
-import { isA } from './errors.ts';
 import type { KubeloomError } from './errors.ts';
 import { escapeControls } from './printable.ts';
 
@@ -69,6 +68,6 @@ function repeatedOf(suppressed = 0): string {
  * failed system calls have no line of the program in their stacks.
  */
 function stackOf({ cause }: KubeloomError): string | undefined {
-  if (!isA(cause, Error) || !cause.stack || 'syscall' in cause) return undefined;
+  if (!(cause instanceof Error) || !cause.stack || 'syscall' in cause) return undefined;
   return cause.stack.split('\n').map(escapeControls).join('\n');
 }

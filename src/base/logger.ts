@@ -4,7 +4,6 @@
  */
 import { inspect } from 'node:util';
 import { callGuarded, warn } from './callbacks.ts';
-import { isA } from './errors.ts';
 import type { KubeloomError } from './errors.ts';
 import { inspectAs } from './inspect-as.ts';
 import { having } from './option-checks.ts';
@@ -45,10 +44,10 @@ export function loggerWith(log: Logger, bound: object = {}): Logger {
     (level: Level) =>
     (first: object | string, message?: string): void => {
       const text = typeof first === 'string' ? first : message;
-      const own = isA(first, Error) ? { err: first } : first;
-      const fields = typeof own === 'string' ? { ...bound } : { ...bound, ...own };
-      inspectAs(fields, inLine);
       callGuarded('log', () => {
+        const own = first instanceof Error ? { err: first } : first;
+        const fields = typeof own === 'string' ? { ...bound } : { ...bound, ...own };
+        inspectAs(fields, inLine);
         if (text === undefined) return log[level](fields);
         return Object.keys(fields).length === 0 ? log[level](text) : log[level](fields, text);
       });
@@ -60,7 +59,7 @@ export function loggerWith(log: Logger, bound: object = {}): Logger {
 function inLine(fields: object): string {
   const values = Object.entries(fields).map(([name, value]) => [
     name,
-    isA(value, Error) ? stackOf(value) : value,
+    value instanceof Error ? stackOf(value) : value,
   ]);
   return joined(inspect(Object.fromEntries(values), { breakLength: Infinity, compact: true }));
 }

@@ -1,6 +1,6 @@
 /** Listening to signals, also to a signal that was aborted before, and with many listeners: more than ten are no leak here. */
 import { setMaxListeners } from 'node:events';
-import { isA } from './errors.ts';
+import { inspectable } from './errors.ts';
 
 /**
  * Calls `callback` when the signal is aborted, before it returns when that has happened already. No other code listens to the
@@ -35,6 +35,7 @@ export function isAbortOf(error: unknown, signal: AbortSignal | undefined): bool
   if (!signal?.aborted) return false;
   const reason: unknown = signal.reason;
   if (error === reason) return true;
-  if (!isA(error, Error) || error.name !== 'AbortError') return false;
-  return error.cause === undefined || error.cause === reason;
+  const read = inspectable(error);
+  if (!(read instanceof Error) || read.name !== 'AbortError') return false;
+  return read.cause === undefined || read.cause === reason;
 }

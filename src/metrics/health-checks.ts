@@ -3,7 +3,7 @@
  * answer names the checks that fail and withholds the reasons, which are for the log.
  */
 import type { Clock } from '../base/clock.ts';
-import { KubeloomError, firstLineOf, isA } from '../base/errors.ts';
+import { KubeloomError, firstLineOf, inspectable } from '../base/errors.ts';
 import { warnIn } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
 import { onAbort } from '../base/on-abort.ts';
@@ -122,7 +122,7 @@ class RunningCheck {
       const result = await this.#check(signal);
       return result === false ? { error: new NotReadyYet('it returned false') } : undefined;
     } catch (error) {
-      return { error: error ?? new Error('it threw no error') };
+      return { error: inspectable(error) ?? new Error('it threw no error') };
     }
   }
 
@@ -139,7 +139,7 @@ class RunningCheck {
     const error = new KubeloomError('ERR_KUBELOOM_HEALTH_CHECK', `${this.#title} fails: ${reason}`, {
       cause: failure.error,
     });
-    if (isA(failure.error, NotReadyYet)) log?.info(error.message);
+    if (failure.error instanceof NotReadyYet) log?.info(error.message);
     else warnIn(log, error);
   }
 }

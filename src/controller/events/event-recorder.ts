@@ -228,7 +228,8 @@ export class EventRecorder {
     const message = `the event ${reason} of ${kind} ${namespace}/${name} is given up: ${why}`;
     const error = new KubeloomError('ERR_KUBELOOM_EVENT_DROPPED', message, { cause });
     const subject = cause instanceof KubeloomError ? cause.code : why;
-    if (log || !onError) this.#warnings.limit(subject, (more) => warnIn(log, error, `${error.message}${more}`));
+    if (log || !onError)
+      this.#warnings.limit(subject, (more) => warnIn(log, error, `${error.message}${more}`));
     // A failure of the program's function must not end the writing of later events.
     const report = (fault: KubeloomError): void => warnIn(log, fault);
     if (onError) callGuarded('onError', () => onError(error), report);

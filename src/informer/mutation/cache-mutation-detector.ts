@@ -9,7 +9,7 @@ import { isEntry, isFinalStateUnknown, isRecord, metadataAtHand } from '../../ku
 import { onAbort } from '../../base/on-abort.ts';
 import { invalidOption, checkNumber } from '../../base/option-checks.ts';
 import { differences, snapshotOf } from './snapshot.ts';
-import { KubeloomError, isA } from '../../base/errors.ts';
+import { KubeloomError } from '../../base/errors.ts';
 import { requiredSignal } from '../../base/signal-options.ts';
 import type { SignalOptions } from '../../base/signal-options.ts';
 
@@ -191,7 +191,7 @@ const REFUSED_WRITE =
  * metadata, labels and fields of an entry are frozen.
  */
 export function refusedWrite(thrown: unknown, key: string): MutationError | undefined {
-  if (!isA(thrown, TypeError) || !REFUSED_WRITE.test(thrown.message)) return undefined;
+  if (!(thrown instanceof TypeError) || !REFUSED_WRITE.test(thrown.message)) return undefined;
   return new MutationError(
     `${key}: a handler wrote to a shared object, or to a frozen object of its own: ${thrown.message}. ` +
       'Write to entry.copy()',

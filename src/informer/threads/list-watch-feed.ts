@@ -5,7 +5,7 @@
  */
 import { statusText } from '../../kube/status.ts';
 import { itemsOf } from '../../kube/meta.ts';
-import { KubeloomError, isA, toErrorMessage, messageOf } from '../../base/errors.ts';
+import { KubeloomError, inspectable, toErrorMessage, messageOf } from '../../base/errors.ts';
 import { jsonText } from '../../base/json-text.ts';
 import { listOptionsOf } from '../../kube/lister-watcher.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/lister-watcher.ts';
@@ -203,8 +203,9 @@ interface StatusAnswer {
  * Returns the server's answer that an error carries: `KubeStatusError`, another error with an `httpStatus`, or
  * client-node's `ApiException` with a `code` and the server's `body`. Otherwise undefined.
  */
-function answerOf(error: unknown): StatusAnswer | undefined {
-  if (!isA(error, Error)) return undefined;
+function answerOf(caught: unknown): StatusAnswer | undefined {
+  const error = inspectable(caught);
+  if (!(error instanceof Error)) return undefined;
   const thrown = error as Error & Readonly<Record<string, unknown>>;
   const status = thrown['httpStatus'] ?? thrown['code'];
   if (typeof status !== 'number' || status < 400 || status > 599) return undefined;
@@ -229,8 +230,9 @@ function statusOf(thrown: Error & Readonly<Record<string, unknown>>, code: numbe
 }
 
 /** Wraps any other error in a message that names the user's function. */
-function failed(verb: 'list' | 'watch', error: unknown): KubeloomError {
-  if (isA(error, KubeloomError)) return error;
+function failed(verb: 'list' | 'watch', caught: unknown): KubeloomError {
+  const error = inspectable(caught);
+  if (error instanceof KubeloomError) return error;
   const message = messageOf(error);
   return listerWatcherError(`${verb}() of the ListerWatcher failed: ${message}`, error);
 }
