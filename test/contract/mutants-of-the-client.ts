@@ -42,7 +42,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = inFiles({
   'src/controller/objects/conditions.ts': {
     C474: ['const patch = { metadata: { resourceVersion }, status', 'const patch = { status'],
   },
-  'src/controller/objects/finalizers.ts': { C474: ["if (resourceVersion === '' || ", 'if ('] },
+  'src/controller/objects/finalizers.ts': { C474: ["resourceVersion === '' || ", ''] },
   'src/controller/events/event-content.ts': { C475: ['text.slice(0, read)', 'text.slice(0, bytesMax)'] },
   'src/base/limited-warnings.ts': { C475: ['if (last.suppressed > 0)', 'if (false)'] },
   'src/http/api-client.ts': { C470: ["method === 'GET' ? [] : [everyFence]", '[]'] },

@@ -228,6 +228,13 @@ export const CALLS: Readonly<Record<string, Arguments>> = {
   'controller.NotCachedError': () => ['x', 'y'],
   'controller.ObjectClient': () => [CONFIG],
   'controller.or': () => [() => true],
+  'controller.patchCondition': () => [
+    client(),
+    CONFIG_MAPS,
+    OBJECT,
+    { type: 'Ready', status: 'True', reason: 'R', message: '' },
+    { signal: ABORTED },
+  ],
   'controller.removeFinalizer': () => [client(), CONFIG_MAPS, OBJECT, 'x.io/y', { signal: ABORTED }],
   'controller.resourceVersionChanged': () => [CHANGE],
   'controller.RestMapper': () => [{ getJson: () => Promise.resolve({}) }],

@@ -95,9 +95,11 @@ async function patchFinalizers<T>(
 }
 
 /** A patch of a list needs the version: it would replace items that others have added. @throws ERR_KUBELOOM_OPTION without a version */
-export function versionOf({ metadata = {} }: Finalized): Required<Omit<typeof metadata, 'finalizers'>> {
-  const { name = '', namespace = '', resourceVersion = '' } = metadata;
-  if (resourceVersion === '' || resourceVersion === '0')
+export function versionOf(
+  object: Finalized,
+): Readonly<Record<'name' | 'namespace' | 'resourceVersion', string>> {
+  const { name = '', namespace = '', resourceVersion = '' } = object.metadata ?? {};
+  if (typeof resourceVersion !== 'string' || resourceVersion === '' || resourceVersion === '0')
     invalidOption('object.metadata.resourceVersion', resourceVersion, 'the version that was read');
   return { name, namespace, resourceVersion };
 }
