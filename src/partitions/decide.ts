@@ -15,12 +15,6 @@ export const FORGET_AFTER_LEASES = 20;
 /** The form of the name of a life. Another program that owns the Lease of a partition has no heartbeat: it renews that Lease. */
 const LIFE = /^[a-z\d-]+\.[a-z\d]+\.\d+$/;
 
-/**
- * Retry periods after which a heartbeat that was never seen renewed is overdue: a member that lives renews it within a
- * retry period and two round trips.
- */
-const OVERDUE_RETRY_PERIODS = 2;
-
 /** @internal */
 export function decide(turn: Turn): void {
   turn.decidedMs = turn.nowMs;
@@ -77,7 +71,7 @@ export function dueMs(
   const times = [youngUntilMs];
   if (life.kind === 'alive' && life.seen) times.push(life.seen.settledMs);
   const id = life.kind === 'alive' ? life.id : undefined;
-  for (const peer of peers.values()) times.push(peer.dueMs, overdueMs(peer, rules));
+  for (const peer of peers.values()) times.push(peer.dueMs);
   for (const [index, { phase, lease, cannotTake, giveUpMs }] of partitions.entries()) {
     if (cannotTake) times.push(cannotTake.untilMs);
     if (phase.kind === 'other' && owners?.[index] === id) {
@@ -93,17 +87,8 @@ export function dueMs(
   return next < Infinity ? next : undefined;
 }
 
-/** Returns the time from which the peer is no preferred owner, unless it renews its heartbeat. */
-function overdueMs({ kind, atMs, renewal, heartbeat }: Peer, { retryPeriodMs }: MemberRules): number {
-  const isAwaited = kind === 'seen' && renewal === 'awaited' && heartbeat.version !== undefined;
-  return isAwaited ? atMs + OVERDUE_RETRY_PERIODS * retryPeriodMs : Infinity;
-}
-
-function ofPeer(turn: Turn, id: string, before: Peer): void {
+function ofPeer(turn: Turn, id: string, peer: Peer): void {
   const { nowMs, rules, life } = turn;
-  const isOverdue = nowMs >= overdueMs(before, rules);
-  const peer: Peer = isOverdue ? { ...before, renewal: 'overdue' } : before;
-  if (isOverdue) turn.setPeer(id, peer);
   const { version, note, createdAt } = peer.heartbeat;
   // An attempt that fails, or whose answer is lost, is made again.
   if (nowMs >= peer.dueMs) {
@@ -152,7 +137,7 @@ function ownersOf(turn: Turn): (string | undefined)[] {
   for (const [id, peer] of peers) {
     const { note, holder, createdAt } = peer.heartbeat;
     const isMember = holder === id && mayOwn(turn, id, peer) && !isForeign(turn, id, peer);
-    if (isMember && !note.isLeaving && peer.renewal !== 'overdue') add(id, createdAt);
+    if (isMember && !note.isLeaving) add(id, createdAt);
   }
   const members = Array.from(newest.values(), ({ id }) => id);
   const notes = new Map(
@@ -264,8 +249,7 @@ function isFree(turn: Turn, index: number): boolean {
   if (owner === '' || owner === id || peer?.kind === 'gone' || processOf(owner) === turn.process) return true;
   // The heartbeat that the Lease names is deleted or unknown: wait a lease duration for it to appear.
   const dueMs = nowMs + rules.leaseDurationMs;
-  if (!peer)
-    turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, atMs: nowMs, dueMs, renewal: 'awaited' });
+  if (!peer) turn.renewPeer(owner, { kind: 'seen', heartbeat: NO_HEARTBEAT, dueMs, renewal: 'awaited' });
   return !lease.stored && isUnchanged;
 }
 

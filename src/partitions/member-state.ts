@@ -37,15 +37,10 @@ export interface MemberRules {
 export interface Peer {
   readonly kind: 'seen' | 'gone';
   readonly heartbeat: Heartbeat;
-  /** Time since which the version has not changed. */
-  readonly atMs: number;
   /** Time at which the life is deposed, or a heartbeat that is over is deleted; each attempt moves it. */
   readonly dueMs: number;
-  /**
-   * `seen`: an earlier version with the same division was seen, so the life is not a remainder. `overdue`: the first version was not renewed for
-   * two retry periods. Such a life may hold partitions, and is no preferred owner until it renews.
-   */
-  readonly renewal: 'awaited' | 'overdue' | 'seen';
+  /** `seen`: an earlier version with the same division was seen, so the life renews and means it. */
+  readonly renewal: 'awaited' | 'seen';
 }
 
 /** The newest state of a partition's Lease that this member received. */

@@ -106,13 +106,13 @@ function sawHeartbeat(turn: Turn, id: string, given: Heartbeat): boolean {
     // A missing heartbeat is not a release: the owner creates it again.
     else if (peer) {
       const { note } = peer.heartbeat;
-      turn.renewPeer(id, { ...peer, atMs: nowMs, dueMs, heartbeat: { ...heartbeat, note } });
+      turn.renewPeer(id, { ...peer, dueMs, heartbeat: { ...heartbeat, note } });
     }
     return false;
   }
   // Another program may have written a division: only a second version is the word of the life.
   const renewal = peer?.heartbeat.note.division === heartbeat.note.division ? 'seen' : 'awaited';
-  const seen = { kind: 'seen', heartbeat, atMs: nowMs, dueMs, renewal } as const;
+  const seen = { kind: 'seen', heartbeat, dueMs, renewal } as const;
   // A heartbeat that another program emptied is not over: its life may not have noticed.
   if (heartbeat.holder === '' && heartbeat.note.isOver) {
     const forgetMs = nowMs + FORGET_AFTER_LEASES * leaseDurationMs;
@@ -121,9 +121,8 @@ function sawHeartbeat(turn: Turn, id: string, given: Heartbeat): boolean {
   }
   if (renewal === 'seen' && peer?.renewal !== renewal && isTwin(turn, id, heartbeat))
     turn.effects.push({ type: 'twin', id });
-  // A peer whose heartbeat was missing, or whose first renewal was overdue, becomes a preferred owner again.
-  const isCounted =
-    peer?.heartbeat.version !== undefined && peer.kind === 'seen' && peer.renewal !== 'overdue';
+  // A peer whose heartbeat was missing becomes a preferred owner again.
+  const isCounted = peer?.kind === 'seen' && peer.heartbeat.version !== undefined;
   if (isCounted && isSameNote(peer.heartbeat, heartbeat)) {
     turn.renewPeer(id, seen);
     return peer.renewal === 'awaited';

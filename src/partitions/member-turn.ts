@@ -122,7 +122,7 @@ export class Turn {
     const { life, nowMs } = this;
     if (life.kind !== 'alive') return;
     const dueMs = nowMs + this.rules.leaseDurationMs;
-    const seen = { kind: 'seen', atMs: nowMs, dueMs, renewal: 'seen' } as const;
+    const seen = { kind: 'seen', dueMs, renewal: 'seen' } as const;
     if (life.seen) this.setPeer(life.id, { ...seen, heartbeat: life.seen.heartbeat });
     for (const [index, { phase }] of this.partitions.entries())
       if (phase.kind !== 'other' && phase.kind !== 'aborted') this.lose(index);

@@ -27,7 +27,6 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
       "if (isYounger) turn.effects.push({ type: 'refuse', id, division: note.division });",
       'void isYounger;',
     ],
-    C440: ["&& peer.renewal !== 'overdue') add(", ') add('],
     C447: ['if (isGivenUp) turn.cannotTake(', 'void ('],
   },
   'src/partitions/lease-requests.ts': {

@@ -37,8 +37,8 @@ const LATE_MAX_MS = 3000;
 
 const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
-export async function joinAfterKill(seed: number, mutant?: Mutant): Promise<Join> {
-  const world = new World(seed, mutant, { weather: 'calm' });
+export async function joinAfterKill(seed: number): Promise<Join> {
+  const world = new World(seed, undefined, { weather: 'calm' });
   const { random, violations } = world;
   const areServed = (): boolean => ALL.every((partition) => world.isServed(partition));
   if (!(await pass(world, TAKEOVER_LIMIT_MS, areServed))) violations.push('the group does not begin');
@@ -107,8 +107,8 @@ export async function restartAfterSuspension(seed: number): Promise<readonly str
 }
 
 /** A member joins a group in which another member does not see the Leases. @returns what went wrong */
-export async function joinUnseen(seed: number, mutant?: Mutant): Promise<readonly string[]> {
-  const world = new World(seed, mutant, { weather: 'calm', members: 2 });
+export async function joinUnseen(seed: number): Promise<readonly string[]> {
+  const world = new World(seed, undefined, { weather: 'calm', members: 2 });
   await pass(world, TAKEOVER_LIMIT_MS, () => ALL.every((partition) => world.isServed(partition)));
   world.present[0]?.breakWatch(GIVE_UP_MAX_MS);
   world.join();

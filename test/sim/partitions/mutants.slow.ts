@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DIVISIONS, divide } from './divide.ts';
-import { JOINS, MOVE_MAX_MS, IDLE_MAX_MS, beginAlone, crashLoop, joinAfterKill } from './join.ts';
+import { IDLE_MAX_MS, JOINS, beginAlone, crashLoop } from './join.ts';
 import { runLives } from './lives.ts';
-import { LATE_IS_LOST, MUTANTS, MUTANTS_OF_A_DIVISION, WITHOUT_OVERDUE, WITHOUT_YOUTH } from './mutants.ts';
+import { LATE_IS_LOST, MUTANTS, MUTANTS_OF_A_DIVISION, WITHOUT_YOUTH } from './mutants.ts';
 
 /** Seeds within which a mutant must be found. One seed in 80 shows the rarest, and a change of the rules deals other lives to all seeds. */
 const SEEDS_OF_A_MUTANT = 800;
@@ -14,13 +14,6 @@ test(`the simulator of late timers finds it when ${LATE_IS_LOST.title}`, async (
   for (let seed = 1; seed <= JOINS && violations.length === 0; seed++)
     violations = await beginAlone(seed, LATE_IS_LOST);
   assert.deepEqual(violations, ['the member does not begin']);
-});
-
-test(`the simulator of joins finds it when ${WITHOUT_OVERDUE.title}`, async () => {
-  let worstMs = 0;
-  for (let seed = 1; seed <= JOINS && worstMs < MOVE_MAX_MS; seed++)
-    worstMs = Math.max(worstMs, (await joinAfterKill(seed, WITHOUT_OVERDUE)).idleMs);
-  assert.ok(worstMs >= MOVE_MAX_MS, String(worstMs));
 });
 
 test(`the simulator of a member that fails again and again finds it when ${WITHOUT_YOUTH.title}`, async () => {

@@ -44,12 +44,6 @@ function withHeartbeats(change: (record: LeaderElectionRecord) => LeaderElection
   };
 }
 
-/** Breaks no promise of a storm: joins in calm weather show it. */
-export const WITHOUT_OVERDUE: Mutant = {
-  title: 'a heartbeat that was never seen renewed counts as renewed',
-  step: withPeers((peer) => ({ ...peer, renewal: 'seen' })),
-};
-
 /** Breaks no promise of a storm, which is short: only a member that fails again and again shows it. */
 export const WITHOUT_YOUTH: Mutant = {
   title: 'the ends of a member count for nothing',
@@ -94,11 +88,15 @@ export const MUTANTS_OF_A_DIVISION: readonly Mutant[] = [
   },
   {
     title: 'a deletion that failed is not repeated',
-    step: withPeers((peer, nowMs) =>
-      peer.kind === 'gone' && peer.dueMs > nowMs && peer.dueMs - peer.atMs > 400_000
-        ? { ...peer, dueMs: Infinity }
-        : peer,
-    ),
+    step: (before, event, moment, rules) => {
+      const { state, effects } = memberStep(before, event, moment, rules);
+      const isForgotten = (id: string): boolean =>
+        effects.some((effect) => effect.type === 'forget' && effect.id === id);
+      const peers = Array.from(state.peers, ([id, peer]) =>
+        isForgotten(id) ? ([id, { ...peer, dueMs: Infinity }] as const) : ([id, peer] as const),
+      );
+      return { state: { ...state, peers: new Map(peers) }, effects };
+    },
   },
   {
     title: 'the heartbeat of a member that is gone stays',
@@ -163,8 +161,8 @@ export const MUTANTS: readonly Mutant[] = [
       const { state, effects } = memberStep(before, event, moment, rules);
       const id = event.type === 'saw-heartbeat' ? event.id : '';
       const [was, is] = [before.peers.get(id), state.peers.get(id)];
-      // A life that is about to be deposed is due sooner than one whose heartbeat was seen.
-      const isAsked = was?.kind === 'seen' && was.dueMs > was.atMs + rules.leaseDurationMs;
+      // An attempt is made again sooner than a heartbeat is due that was seen.
+      const isAsked = was?.kind === 'seen' && was.dueMs - moment.nowMs <= rules.renewDeadlineMs / 2;
       if (!isAsked || !is) return { state, effects };
       return { state: { ...state, peers: new Map(state.peers).set(id, { ...is, kind: 'gone' }) }, effects };
     },
@@ -210,11 +208,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     title: 'a duration of a second that another program wrote shortens the wait',
-    step: withPeers((peer) =>
-      peer.kind === 'seen' && peer.heartbeat.durationMs === 1000
-        ? { ...peer, dueMs: Math.min(peer.dueMs, peer.atMs + 1000) }
-        : peer,
-    ),
+    step: (before, event, moment, rules) => {
+      const { state, effects } = memberStep(before, event, moment, rules);
+      const peer = event.type === 'saw-heartbeat' ? state.peers.get(event.id) : undefined;
+      if (event.type !== 'saw-heartbeat' || peer?.heartbeat.durationMs !== 1000) return { state, effects };
+      const peers = new Map(state.peers).set(event.id, { ...peer, dueMs: moment.nowMs + 1000 });
+      return { state: { ...state, peers }, effects };
+    },
   },
   {
     title: 'a partition is released before its work has ended',

@@ -27,7 +27,7 @@ test('C228 C230 C233 C460 a partition has a single owner at a time, with the gre
   assert.ok(begun > 10 * SEEDS && lost > SEEDS && handedOver > SEEDS, `${begun} ${lost} ${handedOver}`);
 });
 
-test('C440 a partition that moves to a joining member does not wait for a lease, although the heartbeat of a killed member is still there', async () => {
+test('C460 a partition that moves to a joining member does not wait for a lease, although the heartbeat of a killed member is still there', async () => {
   for (let seed = 1; seed <= JOINS; seed++) {
     const { violations, idleMs } = await joinAfterKill(seed);
     assert.deepEqual(violations, [], `seed ${seed}`);
