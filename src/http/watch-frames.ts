@@ -152,6 +152,7 @@ export class WatchFrames {
   finish(): 'clean' | 'partial' {
     const end = this.#partial.totalBytes > 0 ? 'partial' : 'clean';
     this.#partial.clear();
+    this.#ended(0);
     return end;
   }
 

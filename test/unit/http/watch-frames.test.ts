@@ -185,8 +185,10 @@ test('a torn line is dropped and reported, once', () => {
   frames.write(Buffer.from('whole\ntorn'), 0, sink);
   assert.equal(frames.finish(), 'partial');
   assert.deepEqual(sink.texts, ['whole']);
-  frames.write(Buffer.from('next\n'), 0, sink);
-  assert.deepEqual(sink.texts, ['whole', 'next']);
+  frames.write(Buffer.from('{"torn":{'), 0, sink);
+  assert.equal(frames.finish(), 'partial');
+  frames.write(Buffer.from('{"next":1}\n'), 0, sink);
+  assert.deepEqual(sink.texts, ['whole', '{"next":1}']);
   assert.equal(frames.finish(), 'clean');
 });
 
