@@ -57,19 +57,13 @@ export function loggerWith(log: Logger, bound: object = {}): Logger {
 
 /** Returns the text of fields at the console, which would print them, and the stack of an error, in several lines. */
 function inLine(fields: object): string {
-  const values = Object.entries(fields).map(([name, value]) => [
-    name,
-    value instanceof Error ? stackOf(value) : value,
-  ]);
+  const joined = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ');
+  const values = Object.entries(fields).map(([name, value]) => {
+    if (!(value instanceof Error)) return [name, value];
+    const { stack, cause } = value;
+    return [name, joined(cause === undefined ? String(stack) : `${stack} [cause]: ${inspect(cause)}`)];
+  });
   return joined(inspect(Object.fromEntries(values), { breakLength: Infinity, compact: true }));
-}
-
-function stackOf({ stack, cause }: Error): string {
-  return joined(cause === undefined ? String(stack) : `${stack} [cause]: ${inspect(cause)}`);
-}
-
-function joined(lines: string): string {
-  return lines.replaceAll(/\s*\n\s*/g, ' ');
 }
 
 /** Writes an error as a line with the code, or emits a process warning if there is no log. */

@@ -6,7 +6,7 @@ import { hideSecrets } from './secrets.ts';
 
 const QUOTED_CHARACTERS_MAX = 300;
 /** Length of the text in which credentials are searched; a message quotes less. */
-const CREDENTIALS_CHARACTERS_MAX = 16_384;
+const CREDENTIALS_CHARACTERS_MAX = 8192;
 const IDENTITY_CHARACTERS_MAX = 80;
 
 /** A page may contain JSON and style sheets, but no object. */

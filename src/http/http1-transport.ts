@@ -156,6 +156,7 @@ function secretsOf({ headers, proxy = '' }: ConnectionOptions): string[] {
 function partsOf(value: string): string[] {
   const [scheme = '', text = ''] = value.split(/ +/, 2);
   if (text === '') return [value];
+  if (scheme.toLowerCase() === 'bearer') return [text];
   if (scheme.toLowerCase() !== 'basic') return [value, text];
   const pair = Buffer.from(text, 'base64').toString();
   return [text, pair, pair.slice(pair.indexOf(':') + 1)];

@@ -99,9 +99,9 @@ function assertConnection(connection: object): asserts connection is ServerConne
 /** Converts a directly given connection to a cluster and a user, so that the same rules hold for both. */
 export function targetOfConnection(connection: ServerConnection): Target {
   const { server, proxyUrl, tlsServerName, ca, cert, key, token, tokenFile } = connection;
-  const target = withUrl({
+  return withUrl({
     cluster: {
-      name: '',
+      name: server,
       server,
       skipTLSVerify: false,
       ...(proxyUrl ? { proxyUrl } : {}),
@@ -117,11 +117,6 @@ export function targetOfConnection(connection: ServerConnection): Target {
       ...(key === undefined ? {} : { keyData: base64(key) }),
     },
   });
-  const { cluster, user } = target;
-  return {
-    cluster: { ...cluster, name: URL.canParse(cluster.server) ? new URL(cluster.server).host : '' },
-    user,
-  };
 }
 
 function base64(pem: string): string {

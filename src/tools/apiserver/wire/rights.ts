@@ -88,7 +88,7 @@ export class Rights {
     return documents.filter((text) => text !== '').join('---\n');
   }
 
-  /** Who watches a resource in all namespaces also writes in all, and tells what it did in Events beside the objects. */
+  /** A program that watches a resource in all namespaces also writes in all, and its Events are beside the objects. */
   #isEverywhere(right: Right): boolean {
     const name = resourceOf(right);
     return this.#everywhere.has(name) || (EVENTS.includes(name) && this.#everywhere.size > 0);
