@@ -88,14 +88,14 @@ const ENTRIES = [
     file: 'reflector/create-reflector.js',
     packages: [],
     files: 74,
-    bytes: 256_000,
+    bytes: 262_000,
   },
   {
     what: 'a shard’s thread',
     file: 'indexer/shard-loop.js',
     packages: ['msgpackr'],
     files: 40,
-    bytes: 150_000,
+    bytes: 157_000,
   },
 ] as const;
 

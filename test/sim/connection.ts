@@ -7,7 +7,9 @@ import { KubeloomError } from '../../src/base/errors.ts';
 import type { HttpExchange, HttpRequest, ResponseSink } from '../../src/http/http.ts';
 import type { WireRecord } from './oracle/histories.ts';
 
-/** Bytes in flight; their meaning takes effect when the last of them has arrived. */
+const LINE_FEED = 0x0a;
+
+/** Bytes in flight; their meaning takes effect when the last of them, apart from a line feed, has arrived. */
 interface Parcel {
   readonly bytes: Buffer;
   readonly arrived: WireRecord | undefined;
@@ -106,7 +108,8 @@ export class Connection implements HttpExchange {
         continue;
       }
       const isWhole = item.bytes.length <= left;
-      kept.push(isWhole ? item : { ...item, bytes: item.bytes.subarray(0, left), arrived: undefined });
+      const arrived = hasArrived(item.bytes, left) ? item.arrived : undefined;
+      kept.push(isWhole ? item : { ...item, bytes: item.bytes.subarray(0, left), arrived });
       left -= Math.min(left, item.bytes.length);
     }
     this.#items = [...kept, { kind: 'end', error }];
@@ -137,11 +140,12 @@ export class Connection implements HttpExchange {
       parts.push(parcel.bytes.subarray(0, left));
       const rest: Buffer = parcel.bytes.subarray(left);
       left -= Math.min(left, parcel.bytes.length);
+      const isEvent = hasArrived(rest, 0);
+      if (isEvent && parcel.arrived) arrived.push(parcel.arrived);
       if (rest.length > 0) {
-        this.#items.unshift({ kind: 'bytes', bytes: rest, arrived: parcel.arrived });
+        this.#items.unshift({ kind: 'bytes', bytes: rest, arrived: isEvent ? undefined : parcel.arrived });
         break;
       }
-      if (parcel.arrived) arrived.push(parcel.arrived);
       const next: Item | undefined = this.#items[0];
       if (next?.kind !== 'bytes') break;
       parcel = next;
@@ -164,4 +168,9 @@ export class Connection implements HttpExchange {
     this.#cancelTimeout();
     this.#write({ what: 'closed', connection: this.number, why });
   }
+}
+
+/** Returns whether the first bytes of a parcel are an event: the line feed may come later, or never. */
+function hasArrived(bytes: Buffer, length: number): boolean {
+  return length >= bytes.length - (bytes.at(-1) === LINE_FEED ? 1 : 0);
 }
