@@ -67,7 +67,7 @@ function inLine(fields: object): string {
 }
 
 /** Writes an error as a line with the code, or emits a process warning if there is no log. */
-export function warnIn(log: Logger | undefined, error: KubeloomError, message = error.message): void {
+export function warnIn(log: Logger | undefined, error: KubeloomError, message: string = error.message): void {
   const { code } = error;
   if (log) loggerWith(log, { code, err: error }).warn(message);
   else warn({ code, message });
