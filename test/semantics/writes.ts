@@ -54,6 +54,14 @@ export function writeSemantics(target: () => Promise<Target>): void {
       assert.deepEqual(answer.body.details, { name: 'twice', kind: 'configmaps' });
     });
 
+    it('as a dry run has no resourceVersion, since nothing has been stored', async () => {
+      const path = `${fixture.configMaps()}?dryRun=All`;
+      const { metadata } = await fixture.post(path, { metadata: { name: 'dry' } });
+      assert.match(metadata.uid, UUID);
+      assert.equal('resourceVersion' in metadata, false);
+      assert.equal((await fixture.client.get(fixture.configMap('dry'))).status, 404);
+    });
+
     it('without a name is 422', async () => {
       const { status, body } = await fixture.client.post(fixture.configMaps(), { metadata: {} });
       assert.equal(status, 422);
@@ -131,6 +139,17 @@ function updateSemantics(target: () => Promise<Target>): void {
       const body = { metadata: { name: 'same' }, data: { key: 'value' } };
       const again = await fixture.put(fixture.configMap('same'), body);
       assert.equal(again.metadata.resourceVersion, created.metadata.resourceVersion);
+    });
+
+    it('as a dry run has the resourceVersion of the stored object', async () => {
+      const { metadata } = await fixture.create('dry');
+      const later = await fixture.create('written-later');
+      assert.notEqual(later.metadata.resourceVersion, metadata.resourceVersion);
+      const path = `${fixture.configMap('dry')}?dryRun=All`;
+      const answer = await fixture.put(path, { metadata: { name: 'dry' }, data: { key: 'value' } });
+      assert.deepEqual(answer.data, { key: 'value' });
+      assert.equal(answer.metadata.resourceVersion, metadata.resourceVersion);
+      assert.equal((await fixture.get(fixture.configMap('dry'))).data, undefined);
     });
 
     it('with another uid is 409: it is another object', async () => {

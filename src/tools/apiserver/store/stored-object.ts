@@ -47,6 +47,8 @@ const METADATA_ORDER = [
 /** Takes the place of the resourceVersion while the JSON is built; no user can write it by accident. */
 const PLACEHOLDER = `resource-version-${crypto.randomUUID()}`;
 const MANAGED_FIELDS = pathTrie(['metadata.managedFields']);
+/** Revision of the answer to a dry run of a creation, which has no resourceVersion. */
+export const NEVER_STORED = 0;
 const METADATA_KEY_LENGTH = '"metadata":'.length;
 const PARTIAL_OPEN = Buffer.from('{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":');
 const OPEN = Buffer.from('{');
@@ -77,11 +79,11 @@ export class StoredObject {
     this.content = content;
     this.revision = revision;
     this.#stamp = stamp;
-    this.#digits = String(revision);
+    this.#digits = revision === NEVER_STORED ? '' : String(revision);
   }
 
   static encode(definition: ResourceDefinition, object: KubeObject, revision: number): StoredObject {
-    const { before, metadata, after } = arrange(definition, object);
+    const { before, metadata, after } = arrange(definition, object, revision);
     const head = `${JSON.stringify(before).slice(0, -1)},"metadata":`;
     const [metaHead = '', metaTail = ''] = JSON.stringify(metadata).split(PLACEHOLDER);
     const rest = JSON.stringify(after);
@@ -159,8 +161,10 @@ export function withoutManagedFields(pieces: readonly Buffer[]): Buffer {
 function arrange(
   definition: ResourceDefinition,
   object: KubeObject,
+  revision: number,
 ): Record<'before' | 'metadata' | 'after', JsonObject> {
-  const given: JsonObject = { ...object.metadata, resourceVersion: PLACEHOLDER };
+  const resourceVersion = revision === NEVER_STORED ? undefined : PLACEHOLDER;
+  const given: JsonObject = { ...object.metadata, resourceVersion };
   const first = METADATA_ORDER.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]]));
   const metadata: JsonObject = { ...(Object.fromEntries(first) as JsonObject), ...given };
   const { metadata: _, kind: __, apiVersion: ___, ...rest } = object;

@@ -28,7 +28,7 @@ import {
   namespaceTerminating,
   notFound,
 } from '../store/status.ts';
-import { StoredObject, keyOf } from '../store/stored-object.ts';
+import { NEVER_STORED, StoredObject, keyOf } from '../store/stored-object.ts';
 
 const IMMORTAL_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
@@ -134,7 +134,7 @@ export class StoredObjectWriter {
     // A write without a change causes no event: the object keeps its revision.
     if (unchanged.toBuffer().equals(stored.toBuffer())) return stored;
     if (isSameButTimes(definition, updated, current, stored)) return stored;
-    return this.#store(collection, updated, options);
+    return options.dryRun === true ? unchanged : this.#store(collection, updated, options);
   }
 
   /** Applies a configuration: creates the object, or changes the fields that the manager owns. */
@@ -208,7 +208,7 @@ export class StoredObjectWriter {
 
   #store(collection: Collection, object: KubeObject, options: WriteOptions): StoredObject {
     const { definition, storage } = collection;
-    if (options.dryRun === true) return StoredObject.encode(definition, object, this.#log.revision);
+    if (options.dryRun === true) return StoredObject.encode(definition, object, NEVER_STORED);
     const type = storage.get(keyOf(object.metadata.namespace ?? '', object.metadata.name ?? ''))
       ? 'MODIFIED'
       : 'ADDED';
