@@ -9,7 +9,8 @@
  * Events are values of JSON, with any white space or none between them and inside. Apiservers write each as a line,
  * `{"type":"ADDED","object":{…}}`, which needs no scan: a line is one event if the next line begins with a brace, which
  * cannot continue a value behind a brace, and the line contains the key `object` once and no escape that could spell it.
- * So is the last line of a chunk, if the server has written only such lines so far. Other events are scanned for their end.
+ * So is the last line of a chunk, if the server has written only such lines so far; then a line that chunks cut is judged
+ * when its end has come. Other events are scanned for their end.
  * A line that cannot be JSON, or whose brackets are open when the next event begins, is offered as it is.
  *
  * In a usual event the object ends at the last brace before the final one, unless the server writes members behind it.
@@ -29,6 +30,7 @@ import {
 import { FrameBuffer } from './frame-buffer.ts';
 import { ObjectScan } from './object-scan.ts';
 
+const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 const CLOSE_BRACE = 0x7d;
@@ -58,10 +60,10 @@ export interface FrameSink {
   unreadable(error: KubeloomError, needsList: boolean): void;
 }
 
-/** The next occurrence of a text in a chunk, searched once for all events before it. */
+/** The next occurrence of a text in a buffer, searched once for all events before it. */
 class NextText {
   readonly #text: Buffer;
-  /** -1 at the start of a chunk. */
+  /** -1 when the buffer is new. */
   at = -1;
 
   /** @param text begins with a byte that is seldom in objects, for which the search is native */
@@ -69,7 +71,7 @@ class NextText {
     this.#text = Buffer.from(text);
   }
 
-  /** Returns the first index from `start` on, or the length of the chunk. */
+  /** Returns the first index from `start` on, or the length of the buffer. */
   from(bytes: Buffer, start: number): number {
     if (this.at < start) this.at = bytes.indexOf(this.#text, start);
     return this.at < 0 ? (this.at = bytes.length) : this.at;
@@ -90,6 +92,8 @@ export class WatchFrames {
   readonly #lineFeed: NextText = new NextText('\n');
   readonly #objectKey: NextText = new NextText('ject"');
   readonly #escape: NextText = new NextText(String.raw`\u00`);
+  /** The partial event is the beginning of a line, not scanned so far. */
+  #isWaiting = false;
   /** Number of line feeds inside the event so far. */
   #lines = 0;
   /** The last line ends with a byte behind which JSON allows no brace. */
@@ -119,16 +123,28 @@ export class WatchFrames {
       this.#refusedLength = -1;
     }
     while (at < bytes.length) {
+      if (this.#isWaiting) {
+        const joined = this.#joinLine(bytes, at);
+        if (!this.#isWaiting && this.#isWhole(bytes, joined, sink) && !this.#offerAssembled(sink)) {
+          this.#refusedLength = joined - at;
+          return at;
+        }
+        at = this.#isUnreadable ? bytes.length : joined;
+        continue;
+      }
       const isNew = this.#partial.totalBytes === 0;
       if (isNew) at = skipWhitespace(bytes, at, bytes.length);
       if (at === bytes.length) return at;
       if (this.#isUnproved && BEHIND_VALUE.includes(bytes[at] ?? 0)) {
-        this.#evidence.isLineWriter = false;
-        this.#fail(sink, 'an event goes on behind its line', true);
+        this.#failLines(sink, 'an event goes on behind its line');
         break;
       }
       this.#isUnproved = false;
       const lineEnd = isNew ? this.#endOfLine(bytes, at) : -1;
+      if (isNew && lineEnd < 0 && this.#mayWait(bytes, at)) {
+        this.#isWaiting = true;
+        continue;
+      }
       const end = lineEnd < 0 ? this.#scanToEnd(bytes, at, sink) : lineEnd;
       if (this.#isUnreadable) break;
       if (!isNew || end < 0) this.#partial.append(bytes, at, end < 0 ? bytes.length : end);
@@ -159,16 +175,61 @@ export class WatchFrames {
   /** Returns the end of a line that is one event without a scan, or -1. */
   #endOfLine(bytes: Buffer, start: number): number {
     const lineFeed = this.#lineFeed.from(bytes, start);
+    const follower = this.#follower(bytes, lineFeed);
+    return follower === undefined ? -1 : this.#endOfUsual(bytes, start, lineFeed, follower);
+  }
+
+  /** Returns what is behind a line feed, if it can prove that the line is an event. */
+  #follower(bytes: Buffer, lineFeed: number): 'event' | 'end of chunk' | undefined {
     const next = skipWhitespace(bytes, lineFeed + 1, bytes.length);
-    const isLast = next === bytes.length && this.#evidence.isLineWriter === true;
-    if ((bytes[next] !== OPEN_BRACE && !isLast) || bytes[start] !== OPEN_BRACE) return -1;
-    const close = lastVisible(bytes, start, lineFeed);
-    if (bytes[close] !== CLOSE_BRACE || this.#escape.from(bytes, start) < lineFeed) return -1;
+    if (bytes[next] === OPEN_BRACE) return 'event';
+    return next === bytes.length && this.#evidence.isLineWriter === true ? 'end of chunk' : undefined;
+  }
+
+  /** Returns the end of the event if [start, end) is a usual one, or -1. */
+  #endOfUsual(bytes: Buffer, start: number, end: number, follower: 'event' | 'end of chunk'): number {
+    const close = lastVisible(bytes, start, end);
+    if (bytes[start] !== OPEN_BRACE || bytes[close] !== CLOSE_BRACE) return -1;
+    const isLast = follower === 'end of chunk';
     if (isLast && bytes[lastVisible(bytes, start, close)] !== CLOSE_BRACE) return -1;
+    if (this.#escape.from(bytes, start) < end) return -1;
     const key = this.#objectKey.from(bytes, start);
-    if (this.#objectKey.from(bytes, key + 1) < lineFeed) return -1;
+    if (this.#objectKey.from(bytes, key + 1) < end) return -1;
     this.#isUnproved = isLast;
     return close + 1;
+  }
+
+  /** Whether the rest of the chunk is the beginning of a line, to be judged when its end has come. */
+  #mayWait(bytes: Buffer, start: number): boolean {
+    if (this.#evidence.isLineWriter !== true || bytes[start] !== OPEN_BRACE) return false;
+    return this.#lineFeed.from(bytes, start) === bytes.length && bytes.length - start <= this.#frameBytesMax;
+  }
+
+  /** Appends a piece of a line that waits. An event without its line feed does not wait for it. @returns the end of the piece */
+  #joinLine(bytes: Buffer, start: number): number {
+    const lineFeed = this.#lineFeed.from(bytes, start);
+    const isKept = this.#partial.totalBytes + lineFeed - start <= this.#frameBytesMax;
+    if (isKept) this.#partial.append(bytes, start, lineFeed);
+    const last = lastVisible(bytes, start, lineFeed);
+    const isCut = last >= start && bytes[last] !== CLOSE_BRACE;
+    this.#isWaiting = isKept && isCut && lineFeed === bytes.length;
+    return isKept ? lineFeed : start;
+  }
+
+  /** Judges a line that has waited. @returns whether it is whole; false if it goes on, or is unreadable */
+  #isWhole(bytes: Buffer, at: number, sink: FrameSink): boolean {
+    const line = this.#partial.bytes.subarray(0, this.#partial.length);
+    const follower = bytes[at] === LINE_FEED ? this.#follower(bytes, at) : undefined;
+    const isUsual = follower !== undefined && this.#endOfUsual(line, 0, line.length, follower) >= 0;
+    // What was found in the line is not in the chunk.
+    this.#objectKey.at = this.#escape.at = -1;
+    if (isUsual) return true;
+    const end = this.#scan.find(line, 0, line.length);
+    if (end < 0) return false;
+    this.#ended(0);
+    if (skipWhitespace(line, end, line.length) === line.length) return true;
+    this.#failLines(sink, 'a line has several events');
+    return false;
   }
 
   /** Scans on in an event. @returns the end of it, or of a line that is none, or -1 if the chunk ends first */
@@ -207,9 +268,16 @@ export class WatchFrames {
 
   #ended(end: number): number {
     this.#scan.reset();
+    this.#isWaiting = false;
     this.#lines = 0;
     this.#mayEnd = false;
     return end;
+  }
+
+  /** The server has been taken for a writer of lines. */
+  #failLines(sink: FrameSink, what: string): void {
+    this.#evidence.isLineWriter = false;
+    this.#fail(sink, what, true);
   }
 
   #fail(sink: FrameSink, what: string, needsList = false): void {
