@@ -46,7 +46,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
   'src/http/http1-connection.ts': { C191: ["encoding === 'identity'", 'true'] },
   'src/http/watch-frames.ts': {
     C192: ['this.#partial.totalBytes > LINE_BYTES_MAX', 'false'],
-    C450: ['this.#objectKey.from(bytes, key + 1) < lineFeed', 'false'],
+    C450: ['this.#objectKey.from(bytes, key + 1) < end', 'false'],
   },
   'src/indexer/msgpack-encoder.ts': { C193: ["key === '__proto__'", 'false'] },
   'src/kube/json/skip.ts': { C321: ['return deepValueEnd(bytes, start, end)', 'return -1'] },

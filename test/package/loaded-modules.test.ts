@@ -88,7 +88,7 @@ const ENTRIES = [
     file: 'reflector/create-reflector.js',
     packages: [],
     files: 74,
-    bytes: 262_000,
+    bytes: 263_000,
   },
   {
     what: 'a shard’s thread',
