@@ -221,7 +221,7 @@ export class WatchFrames {
     const line = this.#partial.bytes.subarray(0, this.#partial.length);
     const follower = bytes[at] === LINE_FEED ? this.#follower(bytes, at) : undefined;
     const isUsual = follower !== undefined && this.#endOfUsual(line, 0, line.length, follower) >= 0;
-    // What was found in the line is not in the chunk.
+    // These positions belong to the line; the next search begins in the chunk.
     this.#objectKey.at = this.#escape.at = -1;
     if (isUsual) return true;
     const end = this.#scan.find(line, 0, line.length);
