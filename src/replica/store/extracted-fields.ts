@@ -33,6 +33,9 @@ const FIELDS = 4;
 export type Labels = Readonly<Record<string, string>>;
 const NO_LABELS: Labels = Object.freeze({});
 
+/** Declared fields of an object, by path; an absent field has no member. */
+export type DeclaredFields = Readonly<Record<string, unknown>>;
+
 /**
  * The extracted fields besides the uid. Pods of a ReplicaSet share labels, controller and most declared fields: objects
  * with equal text share an instance, whose values are parsed once.
@@ -46,6 +49,7 @@ export class FieldValues {
    */
   readonly text: string;
   #values: readonly unknown[] | undefined;
+  #declared: DeclaredFields | undefined;
 
   constructor(text: string) {
     this.text = text;
@@ -74,9 +78,26 @@ export class FieldValues {
     return this.#at(FIELDS + index) ?? undefined;
   }
 
+  /** Returns the declared fields by path. @param paths of the informer, which are the same in every call */
+  declared(paths: readonly string[]): DeclaredFields {
+    return (this.#declared ??= this.#named(paths));
+  }
+
   /** Returns the values that index modules computed on the shard, by index name. */
   moduleValues(fieldCount: number): Readonly<Record<string, readonly string[]>> | undefined {
     return this.field(fieldCount) as Readonly<Record<string, readonly string[]>> | undefined;
+  }
+
+  #named(paths: readonly string[]): DeclaredFields {
+    const fields: Record<string, unknown> = {};
+    paths.forEach((path, index) => {
+      const value = this.field(index);
+      // An assignment to this name would set the prototype.
+      if (path === '__proto__' && value !== undefined)
+        Object.defineProperty(fields, path, { value, enumerable: true });
+      else if (value !== undefined) fields[path] = value;
+    });
+    return Object.freeze(fields);
   }
 
   #textAt(index: number): string | undefined {
