@@ -51,9 +51,11 @@ export class EntryTable implements EntryRows {
   /** Entries that a call borrows, and entries just made: few. */
   readonly #borrowed: Entry[] = [];
   /** Entries with parsed parts, and the batches of entries that were handed out. */
-  readonly #remembered: Map<number, Entry | WeakRef<Batch<Entry>>> = new Map();
+  readonly #remembered: ObjectColumn<Entry | WeakRef<Batch<Entry>>> = new ObjectColumn();
   /** The batch for the next entries that are handed out. */
   #batch: Batch<Entry> = new Batch();
+  /** The batch that was found last: a list meets its entries one after the other. */
+  #found: Batch<Entry> | undefined;
   readonly #versionTexts: Map<number, string> = new Map();
   readonly #decoders: (MsgpackDecoder | undefined)[] = [undefined];
   readonly #free: number[] = [];
@@ -243,7 +245,7 @@ export class EntryTable implements EntryRows {
     const wasBorrowed = hasEntry && this.#removeBorrowed(entry);
     if (hasEntry && !wasBorrowed && this.#find(row) !== entry) return;
     if (isRemembered) this.#remember(row, entry);
-    else if (!wasBorrowed) this.#remembered.delete(row);
+    else if (!wasBorrowed) this.#remembered.set(row, undefined);
     words[at + FLAGS] = isRemembered ? flags | HasEntry : flags & ~HasEntry;
   }
 
@@ -351,8 +353,8 @@ export class EntryTable implements EntryRows {
   #find(row: number): Entry | undefined {
     const known = this.#remembered.get(row);
     if (known instanceof Entry) return known;
-    const batch = known === this.#batch.reference ? this.#batch : known?.deref();
-    for (const entry of batch?.members ?? this.#borrowed) if (entry.row === row) return entry;
+    if (known !== this.#found?.reference) this.#found = known?.deref();
+    for (const entry of this.#found?.members ?? this.#borrowed) if (entry.row === row) return entry;
     return undefined;
   }
 
@@ -376,7 +378,7 @@ export class EntryTable implements EntryRows {
       entry.batch?.remove(entry);
       entry.batch = undefined;
     }
-    this.#remembered.delete(row);
+    this.#remembered.set(row, undefined);
   }
 
   /** Removes the entry from the borrowed entries; returns false if it was not borrowed. */

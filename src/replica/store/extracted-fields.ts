@@ -23,11 +23,11 @@ export interface Identity {
 
 const QUOTE = 0x22;
 
-const GENERATION = 0;
-const DELETION_TIMESTAMP = 1;
-const CONTROLLER_UID = 2;
-const LABELS = 3;
-const FIELDS = 4;
+const GENERATION = 1;
+const DELETION_TIMESTAMP = 2;
+const CONTROLLER_UID = 3;
+const LABELS = 4;
+const FIELDS = 5;
 
 /** Labels of an object, by name. */
 export type Labels = Readonly<Record<string, string>>;
@@ -377,15 +377,15 @@ function uidAt(bytes: Buffer, start: number, end: number): string {
   return uid.includes('\\') ? (decodeStringToken(bytes, start, end) ?? '') : uid;
 }
 
+/** Parses the array with null in place of the uid. */
 function parse(text: string): readonly unknown[] {
-  if (text.length <= 1) return [];
-  const array = `[${text.slice(1)}`;
+  const array = `[null${text}`;
   // Only non-ASCII text is decoded over its bytes.
   // oxlint-disable-next-line no-control-regex -- U+0080 and above are what is looked for
   const json = /[^\u0000-\u007f]/.test(array) ? Buffer.from(array, 'latin1').toString('utf8') : array;
   const values = parseJson(json);
   if (!Array.isArray(values)) return [];
   // Entries with the same fields share them.
-  deepFreeze(values);
+  for (const value of values) deepFreeze(value);
   return values;
 }
