@@ -20,7 +20,7 @@ import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } fr
 import { HEAP_BYTES_PER_JSON_BYTE, Members } from './members.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
-import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
+import type { Labels, ObjectFacts } from './extracted-fields.ts';
 import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 
@@ -212,18 +212,6 @@ export class EntryOwner implements EntryStorage {
     if (!object.decoder) return privateCopy(object);
     const bytes = Buffer.from(jsonText(this.decodeFresh(entry)));
     return privateCopy({ bytes, start: 0, length: bytes.length });
-  }
-
-  fieldsOf(values: FieldValues): Readonly<Record<string, unknown>> {
-    const fields: Record<string, unknown> = {};
-    this.fields.forEach((path, index) => {
-      const value = values.field(index);
-      // An assignment to this name would set the prototype.
-      if (path === '__proto__' && value !== undefined)
-        Object.defineProperty(fields, path, { value, enumerable: true });
-      else if (value !== undefined) fields[path] = value;
-    });
-    return Object.freeze(fields);
   }
 
   #sharedMetadata({ facts, version, flags }: Entry): DecodedMetadata | undefined {
