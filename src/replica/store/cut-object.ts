@@ -127,9 +127,11 @@ function parseAround(bytes: Buffer, start: number, end: number, cut: Span, malfo
   const object = parseJson(scratch.toString('utf8', 0, length));
   const metadata = isRecord(object) ? object['metadata'] : undefined;
   if (!isRecord(metadata) || metadata['managedFields'] !== MARKER) return undefined;
-  new WithCutValue(metadata, new CutValue(bytes.toString('utf8', cut.start, cut.end), malformed));
-  Object.defineProperty(metadata, 'managedFields', ACCESSOR);
-  Object.defineProperty(metadata, inspect.custom, INSPECT);
+  const text = bytes.toString('utf8', cut.start, cut.end);
+  // The same object as `metadata`.
+  const marked = new WithCutValue(metadata, new CutValue(text, malformed));
+  Object.defineProperty(marked, 'managedFields', ACCESSOR);
+  Object.defineProperty(marked, inspect.custom, INSPECT);
   return object;
 }
 

@@ -1,4 +1,4 @@
-/** Objects whose managedFields are parsed when they are read equal those of JSON.parse, whoever wrote and whoever looks. */
+/** Objects whose managedFields are parsed when they are read equal the objects that JSON.parse returns. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { format, inspect, isDeepStrictEqual } from 'node:util';
