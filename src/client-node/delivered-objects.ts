@@ -5,41 +5,44 @@
  * What is kept of an object is its bytes. An object that was parsed for a callback is garbage after the call in most
  * programs, and a reference would move it to V8's old space, at twice the CPU time.
  */
-import type { CachedObject, Wire } from '../index.ts';
+import type { Borrowed, ObjectIdentity, Wire } from '../index.ts';
+import { HeldState } from '../informer/held-state.ts';
 
 /** Callbacks and readers receive the same object during this number of deliveries. */
 const RECENT_DELIVERIES = 32;
 
+export type Convert<T> = (entry: Borrowed<Wire<T>>) => T;
+
 /** State of an object. */
 export class Delivered<T> {
-  #entry: CachedObject<Wire<T>>;
-  readonly #convert: (entry: CachedObject<Wire<T>>) => T;
+  #state: HeldState<Wire<T>>;
+  readonly #convert: Convert<T>;
   /** The object of a callback, while the delivery is recent. */
   #recent: T | undefined;
   /** The object that readers may hold. */
   #read: WeakRef<T & object> | undefined;
 
-  constructor(entry: CachedObject<Wire<T>>, convert: (entry: CachedObject<Wire<T>>) => T) {
-    this.#entry = entry;
+  constructor(entry: Borrowed<Wire<T>>, convert: Convert<T>) {
+    this.#state = new HeldState(entry);
     this.#convert = convert;
   }
 
   /** Returns the object for callbacks. */
   deliver(): T {
-    return (this.#recent ??= this.#read?.deref() ?? this.#convert(this.#entry));
+    return (this.#recent ??= this.#read?.deref() ?? this.#converted());
   }
 
   /** Returns the same object to every reader as long as a reader holds it. */
   get object(): T {
     const known = this.#read?.deref();
     if (known) return known;
-    const object = this.#recent ?? this.#convert(this.#entry);
+    const object = this.#recent ?? this.#converted();
     this.#read = new WeakRef(object as T & object);
     return object;
   }
 
-  get resourceVersion(): string {
-    return this.#entry.resourceVersion;
+  get identity(): ObjectIdentity {
+    return this.#state.read((entry) => entry);
   }
 
   /** The delivery is no longer recent. */
@@ -48,12 +51,22 @@ export class Delivered<T> {
   }
 
   /** Takes over the same state from another informer, so that memory of the stopped informer can be freed. */
-  moveTo(entry: CachedObject<Wire<T>>): void {
-    this.#entry = entry;
+  moveTo(same: Delivered<T>): void {
+    this.#state = same.#state;
+  }
+
+  /** Ends the state: the object is no longer read. */
+  release(): void {
+    this.#state.release();
+  }
+
+  #converted(): T {
+    return this.#state.read(this.#convert);
   }
 }
 
-interface Name {
+/** Of an object. */
+export interface Name {
   readonly namespace: string;
   readonly name: string;
 }
@@ -100,8 +113,8 @@ export class DeliveredObjects<T> {
   }
 
   /** Removes and returns the objects that are not among these. */
-  removeOthers(kept: readonly CachedObject<Wire<T>>[]): Delivered<T>[] {
-    const keys = new Set(kept.map(({ key }) => key));
+  removeOthers(kept: readonly Delivered<T>[]): Delivered<T>[] {
+    const keys = new Set(kept.map(({ identity }) => identity.key));
     const others = Array.from(this.#all()).filter(([name]) => !keys.has(keyOf(name)));
     for (const [name] of others) this.delete(name);
     return others.map(([, delivered]) => delivered);

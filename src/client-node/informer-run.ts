@@ -1,7 +1,6 @@
 /** An informer of a ListWatch, from `start` to `stop`: turns the calls of the handler into client-node's events. */
 import type {
   Borrowed,
-  CachedObject,
   DeletedFinalStateUnknown,
   ErrorCode,
   HandlerRegistration,
@@ -15,7 +14,7 @@ import type { Callbacks } from './callbacks.ts';
 import { stepConnect } from './connects.ts';
 import type { Announced } from './connects.ts';
 import { Delivered } from './delivered-objects.ts';
-import type { DeliveredObjects } from './delivered-objects.ts';
+import type { Convert, DeliveredObjects, Name } from './delivered-objects.ts';
 
 export interface RunParts<T> {
   readonly newInformer: (
@@ -23,7 +22,7 @@ export interface RunParts<T> {
   ) => SharedIndexInformer<Wire<T>>;
   readonly objects: DeliveredObjects<T>;
   readonly callbacks: Callbacks<T>;
-  readonly convert: (entry: CachedObject<Wire<T>>) => T;
+  readonly convert: Convert<T>;
 }
 
 export class InformerRun<T> {
@@ -34,7 +33,7 @@ export class InformerRun<T> {
   #isStopping = false;
   #announced: Announced = 'none';
   /** The first list so far, to compare with the objects of the run before; undefined without any, and after the list. */
-  #listed: CachedObject<Wire<T>>[] | undefined;
+  #listed: Delivered<T>[] | undefined;
 
   constructor(parts: RunParts<T>) {
     this.#parts = parts;
@@ -103,20 +102,20 @@ export class InformerRun<T> {
 
   #added(added: Borrowed<Wire<T>>, isInInitialList: boolean): void {
     if (this.#isStopping) return;
-    const entry = added.retain();
+    const delivered = this.#new(added);
     if (isInInitialList && this.#listed) {
-      this.#listed.push(entry);
+      this.#listed.push(delivered);
       return;
     }
     this.#endList();
-    this.#deliver(entry);
+    this.#deliver(added, delivered);
   }
 
   #updated(previous: Borrowed<Wire<T>>, current: Borrowed<Wire<T>>): void {
     // A relist found the object unchanged.
     if (this.#isStopping || previous === current) return;
     this.#endList();
-    this.#deliver(current.retain());
+    this.#deliver(current, this.#new(current));
   }
 
   #deleted(deleted: Borrowed<Wire<T>> | DeletedFinalStateUnknown<Wire<T>>): void {
@@ -126,18 +125,21 @@ export class InformerRun<T> {
     const known = objects.get(deleted);
     if (!known) return;
     objects.delete(deleted);
-    callbacks.deliver('delete', deleted.finalStateUnknown ? known : this.#new(deleted.retain()));
+    const last = deleted.finalStateUnknown ? known : this.#new(deleted);
+    callbacks.deliver('delete', last);
+    if (last !== known) last.release();
+    known.release();
   }
 
-  #deliver(entry: CachedObject<Wire<T>>): void {
+  #deliver(name: Name, delivered: Delivered<T>): void {
     const { objects, callbacks } = this.#parts;
-    const verb = objects.get(entry) ? 'update' : 'add';
-    const delivered = this.#new(entry);
-    objects.set(entry, delivered);
-    callbacks.deliver(verb, delivered);
+    const known = objects.get(name);
+    objects.set(name, delivered);
+    callbacks.deliver(known ? 'update' : 'add', delivered);
+    known?.release();
   }
 
-  #new(entry: CachedObject<Wire<T>>): Delivered<T> {
+  #new(entry: Borrowed<Wire<T>>): Delivered<T> {
     return new Delivered(entry, this.#parts.convert);
   }
 
@@ -148,10 +150,11 @@ export class InformerRun<T> {
     this.#listed = undefined;
     const { objects, callbacks } = this.#parts;
     for (const gone of objects.removeOthers(listed)) callbacks.deliver('delete', gone);
-    for (const entry of listed) {
-      const known = objects.get(entry);
-      if (known?.resourceVersion === entry.resourceVersion) known.moveTo(entry);
-      else this.#deliver(entry);
+    for (const delivered of listed) {
+      const { identity } = delivered;
+      const known = objects.get(identity);
+      if (known?.identity.resourceVersion === identity.resourceVersion) known.moveTo(delivered);
+      else this.#deliver(identity, delivered);
     }
   }
 }

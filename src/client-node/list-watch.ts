@@ -24,7 +24,7 @@ import type { OptionChecks } from '../base/option-checks.ts';
 import { SharedIndexInformer } from '../index.ts';
 import { LazyModels } from '../kube/model/lazy-models.ts';
 import { ModelClasses } from '../kube/model/model-classes.ts';
-import type { CachedObject, InformerOptions, Wire } from '../index.ts';
+import type { Borrowed, InformerOptions, Wire } from '../index.ts';
 import { Callbacks } from './callbacks.ts';
 import { DeliveredObjects } from './delivered-objects.ts';
 import { InformerRun } from './informer-run.ts';
@@ -182,12 +182,12 @@ function both(ofPath: string | undefined, given: string | undefined): string {
 }
 
 /** Returns the model, or JSON when the installed client-node is older than the resource. */
-function modelOf<T>(entry: CachedObject<Wire<T>>): T {
+function modelOf<T>(entry: Borrowed<Wire<T>>): T {
   const object: unknown = entry.copy();
   return (MODELS.of(object as object) ?? object) as T;
 }
 
 /** Custom resources have no model: their API methods return and take the JSON of the wire. */
-function copyOf<T>(entry: CachedObject<Wire<T>>): T {
+function copyOf<T>(entry: Borrowed<Wire<T>>): T {
   return entry.copy() as T;
 }

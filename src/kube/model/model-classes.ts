@@ -50,6 +50,8 @@ export class ModelClasses {
   readonly microTime: TimeClass;
   readonly #module: Readonly<Record<string, unknown>>;
   readonly #models: Map<string, Model> = new Map();
+  /** By apiVersion and kind. */
+  readonly #ofKinds: Map<string, Map<string, Model>> = new Map();
 
   /** @throws ERR_KUBELOOM_OPTION for a value that is not the namespace of @kubernetes/client-node */
   constructor(clientNode: object) {
@@ -76,9 +78,15 @@ export class ModelClasses {
 
   /** Returns the model of a built-in kind. It checks the group: a custom resource may be called Pod as well. */
   ofKind(apiVersion: string, kind: string): Model | undefined {
-    return modelNames(apiVersion, kind)
+    const known = this.#ofKinds.get(apiVersion)?.get(kind);
+    if (known) return known;
+    const model = modelNames(apiVersion, kind)
       .map((name) => this.named(name))
-      .find((model) => model?.byWireKey.has('apiVersion'));
+      .find((each) => each?.byWireKey.has('apiVersion'));
+    if (!model) return undefined;
+    const kinds = this.#ofKinds.get(apiVersion) ?? new Map<string, Model>();
+    this.#ofKinds.set(apiVersion, kinds.set(kind, model));
+    return model;
   }
 
   #classNamed(name: string): ModelClass | undefined {

@@ -50,6 +50,7 @@ export interface RowBytes {
 export interface EntryRows {
   addReference(row: number): number;
   dropReference(row: number): void;
+  open(row: number): Entry;
   borrow(entry: Entry): void;
   endBorrow(entry: Entry, borrower: string): void;
   closeEntry(entry: Entry): void;
