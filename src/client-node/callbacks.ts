@@ -4,6 +4,7 @@ import { messageOf } from '../base/errors.ts';
 import { ADD, CHANGE, CONNECT, DELETE, ERROR, UPDATE } from '@kubernetes/client-node';
 import { callback as checkCallback } from '../base/option-checks.ts';
 import { KubeloomError } from '../index.ts';
+import { toListWatchError } from './list-watch-error.ts';
 
 type ObjectVerb = ADD | UPDATE | DELETE;
 type Verb = ObjectVerb | ERROR | CONNECT;
@@ -44,10 +45,11 @@ export class Callbacks<T> {
   }
 
   /** Reports an error to the callbacks for errors, or as a process warning if there are none. */
-  error(error: unknown): void {
+  error(error: KubeloomError): void {
     const callbacks = this.#byVerb[ERROR].slice();
     if (callbacks.length === 0) warn(error);
-    for (const callback of callbacks) attempt(() => callback(error as never), warn);
+    const reported = toListWatchError(error);
+    for (const callback of callbacks) attempt(() => callback(reported as never), warn);
   }
 
   #call(verb: ObjectVerb | CONNECT, argument: T | undefined): void {

@@ -4,6 +4,7 @@
  */
 export * from '@kubernetes/client-node';
 export { ListWatch, makeInformer } from './list-watch.ts';
+export { ListWatchError } from './list-watch-error.ts';
 export type { ListWatchOptions } from './list-watch.ts';
 
 // Between client-node's models and the objects of the wire.

@@ -7,6 +7,7 @@ import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
 import * as dropIn from '../../../src/client-node/index.ts';
 import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../src/index.ts';
+import { collectGarbage } from '../../kit/collect-garbage.ts';
 import { kubeConfigOf } from '../../kit/scene.ts';
 import { clientOf } from './stage.ts';
 import type { Client } from './stage.ts';
@@ -16,6 +17,8 @@ const OPTIONS = { threads, backoff: { initialMs: 1, maxMs: 1 } };
 const kubeloom: Client = clientOf(clientNode, threads);
 after(() => threads.close());
 
+/** More than those whose objects are kept for readers. */
+const DELIVERIES = 40;
 const PATH = '/api/v1/pods';
 const watch = { config: new clientNode.KubeConfig() };
 const CLUSTER = { name: 'c', server: 'http://127.0.0.1:1', skipTLSVerify: true };
@@ -32,9 +35,12 @@ const listWatch = (path = PATH, ...more: readonly unknown[]): unknown =>
 describe('kubeloom/client-node', () => {
   test('has every export of client-node, its own informers, and the conversion of models', () => {
     const names = (module: object): string[] => Object.keys(module).toSorted();
-    assert.deepEqual(names(dropIn), [...names(clientNode), 'fromModel', 'toModel'].toSorted());
+    assert.deepEqual(
+      names(dropIn),
+      [...names(clientNode), 'ListWatchError', 'fromModel', 'toModel'].toSorted(),
+    );
     const own = names(dropIn).filter((name) => Reflect.get(dropIn, name) !== Reflect.get(clientNode, name));
-    assert.deepEqual(own, ['ListWatch', 'fromModel', 'makeInformer', 'toModel']);
+    assert.deepEqual(own, ['ListWatch', 'ListWatchError', 'fromModel', 'makeInformer', 'toModel']);
   });
 
   test('is found by its name', async () => {
@@ -92,6 +98,56 @@ describe('kubeloom/client-node', () => {
     await informer.start();
     await stopped;
     assert.deepEqual(stage.lines, ['connect', 'add a']);
+  });
+
+  test('returns the object of a recent callback, later an equal object, and the same object as long as it is held', async () => {
+    await using stage = await kubeloom();
+    const { informer, world, objects } = stage;
+    for (const name of ['read', 'unread']) world.put(name, { spec: { nodeName: 'n' } });
+    await informer.start();
+    const [read, unread] = objects;
+    assert.equal(informer.get('read', 'default'), read);
+    for (let count = 0; count < DELIVERIES; count++) world.put(`later-${count}`);
+    await stage.seen(`add later-${DELIVERIES - 1}`);
+    assert.equal(informer.get('read', 'default'), read);
+    const found = informer.get('unread', 'default');
+    assert.notEqual(found, unread);
+    assert.deepEqual(found, unread);
+    assert.deepEqual(informer.list('default').slice(0, 2), [read, found]);
+    assert.equal(informer.list('default')[1], found);
+  });
+
+  test('keeps no objects in memory: an object that nothing holds is made anew from the bytes', async () => {
+    await using stage = await kubeloom();
+    const { informer, world, objects } = stage;
+    world.put('a', { spec: { nodeName: 'n' } });
+    await informer.start();
+    for (let count = 0; count < DELIVERIES; count++) world.put(`later-${count}`);
+    await stage.seen(`add later-${DELIVERIES - 1}`);
+    const held = [...objects.splice(0), informer.get('a', 'default')].map(
+      (object) => new WeakRef(object ?? {}),
+    );
+    await collectGarbage();
+    assert.equal(held[0]?.deref(), undefined);
+    assert.equal(held.at(-1)?.deref(), undefined);
+    assert.equal(informer.get('a', 'default')?.spec?.nodeName, 'n');
+  });
+
+  test('has the last states, after a stop, of objects whose later changes were not delivered', async () => {
+    await using stage = await kubeloom();
+    const { informer, world } = stage;
+    for (const name of ['a', 'b']) world.put(name, { spec: { nodeName: 'first' } });
+    await informer.start();
+    informer.on('update', () => void informer.stop());
+    world.put('a', { spec: { nodeName: 'second' } });
+    world.put('b', { spec: { nodeName: 'second' } });
+    await stage.seen('update a');
+    await informer.stop();
+    assert.deepEqual(stage.lines.slice(-1), ['update a']);
+    assert.deepEqual(
+      informer.list().map(({ spec }) => spec?.nodeName),
+      ['second', 'first'],
+    );
   });
 
   test('warns of errors when there is no callback for them, and of callbacks for errors that throw', async () => {

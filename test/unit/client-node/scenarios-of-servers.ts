@@ -222,7 +222,27 @@ export const SCENARIOS_OF_SERVERS: Scenarios = {
       return Object.entries(error ?? {}).filter(([, value]) => value === 403);
     },
     expected: [['statusCode', 403]],
-    kubeloom: { row: 'The value of `error`', expected: [['httpStatus', 403]] },
+    kubeloom: {
+      row: 'The value of `error`',
+      expected: [
+        ['code', 403],
+        ['statusCode', 403],
+      ],
+    },
+  },
+  'a branch on the status of an error is taken': {
+    options: NOT_RESTARTED,
+    async steps(stage) {
+      const { informer, world } = stage;
+      world.refuse('list', 403);
+      world.refuse('watch', 500);
+      await informer.start();
+      if (!stage.isKubeloom) await informer.start();
+      await stage.until(() => stage.errors.length === 2);
+      const errors = stage.errors as readonly { code?: number; statusCode?: number }[];
+      return errors.map(({ code, statusCode }) => code ?? statusCode);
+    },
+    expected: [403, 500],
   },
   'an ERROR event of the server': {
     async steps(stage) {

@@ -5,6 +5,8 @@ import { KubeloomError, createModelConverter } from '../../../../src/index.ts';
 import type { ModelConverter } from '../../../../src/index.ts';
 import { apiVersionOf } from '../../../../src/kube/resource.ts';
 import type { ResourceRef } from '../../../../src/kube/resource.ts';
+import { LazyModels } from '../../../../src/kube/model/lazy-models.ts';
+import { ModelClasses } from '../../../../src/kube/model/model-classes.ts';
 import { builtInResources } from '../../../../src/kube/resources.ts';
 import { deepFreeze } from '../../../../src/base/deep-freeze.ts';
 import { Seeded } from '../json/seeded.ts';
@@ -76,6 +78,18 @@ function suite(major: Major): void {
     assert.deepEqual([...times].sort(), ['Date', 'V1MicroTime']);
   });
 
+  test('every kind is the same model when its members are converted as they are read', () => {
+    const models = new LazyModels(new ModelClasses(major.clientNode));
+    for (const [index, kind] of modelled.entries()) {
+      const wire = new Sample(major, 100 * index).object(kind.model, kind as never);
+      const lazy = models.of(structuredClone(wire));
+      assert.ok(lazy, kind.model);
+      assert.deepEqual(classesIn(lazy), classesIn(converter.toModel<object>({ object: wire })), kind.model);
+      assert.deepEqual(JSON.parse(major.body(lazy, kind.model)), wire, kind.model);
+      assert.deepEqual(converter.fromModel(lazy), wire, kind.model);
+    }
+  });
+
   test('lists are as well, with the continue token of their metadata', () => {
     for (const [apiVersion, kind, model] of [
       ['v1', 'PodList', 'V1PodList'],
@@ -134,6 +148,15 @@ function roundTrip(
   assert.ok(!sharesWith(model, objectsWithin(cached)), `${type} shares something with the cache`);
   assert.deepEqual(JSON.parse(major.body(model, type)), wire, type);
   assert.deepEqual(fromModel(model), wire, type);
+}
+
+/** Returns the classes of a model's members, with the bases of unnamed classes, which keep the text of times. */
+function classesIn(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(classesIn);
+  const { name } = value.constructor;
+  if (value instanceof Date) return [Object.getPrototypeOf(value.constructor), value.toJSON()];
+  return [name, Object.fromEntries(Object.entries(value).map(([key, member]) => [key, classesIn(member)]))];
 }
 
 function isNoModel(error: unknown): boolean {

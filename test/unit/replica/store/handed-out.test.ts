@@ -1,21 +1,13 @@
 /** Entries that listers have returned: the table knows them as long as a caller holds them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
+import { collectGarbage } from '../../../kit/collect-garbage.ts';
 import { at, jsonOf, newEntry, newOwner } from './objects.ts';
 
 const OBJECTS = 500;
 /** Marks an entry, so that another one for the same row is recognised. */
 const MARK = 77;
-
-async function collectGarbage(): Promise<void> {
-  // V8 keeps the targets of WeakRefs that were made in the current task.
-  await new Promise((resolve) => setImmediate(resolve));
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-}
 
 test('an entry that a caller holds is the one that the next caller receives, and others are not kept', async () => {
   const owner = newOwner();
