@@ -65,7 +65,7 @@ export class Delivered<T> {
   }
 }
 
-/** Of an object. */
+/** The name of an object in a namespace. */
 export interface Name {
   readonly namespace: string;
   readonly name: string;

@@ -28,6 +28,7 @@ const RICH = {
   status: { startTime: TIME, conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: TIME }] },
 };
 
+const READY = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 const WIDGET = { kind: 'Widget', apiVersion: 'example.com/v1' };
 const RICH_POD = {
   kind: 'Pod',
@@ -100,6 +101,44 @@ export const SCENARIOS_OF_OBJECTS: Scenarios = {
     },
     expected: '2024-05-06T07:08:09.000Z',
     kubeloom: { row: 'Times as JSON', expected: '2024-05-06T07:08:09Z' },
+  },
+  'what a callback writes into an object, much later': {
+    async steps(stage) {
+      await started(stage);
+      stage.informer.on('add', ({ metadata }) => {
+        if (metadata?.name === 'a') metadata.labels = { written: 'yes' };
+      });
+      stage.world.put('a');
+      for (let count = 0; count < 40; count++) stage.world.put(`later-${count}`);
+      await stage.seen('add later-39');
+      return stage.informer.get('a', 'default')?.metadata?.labels ?? null;
+    },
+    expected: { written: 'yes' },
+    kubeloom: { row: 'What a callback writes into an object', expected: null },
+  },
+  'members that were read, in the next state of an object': {
+    async steps(stage) {
+      await started(stage);
+      const phases: unknown[] = [];
+      stage.informer.on('change', ({ status, metadata }) => {
+        phases.push([metadata?.name, metadata?.labels, status?.phase, status?.conditions?.length]);
+      });
+      stage.world.put('a', { status: { phase: 'Pending' } });
+      stage.world.put('a', { status: READY });
+      stage.world.put('a', { metadata: { labels: { b: 'c' } }, status: READY });
+      stage.world.remove('a');
+      await stage.seen('delete a');
+      return [phases, stage.objects.map(({ status }) => status)];
+    },
+    expected: [
+      [
+        ['a', null, 'Pending', null],
+        ['a', null, 'Running', 1],
+        ['a', { b: 'c' }, 'Running', 1],
+        ['a', { b: 'c' }, 'Running', 1],
+      ],
+      [{ phase: 'Pending' }, READY, READY, READY],
+    ],
   },
   'fields that client-node does not know, in watched objects': {
     async steps(stage) {
