@@ -3,24 +3,24 @@
  * stay readable while the informer is stopped, and are compared with the next informer's list.
  *
  * What is kept of an object is its bytes. An object that was parsed for a callback is garbage after the call in most
- * programs, and a reference would move it to V8's old space, at twice the CPU time.
+ * programs, and a reference would move it to V8's old space, at twice the CPU time. The cache of parsed objects decides
+ * which objects stay.
  */
 import type { Borrowed, ObjectIdentity, Wire } from '../index.ts';
 import { HeldState } from '../informer/held-state.ts';
 
-/** Callbacks and readers receive the same object during this number of deliveries. */
-const RECENT_DELIVERIES = 32;
-
-export type Convert<T> = (entry: Borrowed<Wire<T>>) => T;
+/** Returns the object that programs receive for the JSON, which it takes over. */
+export type Convert<T> = (json: unknown) => T;
 
 /** State of an object. */
 export class Delivered<T> {
   #state: HeldState<Wire<T>>;
   readonly #convert: Convert<T>;
-  /** The object of a callback, while the delivery is recent. */
-  #recent: T | undefined;
-  /** The object that readers may hold. */
+  /** The object, while the cache of parsed objects has it. */
+  #cached: T | undefined;
+  /** The object that a reader may hold. */
   #read: WeakRef<T & object> | undefined;
+  forgottenAtKiB = 0;
 
   constructor(entry: Borrowed<Wire<T>>, convert: Convert<T>) {
     this.#state = new HeldState(entry);
@@ -29,25 +29,34 @@ export class Delivered<T> {
 
   /** Returns the object for callbacks. */
   deliver(): T {
-    return (this.#recent ??= this.#read?.deref() ?? this.#converted());
+    if (this.#cached) return this.#cached;
+    const object = this.#object();
+    this.#cached = object;
+    this.#state.rememberBriefly(this);
+    return object;
   }
 
   /** Returns the same object to every reader as long as a reader holds it. */
-  get object(): T {
-    const known = this.#read?.deref();
-    if (known) return known;
-    const object = this.#recent ?? this.#converted();
-    this.#read = new WeakRef(object as T & object);
+  read(): T {
+    const object = this.#object();
+    if (this.#read?.deref() !== object) this.#read = new WeakRef(object as T & object);
+    if (this.#cached) return object;
+    this.#cached = object;
+    this.#state.rememberRead(this);
     return object;
+  }
+
+  #object(): T {
+    return this.#cached ?? this.#read?.deref() ?? this.#state.read((entry) => this.#convert(entry.copy()));
+  }
+
+  forgetDecoded(): void {
+    this.#cached = undefined;
+    this.forgottenAtKiB = this.#state.parsedKiB;
   }
 
   get identity(): ObjectIdentity {
     return this.#state.read((entry) => entry);
-  }
-
-  /** The delivery is no longer recent. */
-  age(): void {
-    this.#recent = undefined;
   }
 
   /** Takes over the same state from another informer, so that memory of the stopped informer can be freed. */
@@ -57,11 +66,8 @@ export class Delivered<T> {
 
   /** Ends the state: the object is no longer read. */
   release(): void {
+    this.#cached = undefined;
     this.#state.release();
-  }
-
-  #converted(): T {
-    return this.#state.read(this.#convert);
   }
 }
 
@@ -73,9 +79,6 @@ export interface Name {
 
 export class DeliveredObjects<T> {
   readonly #namespaces: Map<string, Map<string, Delivered<T>>> = new Map();
-  /** The last deliveries, from `#next` on the oldest first. */
-  readonly #recent: (Delivered<T> | undefined)[] = [];
-  #next = 0;
 
   get({ namespace, name }: Name): Delivered<T> | undefined {
     return this.#namespaces.get(namespace)?.get(name);
@@ -88,9 +91,6 @@ export class DeliveredObjects<T> {
       this.#namespaces.set(namespace, objects);
     }
     objects.set(name, delivered);
-    this.#recent[this.#next]?.age();
-    this.#recent[this.#next] = delivered;
-    this.#next = (this.#next + 1) % RECENT_DELIVERIES;
   }
 
   delete({ namespace, name }: Name): void {
@@ -103,7 +103,7 @@ export class DeliveredObjects<T> {
     const found: T[] = [];
     const namespaces = namespace === '' ? this.#namespaces.keys() : [namespace];
     for (const each of namespaces) {
-      for (const { object } of this.#namespaces.get(each)?.values() ?? []) found.push(object);
+      for (const delivered of this.#namespaces.get(each)?.values() ?? []) found.push(delivered.read());
     }
     return found;
   }

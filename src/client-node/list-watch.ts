@@ -24,7 +24,7 @@ import type { OptionChecks } from '../base/option-checks.ts';
 import { SharedIndexInformer } from '../index.ts';
 import { LazyModels } from '../kube/model/lazy-models.ts';
 import { ModelClasses } from '../kube/model/model-classes.ts';
-import type { Borrowed, InformerOptions, Wire } from '../index.ts';
+import type { InformerOptions, Wire } from '../index.ts';
 import { Callbacks } from './callbacks.ts';
 import { DeliveredObjects } from './delivered-objects.ts';
 import { InformerRun } from './informer-run.ts';
@@ -84,7 +84,7 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
         new SharedIndexInformer<Wire<T>>(watch.config, resource, { ...options, ...selection, ...own }),
       objects: this.#objects,
       callbacks: this.#callbacks,
-      convert: isBuiltIn ? modelOf<T> : copyOf<T>,
+      convert: isBuiltIn ? modelOf<T> : asIs<T>,
     };
     // Refuses what cannot be used here rather than at the start.
     this.#parts.newInformer({});
@@ -141,7 +141,7 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
    * @param namespace '' for a cluster-scoped object
    */
   get(name: string, namespace: string = ''): T | undefined {
-    return this.#objects.get({ namespace, name })?.object;
+    return this.#objects.get({ namespace, name })?.read();
   }
 
   /**
@@ -182,12 +182,11 @@ function both(ofPath: string | undefined, given: string | undefined): string {
 }
 
 /** Returns the model, or JSON when the installed client-node is older than the resource. */
-function modelOf<T>(entry: Borrowed<Wire<T>>): T {
-  const object: unknown = entry.copy();
-  return (MODELS.of(object as object) ?? object) as T;
+function modelOf<T>(json: unknown): T {
+  return (MODELS.of(json as object) ?? json) as T;
 }
 
 /** Custom resources have no model: their API methods return and take the JSON of the wire. */
-function copyOf<T>(entry: Borrowed<Wire<T>>): T {
-  return entry.copy() as T;
+function asIs<T>(json: unknown): T {
+  return json as T;
 }

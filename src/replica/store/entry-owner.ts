@@ -150,8 +150,13 @@ export class EntryOwner implements EntryStorage {
     guard?.(object, entry.key);
     // Set before the cache is asked, because the cache evicts at once an object that does not fit.
     entry.decoded = object;
-    this.#remember(entry, costBytesOf(this.#span(entry)));
+    this.#remember(entry, this.costBytesOf(entry));
     return object;
+  }
+
+  costBytesOf({ row, length, privateCopy: copy }: Entry): number {
+    const decoder = copy ? copy.decoder : this.table.decoderOf(row);
+    return length * (decoder ? HEAP_BYTES_PER_MSGPACK_BYTE : HEAP_BYTES_PER_JSON_BYTE);
   }
 
   /** Returns a private object, whose managedFields are parsed when they are read. */
@@ -247,7 +252,7 @@ export class EntryOwner implements EntryStorage {
   #metadataOfObject(entry: Entry): DecodedMetadata {
     const { metadata } = (entry.object ?? {}) as { metadata?: { managedFields?: unknown } };
     const { managedFields: _dropped, ...rest } = metadata ?? {};
-    return { metadata: rest, costBytes: costBytesOf(this.#span(entry)) };
+    return { metadata: rest, costBytes: this.costBytesOf(entry) };
   }
 
   #decodable(entry: Entry): EncodedObject {
@@ -382,8 +387,4 @@ function refuseClone(): never {
     'ERR_KUBELOOM_CLONE',
     'an entry cannot be sent to another thread; send entry.bytes(), or the fields you need',
   );
-}
-
-function costBytesOf({ length, decoder }: EncodedObject): number {
-  return length * (decoder ? HEAP_BYTES_PER_MSGPACK_BYTE : HEAP_BYTES_PER_JSON_BYTE);
 }

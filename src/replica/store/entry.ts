@@ -72,6 +72,8 @@ export interface EntryStorage {
    * readable.
    */
   endEntry(entry: Entry): void;
+  /** Returns the cost of the parsed object in the cache of parsed objects. */
+  costBytesOf(entry: Entry): number;
   decode(entry: Entry): unknown;
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;

@@ -27,7 +27,7 @@ function running() {
     },
     objects: new DeliveredObjects(),
     callbacks,
-    convert: (entry) => entry,
+    convert: (json) => json as object,
   });
   callbacks.on('error', ({ code }: KubeloomError) => seen.push(`${code} ${run.isStopped}`));
   const fail = (code: ErrorCode): unknown =>

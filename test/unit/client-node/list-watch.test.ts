@@ -9,6 +9,7 @@ import { startEmbeddedApiServer } from '../../../src/tools/apiserver/testing/ind
 import { InformerThreads } from '../../../src/index.ts';
 import { collectGarbage } from '../../kit/collect-garbage.ts';
 import { kubeConfigOf } from '../../kit/scene.ts';
+import { deliverMany } from './scenario.ts';
 import { clientOf } from './stage.ts';
 import type { Client } from './stage.ts';
 
@@ -17,8 +18,6 @@ const OPTIONS = { threads, backoff: { initialMs: 1, maxMs: 1 } };
 const kubeloom: Client = clientOf(clientNode, threads);
 after(() => threads.close());
 
-/** More than those whose objects are kept for readers. */
-const DELIVERIES = 40;
 const PATH = '/api/v1/pods';
 const watch = { config: new clientNode.KubeConfig() };
 const CLUSTER = { name: 'c', server: 'http://127.0.0.1:1', skipTLSVerify: true };
@@ -107,8 +106,7 @@ describe('kubeloom/client-node', () => {
     await informer.start();
     const [read, unread] = objects;
     assert.equal(informer.get('read', 'default'), read);
-    for (let count = 0; count < DELIVERIES; count++) world.put(`later-${count}`);
-    await stage.seen(`add later-${DELIVERIES - 1}`);
+    await deliverMany(stage);
     assert.equal(informer.get('read', 'default'), read);
     const found = informer.get('unread', 'default');
     assert.notEqual(found, unread);
@@ -117,20 +115,29 @@ describe('kubeloom/client-node', () => {
     assert.equal(informer.list('default')[1], found);
   });
 
-  test('keeps no objects in memory: an object that nothing holds is made anew from the bytes', async () => {
+  test('keeps no object in memory that no part of the program holds: it is made anew from the bytes', async () => {
     await using stage = await kubeloom();
     const { informer, world, objects } = stage;
     world.put('a', { spec: { nodeName: 'n' } });
     await informer.start();
-    for (let count = 0; count < DELIVERIES; count++) world.put(`later-${count}`);
-    await stage.seen(`add later-${DELIVERIES - 1}`);
-    const held = [...objects.splice(0), informer.get('a', 'default')].map(
-      (object) => new WeakRef(object ?? {}),
-    );
+    await deliverMany(stage);
+    const [delivered] = objects.splice(0).map((object) => new WeakRef(object));
     await collectGarbage();
-    assert.equal(held[0]?.deref(), undefined);
-    assert.equal(held.at(-1)?.deref(), undefined);
+    assert.equal(delivered?.deref() === undefined, true);
     assert.equal(informer.get('a', 'default')?.spec?.nodeName, 'n');
+  });
+
+  test('keeps objects that are read again and again, within the budget of the cache of parsed objects', async () => {
+    await using stage = await kubeloom();
+    const { informer, world, objects } = stage;
+    world.put('a');
+    await informer.start();
+    await deliverMany(stage);
+    objects.length = 0;
+    const read = new WeakRef(informer.get('a', 'default') ?? {});
+    await deliverMany(stage);
+    await collectGarbage();
+    assert.equal(informer.get('a', 'default'), read.deref());
   });
 
   test('has the last states, after a stop, of objects whose later changes were not delivered', async () => {

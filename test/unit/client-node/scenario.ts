@@ -29,3 +29,13 @@ export async function started(stage: Stage, ...names: readonly string[]): Promis
   await stage.world.watching();
   stage.lines.length = 0;
 }
+
+/** Delivers as much as the cache of parsed objects keeps of objects that were read once. */
+export async function deliverMany(stage: Stage): Promise<void> {
+  const metadata = { annotations: { long: 'x'.repeat(50_000) } };
+  for (let count = 0; count < 4; count++) stage.world.put(`long-${count}`, { metadata });
+  stage.world.put('behind-them');
+  await stage.until(() => stage.informer.get('behind-them', 'default') !== undefined);
+  stage.world.remove('behind-them');
+  await stage.until(() => stage.informer.get('behind-them', 'default') === undefined);
+}

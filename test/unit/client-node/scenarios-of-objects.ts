@@ -1,6 +1,6 @@
 /** Scenarios of the objects that callbacks receive: their types and their content. */
 import type { V1Pod } from '@kubernetes/client-node';
-import { started } from './scenario.ts';
+import { deliverMany, started } from './scenario.ts';
 import type { Scenarios } from './scenario.ts';
 
 const TIME = '2024-05-06T07:08:09Z';
@@ -109,8 +109,7 @@ export const SCENARIOS_OF_OBJECTS: Scenarios = {
         if (metadata?.name === 'a') metadata.labels = { written: 'yes' };
       });
       stage.world.put('a');
-      for (let count = 0; count < 40; count++) stage.world.put(`later-${count}`);
-      await stage.seen('add later-39');
+      await deliverMany(stage);
       return stage.informer.get('a', 'default')?.metadata?.labels ?? null;
     },
     expected: { written: 'yes' },
