@@ -84,7 +84,8 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
         new SharedIndexInformer<Wire<T>>(watch.config, resource, { ...options, ...selection, ...own }),
       objects: this.#objects,
       callbacks: this.#callbacks,
-      convert: isBuiltIn ? modelOf<T> : asIs<T>,
+      // Custom resources have no model: their API methods return and take the JSON of the wire.
+      convert: isBuiltIn ? (json) => modelOf(json) as T : (json) => json as T,
     };
     // Refuses what cannot be used here rather than at the start.
     this.#parts.newInformer({});
@@ -182,11 +183,6 @@ function both(ofPath: string | undefined, given: string | undefined): string {
 }
 
 /** Returns the model, or JSON when the installed client-node is older than the resource. */
-function modelOf<T>(json: unknown): T {
-  return (MODELS.of(json as object) ?? json) as T;
-}
-
-/** Custom resources have no model: their API methods return and take the JSON of the wire. */
-function asIs<T>(json: unknown): T {
-  return json as T;
+function modelOf(json: unknown): unknown {
+  return MODELS.of(json as object) ?? json;
 }
