@@ -19,7 +19,7 @@ export class HeldState<T> {
     assert(entry instanceof Entry, 'a state that an informer delivered');
     this.#owner = entry.owner;
     this.#row = entry.row;
-    this.#costBytes = entry.owner.costBytesOf(entry);
+    this.#costBytes = entry.owner.reader.costBytesOf(entry);
     this.#owner.table.addReference(this.#row);
   }
 

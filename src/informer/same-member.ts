@@ -6,6 +6,6 @@ import { Entry } from '../replica/store/entry.ts';
 /** @param name of a member of the object's top level, such as `spec` */
 export function isSameMember(a: Borrowed<unknown>, b: Borrowed<unknown>, name: string): boolean {
   if (a instanceof Entry && b instanceof Entry && a.owner === b.owner)
-    return b.owner.isMemberSame(a, b, name);
+    return b.owner.reader.isMemberSame(a, b, name);
   return isDeepStrictEqual(a.member(name), b.member(name));
 }

@@ -6,8 +6,10 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/kube/json/member-from-end.ts': {
     C330: ['if (((index - first) & 1) === 0) return index;', 'return index;'],
   },
-  'src/replica/store/members.ts': {
-    C331: ['const valueAfter = after && parsedMember(after, name);', 'const valueAfter = undefined;'],
+  'src/replica/store/part-reader.ts': {
+    C15: ['parts.object = object;', 'void object;'],
+    C322: ['!this.#reported.has(entry.facts)', 'true'],
+    C331: ['for (const other of [entry.before, entry.after]) {', 'for (const other of [entry.before]) {'],
     C332: ['if ((before.flags | entry.flags) & UNREADABLE) return false;', 'void 0;'],
   },
   'src/informer/threads/threads-options.ts': { C425: ['return cores < 2 ? 0', 'return cores < 1 ? 0'] },
@@ -76,11 +78,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/replica/store/indexer.ts': {
     C29: ['table.handOut(live.rowAt(ordinal))', 'Object.create(table.handOut(live.rowAt(ordinal)))'],
   },
-  'src/replica/store/entry-owner.ts': {
-    C15: ['entry.decoded = object;', 'void object;'],
-    C322: ['!this.#reported.has(entry.facts)', 'true'],
-  },
-  'src/replica/store/member-walk.ts': { C330: ['key = jsonKey(name);', 'key = Buffer.from(name);'] },
+  'src/replica/store/object-parts.ts': { C330: ['key = jsonKey(name);', 'key = Buffer.from(name);'] },
   'src/replica/store/extracted-fields.ts': {
     C263: ["readUuid.readText(uid) ? '' : uid", "false ? '' : uid"],
   },
@@ -93,7 +91,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/indexer/key-states.ts': { C261: ['isSame && isWholeHead(', 'isSame || isWholeHead('] },
   'src/indexer/modules.ts': { C50: ['changed.length > 0', 'false'] },
-  'src/replica/store/entry.ts': { C30: ['return this.owner.decodeFresh(this);', 'return this.object;'] },
+  'src/replica/store/entry.ts': { C30: ['return this.owner.reader.copy(this);', 'return this.object;'] },
   'src/replica/merge/informer-merge.ts': {
     C31: ['this.#isUnchanged(replica.live.rowAt(ordinal), state, object)', 'false'],
     C200: ['&&\n            owner.hasObject(live, object, listed.decoder)', ''],

@@ -184,7 +184,7 @@ export class InformerMerge {
   ): ObjectFacts {
     if (record.hasSameFields) {
       assert(previous !== undefined, 'a shard named the fields of an unknown object', record.id);
-      previous.share();
+      previous.isShared = true;
       return previous;
     }
     const start =

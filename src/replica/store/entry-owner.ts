@@ -5,22 +5,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
 import { jsonText } from '../../base/json-text.ts';
-import { parseJson } from '../../base/parse-json.ts';
-import { identityText } from '../../base/quotable.ts';
 import { copyBytes } from '../../shared/log/log.ts';
-import { metadataText } from '../../kube/json/drop.ts';
-import { isRecord } from '../../kube/meta-shape.ts';
-import type { Fields } from '../../kube/meta-shape.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import { parseObject } from './cut-object.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } from './entry.ts';
-import { HEAP_BYTES_PER_JSON_BYTE, Members } from './members.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
-import type { Labels, ObjectFacts } from './extracted-fields.ts';
+import { PartReader, decoded, malformedError } from './part-reader.ts';
 import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 
@@ -46,11 +39,6 @@ export interface EntryOwnerOptions {
   readonly foreign?: ForeignBytes;
 }
 
-/** The same object is 2 to 3 times smaller in msgpack than in JSON. */
-const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
-/** Heap bytes of metadata shared with another state: a copy of the first level. */
-const SHARED_METADATA_COST_BYTES = 256;
-
 /** @internal */
 export class EntryOwner implements EntryStorage {
   /**
@@ -69,6 +57,7 @@ export class EntryOwner implements EntryStorage {
   /** Bytes of objects that have not changed for a while. */
   readonly packed: PackedObjects;
   readonly decodedCache: DecodedCache;
+  readonly reader: PartReader;
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly table: EntryTable;
   readonly stored: EntryStorage['stored'];
@@ -76,9 +65,6 @@ export class EntryOwner implements EntryStorage {
   readers: BytesReaders | undefined;
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;
-  readonly #members: Members;
-  /** Objects whose second identity was reported. */
-  readonly #reported: WeakSet<ObjectFacts> = new WeakSet();
 
   /** @param table empty: the new owner becomes the storage of the table */
   constructor(table: EntryTable, options: EntryOwnerOptions) {
@@ -99,13 +85,13 @@ export class EntryOwner implements EntryStorage {
     this.stored = options.foreign ? undefined : { loose: this.slabs, packed: this.packed };
     this.decodedCache = options.decodedCache;
     this.#options = options;
-    this.#members = new Members({
+    this.reader = new PartReader({
       table,
       decodedCache: options.decodedCache,
       read: (entry) => this.#decodable(entry),
-      mayShare: options.sharesMembers ?? true,
+      report: options.report,
       guard: options.guard,
-      remember: (entry, costBytes) => this.#remember(entry, costBytes),
+      mayShare: options.sharesMembers ?? true,
     });
   }
 
@@ -142,117 +128,12 @@ export class EntryOwner implements EntryStorage {
     else entry.forgetDecoded();
   }
 
-  decode(entry: Entry): unknown {
-    const { guard } = this.#options;
-    // The guard sees the whole tree.
-    const object = guard ? this.#decodeWhole(entry) : this.decodeFresh(entry);
-    this.decodedCache.misses++;
-    guard?.(object, entry.key);
-    // Set before the cache is asked, because the cache evicts at once an object that does not fit.
-    entry.decoded = object;
-    this.#remember(entry, this.costBytesOf(entry));
-    return object;
-  }
-
-  costBytesOf({ row, length, privateCopy: copy }: Entry): number {
-    const decoder = copy ? copy.decoder : this.table.decoderOf(row);
-    return length * (decoder ? HEAP_BYTES_PER_MSGPACK_BYTE : HEAP_BYTES_PER_JSON_BYTE);
-  }
-
-  /** Returns a private object, whose managedFields are parsed when they are read. */
-  decodeFresh(entry: Entry): unknown {
-    const { bytes, start, length, decoder } = this.#decodable(entry);
-    if (decoder) return this.#decodeWhole(entry);
-    // The object may outlive the entry.
-    const { facts, resourceVersion } = entry;
-    const malformed = (): KubeloomError => malformedError({ key: facts.key, resourceVersion });
-    return this.#checked(
-      entry,
-      this.#parse(entry, () => parseObject(bytes, start, start + length, malformed)),
-    );
-  }
-
-  #decodeWhole(entry: Entry): unknown {
-    const object = this.#decodable(entry);
-    return this.#checked(
-      entry,
-      this.#parse(entry, () => decoded(object)),
-    );
-  }
-
-  #checked(entry: Entry, object: unknown): unknown {
-    this.#checkOneIdentity(entry, isRecord(object) ? object['metadata'] : undefined);
-    return object;
-  }
-
-  /**
-   * Returns `metadata` without `managedFields`, parsed separately if neither the object nor shared metadata is parsed.
-   */
-  decodeMetadata(entry: Entry): unknown {
-    const shared = this.#sharedMetadata(entry);
-    if (shared) this.decodedCache.hits++;
-    const { metadata, costBytes } = shared ?? this.#parsedMetadata(entry) ?? this.#metadataOfObject(entry);
-    this.#options.guard?.(metadata, entry.key);
-    entry.decodedMetadata = metadata;
-    this.#remember(entry, costBytes);
-    if (!shared) this.#share(entry.facts, metadata, costBytes);
-    return metadata;
-  }
-
-  decodeMember(entry: Entry, name: string): unknown {
-    return this.#members.decode(entry, name);
-  }
-
-  endMembers(entry: Entry): void {
-    this.#members.end(entry);
-  }
-
-  isMemberSame(before: Entry, entry: Entry, name: string): boolean {
-    return this.#members.isSame(before, entry, name);
-  }
-
   /** Returns separate memory for `bytes()`, so that it can be transferred to another thread. */
   jsonBytes(entry: Entry): Buffer {
     const object = this.#span(entry);
     if (!object.decoder) return privateCopy(object);
-    const bytes = Buffer.from(jsonText(this.decodeFresh(entry)));
+    const bytes = Buffer.from(jsonText(this.reader.copy(entry)));
     return privateCopy({ bytes, start: 0, length: bytes.length });
-  }
-
-  #sharedMetadata({ facts, version, flags }: Entry): DecodedMetadata | undefined {
-    if (facts.metadata === undefined || flags & UNREADABLE) return undefined;
-    const metadata = { ...facts.metadata, resourceVersion: String(version) };
-    return { metadata, costBytes: SHARED_METADATA_COST_BYTES };
-  }
-
-  /** Shares the metadata with other states, except under a guard, which must see every tree. */
-  #share(facts: ObjectFacts, metadata: unknown, costBytes: number): void {
-    if (this.#options.guard || typeof metadata !== 'object' || metadata === null) return;
-    if (facts.keepMetadata(metadata)) this.decodedCache.rememberShared(facts, costBytes);
-  }
-
-  #remember(entry: Entry, costBytes: number): void {
-    if (entry.flags & EntryFlag.Retained) this.decodedCache.rememberRead(entry, costBytes);
-    else this.decodedCache.rememberBriefly(entry, costBytes);
-  }
-
-  /** Returns undefined when the whole object must be parsed. */
-  #parsedMetadata(entry: Entry): DecodedMetadata | undefined {
-    const { bytes, start, length, decoder } = this.#decodable(entry);
-    if (entry.decoded !== undefined || decoder) return undefined;
-    const text = metadataText(bytes, start, start + length);
-    if (text === undefined) return undefined;
-    const metadata = this.#parse(entry, () => parseJson(text));
-    this.#checkOneIdentity(entry, metadata);
-    this.decodedCache.misses++;
-    return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
-  }
-
-  /** Charges the whole object: the size of the metadata alone is unknown here. */
-  #metadataOfObject(entry: Entry): DecodedMetadata {
-    const { metadata } = (entry.object ?? {}) as { metadata?: { managedFields?: unknown } };
-    const { managedFields: _dropped, ...rest } = metadata ?? {};
-    return { metadata: rest, costBytes: this.costBytesOf(entry) };
   }
 
   #decodable(entry: Entry): EncodedObject {
@@ -299,80 +180,11 @@ export class EntryOwner implements EntryStorage {
     const stored = this.#stored(row);
     return { ...stored, bytes: privateCopy(stored), start: 0 };
   }
-
-  /** Refuses an object with a second identity, as when a key occurs twice: the entry has the first, JSON.parse the last. */
-  #checkOneIdentity(entry: Entry, metadata: unknown): void {
-    const what = isRecord(metadata) ? secondValue(entry, metadata) : '';
-    if (what === '') return;
-    const message = `has two values of metadata.${what}: a key may occur twice; entry.bytes() has what was received`;
-    const error = new KubeloomError(
-      'ERR_KUBELOOM_MALFORMED_OBJECT',
-      `${entry.key}@${entry.resourceVersion} ${message}`,
-    );
-    if (!this.#reported.has(entry.facts)) this.#options.report?.(error, entry.key);
-    this.#reported.add(entry.facts);
-    throw error;
-  }
-
-  #parse(entry: Entry, parse: () => unknown): unknown {
-    let value: unknown;
-    try {
-      value = parse();
-    } catch {
-      throw malformedError(entry);
-    }
-    if (value === undefined) throw malformedError(entry);
-    return value;
-  }
-}
-
-interface DecodedMetadata {
-  readonly metadata: unknown;
-  readonly costBytes: number;
 }
 
 function hasSameBytes(a: ObjectBytes, b: ObjectBytes): boolean {
   if (a.length !== b.length) return false;
   return a.bytes.compare(b.bytes, b.start, b.start + b.length, a.start, a.start + a.length) === 0;
-}
-
-function decoded({ bytes, start, length, decoder }: EncodedObject): unknown {
-  const end = start + length;
-  return decoder ? decoder.decode(bytes, start, end) : parseJson(bytes.toString('utf8', start, end));
-}
-
-/** Omits the cause: the message of a codec may quote the object, which may be a Secret. */
-function malformedError({ key, resourceVersion }: Pick<Entry, 'key' | 'resourceVersion'>): KubeloomError {
-  return new KubeloomError(
-    'ERR_KUBELOOM_MALFORMED_OBJECT',
-    `${key}@${resourceVersion} is not the JSON of an object; entry.bytes() returns the received bytes`,
-  );
-}
-
-/** Returns the member of metadata that has another value than the entry, with both values; '' if there is none. */
-function secondValue(entry: Entry, metadata: Fields): string {
-  for (const member of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
-    const value = metadata[member];
-    const isSame =
-      member === 'uid'
-        ? typeof value !== 'string' || entry.facts.hasUid(value)
-        : isSameText(value, entry[member]);
-    if (!isSame) return `${member}, ${identityText({ entry: entry[member], object: value })}`;
-  }
-  const { labels } = metadata;
-  return isRecord(labels) && !hasLabels(labels, entry.labels) ? 'labels' : '';
-}
-
-/** An absent value contradicts no other value. */
-function isSameText(value: unknown, expected: string): boolean {
-  return typeof value !== 'string' || value === expected;
-}
-
-function hasLabels(labels: Readonly<Record<string, unknown>>, expected: Labels): boolean {
-  for (const name in expected) if (!isSameText(labels[name] ?? '', expected[name] ?? '')) return false;
-  for (const name in labels)
-    if (!Object.hasOwn(expected, name) && typeof labels[name] === 'string') return false;
-  return true;
 }
 
 /** Copies into memory outside Node's pool, which is shared with other buffers and cannot be transferred. */

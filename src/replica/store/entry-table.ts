@@ -218,7 +218,7 @@ export class EntryTable implements EntryRows {
     entry.lastBorrower = borrower;
     if (entry.borrows === 0) {
       entry.before = entry.after = undefined;
-      if (entry.decodedMembers) entry.owner.endMembers(entry);
+      if (entry.parts) entry.owner.reader.endCall(entry);
     }
     this.closeEntry(entry);
   }
@@ -226,9 +226,7 @@ export class EntryTable implements EntryRows {
   /** Called after each call that borrows: keeps the entry if it must stay readable or was partly parsed. */
   closeEntry(entry: Entry): void {
     if (entry.borrows > 0) return;
-    const { decoded, decodedMetadata, decodedMembers } = entry;
-    const isParsed = (decoded ?? decodedMetadata ?? decodedMembers) !== undefined;
-    this.close(entry, isParsed || (entry.flags & Retained) !== 0);
+    this.close(entry, entry.parts !== undefined || (entry.flags & Retained) !== 0);
   }
 
   /**

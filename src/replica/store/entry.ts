@@ -19,6 +19,7 @@ import type { DecodedCache } from './decoded-cache.ts';
 import type { Batch } from './batch.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { DeclaredFields, Labels, ObjectFacts } from './extracted-fields.ts';
+import type { ObjectParts } from './object-parts.ts';
 
 /** @internal Location of an object: in the log, in a ring, in a slab, or in a separate buffer. */
 export interface ObjectBytes {
@@ -56,6 +57,21 @@ export interface EntryRows {
   closeEntry(entry: Entry): void;
 }
 
+/** @internal Parses what callers read: `PartReader`. */
+export interface EntryReader {
+  object(entry: Entry): unknown;
+  /** Returns a private object. */
+  copy(entry: Entry): unknown;
+  /** Returns metadata without managedFields. */
+  metadata(entry: Entry): unknown;
+  member(entry: Entry, name: string): unknown;
+  isMemberSame(before: Entry, entry: Entry, name: string): boolean;
+  /** Called after the last call that borrows an entry. */
+  endCall(entry: Entry): void;
+  /** Returns the cost of the parsed object in the cache of parsed objects. */
+  costBytesOf(entry: Entry): number;
+}
+
 /** @internal The storage and the decoder of entries: an `EntryOwner` for each informer. */
 export interface EntryStorage {
   readonly kind: string;
@@ -65,6 +81,7 @@ export interface EntryStorage {
   /** Storage of the bytes of rows, as received and packed; undefined when another thread stores them. */
   readonly stored: { readonly loose: RowBytes; readonly packed: RowBytes } | undefined;
   readonly decodedCache: DecodedCache;
+  readonly reader: EntryReader;
   checkReadable(entry: Entry): void;
   keep(entry: Entry): void;
   /**
@@ -72,15 +89,6 @@ export interface EntryStorage {
    * readable.
    */
   endEntry(entry: Entry): void;
-  /** Returns the cost of the parsed object in the cache of parsed objects. */
-  costBytesOf(entry: Entry): number;
-  decode(entry: Entry): unknown;
-  decodeFresh(entry: Entry): unknown;
-  decodeMetadata(entry: Entry): unknown;
-  decodeMember(entry: Entry, name: string): unknown;
-  /** Ends the last call that borrows an entry whose members a caller read. */
-  endMembers(entry: Entry): void;
-  isMemberSame(a: Entry, b: Entry, name: string): boolean;
   jsonBytes(entry: Entry): Buffer;
 }
 
@@ -112,13 +120,6 @@ export const EntryFlag = {
 /** @internal */
 export const UNREADABLE: number = EntryFlag.TooLarge | EntryFlag.Malformed | EntryFlag.Quarantined;
 
-/** A member of an object, in a list. */
-interface DecodedMember {
-  readonly name: string;
-  readonly value: unknown;
-  readonly next: DecodedMember | undefined;
-}
-
 /** @internal The numbers of a row that an entry keeps. */
 export interface EntryRow {
   readonly row: number;
@@ -147,10 +148,8 @@ export class Entry<T = unknown> implements CachedObject<T> {
   lastBorrower = '';
   /** The object, after the row ended, if the entry must stay readable. */
   privateCopy: EncodedObject | undefined = undefined;
-  decoded: T | undefined = undefined;
-  decodedMetadata: unknown = undefined;
-  /** Members that were parsed separately, the last first. */
-  decodedMembers: DecodedMember | undefined = undefined;
+  /** What is parsed of the object. */
+  parts: ObjectParts | undefined = undefined;
   /** The states before and after, while a call borrows both. */
   before: Entry | undefined = undefined;
   after: Entry | undefined = undefined;
@@ -222,16 +221,12 @@ export class Entry<T = unknown> implements CachedObject<T> {
 
   get object(): T {
     this.owner.checkReadable(this);
-    if (this.decoded === undefined) return this.owner.decode(this) as T;
-    this.owner.decodedCache.hits++;
-    return this.decoded;
+    return this.owner.reader.object(this) as T;
   }
 
   get metadata(): MetadataOf<T> {
     this.owner.checkReadable(this);
-    if (this.decodedMetadata === undefined) return this.owner.decodeMetadata(this) as MetadataOf<T>;
-    this.owner.decodedCache.hits++;
-    return this.decodedMetadata as MetadataOf<T>;
+    return this.owner.reader.metadata(this) as MetadataOf<T>;
   }
 
   get spec(): SpecOf<T> {
@@ -246,12 +241,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
   member(name: string): unknown;
   member(name: string): unknown {
     this.owner.checkReadable(this);
-    for (let member = this.decodedMembers; member; member = member.next) {
-      if (member.name !== name) continue;
-      this.owner.decodedCache.hits++;
-      return member.value;
-    }
-    return this.owner.decodeMember(this, name);
+    return this.owner.reader.member(this, name);
   }
 
   /** Begins a call that borrows this state and the state before. */
@@ -263,7 +253,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
 
   copy(): Mutable<T> {
     this.owner.checkReadable(this);
-    return this.owner.decodeFresh(this) as Mutable<T>;
+    return this.owner.reader.copy(this) as Mutable<T>;
   }
 
   bytes(): Buffer {
@@ -287,9 +277,13 @@ export class Entry<T = unknown> implements CachedObject<T> {
   }
 
   forgetDecoded(): void {
-    this.decoded = undefined;
-    this.decodedMetadata = undefined;
-    if (this.borrows === 0) this.decodedMembers = undefined; // During a call, equal members are the same value.
+    const { parts } = this;
+    if (parts) parts.object = parts.metadata = undefined;
+    // During a call, equal members are the same value.
+    if (this.borrows === 0) {
+      parts?.forgetOwnValues();
+      this.parts = undefined;
+    }
     this.forgottenAtKiB = this.owner.decodedCache.parsedKiB;
     this.owner.table.closeEntry(this);
   }

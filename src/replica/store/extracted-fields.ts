@@ -9,7 +9,7 @@ import { deepFreeze } from '../../base/deep-freeze.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
-import type { MemberWalk } from './member-walk.ts';
+import type { ObjectParts } from './object-parts.ts';
 
 /** The facts that are equal in all states of an object. */
 export interface Identity {
@@ -258,9 +258,6 @@ function hex(word: number): string {
 const otherUids: WeakMap<ObjectFacts, string> = new WeakMap();
 const readUuid: Uuid = new Uuid();
 
-/** In place of metadata, while a single state has the facts. */
-const UNSHARED: object = Object.freeze({});
-
 /** @internal */
 export class ObjectFacts implements Identity {
   readonly key: string;
@@ -271,9 +268,10 @@ export class ObjectFacts implements Identity {
   readonly #b: number;
   readonly #c: number;
   readonly #d: number;
-  #metadata: object | undefined = UNSHARED;
-  /** Members of the newest state with a member that a handler read. */
-  walk: MemberWalk | undefined = undefined;
+  /** Whether several states have the facts. */
+  isShared = false;
+  /** Parts of the newest state of which a handler read a member, or that were parsed first. */
+  parts: ObjectParts | undefined = undefined;
 
   constructor(
     { key, namespace }: Pick<Identity, 'key' | 'namespace'>,
@@ -302,28 +300,6 @@ export class ObjectFacts implements Identity {
 
   get name(): string {
     return this.namespace === '' ? this.key : this.key.slice(this.namespace.length + 1);
-  }
-
-  /** Whether several states have the facts. */
-  get isShared(): boolean {
-    return this.#metadata !== UNSHARED;
-  }
-
-  /** Parsed metadata without managedFields, of any of the states that share the facts; the version may differ. */
-  get metadata(): object | undefined {
-    return this.#metadata === UNSHARED ? undefined : this.#metadata;
-  }
-
-  /** Called for each further state with the facts. */
-  share(): void {
-    if (this.#metadata === UNSHARED) this.#metadata = undefined;
-  }
-
-  /** Keeps the metadata for the other states with the facts, if there are any. @returns whether it is kept */
-  keepMetadata(metadata: object): boolean {
-    if (!this.isShared) return false;
-    this.#metadata = metadata;
-    return true;
   }
 
   /** Reads the array at [start, end), which may be empty. Parts equal to those of the `previous` state are reused. */
@@ -366,8 +342,7 @@ export class ObjectFacts implements Identity {
   }
 
   forgetDecoded(): void {
-    if (this.isShared) this.#metadata = undefined;
-    this.walk?.forgetValues();
+    if (this.parts) this.parts.sharedMetadata = undefined;
   }
 }
 

@@ -131,7 +131,7 @@ export class ReplicaReader {
     const previous = record.previousRow === NO_ROW ? undefined : this.table.factsOf(record.previousRow);
     if (record.hasSameFields) {
       assert(previous !== undefined, 'a record names the fields of an unknown object', record.row);
-      previous.share();
+      previous.isShared = true;
       return previous;
     }
     const identity = previous ?? this.#identities.read(record, text);

@@ -107,7 +107,7 @@ describe('a borrowed entry', () => {
     assert.deepEqual(entry.object, wireObject(WEB_0));
     assert.ok(entry.metadata);
     endRowAndOverwrite(entry);
-    assert.equal(entry.decoded, undefined, 'an unreadable object is not cached');
+    assert.equal(entry.parts?.object, undefined, 'an unreadable object is not cached');
     assertExpired(entry);
   });
 
@@ -165,8 +165,8 @@ describe('reading an entry', () => {
     };
     assert.ok(retained.retain().object);
     readOthers();
-    assert.equal(borrowedFirst.decoded, undefined);
-    assert.equal(retained.decoded, undefined);
+    assert.equal(borrowedFirst.parts?.object, undefined);
+    assert.equal(retained.parts?.object, undefined);
     const { object } = retained;
     readOthers();
     assert.equal(retained.object, object);
@@ -176,8 +176,8 @@ describe('reading an entry', () => {
     const entry = readable(WEB_0, 0);
     assert.deepEqual(entry.object, wireObject(WEB_0));
     assert.ok(entry.metadata);
-    assert.equal(entry.decoded, undefined, 'a loop over all objects must not keep them');
-    assert.equal(entry.decodedMetadata, undefined);
+    assert.equal(entry.parts?.object, undefined, 'a loop over all objects must not keep them');
+    assert.equal(entry.parts, undefined);
   });
 
   test('metadata is that of the object without managedFields, whichever is read first', () => {

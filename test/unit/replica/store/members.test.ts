@@ -183,6 +183,25 @@ describe('in an update', () => {
     }
   });
 
+  test('C331 values that were read before the call are one value in the call', () => {
+    for (const isObjectRead of [false, true]) {
+      const states = new States();
+      const [before, after] = [1, 2].map((status) => states.next({ spec: { a: [1] }, status })) as [
+        Entry,
+        Entry,
+      ];
+      for (const entry of [before, after]) {
+        states.owner.keep(entry);
+        assert.ok(isObjectRead ? entry.object : entry.spec);
+      }
+      states.update(before, after, () => {
+        assert.equal(after.spec, before.spec);
+        assert.equal(after.spec, before.spec);
+        assert.deepEqual([before.status, after.status], [1, 2]);
+      });
+    }
+  });
+
   test('C331 each state in msgpack has values of its own, and specChanged compares what they hold', () => {
     const owner = newOwner();
     const codec = new ShardCodec();
@@ -238,7 +257,7 @@ describe('in an update', () => {
         assert.equal(before.spec, after.spec);
       }),
     );
-    assert.deepEqual([before.decodedMembers, after.decodedMembers], [undefined, undefined]);
+    assert.deepEqual([before.parts, after.parts], [undefined, undefined]);
   });
 
   test('C332 a state whose predecessor cannot be read is readable, and counts as changed', () => {
