@@ -31,8 +31,10 @@ export const MANY_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/informer/map/kind-cache.ts': { C165: ['if (this.#closing)\n            throw', 'if (false) throw'] },
   'src/informer/map/query.ts': { C167: ['if (key <= after)', 'if (key < after)'] },
-  'src/kube/model/converter.ts': {
+  'src/kube/model/times.ts': {
     C168: ['return this.original ?? super.toISOString();', 'return super.toISOString();'],
+  },
+  'src/kube/model/converter.ts': {
     C169: ['if (key === PROTOTYPE_KEY)', 'if (false)'],
   },
   'src/http/response-parser-head.ts': { C170: ['coding !== undefined && length !== undefined', 'false'] },

@@ -42,7 +42,9 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
       'if (entry.flags & EntryFlag.Malformed)\n            entry.privateCopy',
     ],
     C67: ['return refuseClone();', 'return undefined;'],
-    C71: ['if (value === undefined)\n            throw malformedError(entry);', ''],
+  },
+  'src/replica/store/part-reader.ts': {
+    C71: ['if (value === undefined)\n        throw malformedError(entry);', ''],
   },
   'src/replica/store/entry.ts': {
     C64: [

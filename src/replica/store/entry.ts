@@ -148,7 +148,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
   lastBorrower = '';
   /** The object, after the row ended, if the entry must stay readable. */
   privateCopy: EncodedObject | undefined = undefined;
-  /** What is parsed of the object. */
+  /** The parsed parts of the object. */
   parts: ObjectParts | undefined = undefined;
   /** The states before and after, while a call borrows both. */
   before: Entry | undefined = undefined;

@@ -1,5 +1,5 @@
 /**
- * What is parsed of a state of an object: the whole, metadata, and members, which are found from the object's end as far as
+ * The parsed parts of a state of an object: the whole, metadata, and members, which are found from the object's end as far as
  * callers read them.
  *
  * ```
