@@ -202,6 +202,22 @@ describe('in an update', () => {
     }
   });
 
+  test('C331 a state that is the newer in one call and the older in another has one value with both others', () => {
+    const states = new States();
+    const [first, second, third] = [1, 2, 3].map((status) => states.next({ spec: { a: 1 }, status })) as [
+      Entry,
+      Entry,
+      Entry,
+    ];
+    states.update(first, second, () =>
+      states.update(second, third, () => {
+        const { spec } = third;
+        assert.equal(second.spec, spec);
+        assert.equal(first.spec, spec);
+      }),
+    );
+  });
+
   test('C331 each state in msgpack has values of its own, and specChanged compares what they hold', () => {
     const owner = newOwner();
     const codec = new ShardCodec();
