@@ -16,36 +16,30 @@ import { textKeeping } from './times.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Lets a class have the fields of another object: a constructor that returns an object hands it to the subclass. */
-const Returned = function (object: object): object {
-  return object;
-} as unknown as new (object: object) => object;
-
-/** The JSON of a model, in a private field, and the values that were read. */
-class LazyMembers extends Returned {
+/** The JSON of a model, and the values that were read. */
+class LazyMembers {
   readonly #json: JsonObject;
   #read: Record<string, unknown> | undefined;
 
-  constructor(model: object, json: JsonObject) {
-    super(model);
+  constructor(json: JsonObject) {
     this.#json = json;
   }
 
-  /** Returns the value of a member. @param holder the model, or an object that inherits from it */
-  static memberOf(holder: object, key: string, convert: (json: unknown) => unknown): unknown {
-    for (let at: object | null = holder; at !== null; at = Object.getPrototypeOf(at) as object | null) {
-      if (!(#json in at)) continue;
-      at.#read ??= {};
-      return (at.#read[key] ??= convert(at.#json[key]));
-    }
-    return undefined;
+  valueOf(key: string, convert: (json: unknown) => unknown): unknown {
+    this.#read ??= {};
+    return (this.#read[key] ??= convert(this.#json[key]));
   }
 }
+
+/** A hidden member of a model. It is a member, because an accessor may be called on a proxy, which has no private field. */
+const MEMBERS = Symbol('members');
+
+type WithMembers = ThisType<{ readonly [MEMBERS]?: LazyMembers }>;
 
 interface LazyAttribute {
   readonly key: string;
   /** undefined: the model has the value of the JSON. */
-  readonly accessor: (PropertyDescriptor & ThisType<object>) | undefined;
+  readonly accessor: PropertyDescriptor | undefined;
 }
 
 interface LazyModel {
@@ -100,8 +94,9 @@ export class LazyModels {
       }
     }
     if (!isLazy) return instance;
+    Object.defineProperty(instance, MEMBERS, { value: new LazyMembers(json) });
     Object.defineProperty(instance, inspect.custom, INSPECT);
-    return new LazyMembers(instance, json);
+    return instance;
   }
 
   /** Returns the value in a model. A value of another shape than the model's stays as it is. */
@@ -138,9 +133,9 @@ export class LazyModels {
   #attribute(wireKey: string, { key, shape }: Attribute): LazyAttribute {
     if (!isConverted(shape)) return { key, accessor: undefined };
     const convert = (json: unknown): unknown => this.#convert(shape, json);
-    const accessor: PropertyDescriptor & ThisType<object> = {
+    const accessor: PropertyDescriptor & WithMembers = {
       get() {
-        return LazyMembers.memberOf(this, wireKey, convert);
+        return this[MEMBERS]?.valueOf(wireKey, convert);
       },
       set(value: unknown) {
         Object.defineProperty(this, key, { value, enumerable: true, configurable: true, writable: true });
