@@ -4,7 +4,6 @@ import type { Logger } from '../base/logger.ts';
 import { KubeloomError, assert } from '../base/errors.ts';
 import { callback, invalidOption, checkOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
-import { LinkedController } from '../shared/fence.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
 import { PriorityQueue } from '../workqueue/priority-queue.ts';
 import type { QueueFailure } from '../workqueue/rate-limiting-queue.ts';
@@ -17,7 +16,6 @@ import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 import { awaitedResource } from './awaited-resource.ts';
 import { ControllerThreads } from './controller-threads.ts';
 import type { ObjectClient } from './object-client.ts';
-import { OwnWrites } from './own-writes.ts';
 import { OWNS_CHECKS, WATCH_CHECKS } from './controller-options.ts';
 import type {
   ControllerBuilder,
@@ -29,8 +27,9 @@ import type {
 } from './controller-options.ts';
 import type { Predicate } from './predicates.ts';
 import { ReconcileLog } from './reconcile-log.ts';
-import type { LoggedReconciliation } from './reconcile-log.ts';
-import { controllerKeys, feed, keysOfPartition, mappedKeys, ownerKeys, queueingHandler } from './queueing.ts';
+import { Reconciliation } from './reconciliation.ts';
+import type { ReconciliationParts } from './reconciliation.ts';
+import { controllerKeys, feed, keysOfPartition, mappedKeys, ownerKeys, ownKey, queueingHandler } from './queueing.ts';
 import type { KeysOf, Stream } from './queueing.ts';
 
 /** A kind whose changes queue keys. Only the caller of the builder knows the types of the objects. */
@@ -56,13 +55,6 @@ export interface ControllerParts {
 }
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
-
-interface Signals {
-  /** Aborted when the controller takes no further keys. */
-  readonly stop: AbortSignal;
-  /** Aborted when the reconciliations must end. */
-  readonly work: AbortSignal;
-}
 
 /** The figures of a work queue, for `settled` of kubeloom/testing. */
 export interface QueueFigures {
@@ -96,6 +88,7 @@ export class ManagedController implements ControllerBuilder {
   /** The filled caches, even if the caches of other kinds are not filled yet. */
   readonly #handles: InformerHandle<KubeObject>[] = [];
   readonly #log: ReconcileLog;
+  readonly #inProgress: Map<string, Reconciliation> = new Map();
   /** Waits for the writes of reconciliations that have just ended. */
   readonly #catchingUp: Map<string, Promise<void>> = new Map();
   /** Undefined until the keys of the initial lists are in the queue. */
@@ -107,20 +100,12 @@ export class ManagedController implements ControllerBuilder {
     this.#options = options;
     this.#parts = parts;
     this.#log = new ReconcileLog(name, parts.log, parts.clock);
-    this.#sources = [
-      {
-        kind,
-        predicate: options.predicate,
-        keysFor:
-          () =>
-          ({ key }) => [key],
-      },
-    ];
+    this.#sources = [{ kind, predicate: options.predicate, keysFor: () => ownKey }];
   }
 
   /** Keys that are being reconciled. */
   get inWork(): readonly string[] {
-    return this.#log.keys;
+    return [...this.#inProgress.keys()];
   }
 
   /** The figures of the work queue. Before the controller runs they report waiting keys. */
@@ -225,14 +210,21 @@ export class ManagedController implements ControllerBuilder {
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
       const hold = (key: string): Promise<void> | undefined => {
-        this.#log.end(key);
+        this.#inProgress.delete(key);
         return this.#caughtUp(key);
       };
       const options = { signal, clock, hold, ...this.#reports() };
-      const client = fence ? this.#parts.client.until(fence) : this.#parts.client;
-      const signals = { stop: signal, work: workSignal };
-      const reconcile = (key: string): Promise<ReconcileResult> =>
-        this.#reconcile(key, signals, client, threads);
+      const parts: ReconciliationParts = {
+        cache: this.#parts.cache,
+        client: fence ? this.#parts.client.until(fence) : this.#parts.client,
+        handles: this.#handles,
+        log: this.#log,
+        clock,
+        timeoutMs: this.#options.timeoutMs,
+        work: workSignal,
+      };
+      const call = threads ? threads.reconcile : this.#function;
+      const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcile(key, call, parts, signal);
       const count = threads?.threads ?? concurrency;
       await Promise.all([
         runWorkers(queue, count, reconcile, options),
@@ -316,25 +308,28 @@ export class ManagedController implements ControllerBuilder {
     return new ControllerThreads(reconcile, this.handles, this.#options.concurrency);
   }
 
+  get #function(): Reconcile {
+    const { reconcile } = this.#state;
+    assert(typeof reconcile === 'function', 'a controller runs after its start');
+    return reconcile;
+  }
+
+  /** @param stop ends the wait for the writes of the reconciliation */
   async #reconcile(
     key: string,
-    signals: Signals,
-    client: ObjectClient,
-    threads: ControllerThreads | undefined,
+    call: Reconcile,
+    parts: ReconciliationParts,
+    stop: AbortSignal,
   ): Promise<ReconcileResult> {
-    const begun = this.#log.begin(key);
-    using limited = new LinkedController(signals.work);
-    const { signal } = limited;
-    const cancel = this.#limit(limited);
+    const reconciliation = new Reconciliation(key, parts);
+    this.#inProgress.set(key, reconciliation);
     try {
-      const result = await (threads
-        ? threads.reconcile(key, signal, begun.reconcileID)
-        : this.#reconcileHere(key, { ...signals, work: signal }, client, begun));
-      if (signal.aborted && !signals.work.aborted) throw signal.reason;
-      this.#log.succeeded(begun);
+      const result = await call(key, reconciliation);
+      reconciliation.succeed();
       return result;
     } finally {
-      cancel();
+      const writes = reconciliation.end();
+      if (writes) this.#catchingUp.set(key, writes.arrived(stop));
     }
   }
 
@@ -344,37 +339,10 @@ export class ManagedController implements ControllerBuilder {
     if (!onError && !this.#parts.log) return {};
     return {
       onError: (error, key, retries) => {
-        this.#log.failed(error, key, retries);
+        this.#log.failed(error, key, retries, this.#inProgress.get(key));
         return onError?.(error, key, retries);
       },
     };
-  }
-
-  /** Aborts a reconciliation after the time limit; it counts as failed when it ends. */
-  #limit(reconciliation: LinkedController): () => void {
-    const { timeoutMs } = this.#options;
-    if (timeoutMs === undefined) return () => undefined;
-    return this.#parts.clock.schedule(timeoutMs, () => {
-      const message = `the reconciliation has not ended within ${timeoutMs} ms (timeoutMs)`;
-      reconciliation.abort(new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message));
-    });
-  }
-
-  async #reconcileHere(
-    key: string,
-    { stop, work }: Signals,
-    all: ObjectClient,
-    { reconcileID, log }: LoggedReconciliation,
-  ): Promise<ReconcileResult> {
-    const { reconcile } = this.#state;
-    assert(typeof reconcile === 'function', 'a controller runs after its start');
-    const writes = new OwnWrites(all, this.#handles, this.#parts.clock);
-    try {
-      const { cache } = this.#parts;
-      return await reconcile(key, { cache, client: writes.client, signal: work, reconcileID, log });
-    } finally {
-      if (!writes.isEmpty) this.#catchingUp.set(key, writes.arrived(stop));
-    }
   }
 
   /** Returns the end of the wait for the writes of the last reconciliation of a key. */

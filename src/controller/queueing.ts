@@ -12,6 +12,9 @@ import type { ObjectChange, Predicate } from './predicates.ts';
 /** Returns the keys to reconcile because of a state of an object. */
 export type KeysOf<T> = (object: Borrowed<T>) => readonly string[];
 
+/** Returns the key of the object, for the kind of the controller. */
+export const ownKey: KeysOf<unknown> = ({ key }) => [key];
+
 /** Priority of objects that have not changed: the initial list, resyncs, objects that a relist found again. */
 export const LOW_PRIORITY = -100;
 
@@ -26,6 +29,8 @@ export function queueingHandler<T>(
   keysOf: KeysOf<T>,
   predicate: Predicate<T> = () => true,
 ): ResourceEventHandler<T> {
+  // Both states of an update have the same key.
+  const isOwn = keysOf === ownKey;
   const changed = (change: ObjectChange<T>): void => {
     const faults: unknown[] = [];
     const attempt = <R>(call: () => R, otherwise: R): R => {
@@ -37,11 +42,12 @@ export function queueingHandler<T>(
       }
     };
     if (!attempt(() => answerOf(predicate(change)), true)) return;
+    const options = { priority: isOld(change) ? LOW_PRIORITY : 0 };
+    const keysOfState = (state: Borrowed<T>): readonly string[] => attempt(() => keysOf(state), []);
     const states = change.type === 'update' ? [change.previous, change.object] : [change.object];
-    const keys = new Set(states.flatMap((state) => attempt(() => keysOf(state), [])));
-    const priority = isOld(change) ? LOW_PRIORITY : 0;
+    const keys = isOwn ? keysOfState(change.object) : new Set(states.flatMap(keysOfState));
     // One change may affect every object, and the arguments of a call are limited.
-    for (const key of keys) queue.addWithOptions({ priority }, key);
+    for (const key of keys) queue.addWithOptions(options, key);
     if (faults.length > 0) throw faults[0];
   };
   return {

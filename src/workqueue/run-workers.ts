@@ -123,7 +123,7 @@ async function work<T>(
   const { signal, clock = realClock, hold } = options;
   const holds = new Set<Promise<void>>();
   for (;;) {
-    const item = await next(queue, signal);
+    const item = queue.poll(signal) ?? (await next(queue, signal));
     if (item === undefined) return void (await Promise.all(holds));
     metrics?.began();
     const startMs = clock.now();
@@ -189,7 +189,7 @@ async function reconcilePublished<T>(
 /** Returns the next item; undefined also after an abort, which is no failure. */
 async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
   try {
-    return await queue.get(signal ? { signal } : {});
+    return await queue.next(signal);
   } catch (error) {
     if (signal?.aborted) return undefined;
     throw error;

@@ -185,19 +185,27 @@ export class WorkQueue<T> implements AsyncIterable<T> {
    * Rejects with the signal's reason when it is aborted.
    */
   async get(options?: SignalOptions): Promise<T | undefined> {
-    const signal = signalOf('get()', options);
+    return this.next(signalOf('get()', options));
+  }
+
+  /** @internal Does the same with a checked signal. */
+  async next(signal: AbortSignal | undefined): Promise<T | undefined> {
     for (;;) {
       if (signal?.aborted) this.#giveUp(signal);
-      const turn = this.#order.length > 0 ? this.#turns.next() : undefined;
-      if (turn) {
-        await turn;
-        continue;
+      const item = this.poll(signal);
+      if (item !== undefined) return item;
+      if (this.#order.length > 0) await this.#turns.next();
+      else if (this.#state !== 'open') return undefined;
+      else {
+        await this.#change(signal);
+        this.#turns.waited();
       }
-      if (this.#order.length > 0) return this.#take();
-      if (this.#state !== 'open') return undefined;
-      await this.#change(signal);
-      this.#turns.waited();
     }
+  }
+
+  /** @internal Returns the next item; undefined if there is none, or after an abort, or if the event loop must have a turn first. */
+  poll(signal: AbortSignal | undefined): T | undefined {
+    return this.#order.length > 0 && !signal?.aborted && !this.#turns.next() ? this.#take() : undefined;
   }
 
   /** Ends the work on the item, successful or not. If the item was added meanwhile it waits again. */
