@@ -1,8 +1,10 @@
 /** A controller of a manager: fills the caches, then turns changes into keys and reconciles them. */
 import type { Clock } from '../base/clock.ts';
+import { loggerWith } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
-import { KubeloomError, assert } from '../base/errors.ts';
+import { KubeloomError, assert, firstLineOf } from '../base/errors.ts';
 import { callback, invalidOption, checkOptions } from '../base/option-checks.ts';
+import { escapeControls } from '../base/printable.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
 import { PriorityQueue } from '../workqueue/priority-queue.ts';
@@ -26,10 +28,17 @@ import type {
   WatchOptions,
 } from './controller-options.ts';
 import type { Predicate } from './predicates.ts';
-import { ReconcileLog } from './reconcile-log.ts';
 import { Reconciliation } from './reconciliation.ts';
 import type { ReconciliationParts } from './reconciliation.ts';
-import { controllerKeys, feed, keysOfPartition, mappedKeys, ownerKeys, ownKey, queueingHandler } from './queueing.ts';
+import {
+  controllerKeys,
+  feed,
+  keysOfPartition,
+  mappedKeys,
+  ownerKeys,
+  ownKey,
+  queueingHandler,
+} from './queueing.ts';
 import type { KeysOf, Stream } from './queueing.ts';
 
 /** A kind whose changes queue keys. Only the caller of the builder knows the types of the objects. */
@@ -87,10 +96,9 @@ export class ManagedController implements ControllerBuilder {
   #hasReportedForeign = false;
   /** The filled caches, even if the caches of other kinds are not filled yet. */
   readonly #handles: InformerHandle<KubeObject>[] = [];
-  readonly #log: ReconcileLog;
+  /** undefined: the manager writes no line. */
+  readonly #log: Logger | undefined;
   readonly #inProgress: Map<string, Reconciliation> = new Map();
-  /** Waits for the writes of reconciliations that have just ended. */
-  readonly #catchingUp: Map<string, Promise<void>> = new Map();
   /** Undefined until the keys of the initial lists are in the queue. */
   #queue: QueueFigures | undefined;
 
@@ -99,7 +107,7 @@ export class ManagedController implements ControllerBuilder {
     this.needsLeadership = options.needsLeadership ?? true;
     this.#options = options;
     this.#parts = parts;
-    this.#log = new ReconcileLog(name, parts.log, parts.clock);
+    this.#log = parts.log && loggerWith(parts.log, { controller: name });
     this.#sources = [{ kind, predicate: options.predicate, keysFor: () => ownKey }];
   }
 
@@ -199,7 +207,8 @@ export class ManagedController implements ControllerBuilder {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter } = this.#options;
     const threads = this.#startThreads();
-    this.#log.controller('starting controller', { workers: threads?.threads ?? concurrency });
+    const count = threads?.threads ?? concurrency;
+    this.#log?.info({ workers: count }, 'starting controller');
     const limited = rateLimiter ? { rateLimiter } : {};
     const queue = new PriorityQueue<string>({ name: this.name, clock, ...limited });
     const { draining } = this.#parts;
@@ -210,22 +219,22 @@ export class ManagedController implements ControllerBuilder {
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
       const hold = (key: string): Promise<void> | undefined => {
+        const reconciliation = this.#inProgress.get(key);
         this.#inProgress.delete(key);
-        return this.#caughtUp(key);
+        return reconciliation?.end();
       };
       const options = { signal, clock, hold, ...this.#reports() };
       const parts: ReconciliationParts = {
-        cache: this.#parts.cache,
+        ...this.#parts,
         client: fence ? this.#parts.client.until(fence) : this.#parts.client,
+        controller: this.name,
         handles: this.#handles,
-        log: this.#log,
-        clock,
         timeoutMs: this.#options.timeoutMs,
+        stop: signal,
         work: workSignal,
       };
-      const call = threads ? threads.reconcile : this.#function;
-      const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcile(key, call, parts, signal);
-      const count = threads?.threads ?? concurrency;
+      const call = threads ? threads.reconcile : (this.#state.reconcile as Reconcile);
+      const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcile(key, call, parts);
       await Promise.all([
         runWorkers(queue, count, reconcile, options),
         ...this.#streams.map((stream) => feed(stream, this.#own.resource, queue, signal)),
@@ -248,7 +257,7 @@ export class ManagedController implements ControllerBuilder {
       queue.shutDown();
       draining.delete(queue);
       if (signal.aborted) shutDownIdle(draining);
-      this.#log.controller('controller has stopped');
+      this.#log?.info('controller has stopped');
       await threads?.close();
       await Promise.all(
         registrations.map(({ handle, registration }) => handle.removeEventHandler(registration)),
@@ -308,48 +317,28 @@ export class ManagedController implements ControllerBuilder {
     return new ControllerThreads(reconcile, this.handles, this.#options.concurrency);
   }
 
-  get #function(): Reconcile {
-    const { reconcile } = this.#state;
-    assert(typeof reconcile === 'function', 'a controller runs after its start');
-    return reconcile;
-  }
-
-  /** @param stop ends the wait for the writes of the reconciliation */
-  async #reconcile(
-    key: string,
-    call: Reconcile,
-    parts: ReconciliationParts,
-    stop: AbortSignal,
-  ): Promise<ReconcileResult> {
+  async #reconcile(key: string, call: Reconcile, parts: ReconciliationParts): Promise<ReconcileResult> {
     const reconciliation = new Reconciliation(key, parts);
     this.#inProgress.set(key, reconciliation);
-    try {
-      const result = await call(key, reconciliation);
-      reconciliation.succeed();
-      return result;
-    } finally {
-      const writes = reconciliation.end();
-      if (writes) this.#catchingUp.set(key, writes.arrived(stop));
-    }
+    const result = await call(key, reconciliation);
+    reconciliation.returned();
+    return result;
   }
 
   /** Returns the listener of the workers; without log and `onError`, the workers emit process warnings. */
   #reports(): Pick<ControllerOptions<KubeObject>, 'onError'> {
     const { onError } = this.#options;
-    if (!onError && !this.#parts.log) return {};
+    const log = this.#log;
+    if (!log) return onError ? { onError } : {};
     return {
       onError: (error, key, retries) => {
-        this.#log.failed(error, key, retries, this.#inProgress.get(key));
+        const own = this.#inProgress.get(key)?.log ?? loggerWith(log, { key });
+        const code = error instanceof KubeloomError ? { code: error.code } : {};
+        const message = `reconciling failed: ${escapeControls(firstLineOf(error))}`;
+        own.error({ retries, ...code, err: error }, message);
         return onError?.(error, key, retries);
       },
     };
-  }
-
-  /** Returns the end of the wait for the writes of the last reconciliation of a key. */
-  #caughtUp(key: string): Promise<void> | undefined {
-    const caughtUp = this.#catchingUp.get(key);
-    this.#catchingUp.delete(key);
-    return caughtUp;
   }
 
   #watch<T>(kind: KindLike, { predicate }: WatchOptions<T>, keysFor: Source['keysFor']): this {

@@ -1,10 +1,14 @@
 /**
- * A reconciliation in progress, and its context. Most reconciliations read a cache and return, so the signal and the
- * client, which cost more than that, are made when the reconcile function reads them.
+ * A reconciliation in progress, and its context. Most reconciliations read a cache and return, so the client and the
+ * signal, which cost more than that, are made when the reconcile function reads them.
+ *
+ * Every line about a reconciliation carries the id of the reconciliation, as in controller-runtime: lines of the manager,
+ * and lines that the reconcile function writes to the log of the context.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
+import { loggerWith } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
 import { LinkedController } from '../shared/fence.ts';
 import type { KubeObject } from '../index.ts';
@@ -13,37 +17,40 @@ import type { InformersMap } from '../informer/map/informers-map.ts';
 import type { ReconcileContext } from './controller-options.ts';
 import type { ObjectClient } from './object-client.ts';
 import { OwnWrites } from './own-writes.ts';
-import type { ReconcileLog } from './reconcile-log.ts';
 
-/** @internal The common parts of the reconciliations of a controller, while it runs. */
+/** @internal The reconciliations of a controller have these in common, while it runs. */
 export interface ReconciliationParts {
   readonly cache: InformersMap;
-  /** Client that ends with the right to write. */
   readonly client: ObjectClient;
-  /** Caches that must have the writes before the key is reconciled again. */
-  readonly handles: readonly InformerHandle<KubeObject>[];
-  readonly log: ReconcileLog;
   readonly clock: Clock;
-  /** undefined: no limit. */
+  /** undefined: the manager writes no line, and the log of a context is the console. */
+  readonly log?: Logger | undefined;
+  /** Name of the controller. */
+  readonly controller: string;
+  /** Caches that must have the writes before the next reconciliation of the key. */
+  readonly handles: readonly InformerHandle<KubeObject>[];
   readonly timeoutMs: number | undefined;
+  /** Aborted when the controller takes no further keys. */
+  readonly stop: AbortSignal;
   /** Aborted when the reconciliations must end. */
   readonly work: AbortSignal;
 }
 
 /** @internal */
 export class Reconciliation implements ReconcileContext {
-  // Own members of a context, as the others: a spread copies only own members.
   static readonly #client: PropertyDescriptor = {
     enumerable: true,
     get(this: Reconciliation) {
-      return this.#ownClient();
+      const { client, handles, clock } = this.#parts;
+      this.#writes ??= new OwnWrites(client, handles, clock);
+      return this.#writes.client;
     },
   };
 
   static readonly #signal: PropertyDescriptor = {
     enumerable: true,
     get(this: Reconciliation) {
-      return this.#controller().signal;
+      return this.#linked().signal;
     },
   };
 
@@ -55,58 +62,47 @@ export class Reconciliation implements ReconcileContext {
   readonly #parts: ReconciliationParts;
   readonly #startMs: number;
   readonly #cancelLimit: (() => void) | undefined;
-  #isOver = false;
-  #linked: LinkedController | undefined;
+  #controller: LinkedController | undefined;
   #writes: OwnWrites | undefined;
+  #isOver = false;
 
   constructor(key: string, parts: ReconciliationParts) {
     this.cache = parts.cache;
+    // Own members like the others: a spread copies only own members.
     Object.defineProperty(this, 'client', Reconciliation.#client);
     Object.defineProperty(this, 'signal', Reconciliation.#signal);
-    this.log = parts.log.of(key, this.reconcileID);
+    const { clock, timeoutMs, controller, log = console } = parts;
+    this.log = loggerWith(log, { controller, key, reconcileID: this.reconcileID });
     this.#parts = parts;
-    this.#startMs = parts.log.startMs;
-    if (parts.timeoutMs !== undefined)
-      this.#cancelLimit = parts.clock.schedule(parts.timeoutMs, () => this.#overdue());
+    this.#startMs = clock.now();
+    if (timeoutMs === undefined) return;
+    this.#cancelLimit = clock.schedule(timeoutMs, () => {
+      const message = `the reconciliation has not ended within ${timeoutMs} ms (timeoutMs)`;
+      this.#linked().abort(new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message));
+    });
   }
 
-  /**
-   * Writes the line of the end.
-   *
-   * @throws the reason of the signal after the time limit, unless the controller must stop
-   */
-  succeed(): void {
-    const { work, log } = this.#parts;
-    const signal = this.#linked?.signal;
+  /** Called when the function has returned. @throws the reason of the signal after the time limit */
+  returned(): void {
+    const { work, log, clock } = this.#parts;
+    const signal = this.#controller?.signal;
     if (signal?.aborted && !work.aborted) throw signal.reason;
-    log.succeeded(this, this.#startMs);
+    if (log) this.log.debug({ durationMs: Math.round(clock.now() - this.#startMs) }, 'reconciled');
   }
 
-  /** Ends the time limit, and the link of the signal. Returns the writes that the cache may not have. */
-  end(): OwnWrites | undefined {
+  /** Ends the limit and the signal. Returns a promise if the caches may not have the writes yet; it resolves when they do. */
+  end(): Promise<void> | undefined {
     this.#isOver = true;
     this.#cancelLimit?.();
-    this.#linked?.[Symbol.dispose]();
-    return this.#writes?.isEmpty === false ? this.#writes : undefined;
+    this.#controller?.[Symbol.dispose]();
+    return this.#writes?.isEmpty === false ? this.#writes.arrived(this.#parts.stop) : undefined;
   }
 
-  #ownClient(): ObjectClient {
-    const { client, handles, clock } = this.#parts;
-    this.#writes ??= new OwnWrites(client, handles, clock);
-    return this.#writes.client;
-  }
-
-  #controller(): LinkedController {
-    if (this.#linked) return this.#linked;
-    this.#linked = new LinkedController(this.#parts.work);
-    // The parent outlives the reconciliation, and would keep the listener.
-    if (this.#isOver) this.#linked[Symbol.dispose]();
-    return this.#linked;
-  }
-
-  /** Aborts the reconciliation, which has failed when it ends, whether or not the function reads the signal. */
-  #overdue(): void {
-    const message = `the reconciliation has not ended within ${this.#parts.timeoutMs} ms (timeoutMs)`;
-    this.#controller().abort(new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message));
+  #linked(): LinkedController {
+    if (this.#controller) return this.#controller;
+    this.#controller = new LinkedController(this.#parts.work);
+    // The parent outlives the reconciliation, and would keep the signal.
+    if (this.#isOver) this.#controller[Symbol.dispose]();
+    return this.#controller;
   }
 }

@@ -36,11 +36,10 @@ export interface AddOptions {
 
 const AGING_MS = 1000;
 
-/** The place of a key that waits, now or after a delay, or is in work. */
+/** The priorities of a key that waits, now or after a delay, or is in work. */
 interface Place {
-  /** Priority of the next return; undefined unless the key was added since it was last returned. */
+  /** undefined unless the key was added since it was last returned. */
   next: number | undefined;
-  /** Priority with which the key in work was returned. */
   inWork: number | undefined;
   /** Time at which the waiting key was first added. */
   sinceMs: number;

@@ -123,7 +123,7 @@ async function work<T>(
   const { signal, clock = realClock, hold } = options;
   const holds = new Set<Promise<void>>();
   for (;;) {
-    const item = queue.poll(signal) ?? (await next(queue, signal));
+    const item = queue.poll(signal) ?? (await queue.next(signal));
     if (item === undefined) return void (await Promise.all(holds));
     metrics?.began();
     const startMs = clock.now();
@@ -183,16 +183,6 @@ async function reconcilePublished<T>(
     return await message.run();
   } catch (error) {
     return failed(queue, item, inspectable(error), options);
-  }
-}
-
-/** Returns the next item; undefined also after an abort, which is no failure. */
-async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
-  try {
-    return await queue.next(signal);
-  } catch (error) {
-    if (signal?.aborted) return undefined;
-    throw error;
   }
 }
 

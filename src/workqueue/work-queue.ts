@@ -185,25 +185,31 @@ export class WorkQueue<T> implements AsyncIterable<T> {
    * Rejects with the signal's reason when it is aborted.
    */
   async get(options?: SignalOptions): Promise<T | undefined> {
-    return this.next(signalOf('get()', options));
+    const signal = signalOf('get()', options);
+    const item = await this.next(signal);
+    if (item === undefined) signal?.throwIfAborted();
+    return item;
   }
 
-  /** @internal Does the same with a checked signal. */
+  /** @internal Does the same, but returns undefined after an abort. */
   async next(signal: AbortSignal | undefined): Promise<T | undefined> {
     for (;;) {
-      if (signal?.aborted) this.#giveUp(signal);
       const item = this.poll(signal);
       if (item !== undefined) return item;
+      if (signal?.aborted) break;
       if (this.#order.length > 0) await this.#turns.next();
-      else if (this.#state !== 'open') return undefined;
+      else if (this.#state !== 'open') break;
       else {
         await this.#change(signal);
         this.#turns.waited();
       }
     }
+    // An item may have woken this getter: it is for another getter.
+    if (this.#order.length > 0) this.#wakeOne();
+    return undefined;
   }
 
-  /** @internal Returns the next item; undefined if there is none, or after an abort, or if the event loop must have a turn first. */
+  /** @internal Returns the next item; undefined if `next` must wait. */
   poll(signal: AbortSignal | undefined): T | undefined {
     return this.#order.length > 0 && !signal?.aborted && !this.#turns.next() ? this.#take() : undefined;
   }
@@ -285,12 +291,6 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   #wakeOne(): void {
     const [first] = this.#getters;
     first?.();
-  }
-
-  /** Rejects a getter. If an item woke it, another getter is woken for that item. */
-  #giveUp(signal: AbortSignal): never {
-    if (this.#order.length > 0) this.#wakeOne();
-    throw signal.reason;
   }
 
   #isDrained(): boolean {

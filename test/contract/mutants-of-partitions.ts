@@ -57,9 +57,11 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/controller/managed-controller.ts': {
     C303: ['if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;', 'return;'],
     C231: ['if (isIdle) for', 'for'],
-    C315: ['if (writes)', 'if (false)'],
   },
-  'src/controller/reconciliation.ts': { C314: ['if (signal?.aborted && !work.aborted)', 'if (false)'] },
+  'src/controller/reconciliation.ts': {
+    C314: ['if (signal?.aborted && !work.aborted)', 'if (false)'],
+    C315: ['this.#writes?.isEmpty === false', 'false'],
+  },
   'src/partitions/partitioned-manager.ts': { C229: ['await caches.current(set.handles);', ''] },
   'src/partitions/partition-caches.ts': {
     C229: ['if (!isNew)', 'if (false)'],

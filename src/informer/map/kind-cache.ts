@@ -206,7 +206,8 @@ export class KindCache {
    */
   get(view: InformerView, key: ObjectKey, isIn?: IsInPart): CachedObject<unknown> | undefined {
     const { namespace, text } = this.keyOf(key);
-    const entry = this.#indexer(this.#informerIn(namespace), view).getByKey(text);
+    const [indexer] = this.#indexers(view, namespace);
+    const entry = indexer?.getByKey(text);
     if (entry && isIn?.(entry) === false) return undefined;
     return entry && show(view, entry, this.resource);
   }
@@ -216,8 +217,7 @@ export class KindCache {
     const { namespace = '', name } = typeof key === 'string' ? parseObjectName(key) : (key ?? {});
     const { isNamespaced } = this.resource;
     if (typeof name === 'string' && name !== '' && (namespace !== '') === isNamespaced) {
-      if (!isNamespaced) return { namespace, text: name };
-      return { namespace, text: typeof key === 'string' ? key : `${namespace}/${name}` };
+      return { namespace, text: isNamespaced ? `${namespace}/${name}` : name };
     }
     throw new KubeloomError(
       'ERR_KUBELOOM_KEY',
@@ -272,15 +272,13 @@ export class KindCache {
 
   /** Returns the indexer of a namespace, or the indexers of all namespaces for ''. */
   #indexers(view: InformerView, namespace: string): readonly InformerIndexer<KubeObject>[] {
-    const all = namespace === '' ? [...this.#byNamespace.values()] : [this.#informerIn(namespace)];
-    return all.map((each) => this.#indexer(each, view));
-  }
-
-  #informerIn(namespace: string): NamespaceInformer {
-    const found = this.#byNamespace.get('') ?? this.#byNamespace.get(namespace);
-    if (found) return found;
-    const followed = this.namespaces.join(', ');
-    throw new NotCachedError(this.label, `namespace ${namespace} is not cached, only ${followed}`);
+    const all = this.#byNamespace.get('');
+    const one = namespace === '' ? undefined : (all ?? this.#byNamespace.get(namespace));
+    if (namespace !== '' && !one) {
+      const followed = this.namespaces.join(', ');
+      throw new NotCachedError(this.label, `namespace ${namespace} is not cached, only ${followed}`);
+    }
+    return (one ? [one] : [...this.#byNamespace.values()]).map((each) => this.#indexer(each, view));
   }
 
   #indexer(namespaceInformer: NamespaceInformer, view: InformerView): InformerIndexer<KubeObject> {
