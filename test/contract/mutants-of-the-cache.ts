@@ -73,7 +73,12 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/threads/main-loop.ts': {
     C28: ['this.#isScheduled = true; this.#timers.setImmediate(this.#turn);', 'this.#turn();'],
   },
-  'src/replica/store/indexer.ts': { C29: ['return entry;', 'return Object.create(entry);'] },
+  'src/replica/store/indexer.ts': {
+    C29: [
+      'return table.handOut(live.rowAt(ordinal));',
+      'return Object.create(table.handOut(live.rowAt(ordinal)));',
+    ],
+  },
   'src/replica/store/entry-owner.ts': {
     C15: ['entry.decoded = object;', 'void object;'],
     C322: ['!this.#reported.has(entry.facts)', 'true'],

@@ -38,7 +38,7 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
     C146: ['>= staleAfterMs', '> staleAfterMs'],
     C147: ['return isOpen(connection) ?', 'return true ?'],
   },
-  'src/replica/store/entry-owner.ts': { C148: ['this.#options.guard?.(object, entry.key);', ''] },
+  'src/replica/store/entry-owner.ts': { C148: ['guard?.(object, entry.key);', ''] },
   'src/informer/mutation/cache-mutation-detector.ts': { C149: ['watched.copy = snapshotOf(object);', ''] },
   'src/base/errors.ts': {
     C472: ['if (Object(thrown) !== thrown)', 'if (true)'],

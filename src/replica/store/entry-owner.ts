@@ -12,6 +12,7 @@ import { metadataText } from '../../kube/json/drop.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Fields } from '../../kube/meta-shape.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
+import { parseObject } from './cut-object.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
@@ -19,7 +20,7 @@ import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } fr
 import { HEAP_BYTES_PER_JSON_BYTE, Members } from './members.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
-import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
+import type { Labels, ObjectFacts } from './extracted-fields.ts';
 import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 
@@ -142,9 +143,11 @@ export class EntryOwner implements EntryStorage {
   }
 
   decode(entry: Entry): unknown {
-    const object = this.decodeFresh(entry);
+    const { guard } = this.#options;
+    // The guard sees the whole tree.
+    const object = guard ? this.decodeFresh(entry) : this.#decodeCut(entry);
     this.decodedCache.misses++;
-    this.#options.guard?.(object, entry.key);
+    guard?.(object, entry.key);
     // Set before the cache is asked, because the cache evicts at once an object that does not fit.
     entry.decoded = object;
     this.#remember(entry, costBytesOf(this.#span(entry)));
@@ -153,9 +156,28 @@ export class EntryOwner implements EntryStorage {
 
   decodeFresh(entry: Entry): unknown {
     const object = this.#decodable(entry);
-    const value = this.#parse(entry, () => decoded(object));
-    this.#checkOneIdentity(entry, isRecord(value) ? value['metadata'] : undefined);
-    return value;
+    return this.#checked(
+      entry,
+      this.#parse(entry, () => decoded(object)),
+    );
+  }
+
+  /** Returns the object, whose managedFields are parsed when they are read. */
+  #decodeCut(entry: Entry): unknown {
+    const { bytes, start, length, decoder } = this.#decodable(entry);
+    if (decoder) return this.decodeFresh(entry);
+    // The object may outlive the entry.
+    const { facts, resourceVersion } = entry;
+    const malformed = (): KubeloomError => malformedError({ key: facts.key, resourceVersion });
+    return this.#checked(
+      entry,
+      this.#parse(entry, () => parseObject(bytes, start, start + length, malformed)),
+    );
+  }
+
+  #checked(entry: Entry, object: unknown): unknown {
+    this.#checkOneIdentity(entry, isRecord(object) ? object['metadata'] : undefined);
+    return object;
   }
 
   /**
@@ -190,18 +212,6 @@ export class EntryOwner implements EntryStorage {
     if (!object.decoder) return privateCopy(object);
     const bytes = Buffer.from(jsonText(this.decodeFresh(entry)));
     return privateCopy({ bytes, start: 0, length: bytes.length });
-  }
-
-  fieldsOf(values: FieldValues): Readonly<Record<string, unknown>> {
-    const fields: Record<string, unknown> = {};
-    this.fields.forEach((path, index) => {
-      const value = values.field(index);
-      // An assignment to this name would set the prototype.
-      if (path === '__proto__' && value !== undefined)
-        Object.defineProperty(fields, path, { value, enumerable: true });
-      else if (value !== undefined) fields[path] = value;
-    });
-    return Object.freeze(fields);
   }
 
   #sharedMetadata({ facts, version, flags }: Entry): DecodedMetadata | undefined {
@@ -327,10 +337,10 @@ function decoded({ bytes, start, length, decoder }: EncodedObject): unknown {
 }
 
 /** Omits the cause: the message of a codec may quote the object, which may be a Secret. */
-function malformedError(entry: Entry): KubeloomError {
+function malformedError({ key, resourceVersion }: Pick<Entry, 'key' | 'resourceVersion'>): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_MALFORMED_OBJECT',
-    `${entry.key}@${entry.resourceVersion} is not the JSON of an object; entry.bytes() returns the received bytes`,
+    `${key}@${resourceVersion} is not the JSON of an object; entry.bytes() returns the received bytes`,
   );
 }
 

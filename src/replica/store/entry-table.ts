@@ -51,9 +51,11 @@ export class EntryTable implements EntryRows {
   /** Entries that a call borrows, and entries just made: few. */
   readonly #borrowed: Entry[] = [];
   /** Entries with parsed parts, and the batches of entries that were handed out. */
-  readonly #remembered: Map<number, Entry | WeakRef<Batch<Entry>>> = new Map();
+  readonly #remembered: ObjectColumn<Entry | WeakRef<Batch<Entry>>> = new ObjectColumn();
   /** The batch for the next entries that are handed out. */
   #batch: Batch<Entry> = new Batch();
+  /** The batch that was found last: a list meets its entries one after the other. */
+  #found: Batch<Entry> | undefined;
   readonly #versionTexts: Map<number, string> = new Map();
   readonly #decoders: (MsgpackDecoder | undefined)[] = [undefined];
   readonly #free: number[] = [];
@@ -177,19 +179,23 @@ export class EntryTable implements EntryRows {
 
   /** Returns the entry that callers may already hold, or a new entry, which the table keeps until `close`. */
   open(row: number): Entry {
-    const words = this.#numbers.words;
-    const at = row * COLUMNS;
-    const flags = words[at + FLAGS] ?? 0;
-    const known = flags & HasEntry ? this.#find(row) : undefined;
+    const known = this.#knownEntry(row);
     if (known) return known;
-    const version = flags & VersionText ? this.versionOf(row) : numberOf(words, at);
-    assert(this.#storage !== undefined, 'a table without storage');
-    const rowGeneration = words[at + GENERATION] ?? 0;
-    const length = words[at + LENGTH] ?? 0;
-    const entry = new Entry(this.#storage, { row, rowGeneration, version, flags, length }, this.factsOf(row));
-    words[at + FLAGS] = flags | HasEntry;
+    const entry = this.#newEntry(row, 0);
     this.#borrowed.push(entry);
     return entry;
+  }
+
+  /** Returns the entry of a row for a caller that may hold it for good. */
+  handOut(row: number): Entry {
+    const known = this.#knownEntry(row);
+    if (!known) {
+      const entry = this.#newEntry(row, Retained);
+      this.#remember(row, entry);
+      return entry;
+    }
+    if (!(known.flags & Retained)) this.#storage?.keep(known);
+    return known;
   }
 
   /** Returns the entry of a row; undefined for `NO_ROW`. */
@@ -199,7 +205,7 @@ export class EntryTable implements EntryRows {
 
   /** Returns whether `open` returns this entry for the entry's row. */
   isKnown(entry: Entry): boolean {
-    return this.isCurrent(entry) && this.hasFlag(entry.row, HasEntry) && this.#find(entry.row) === entry;
+    return this.isCurrent(entry) && this.#knownEntry(entry.row) === entry;
   }
 
   borrow(entry: Entry): void {
@@ -239,7 +245,7 @@ export class EntryTable implements EntryRows {
     const wasBorrowed = hasEntry && this.#removeBorrowed(entry);
     if (hasEntry && !wasBorrowed && this.#find(row) !== entry) return;
     if (isRemembered) this.#remember(row, entry);
-    else if (!wasBorrowed) this.#remembered.delete(row);
+    else if (!wasBorrowed) this.#remembered.set(row, undefined);
     words[at + FLAGS] = isRemembered ? flags | HasEntry : flags & ~HasEntry;
   }
 
@@ -326,12 +332,30 @@ export class EntryTable implements EntryRows {
     return this.#end++;
   }
 
+  #newEntry(row: number, flag: number): Entry {
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
+    const flags = words[at + FLAGS] ?? 0;
+    const version = flags & VersionText ? this.versionOf(row) : numberOf(words, at);
+    assert(this.#storage !== undefined, 'a table without storage');
+    const rowGeneration = words[at + GENERATION] ?? 0;
+    const length = words[at + LENGTH] ?? 0;
+    words[at + FLAGS] = flags | HasEntry;
+    const state = { row, rowGeneration, version, flags: flags | flag, length };
+    return new Entry(this.#storage, state, this.factsOf(row));
+  }
+
+  #knownEntry(row: number): Entry | undefined {
+    return this.hasFlag(row, HasEntry) ? this.#find(row) : undefined;
+  }
+
   /** Returns the entry of an open row; undefined if it was garbage-collected. */
   #find(row: number): Entry | undefined {
     const known = this.#remembered.get(row);
     if (known instanceof Entry) return known;
-    const { members = this.#borrowed } = known?.deref() ?? {};
-    return members.find((entry) => entry.row === row);
+    if (known !== this.#found?.reference) this.#found = known?.deref();
+    for (const entry of this.#found?.members ?? this.#borrowed) if (entry.row === row) return entry;
+    return undefined;
   }
 
   /** Keeps the entry findable as long as callers or the cache of parsed objects hold it. */
@@ -354,7 +378,7 @@ export class EntryTable implements EntryRows {
       entry.batch?.remove(entry);
       entry.batch = undefined;
     }
-    this.#remembered.delete(row);
+    this.#remembered.set(row, undefined);
   }
 
   /** Removes the entry from the borrowed entries; returns false if it was not borrowed. */

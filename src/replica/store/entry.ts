@@ -18,7 +18,7 @@ import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { Batch } from './batch.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import type { FieldValues, Labels, ObjectFacts } from './extracted-fields.ts';
+import type { DeclaredFields, Labels, ObjectFacts } from './extracted-fields.ts';
 
 /** @internal Location of an object: in the log, in a ring, in a slab, or in a separate buffer. */
 export interface ObjectBytes {
@@ -58,6 +58,8 @@ export interface EntryRows {
 /** @internal The storage and the decoder of entries: an `EntryOwner` for each informer. */
 export interface EntryStorage {
   readonly kind: string;
+  /** Paths of the declared fields. */
+  readonly fields: readonly string[];
   readonly table: EntryRows;
   /** Storage of the bytes of rows, as received and packed; undefined when another thread stores them. */
   readonly stored: { readonly loose: RowBytes; readonly packed: RowBytes } | undefined;
@@ -77,7 +79,6 @@ export interface EntryStorage {
   endMembers(entry: Entry): void;
   isMemberSame(a: Entry, b: Entry, name: string): boolean;
   jsonBytes(entry: Entry): Buffer;
-  fieldsOf(fields: FieldValues): Readonly<Record<string, unknown>>;
 }
 
 /** @internal */
@@ -212,8 +213,8 @@ export class Entry<T = unknown> implements CachedObject<T> {
     return this.facts.fields.labels;
   }
 
-  get fields(): Readonly<Record<string, unknown>> {
-    return this.owner.fieldsOf(this.facts.fields);
+  get fields(): DeclaredFields {
+    return this.facts.fields.declared(this.owner.fields);
   }
 
   get object(): T {

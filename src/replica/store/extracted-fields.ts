@@ -23,15 +23,18 @@ export interface Identity {
 
 const QUOTE = 0x22;
 
-const GENERATION = 0;
-const DELETION_TIMESTAMP = 1;
-const CONTROLLER_UID = 2;
-const LABELS = 3;
-const FIELDS = 4;
+const GENERATION = 1;
+const DELETION_TIMESTAMP = 2;
+const CONTROLLER_UID = 3;
+const LABELS = 4;
+const FIELDS = 5;
 
 /** Labels of an object, by name. */
 export type Labels = Readonly<Record<string, string>>;
 const NO_LABELS: Labels = Object.freeze({});
+
+/** Declared fields of an object, by path; an absent field has no member. */
+export type DeclaredFields = Readonly<Record<string, unknown>>;
 
 /**
  * The extracted fields besides the uid. Pods of a ReplicaSet share labels, controller and most declared fields: objects
@@ -46,6 +49,7 @@ export class FieldValues {
    */
   readonly text: string;
   #values: readonly unknown[] | undefined;
+  #declared: DeclaredFields | undefined;
 
   constructor(text: string) {
     this.text = text;
@@ -74,9 +78,26 @@ export class FieldValues {
     return this.#at(FIELDS + index) ?? undefined;
   }
 
+  /** Returns the declared fields by path. @param paths of the informer, which are the same in every call */
+  declared(paths: readonly string[]): DeclaredFields {
+    return (this.#declared ??= this.#named(paths));
+  }
+
   /** Returns the values that index modules computed on the shard, by index name. */
   moduleValues(fieldCount: number): Readonly<Record<string, readonly string[]>> | undefined {
     return this.field(fieldCount) as Readonly<Record<string, readonly string[]>> | undefined;
+  }
+
+  #named(paths: readonly string[]): DeclaredFields {
+    const fields: Record<string, unknown> = {};
+    paths.forEach((path, index) => {
+      const value = this.field(index);
+      // An assignment to this name would set the prototype.
+      if (path === '__proto__' && value !== undefined)
+        Object.defineProperty(fields, path, { value, enumerable: true });
+      else if (value !== undefined) fields[path] = value;
+    });
+    return Object.freeze(fields);
   }
 
   #textAt(index: number): string | undefined {
@@ -356,15 +377,15 @@ function uidAt(bytes: Buffer, start: number, end: number): string {
   return uid.includes('\\') ? (decodeStringToken(bytes, start, end) ?? '') : uid;
 }
 
+/** Parses the array with null in place of the uid. */
 function parse(text: string): readonly unknown[] {
-  if (text.length <= 1) return [];
-  const array = `[${text.slice(1)}`;
+  const array = `[null${text}`;
   // Only non-ASCII text is decoded over its bytes.
   // oxlint-disable-next-line no-control-regex -- U+0080 and above are what is looked for
   const json = /[^\u0000-\u007f]/.test(array) ? Buffer.from(array, 'latin1').toString('utf8') : array;
   const values = parseJson(json);
   if (!Array.isArray(values)) return [];
   // Entries with the same fields share them.
-  deepFreeze(values);
+  for (const value of values) deepFreeze(value);
   return values;
 }

@@ -197,9 +197,8 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   }
 
   #handOut(ordinal: number): CachedObject<T> {
-    const entry = this.#replica.live.entryAt(ordinal);
-    entry.owner.keep(entry);
-    return entry as unknown as CachedObject<T>;
+    const { live, table } = this.#replica;
+    return table.handOut(live.rowAt(ordinal)) as unknown as CachedObject<T>;
   }
 }
 

@@ -9,17 +9,26 @@
  * dictionary since the previous piece: mostly 0, because siblings differ in values of the same length. The last pair
  * may lack the second half.
  */
+import { assert } from '../../base/errors.ts';
 
-/** Memory of a thread, readable as bytes and as words. */
-export interface Viewed {
+/** Memory that is readable as bytes and as words. */
+export interface ViewedMemory {
   readonly bytes: Buffer;
+  /** A view of the same memory as `bytes`. */
   readonly view: DataView;
+}
+
+/** Memory whose beginning is in use. */
+export interface Viewed extends ViewedMemory {
   length: number;
 }
 
+export function viewedMemory(bytes: Buffer): ViewedMemory {
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
+}
+
 export function allocateViewed(bytesMax: number): Viewed {
-  const bytes = Buffer.allocUnsafeSlow(bytesMax);
-  return { bytes, view: new DataView(bytes.buffer), length: 0 };
+  return { ...viewedMemory(Buffer.allocUnsafeSlow(bytesMax)), length: 0 };
 }
 
 export const DICTIONARY_BYTES_MAX: number = 2 ** 16;
@@ -87,7 +96,6 @@ function hashOf(low: number, high: number): number {
 
 /** Upper bound of a pair's size besides the written-out bytes, three numbers of five bytes: spare room in `target`. */
 export const PACK_SLACK_BYTES = 15;
-const SHORT_BYTES = 64;
 
 /**
  * Packs all of `source` into `target`, which must have room for `bytesMax` and `PACK_SLACK_BYTES`; returns the packed
@@ -132,34 +140,41 @@ export function pack(dictionary: Dictionary, source: Viewed, target: Buffer, byt
   return packedEnd < length ? writeOut(bytes, packedEnd, length, target, writtenEnd) : writtenEnd;
 }
 
-/** Unpacks [start, end) of `packed` to the beginning of `target`; returns the unpacked length. */
+/**
+ * Unpacks [start, end) of `packed` to the beginning of `target`; returns the unpacked length. Reads no byte of the
+ * dictionary outside of a piece, and writes no byte behind the object.
+ */
 export function unpack(
-  dictionary: Pick<Dictionary, 'bytes'>,
+  dictionary: Readonly<ViewedMemory>,
   packed: Buffer,
   start: number,
   end: number,
-  target: Buffer,
+  target: Readonly<ViewedMemory>,
 ): number {
-  const samples = dictionary.bytes;
+  const { bytes: samples, view: sampleView } = dictionary;
+  const { bytes, view } = target;
   const reader = new NumberReader(packed, start);
   let length = 0;
   let shift = 0;
   while (reader.at < end) {
     const writtenOut = reader.next();
     for (const writtenOutEnd = length + writtenOut; length < writtenOutEnd;) {
-      target[length++] = packed[reader.at++] ?? 0;
+      bytes[length++] = packed[reader.at++] ?? 0;
     }
     if (reader.at >= end) break;
     const taken = reader.next();
     const moved = reader.next();
     shift += (moved >>> 1) ^ -(moved & 1);
     let from = length + shift;
-    if (taken < SHORT_BYTES) {
-      for (const takenEnd = length + taken; length < takenEnd;) target[length++] = samples[from++] ?? 0;
-    } else {
-      target.set(samples.subarray(from, from + taken), length);
-      length += taken;
+    const takenEnd = length + taken;
+    const isWithin = from >= 0 && from + taken <= samples.length && takenEnd <= bytes.length;
+    assert(isWithin, 'a piece reaches beyond the dictionary or the object', from);
+    // Words, because a copy by `set` makes a view for each piece, and pieces are short.
+    for (; length + 8 <= takenEnd; length += 8, from += 8) {
+      view.setInt32(length, sampleView.getInt32(from, true), true);
+      view.setInt32(length + 4, sampleView.getInt32(from + 4, true), true);
     }
+    while (length < takenEnd) bytes[length++] = samples[from++] ?? 0;
   }
   return length;
 }

@@ -10,6 +10,7 @@ import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { DICTIONARY_BYTES_MAX, DICTIONARY_HELD_BYTES, Dictionary, allocateViewed } from './pack.ts';
 import { PACK_SLACK_BYTES, pack, unpack } from './pack.ts';
+import type { ViewedMemory } from './pack.ts';
 import { NO_ROW } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
@@ -45,13 +46,13 @@ const plain = allocateViewed(OBJECT_BYTES_MAX);
 const packed: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + PACK_SLACK_BYTES);
 
 /** The last two objects that were unpacked for a read: a caller may compare them. */
-const unpackedObjects: (Buffer | undefined)[] = [];
+const unpackedObjects: (ViewedMemory | undefined)[] = [];
 let unpackedReads = 0;
 
 /** Returns memory for an unpacked object, valid until the call after the next. */
-export function memoryForRead(): Buffer {
+export function memoryForRead(): ViewedMemory {
   const at = ++unpackedReads & 1;
-  return (unpackedObjects[at] ??= Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX));
+  return (unpackedObjects[at] ??= allocateViewed(OBJECT_BYTES_MAX));
 }
 
 export class PackedObjects {
@@ -96,10 +97,10 @@ export class PackedObjects {
   unpacked(row: number): Buffer {
     const start = this.#table.offsetOf(row);
     const end = start + this.#table.storedBytesOf(row);
-    const bytes = memoryForRead();
-    const length = unpack(this.dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, bytes);
+    const object = memoryForRead();
+    const length = unpack(this.dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, object);
     assert(length === this.#table.lengthOf(row), 'unpacked to another length', row);
-    return bytes;
+    return object.bytes;
   }
 
   release(row: number): void {

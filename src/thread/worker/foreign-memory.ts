@@ -4,7 +4,8 @@ import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { EntryTable } from '../../replica/store/entry-table.ts';
 import { EntryFlag } from '../../replica/store/entry.ts';
 import type { ForeignBytes, ObjectBytes } from '../../replica/store/entry.ts';
-import { unpack } from '../../replica/store/pack.ts';
+import { unpack, viewedMemory } from '../../replica/store/pack.ts';
+import type { ViewedMemory } from '../../replica/store/pack.ts';
 import { memoryForRead } from '../../replica/store/packed-objects.ts';
 import { ForgottenMemory } from '../../replica/store/store-memory.ts';
 import { NO_MEMORY } from '../messages.ts';
@@ -12,7 +13,7 @@ import type { ToReader } from '../messages.ts';
 
 export class ForeignMemory {
   readonly #receive: () => boolean;
-  readonly #memories: Map<number, Buffer> = new Map();
+  readonly #memories: Map<number, ViewedMemory> = new Map();
   readonly #decoders: Map<number, MsgpackDecoder> = new Map();
   readonly #forgotten: ForgottenMemory = new ForgottenMemory();
   #isClosed = false;
@@ -26,10 +27,13 @@ export class ForeignMemory {
   take(message: ToReader): void {
     switch (message.type) {
       case 'memory':
-        this.#memories.set(message.number, Buffer.from(message.memory, 0, message.memory.byteLength));
+        this.#memories.set(
+          message.number,
+          viewedMemory(Buffer.from(message.memory, 0, message.memory.byteLength)),
+        );
         break;
       case 'forget':
-        this.#forgotten.add(this.#memories.get(message.number)?.length ?? 0);
+        this.#forgotten.add(this.#memories.get(message.number)?.bytes.length ?? 0);
         this.#memories.delete(message.number);
         break;
       case 'collect':
@@ -43,7 +47,7 @@ export class ForeignMemory {
   }
 
   /** Returns the memory with this number. */
-  get(number: number): Buffer {
+  get(number: number): ViewedMemory {
     const memory = this.#memories.get(number);
     if (this.#isClosed) {
       const message = 'the cache of this thread is closed: its objects were in the memory of the main thread';
@@ -87,14 +91,14 @@ export class ForeignRows implements ForeignBytes {
 
   read(row: number): Readonly<ObjectBytes> {
     const table = this.#table;
-    const bytes = this.#memory.get(table.slabOf(row));
+    const { bytes } = this.#memory.get(table.slabOf(row));
     const start = table.offsetOf(row);
     const length = table.lengthOf(row);
     if (!table.hasFlag(row, EntryFlag.Packed)) return { bytes, start, length };
     const object = memoryForRead();
     const dictionary = this.#memory.get(table.dictionaryOf(row));
-    const unpacked = unpack({ bytes: dictionary }, bytes, start, start + table.storedBytesOf(row), object);
+    const unpacked = unpack(dictionary, bytes, start, start + table.storedBytesOf(row), object);
     assert(unpacked === length, 'unpacked to another length', row);
-    return { bytes: object, start: 0, length };
+    return { bytes: object.bytes, start: 0, length };
   }
 }

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { samplePod } from '../../../../src/tools/apiserver/load/sample-pod.ts';
 import { DICTIONARY_BYTES_MAX, Dictionary } from '../../../../src/replica/store/pack.ts';
-import { PACK_SLACK_BYTES, allocateViewed, pack, unpack } from '../../../../src/replica/store/pack.ts';
+import {
+  PACK_SLACK_BYTES,
+  allocateViewed,
+  pack,
+  unpack,
+  viewedMemory,
+} from '../../../../src/replica/store/pack.ts';
 import type { Viewed } from '../../../../src/replica/store/pack.ts';
 import type { Random } from '../../../../src/base/clock.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
@@ -51,10 +57,88 @@ function packed(dictionary: Dictionary, bytes: Buffer, bytesMax: number): Buffer
 function unpacked(dictionary: Dictionary, bytes: Buffer, length: number): Buffer {
   const among = Buffer.concat([Buffer.from([255, 255]), bytes, Buffer.from([255, 255])]);
   const target = Buffer.alloc(length + 64, GUARD);
-  assert.equal(unpack(dictionary, among, 2, 2 + bytes.length, target), length);
+  assert.equal(unpack(dictionary, among, 2, 2 + bytes.length, viewedMemory(target)), length);
   assert.ok(target.subarray(length).every((byte) => byte === GUARD));
   return target.subarray(0, length);
 }
+
+/** Bytes of a LEB128 number. */
+function numberBytes(value: number): number[] {
+  return value < 128 ? [value] : [(value & 127) | 128, ...numberBytes(value >>> 7)];
+}
+
+/** A piece of the dictionary, after bytes that are written out. */
+interface Piece {
+  readonly writtenOut: Buffer;
+  readonly from: number;
+  readonly length: number;
+}
+
+/** Returns packed bytes of these pieces, whether `pack` would choose them or not. */
+function packedOf(pieces: readonly Piece[]): Buffer {
+  const bytes: number[] = [];
+  let [length, shift] = [0, 0];
+  for (const piece of pieces) {
+    length += piece.writtenOut.length;
+    const moved = piece.from - length - shift;
+    shift += moved;
+    length += piece.length;
+    bytes.push(...numberBytes(piece.writtenOut.length), ...piece.writtenOut);
+    bytes.push(...numberBytes(piece.length), ...numberBytes(((moved << 1) ^ (moved >> 31)) >>> 0));
+  }
+  return Buffer.from(bytes);
+}
+
+/** Returns a piece anywhere in the dictionary, often at its beginning or end. */
+function anyPiece(random: Random, samples: Buffer): Piece {
+  const length = wholeNumber(random, 0, random() < 0.8 ? 40 : 300);
+  const from = wholeNumber(random, 0, samples.length - length);
+  const writtenOut = anyBytes(random, random() < 0.3 ? 0 : wholeNumber(random, 0, 30));
+  const end = random();
+  return { writtenOut, length, from: end < 0.2 ? 0 : end < 0.5 ? samples.length - length : from };
+}
+
+describe('unpacking', () => {
+  for (const seed of [1, 2, 3, 4]) {
+    it(`copies pieces of any length from any place, and touches no other byte (seed ${seed})`, () => {
+      const random = seededRandom(seed);
+      for (let turn = 0; turn < 500; turn++) {
+        const around = anyBytes(random, wholeNumber(random, 320, 700));
+        const samples = around.subarray(wholeNumber(random, 0, 17));
+        const pieces = Array.from({ length: wholeNumber(random, 0, 12) }, () => anyPiece(random, samples));
+        const expected = Buffer.concat(
+          pieces.flatMap(({ writtenOut, from, length }) => [
+            writtenOut,
+            samples.subarray(from, from + length),
+          ]),
+        );
+        const room = Buffer.alloc(expected.length + 32, GUARD);
+        const target = room.subarray(16, 16 + expected.length);
+        const small = packedOf(pieces);
+        const length = unpack(viewedMemory(samples), small, 0, small.length, viewedMemory(target));
+        assert.equal(length, expected.length);
+        const guard = Buffer.alloc(16, GUARD);
+        assert.ok(room.equals(Buffer.concat([guard, expected, guard])));
+      }
+    });
+  }
+
+  it('refuses a piece beyond the dictionary or the memory of the object', () => {
+    const samples = Buffer.alloc(100, 'x');
+    const read = (from: number, length: number, room: number): void => {
+      const small = packedOf([{ writtenOut: Buffer.from('ab'), from, length }]);
+      unpack(viewedMemory(samples), small, 0, small.length, viewedMemory(Buffer.alloc(room)));
+    };
+    read(95, 5, 7);
+    for (const [from, length, room] of [
+      [96, 5, 7],
+      [-1, 5, 7],
+      [95, 5, 6],
+    ] as const) {
+      assert.throws(() => read(from, length, room), /beyond the dictionary or the object/);
+    }
+  });
+});
 
 describe('packed bytes', () => {
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {

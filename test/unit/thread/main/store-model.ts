@@ -9,7 +9,7 @@ import { NO_ROW } from '../../../../src/replica/store/columns.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
 import { OBJECT_BYTES_MAX } from '../../../../src/replica/store/packed-objects.ts';
-import { unpack } from '../../../../src/replica/store/pack.ts';
+import { allocateViewed, unpack, viewedMemory } from '../../../../src/replica/store/pack.ts';
 import type { Slabs } from '../../../../src/replica/store/slabs.ts';
 import { SlabMemory, shareMemory } from '../../../../src/replica/store/store-memory.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
@@ -18,7 +18,7 @@ import { at, newEntry, newOwner } from '../../replica/store/objects.ts';
 const SLAB_BYTES = 1024;
 const OBJECTS_MAX = 150;
 const READERS = 2;
-const SCRATCH = Buffer.alloc(OBJECT_BYTES_MAX);
+const SCRATCH = allocateViewed(OBJECT_BYTES_MAX);
 
 /** Overwrites released memory: no code may still read it. */
 class ScribblingMemory extends SlabMemory {
@@ -317,7 +317,7 @@ export class StoreModel {
 
 function read({ bytes, offset, storedBytes, length, dictionary }: Place): string {
   if (!dictionary) return bytes.toString('latin1', offset, offset + length);
-  const unpacked = unpack({ bytes: dictionary }, bytes, offset, offset + storedBytes, SCRATCH);
+  const unpacked = unpack(viewedMemory(dictionary), bytes, offset, offset + storedBytes, SCRATCH);
   assert.equal(unpacked, length, 'unpacked to another length');
-  return SCRATCH.toString('latin1', 0, length);
+  return SCRATCH.bytes.toString('latin1', 0, length);
 }

@@ -1,0 +1,166 @@
+/**
+ * Parses an object without its `metadata.managedFields`. They are half of an object, and few callers read them: their text
+ * is parsed when a caller does.
+ *
+ * ```
+ *  {"metadata":{"name":"web-0","managedFields":[…],"uid":"…"},"spec":{…}}
+ *                                              └─┘
+ *                                              cut; a marker takes the place, and an accessor the marker's
+ * ```
+ *
+ * No order of members is assumed. The rest of the text is parsed at once, which checks it. If the marker is not what
+ * JSON.parse finds there, as when a key occurs twice, the whole text is parsed.
+ */
+import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
+import { parseJson } from '../../base/parse-json.ts';
+import { isRecord } from '../../kube/meta-shape.ts';
+import { bytesEqual, openObject, skipFlatArray, skipString, skipValue } from '../../kube/json/skip.ts';
+import { afterMember, valueAfterKey } from '../../kube/json/skip.ts';
+import type { Span } from '../../kube/json/read.ts';
+
+const QUOTE = 0x22;
+const METADATA = Buffer.from('"metadata"');
+const MANAGED_FIELDS = Buffer.from('"managedFields"');
+
+/** Cutting costs more than it saves in smaller objects, and in objects with shorter managedFields. */
+const OBJECT_BYTES_MIN = 2500;
+const CUT_BYTES_MIN = 400;
+/** In larger objects managedFields are a small part. */
+const OBJECT_BYTES_MAX: number = 2 ** 20;
+
+/** A text that no object contains. It is a string: digits that follow a number would belong to the number. */
+const MARKER: string = randomUUID();
+const MARKER_TOKEN: Buffer = Buffer.from(JSON.stringify(MARKER));
+const scratch: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + MARKER_TOKEN.length);
+
+/** A part of a text, parsed when it is read. */
+class CutValue {
+  #text: string;
+  #value: unknown;
+  readonly #malformed: () => Error;
+
+  constructor(text: string, malformed: () => Error) {
+    this.#text = text;
+    this.#malformed = malformed;
+  }
+
+  get(): unknown {
+    if (this.#value !== undefined) return this.#value;
+    const value = parseJson(this.#text);
+    if (value === undefined) throw this.#malformed();
+    this.#text = '';
+    this.#value = value;
+    return value;
+  }
+}
+
+/** Lets a class have the fields of another object: a constructor that returns an object hands it to the subclass. */
+const Returned = function (object: object): object {
+  return object;
+} as unknown as new (object: object) => object;
+
+/**
+ * Keeps the cut value of a metadata object in a private field, which no caller sees: not equality, clones, spread nor a
+ * debugger's list of keys.
+ */
+class WithCutValue extends Returned {
+  readonly #cut: CutValue;
+
+  constructor(metadata: object, cut: CutValue) {
+    super(metadata);
+    this.#cut = cut;
+  }
+
+  /** @param object the metadata, or an object that inherits from it */
+  static of(object: object): CutValue | undefined {
+    for (let at: object | null = object; at !== null; at = Object.getPrototypeOf(at) as object | null)
+      if (#cut in at) return at.#cut;
+    return undefined;
+  }
+}
+
+const ACCESSOR: PropertyDescriptor & ThisType<object> = {
+  get() {
+    return WithCutValue.of(this)?.get();
+  },
+  set(value: unknown) {
+    Object.defineProperty(this, 'managedFields', {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  },
+  enumerable: true,
+  configurable: true,
+};
+
+/** `console.log` prints the value in place of `[Getter/Setter]`. */
+const INSPECT: PropertyDescriptor & ThisType<object> = {
+  value() {
+    return { ...this };
+  },
+  enumerable: false,
+  configurable: true,
+  writable: true,
+};
+
+/**
+ * Returns the object in [start, end), whose managedFields may be parsed later.
+ *
+ * @param malformed makes the error that a read of malformed managedFields throws
+ * @returns undefined when the text is not JSON
+ */
+export function parseObject(bytes: Buffer, start: number, end: number, malformed: () => Error): unknown {
+  const length = end - start;
+  const cut = length < OBJECT_BYTES_MIN || length > OBJECT_BYTES_MAX ? undefined : cutOf(bytes, start, end);
+  const object = cut && parseAround(bytes, start, end, cut, malformed);
+  return object ?? parseJson(bytes.toString('utf8', start, end));
+}
+
+/** @returns undefined when the whole text must be parsed */
+function parseAround(bytes: Buffer, start: number, end: number, cut: Span, malformed: () => Error): unknown {
+  let length = bytes.copy(scratch, 0, start, cut.start);
+  length += MARKER_TOKEN.copy(scratch, length);
+  length += bytes.copy(scratch, length, cut.end, end);
+  const object = parseJson(scratch.toString('utf8', 0, length));
+  const metadata = isRecord(object) ? object['metadata'] : undefined;
+  if (!isRecord(metadata) || metadata['managedFields'] !== MARKER) return undefined;
+  const text = bytes.toString('utf8', cut.start, cut.end);
+  // The same object as `metadata`.
+  const marked = new WithCutValue(metadata, new CutValue(text, malformed));
+  Object.defineProperty(marked, 'managedFields', ACCESSOR);
+  Object.defineProperty(marked, inspect.custom, INSPECT);
+  return object;
+}
+
+/** Returns the place of the value of managedFields; undefined if there is none, or it is short. */
+function cutOf(bytes: Buffer, start: number, end: number): Span | undefined {
+  let at = openObject(bytes, start, end);
+  while (at >= 0 && bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at, end);
+    const value = valueAfterKey(bytes, keyEnd, end);
+    if (isKey(bytes, at, keyEnd, METADATA)) return cutOfMetadata(bytes, value, end);
+    at = afterMember(bytes, skipValue(bytes, value, end), end);
+  }
+  return undefined;
+}
+
+function cutOfMetadata(bytes: Buffer, start: number, end: number): Span | undefined {
+  let at = openObject(bytes, start, end);
+  while (at >= 0 && bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at, end);
+    const value = valueAfterKey(bytes, keyEnd, end);
+    const isFound = isKey(bytes, at, keyEnd, MANAGED_FIELDS);
+    const valueEnd = isFound ? skipFlatArray(bytes, value, end) : skipValue(bytes, value, end);
+    if (isFound) return valueEnd - value < CUT_BYTES_MIN ? undefined : { start: value, end: valueEnd };
+    at = afterMember(bytes, valueEnd, end);
+  }
+  return undefined;
+}
+
+/** A key that is written with escapes is not found: the whole text is parsed. */
+function isKey(bytes: Buffer, start: number, end: number, key: Buffer): boolean {
+  return end - start === key.length && bytesEqual(bytes, start, key);
+}
