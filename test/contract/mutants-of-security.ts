@@ -50,9 +50,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/indexer/msgpack-encoder.ts': { C193: ["key === '__proto__'", 'false'] },
   'src/kube/json/skip.ts': { C321: ['return deepValueEnd(bytes, start, end)', 'return -1'] },
-  'src/replica/store/entry-owner.ts': {
-    C322: ['entry.facts.hasUid(value)', 'true'],
-  },
+  'src/replica/store/entry-owner.ts': { C322: ['entry.facts.hasUid(value)', 'true'] },
   'src/replica/store/extracted-fields.ts': { C193: ["path === '__proto__'", 'false'] },
   'src/kube/json/key-spans.ts': { C323: ['out.hasOtherType = true', 'out.hasOtherType = false'] },
   'src/base/loopback.ts': {

@@ -74,10 +74,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C28: ['this.#isScheduled = true; this.#timers.setImmediate(this.#turn);', 'this.#turn();'],
   },
   'src/replica/store/indexer.ts': {
-    C29: [
-      'return table.handOut(live.rowAt(ordinal));',
-      'return Object.create(table.handOut(live.rowAt(ordinal)));',
-    ],
+    C29: ['table.handOut(live.rowAt(ordinal))', 'Object.create(table.handOut(live.rowAt(ordinal)))'],
   },
   'src/replica/store/entry-owner.ts': {
     C15: ['entry.decoded = object;', 'void object;'],

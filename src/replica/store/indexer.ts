@@ -100,8 +100,9 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
 
   select(selector: LabelSelector, namespace: string): CachedObject<T>[] {
     const entries: CachedObject<T>[] = [];
+    const { isEverything } = selector;
     for (const ordinal of this.#ordinalsIn(namespace)) {
-      if (selector.isEverything || selector.matches(this.#factsOf(ordinal).fields.labels)) {
+      if (isEverything || selector.matches(this.#factsOf(ordinal).fields.labels)) {
         entries.push(this.#handOut(ordinal));
       }
     }

@@ -113,10 +113,6 @@ export class ReplicaState {
     return ordinal === NO_ORDINAL ? NO_ROW : this.#ordinals.get(ordinal, OrdinalColumn.Row) - 1;
   }
 
-  entryAt(ordinal: number): Entry {
-    return this.#table.open(this.rowAt(ordinal));
-  }
-
   valuesAt(ordinal: number): IndexValues {
     return this.#values.get(ordinal) ?? NO_VALUES;
   }

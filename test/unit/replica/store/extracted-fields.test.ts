@@ -102,6 +102,23 @@ describe('a extracted', () => {
     assert.deepEqual(extracted.fields.labels, { app: 'web' });
   });
 
+  test('shows the declared fields as one frozen object of plain members, and no member for an absent field', () => {
+    const shared = new SharedFields();
+    const paths = ['spec.nodeName', 'status.phase', '__proto__', 'status.conditions'];
+    const text = ',null,null,null,null,"node-7",null,{"a":1},[{"type":"Ready"}]]';
+    const fields = extractedOf(`["u-1"${text}`, shared).fields.declared(paths);
+    assert.equal(extractedOf(`["u-2"${text}`, shared).fields.declared(paths), fields);
+    assert.deepEqual(Object.entries(fields), [
+      ['spec.nodeName', 'node-7'],
+      ['__proto__', { a: 1 }],
+      ['status.conditions', [{ type: 'Ready' }]],
+    ]);
+    assert.equal(Object.getPrototypeOf(fields), Object.prototype);
+    assert.throws(() => Object.assign(fields, { 'spec.nodeName': 'x' }), TypeError);
+    assert.throws(() => (fields['status.conditions'] as unknown[]).push(1), TypeError);
+    assert.deepEqual(extractedOf('').fields.declared(paths), {});
+  });
+
   test('has the uid in the bytes, however it is written, not the uid of the previous state', () => {
     const shared = new SharedFields();
     const before = extractedOf('["u-1",null,null,null,null]', shared);

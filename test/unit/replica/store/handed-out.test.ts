@@ -37,6 +37,40 @@ test('an entry that a caller holds is the one that the next caller receives, and
     assert.deepEqual(readAfterEnd(entry), jsonOf(at(entry.name, Number(entry.version))));
 });
 
+test('C29 an entry that takes the place of a collected one is found while a call borrows it', async () => {
+  const owner = newOwner();
+  const { table } = owner;
+  const rows = Array.from({ length: OBJECTS }, (_, number) => {
+    const entry = newEntry(owner, at(`pod-${number}`, number));
+    entry.addReference();
+    table.close(entry, false);
+    table.handOut(entry.row).forgottenAtKiB = MARK;
+    return entry.row;
+  });
+  await collectGarbage();
+  const collected = rows.filter((row) => {
+    const entry = table.open(row);
+    table.borrow(entry);
+    assert.equal(table.open(row), entry);
+    assert.equal(table.handOut(row), entry);
+    table.endBorrow(entry, 'a handler');
+    return entry.forgottenAtKiB !== MARK;
+  });
+  assert.ok(collected.length > OBJECTS / 2, `${collected.length} of ${OBJECTS} entries were collected`);
+});
+
+test('C65 an entry that a call borrows is readable for good after a lister returned it', () => {
+  const owner = newOwner();
+  const entry = newEntry(owner, at('a', 1));
+  entry.addReference();
+  owner.table.borrow(entry);
+  assert.equal(owner.table.handOut(entry.row), entry);
+  owner.table.endBorrow(entry, 'a handler');
+  assert.equal(owner.table.handOut(entry.row), entry);
+  entry.dropReference();
+  assert.deepEqual(entry.bytes(), jsonOf(at('a', 1)));
+});
+
 function readAfterEnd(entry: Entry): Buffer {
   assert.ok(entry.privateCopy, 'a caller may read it');
   return entry.bytes();

@@ -90,8 +90,8 @@ export class ReplicaTwin {
   }
 
   get cachedEntries(): Entry[] {
-    const { live } = this.replica;
-    return [...live.ordinals()].map((ordinal) => live.entryAt(ordinal));
+    const { live, table } = this.replica;
+    return [...live.ordinals()].map((ordinal) => table.open(live.rowAt(ordinal)));
   }
 
   get cachedSize(): number {

@@ -254,8 +254,8 @@ function stateOf(entries: Iterable<Read>): string {
 }
 
 function entriesOf({ replica }: ReaderTwin): Entry[] {
-  const { live } = replica;
-  return [...live.ordinals()].map((ordinal) => live.entryAt(ordinal));
+  const { live, table } = replica;
+  return [...live.ordinals()].map((ordinal) => table.open(live.rowAt(ordinal)));
 }
 
 function storedBytes(twin: ReplicaTwin): number {
