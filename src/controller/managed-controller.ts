@@ -206,7 +206,9 @@ export class ManagedController implements ControllerBuilder {
   async run(signal: AbortSignal, workSignal: AbortSignal = signal, fence?: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter } = this.#options;
-    const threads = this.#startThreads();
+    const { reconcile: work } = this.#state;
+    const threads =
+      work instanceof URL ? new ControllerThreads(work, this.handles, this.#options.concurrency) : undefined;
     const count = threads?.threads ?? concurrency;
     this.#log?.info({ workers: count }, 'starting controller');
     const limited = rateLimiter ? { rateLimiter } : {};
@@ -233,7 +235,7 @@ export class ManagedController implements ControllerBuilder {
         stop: signal,
         work: workSignal,
       };
-      const call = threads ? threads.reconcile : (this.#state.reconcile as Reconcile);
+      const call = threads ? threads.reconcile : (work as Reconcile);
       const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcile(key, call, parts);
       await Promise.all([
         runWorkers(queue, count, reconcile, options),
@@ -309,12 +311,6 @@ export class ManagedController implements ControllerBuilder {
       `controller ${this.name} is of a cluster-scoped kind, and follows a namespaced kind, whose objects are in other partitions: ` +
       'run it in a separate Manager, with a leader elector';
     throw new KubeloomError('ERR_KUBELOOM_PARTITION', message);
-  }
-
-  #startThreads(): ControllerThreads | undefined {
-    const { reconcile } = this.#state;
-    if (!(reconcile instanceof URL)) return undefined;
-    return new ControllerThreads(reconcile, this.handles, this.#options.concurrency);
   }
 
   async #reconcile(key: string, call: Reconcile, parts: ReconciliationParts): Promise<ReconcileResult> {

@@ -29,8 +29,6 @@ export function queueingHandler<T>(
   keysOf: KeysOf<T>,
   predicate: Predicate<T> = () => true,
 ): ResourceEventHandler<T> {
-  // Both states of an update have the same key.
-  const isOwn = keysOf === ownKey;
   const changed = (change: ObjectChange<T>): void => {
     const faults: unknown[] = [];
     const attempt = <R>(call: () => R, otherwise: R): R => {
@@ -42,10 +40,13 @@ export function queueingHandler<T>(
       }
     };
     if (!attempt(() => answerOf(predicate(change)), true)) return;
-    const options = { priority: isOld(change) ? LOW_PRIORITY : 0 };
-    const keysOfState = (state: Borrowed<T>): readonly string[] => attempt(() => keysOf(state), []);
     const states = change.type === 'update' ? [change.previous, change.object] : [change.object];
-    const keys = isOwn ? keysOfState(change.object) : new Set(states.flatMap(keysOfState));
+    // Both states of an update have the same own key.
+    const keys =
+      keysOf === ownKey
+        ? ownKey(change.object)
+        : new Set(states.flatMap((state) => attempt(() => keysOf(state), [])));
+    const options = { priority: isOld(change) ? LOW_PRIORITY : 0 };
     // One change may affect every object, and the arguments of a call are limited.
     for (const key of keys) queue.addWithOptions(options, key);
     if (faults.length > 0) throw faults[0];

@@ -36,20 +36,16 @@ export interface AddOptions {
 
 const AGING_MS = 1000;
 
-/** The priorities of a key that waits, now or after a delay, or is in work. */
-interface Place {
-  /** undefined unless the key was added since it was last returned. */
-  next: number | undefined;
-  inWork: number | undefined;
-  /** Time at which the waiting key was first added. */
-  sinceMs: number;
-}
-
 class AgingOrder implements WorkOrder {
   readonly #clock: Clock;
   readonly #agingMs: number;
-  readonly #heap: TimeHeap<Place> = new TimeHeap();
-  readonly #places: Map<unknown, Place> = new Map();
+  readonly #heap: TimeHeap<unknown> = new TimeHeap();
+  /** Priorities of keys that wait now or after a delay. */
+  readonly #priorities: Map<unknown, number> = new Map();
+  /** Priorities of keys in work. */
+  readonly #inWork: Map<unknown, number> = new Map();
+  /** Time at which a waiting key was first added. */
+  readonly #since: Map<unknown, number> = new Map();
 
   constructor(clock: Clock, agingMs: number) {
     this.#clock = clock;
@@ -62,44 +58,37 @@ class AgingOrder implements WorkOrder {
 
   /** Raises the priority of the next addition of the key to at least this priority. */
   raise(key: unknown, priority: number): void {
-    const place = this.#placeOf(key);
-    place.next = Math.max(place.next ?? priority, priority);
+    const known = this.#priorities.get(key);
+    if (known === undefined || priority > known) this.#priorities.set(key, priority);
   }
 
   /** Sets the priority of a key in work to the former priority, unless the key was added again already. */
   keep(key: unknown): void {
-    const place = this.#places.get(key);
-    if (place) place.next ??= place.inWork;
+    const had = this.#inWork.get(key);
+    if (had !== undefined && !this.#priorities.has(key)) this.#priorities.set(key, had);
   }
 
   done(key: unknown): void {
-    const place = this.#places.get(key);
-    if (place?.next === undefined) this.#places.delete(key);
-    else place.inWork = undefined;
+    this.#inWork.delete(key);
   }
 
   push(key: unknown): void {
-    this.#placeOf(key).sinceMs = this.#clock.now();
+    this.#since.set(key, this.#clock.now());
     this.touch(key);
   }
 
   pop(): unknown {
-    const { key, item: place } = this.#heap.pop();
-    place.inWork = place.next;
-    place.next = undefined;
+    const { key } = this.#heap.pop();
+    this.#inWork.set(key, this.#priorities.get(key) ?? 0);
+    this.#priorities.delete(key);
+    this.#since.delete(key);
     return key;
   }
 
   touch(key: unknown): void {
-    const place = this.#placeOf(key);
-    place.next ??= 0;
-    this.#heap.add(key, place, place.sinceMs - place.next * this.#agingMs);
-  }
-
-  #placeOf(key: unknown): Place {
-    let place = this.#places.get(key);
-    if (!place) this.#places.set(key, (place = { next: undefined, inWork: undefined, sinceMs: 0 }));
-    return place;
+    const priority = this.#priorities.get(key) ?? 0;
+    const since = this.#since.get(key) ?? this.#clock.now();
+    this.#heap.add(key, key, since - priority * this.#agingMs);
   }
 }
 

@@ -58,7 +58,7 @@ export interface ItemReconciler<T> {
   reconcile(item: T, options?: SignalOptions): Promise<ReconcileResult>;
 }
 
-const aQueue = having('a RateLimitingQueue', 'get', 'done', 'addRateLimited', 'forget');
+const aQueue = having('a RateLimitingQueue', 'poll', 'done', 'addRateLimited', 'forget');
 
 const aPool = having('a pool with reconcile()', 'reconcile');
 

@@ -94,7 +94,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/workqueue/time-heap.ts': { C151: ['Math.min(atMs, known.atMs)', 'atMs'] },
   'src/workqueue/priority-queue.ts': {
-    C152: ['place.sinceMs - place.next * this.#agingMs', '-place.next * this.#agingMs'],
+    C152: ['since - priority * this.#agingMs', '-priority * this.#agingMs'],
   },
   'src/workqueue/rate-limiters.ts': {
     C153: ['this.#baseDelayMs * 2 ** this.failed(item)', 'this.#baseDelayMs * 2 * this.failed(item)'],
