@@ -128,7 +128,8 @@ export class LazyModels {
     const known = this.#models.get(model.name);
     if (known) return known;
     const attributes = new Map<string, LazyAttribute>();
-    for (const [wireKey, attribute] of model.byWireKey) attributes.set(wireKey, this.#attribute(wireKey, attribute));
+    for (const [wireKey, attribute] of model.byWireKey)
+      attributes.set(wireKey, this.#attribute(wireKey, attribute));
     const lazy = { create: model.create, attributes };
     this.#models.set(model.name, lazy);
     return lazy;

@@ -345,7 +345,7 @@ function malformedError({ key, resourceVersion }: Pick<Entry, 'key' | 'resourceV
 }
 
 /** Returns the member of metadata that has another value than the entry, with both values; '' if there is none. */
-function secondValue(entry: Entry, { labels, ...metadata }: Fields): string {
+function secondValue(entry: Entry, metadata: Fields): string {
   for (const member of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
     const value = metadata[member];
     const isSame =
@@ -354,6 +354,7 @@ function secondValue(entry: Entry, { labels, ...metadata }: Fields): string {
         : isSameText(value, entry[member]);
     if (!isSame) return `${member}, ${identityText({ entry: entry[member], object: value })}`;
   }
+  const { labels } = metadata;
   return isRecord(labels) && !hasLabels(labels, entry.labels) ? 'labels' : '';
 }
 
