@@ -145,7 +145,7 @@ export class EntryOwner implements EntryStorage {
   decode(entry: Entry): unknown {
     const { guard } = this.#options;
     // The guard sees the whole tree.
-    const object = guard ? this.decodeFresh(entry) : this.#decodeCut(entry);
+    const object = guard ? this.#decodeWhole(entry) : this.decodeFresh(entry);
     this.decodedCache.misses++;
     guard?.(object, entry.key);
     // Set before the cache is asked, because the cache evicts at once an object that does not fit.
@@ -154,24 +154,24 @@ export class EntryOwner implements EntryStorage {
     return object;
   }
 
+  /** Returns a private object, whose managedFields are parsed when they are read. */
   decodeFresh(entry: Entry): unknown {
-    const object = this.#decodable(entry);
-    return this.#checked(
-      entry,
-      this.#parse(entry, () => decoded(object)),
-    );
-  }
-
-  /** Returns the object, whose managedFields are parsed when they are read. */
-  #decodeCut(entry: Entry): unknown {
     const { bytes, start, length, decoder } = this.#decodable(entry);
-    if (decoder) return this.decodeFresh(entry);
+    if (decoder) return this.#decodeWhole(entry);
     // The object may outlive the entry.
     const { facts, resourceVersion } = entry;
     const malformed = (): KubeloomError => malformedError({ key: facts.key, resourceVersion });
     return this.#checked(
       entry,
       this.#parse(entry, () => parseObject(bytes, start, start + length, malformed)),
+    );
+  }
+
+  #decodeWhole(entry: Entry): unknown {
+    const object = this.#decodable(entry);
+    return this.#checked(
+      entry,
+      this.#parse(entry, () => decoded(object)),
     );
   }
 
@@ -345,7 +345,7 @@ function malformedError({ key, resourceVersion }: Pick<Entry, 'key' | 'resourceV
 }
 
 /** Returns the member of metadata that has another value than the entry, with both values; '' if there is none. */
-function secondValue(entry: Entry, { labels, ...metadata }: Fields): string {
+function secondValue(entry: Entry, metadata: Fields): string {
   for (const member of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
     const value = metadata[member];
     const isSame =
@@ -354,6 +354,7 @@ function secondValue(entry: Entry, { labels, ...metadata }: Fields): string {
         : isSameText(value, entry[member]);
     if (!isSame) return `${member}, ${identityText({ entry: entry[member], object: value })}`;
   }
+  const { labels } = metadata;
   return isRecord(labels) && !hasLabels(labels, entry.labels) ? 'labels' : '';
 }
 
