@@ -223,7 +223,7 @@ export class ManagedController implements ControllerBuilder {
       const hold = (key: string): Promise<void> | undefined => {
         const reconciliation = this.#inProgress.get(key);
         this.#inProgress.delete(key);
-        return reconciliation?.end();
+        return reconciliation?.writesArrived();
       };
       const options = { signal, clock, hold, ...this.#reports() };
       const parts: ReconciliationParts = {
@@ -235,7 +235,7 @@ export class ManagedController implements ControllerBuilder {
         stop: signal,
         work: workSignal,
       };
-      const call = threads ? threads.reconcile : (work as Reconcile);
+      const call = threads?.reconcile ?? (work as Reconcile);
       const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcile(key, call, parts);
       await Promise.all([
         runWorkers(queue, count, reconcile, options),
@@ -316,9 +316,13 @@ export class ManagedController implements ControllerBuilder {
   async #reconcile(key: string, call: Reconcile, parts: ReconciliationParts): Promise<ReconcileResult> {
     const reconciliation = new Reconciliation(key, parts);
     this.#inProgress.set(key, reconciliation);
-    const result = await call(key, reconciliation);
-    reconciliation.returned();
-    return result;
+    try {
+      const result = await call(key, reconciliation);
+      reconciliation.returned();
+      return result;
+    } finally {
+      reconciliation.end();
+    }
   }
 
   /** Returns the listener of the workers; without log and `onError`, the workers emit process warnings. */

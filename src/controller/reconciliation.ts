@@ -90,18 +90,21 @@ export class Reconciliation implements ReconcileContext {
     if (log) this.log.debug({ durationMs: Math.round(clock.now() - this.#startMs) }, 'reconciled');
   }
 
-  /** Ends the limit and the signal. Returns a promise if the caches may not have the writes yet; it resolves when they do. */
-  end(): Promise<void> | undefined {
+  /** Ends the time limit, and the signal: the parent outlives the reconciliation, and would keep the signal. */
+  end(): void {
     this.#isOver = true;
     this.#cancelLimit?.();
     this.#controller?.[Symbol.dispose]();
+  }
+
+  /** Returns a promise that resolves when the caches have the writes; undefined without a write. */
+  writesArrived(): Promise<void> | undefined {
     return this.#writes?.isEmpty === false ? this.#writes.arrived(this.#parts.stop) : undefined;
   }
 
   #linked(): LinkedController {
     if (this.#controller) return this.#controller;
     this.#controller = new LinkedController(this.#parts.work);
-    // The parent outlives the reconciliation, and would keep the signal.
     if (this.#isOver) this.#controller[Symbol.dispose]();
     return this.#controller;
   }

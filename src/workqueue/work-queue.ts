@@ -186,7 +186,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
    */
   async get(options?: SignalOptions): Promise<T | undefined> {
     const signal = signalOf('get()', options);
-    const item = await this.next(signal);
+    const item = this.poll(signal) ?? (await this.next(signal));
     if (item === undefined) signal?.throwIfAborted();
     return item;
   }

@@ -90,7 +90,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/controller/awaited-resource.ts': { C286: ['FINAL.has(error.code)', 'true'] },
   'src/controller/managed-controller.ts': {
-    C287: ['reconciliation.returned();', 'await reconciliation.end();'],
+    C287: ['reconciliation.returned();', 'await reconciliation.writesArrived();'],
   },
   'src/workqueue/time-heap.ts': { C151: ['Math.min(atMs, known.atMs)', 'atMs'] },
   'src/workqueue/priority-queue.ts': {

@@ -1,20 +1,24 @@
 /** The context of a reconciliation, whose client and signal are made when they are read. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { describe, it } from 'node:test';
+import { describe, test } from 'node:test';
 import { Reconciliation } from '../../../src/controller/reconciliation.ts';
-import { ObjectClient } from '../../../src/controller/index.ts';
-import type { InformersMap } from '../../../src/controller/index.ts';
-import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
-import { RecordingLogger } from './recording-logger.ts';
+import type { ReconciliationParts } from '../../../src/controller/reconciliation.ts';
+import { ObjectClient } from '../../../src/controller/object-client.ts';
+import type { InformersMap } from '../../../src/informer/map/informers-map.ts';
+import { Fence, fenceMemoryOf } from '../../../src/shared/fence.ts';
+import { RecordingLogger } from '../../kit/recording-logger.ts';
+import { FakeClock } from '../reflector/fake-clock.ts';
 
-class Started {
+/** A reconciliation of the key default/a. */
+class Scene {
   readonly clock: FakeClock = new FakeClock();
-  readonly work: AbortController = new AbortController();
+  readonly stop: AbortController = new AbortController();
   readonly log: RecordingLogger = new RecordingLogger();
   readonly reconciliation: Reconciliation;
 
-  constructor(timeoutMs?: number) {
+  constructor(parts: Partial<ReconciliationParts> = {}) {
+    const { signal } = this.stop;
     this.reconciliation = new Reconciliation('default/a', {
       cache: {} as InformersMap,
       client: new ObjectClient({ server: 'http://127.0.0.1:1' }),
@@ -22,9 +26,143 @@ class Started {
       log: this.log,
       controller: 'web',
       handles: [],
-      timeoutMs,
-      stop: this.work.signal,
-      work: this.work.signal,
+      timeoutMs: undefined,
+      stop: signal,
+      work: signal,
+      ...parts,
     });
   }
+
+  /** Number of listeners to the signal of the controller. */
+  get listeners(): number {
+    return getEventListeners(this.stop.signal, 'abort').length;
+  }
 }
+
+const late = { code: 'ERR_KUBELOOM_STILL_RUNNING' };
+
+describe('the signal of a reconciliation', () => {
+  test('is the same at every read, and is aborted with the signal of the controller', () => {
+    const { reconciliation, stop } = new Scene();
+    const { signal } = reconciliation;
+    let events = 0;
+    signal.addEventListener('abort', () => events++);
+    assert.equal(reconciliation.signal, signal);
+    assert.equal(signal.aborted, false);
+    stop.abort('stop');
+    assert.deepEqual([signal.aborted, signal.reason, events], [true, 'stop', 1]);
+    assert.equal(reconciliation.signal, signal);
+  });
+
+  test('is aborted when it is first read after the signal of the controller, which is no failure', () => {
+    const { reconciliation, stop } = new Scene();
+    stop.abort('stop');
+    reconciliation.returned();
+    const { signal } = reconciliation;
+    assert.deepEqual([signal.aborted, signal.reason], [true, 'stop']);
+    reconciliation.returned();
+  });
+
+  test('is aborted when it is first read while the signal of the controller is being aborted', () => {
+    const { reconciliation, stop } = new Scene();
+    let found: unknown;
+    stop.signal.addEventListener('abort', () => (found = reconciliation.signal.reason));
+    stop.abort('stop');
+    assert.equal(found, 'stop');
+  });
+
+  test('is over with a fence that no timer has ended, whether it was read before or not', () => {
+    const fenceClock = new FakeClock();
+    const over = new Error('lost');
+    const fence = new Fence(fenceClock, fenceClock.now() + 1000, () => over);
+    const [before, after] = [1, 2].map(() => new Scene({ work: fence.signal }).reconciliation);
+    const read = before?.signal;
+    assert.equal(read?.aborted, false);
+    assert.equal(fenceMemoryOf(read as AbortSignal), fenceMemoryOf(fence.signal));
+    fenceClock.advance(1000);
+    assert.deepEqual([read?.aborted, read?.reason], [true, over]);
+    assert.deepEqual([after?.signal.aborted, after?.signal.reason], [true, over]);
+  });
+
+  test('C314 is aborted by the time limit, whether it was read before or not', () => {
+    for (const isReadBefore of [true, false]) {
+      const { reconciliation, clock } = new Scene({ timeoutMs: 1000 });
+      const signal = isReadBefore ? reconciliation.signal : undefined;
+      clock.advance(1000);
+      assert.throws(() => reconciliation.returned(), late);
+      assert.equal(reconciliation.signal.aborted, true);
+      assert.equal((reconciliation.signal.reason as { code?: string }).code, late.code);
+      assert.equal(reconciliation.signal, signal ?? reconciliation.signal);
+    }
+  });
+
+  test('listens to the signal of the controller from the first read to the end of the reconciliation', () => {
+    const scene = new Scene();
+    assert.equal(scene.listeners, 0);
+    void scene.reconciliation.signal;
+    void scene.reconciliation.signal;
+    assert.equal(scene.listeners, 1);
+    scene.reconciliation.end();
+    assert.equal(scene.listeners, 0);
+  });
+
+  test('does not listen when it is first read after the end, and still answers for the controller', () => {
+    const scene = new Scene();
+    scene.reconciliation.end();
+    const { signal } = scene.reconciliation;
+    assert.equal(scene.listeners, 0);
+    assert.equal(signal.aborted, false);
+    scene.stop.abort();
+    assert.equal(signal.aborted, true);
+  });
+
+  test('is not aborted by the time limit after the end', () => {
+    const { reconciliation, clock } = new Scene({ timeoutMs: 1000 });
+    reconciliation.end();
+    clock.advance(1000);
+    assert.equal(reconciliation.signal.aborted, false);
+  });
+});
+
+describe('the client of a reconciliation', () => {
+  test('is the same at every read, and is of this reconciliation alone', () => {
+    const client = new ObjectClient({ server: 'http://127.0.0.1:1' });
+    const [one, other] = [1, 2].map(() => new Scene({ client }).reconciliation);
+    assert.equal(one?.client, one?.client);
+    assert.notEqual(one?.client, other?.client);
+    assert.notEqual(one?.client, client);
+  });
+
+  test('leaves no write to wait for until it has written', () => {
+    const { reconciliation } = new Scene();
+    assert.equal(reconciliation.writesArrived(), undefined);
+    void reconciliation.client;
+    assert.equal(reconciliation.writesArrived(), undefined);
+  });
+});
+
+describe('the context of a reconciliation', () => {
+  test('can be spread and destructured', () => {
+    const { reconciliation } = new Scene();
+    const copy = { ...reconciliation };
+    assert.deepEqual(Object.keys(copy).sort(), ['cache', 'client', 'log', 'reconcileID', 'signal']);
+    const { cache, client, log, reconcileID, signal } = reconciliation;
+    for (const [name, value] of Object.entries({ cache, client, log, reconcileID, signal }))
+      assert.equal(Reflect.get(copy, name), value, name);
+  });
+
+  test('has a log whose lines carry the id, also the line of the manager', () => {
+    const { reconciliation, log, clock } = new Scene();
+    const { reconcileID } = reconciliation;
+    assert.match(reconcileID, /^[\da-f-]{36}$/);
+    reconciliation.log.info({ step: 1 }, 'mine');
+    clock.advance(7);
+    reconciliation.returned();
+    assert.deepEqual(log.lines, ['info mine', 'debug reconciled']);
+    const common = { controller: 'web', key: 'default/a', reconcileID };
+    assert.deepEqual(log.fields, [
+      { ...common, step: 1 },
+      { ...common, durationMs: 7 },
+    ]);
+  });
+});
