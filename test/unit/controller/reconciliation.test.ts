@@ -78,7 +78,7 @@ describe('the signal of a reconciliation', () => {
     const [before, after] = [1, 2].map(() => new Scene({ work: fence.signal }).reconciliation);
     const read = before?.signal;
     assert.equal(read?.aborted, false);
-    assert.equal(fenceMemoryOf(read as AbortSignal), fenceMemoryOf(fence.signal));
+    assert.equal(fenceMemoryOf(read), fenceMemoryOf(fence.signal));
     fenceClock.advance(1000);
     assert.deepEqual([read?.aborted, read?.reason], [true, over]);
     assert.deepEqual([after?.signal.aborted, after?.signal.reason], [true, over]);
