@@ -34,10 +34,7 @@ export class LoopTurns {
     return this.#turn;
   }
 
-  /**
-   * Says that the loop has waited: the time begins again. The count of steps does not, because two loops that wait for each
-   * other's steps wait without a turn of the event loop.
-   */
+  /** Says that the loop has waited. The steps still count: loops that wait for each other wait without a turn. */
   waited(): void {
     this.#startMs = this.#clock.now();
   }

@@ -313,16 +313,10 @@ export class ManagedController implements ControllerBuilder {
     throw new KubeloomError('ERR_KUBELOOM_PARTITION', message);
   }
 
-  async #reconcile(key: string, call: Reconcile, parts: ReconciliationParts): Promise<ReconcileResult> {
+  #reconcile(key: string, call: Reconcile, parts: ReconciliationParts): Promise<ReconcileResult> {
     const reconciliation = new Reconciliation(key, parts);
     this.#inProgress.set(key, reconciliation);
-    try {
-      const result = await call(key, reconciliation);
-      reconciliation.returned();
-      return result;
-    } finally {
-      reconciliation.end();
-    }
+    return reconciliation.run(call);
   }
 
   /** Returns the listener of the workers; without log and `onError`, the workers emit process warnings. */

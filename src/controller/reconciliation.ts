@@ -14,7 +14,8 @@ import { LinkedController } from '../shared/fence.ts';
 import type { KubeObject } from '../index.ts';
 import type { InformerHandle } from '../informer/map/informer-handle.ts';
 import type { InformersMap } from '../informer/map/informers-map.ts';
-import type { ReconcileContext } from './controller-options.ts';
+import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
+import type { Reconcile, ReconcileContext } from './controller-options.ts';
 import type { ObjectClient } from './object-client.ts';
 import { OwnWrites } from './own-writes.ts';
 
@@ -59,6 +60,7 @@ export class Reconciliation implements ReconcileContext {
   declare readonly signal: AbortSignal;
   readonly reconcileID: string = randomUUID();
   readonly log: Logger;
+  readonly #key: string;
   readonly #parts: ReconciliationParts;
   readonly #startMs: number;
   readonly #cancelLimit: (() => void) | undefined;
@@ -73,6 +75,7 @@ export class Reconciliation implements ReconcileContext {
     Object.defineProperty(this, 'signal', Reconciliation.#signal);
     const { clock, timeoutMs, controller, log = console } = parts;
     this.log = loggerWith(log, { controller, key, reconcileID: this.reconcileID });
+    this.#key = key;
     this.#parts = parts;
     this.#startMs = clock.now();
     if (timeoutMs === undefined) return;
@@ -82,19 +85,21 @@ export class Reconciliation implements ReconcileContext {
     });
   }
 
-  /** Called when the function has returned. @throws the reason of the signal after the time limit */
-  returned(): void {
+  /** Calls the function. @throws the error of the function; the reason of the signal after the time limit */
+  async run(reconcile: Reconcile): Promise<ReconcileResult> {
     const { work, log, clock } = this.#parts;
-    const signal = this.#controller?.signal;
-    if (signal?.aborted && !work.aborted) throw signal.reason;
-    if (log) this.log.debug({ durationMs: Math.round(clock.now() - this.#startMs) }, 'reconciled');
-  }
-
-  /** Ends the time limit, and the signal: the parent outlives the reconciliation, and would keep the signal. */
-  end(): void {
-    this.#isOver = true;
-    this.#cancelLimit?.();
-    this.#controller?.[Symbol.dispose]();
+    try {
+      const result = await reconcile(this.#key, this);
+      const signal = this.#controller?.signal;
+      if (signal?.aborted && !work.aborted) throw signal.reason;
+      if (log) this.log.debug({ durationMs: Math.round(clock.now() - this.#startMs) }, 'reconciled');
+      return result;
+    } finally {
+      this.#isOver = true;
+      this.#cancelLimit?.();
+      // The parent outlives the reconciliation, and would keep the signal.
+      this.#controller?.[Symbol.dispose]();
+    }
   }
 
   /** Returns a promise that resolves when the caches have the writes; undefined without a write. */
@@ -103,9 +108,8 @@ export class Reconciliation implements ReconcileContext {
   }
 
   #linked(): LinkedController {
-    if (this.#controller) return this.#controller;
-    this.#controller = new LinkedController(this.#parts.work);
-    if (this.#isOver) this.#controller[Symbol.dispose]();
-    return this.#controller;
+    const linked = (this.#controller ??= new LinkedController(this.#parts.work));
+    if (this.#isOver) linked[Symbol.dispose]();
+    return linked;
   }
 }

@@ -191,7 +191,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     return item;
   }
 
-  /** @internal Does the same, but returns undefined after an abort. */
+  /** @internal Returns the next item, as `get`; undefined also after an abort. */
   async next(signal: AbortSignal | undefined): Promise<T | undefined> {
     for (;;) {
       const item = this.poll(signal);

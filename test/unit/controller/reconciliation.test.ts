@@ -4,6 +4,7 @@ import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
 import { Reconciliation } from '../../../src/controller/reconciliation.ts';
 import type { ReconciliationParts } from '../../../src/controller/reconciliation.ts';
+import type { KubeloomError } from '../../../src/base/errors.ts';
 import { ObjectClient } from '../../../src/controller/object-client.ts';
 import type { InformersMap } from '../../../src/informer/map/informers-map.ts';
 import { Fence, fenceMemoryOf } from '../../../src/shared/fence.ts';
@@ -54,13 +55,13 @@ describe('the signal of a reconciliation', () => {
     assert.equal(reconciliation.signal, signal);
   });
 
-  test('is aborted when it is first read after the signal of the controller, which is no failure', () => {
+  test('is aborted when it is first read after the signal of the controller, which is no failure', async () => {
     const { reconciliation, stop } = new Scene();
-    stop.abort('stop');
-    reconciliation.returned();
-    const { signal } = reconciliation;
-    assert.deepEqual([signal.aborted, signal.reason], [true, 'stop']);
-    reconciliation.returned();
+    await reconciliation.run((_key, context) => {
+      stop.abort('stop');
+      const { signal } = context;
+      assert.deepEqual([signal.aborted, signal.reason], [true, 'stop']);
+    });
   });
 
   test('is aborted when it is first read while the signal of the controller is being aborted', () => {
@@ -84,31 +85,38 @@ describe('the signal of a reconciliation', () => {
     assert.deepEqual([after?.signal.aborted, after?.signal.reason], [true, over]);
   });
 
-  test('C314 is aborted by the time limit, whether it was read before or not', () => {
+  test('C314 is aborted by the time limit, whether it was read before or not', async () => {
     for (const isReadBefore of [true, false]) {
       const { reconciliation, clock } = new Scene({ timeoutMs: 1000 });
-      const signal = isReadBefore ? reconciliation.signal : undefined;
-      clock.advance(1000);
-      assert.throws(() => reconciliation.returned(), late);
-      assert.equal(reconciliation.signal.aborted, true);
-      assert.equal((reconciliation.signal.reason as { code?: string }).code, late.code);
-      assert.equal(reconciliation.signal, signal ?? reconciliation.signal);
+      const before = isReadBefore ? reconciliation.signal : undefined;
+      await assert.rejects(
+        reconciliation.run(() => clock.advance(1000)),
+        late,
+      );
+      const { signal } = reconciliation;
+      assert.deepEqual([signal.aborted, (signal.reason as KubeloomError).code], [true, late.code]);
+      assert.equal(signal, before ?? signal);
     }
   });
 
-  test('listens to the signal of the controller from the first read to the end of the reconciliation', () => {
-    const scene = new Scene();
-    assert.equal(scene.listeners, 0);
-    void scene.reconciliation.signal;
-    void scene.reconciliation.signal;
-    assert.equal(scene.listeners, 1);
-    scene.reconciliation.end();
-    assert.equal(scene.listeners, 0);
+  test('listens to the signal of the controller from the first read to the end of the function', async () => {
+    for (const failure of [undefined, new Error('failed')]) {
+      const scene = new Scene();
+      const running = scene.reconciliation.run((_key, context) => {
+        assert.equal(scene.listeners, 0);
+        void context.signal;
+        void context.signal;
+        assert.equal(scene.listeners, 1);
+        if (failure) throw failure;
+      });
+      await (failure ? assert.rejects(running, failure) : running);
+      assert.equal(scene.listeners, 0);
+    }
   });
 
-  test('does not listen when it is first read after the end, and still answers for the controller', () => {
+  test('does not listen when it is first read after the end, and still answers for the controller', async () => {
     const scene = new Scene();
-    scene.reconciliation.end();
+    await scene.reconciliation.run(() => undefined);
     const { signal } = scene.reconciliation;
     assert.equal(scene.listeners, 0);
     assert.equal(signal.aborted, false);
@@ -116,10 +124,10 @@ describe('the signal of a reconciliation', () => {
     assert.equal(signal.aborted, true);
   });
 
-  test('is not aborted by the time limit after the end', () => {
+  test('is not aborted by the time limit after the end', async () => {
     const { reconciliation, clock } = new Scene({ timeoutMs: 1000 });
-    reconciliation.end();
-    clock.advance(1000);
+    await reconciliation.run(() => undefined);
+    assert.equal(clock.pending, 0);
     assert.equal(reconciliation.signal.aborted, false);
   });
 });
@@ -151,17 +159,18 @@ describe('the context of a reconciliation', () => {
       assert.equal(Reflect.get(copy, name), value, name);
   });
 
-  test('has a log whose lines carry the id, also the line of the manager', () => {
+  test('has a log whose lines carry the id, also the line of the manager', async () => {
     const { reconciliation, log, clock } = new Scene();
     const { reconcileID } = reconciliation;
     assert.match(reconcileID, /^[\da-f-]{36}$/);
-    reconciliation.log.info({ step: 1 }, 'mine');
-    clock.advance(7);
-    reconciliation.returned();
+    await reconciliation.run((key, context) => {
+      context.log.info({ step: key }, 'mine');
+      clock.advance(7);
+    });
     assert.deepEqual(log.lines, ['info mine', 'debug reconciled']);
     const common = { controller: 'web', key: 'default/a', reconcileID };
     assert.deepEqual(log.fields, [
-      { ...common, step: 1 },
+      { ...common, step: 'default/a' },
       { ...common, durationMs: 7 },
     ]);
   });
