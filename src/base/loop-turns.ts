@@ -22,20 +22,20 @@ export class LoopTurns {
   /** Returns undefined while a step may follow at once; else a promise that resolves after a turn of the event loop. */
   next(): Promise<void> | undefined {
     if (this.#turn) return this.#turn;
-    if (this.#steps === 0) this.#startMs = this.#clock.now();
+    if (this.#steps === 0) this.waited();
     if (this.#steps++ < STEPS_MAX && this.#clock.now() - this.#startMs < SLICE_MS) return undefined;
     this.#turn = new Promise((resolve) => {
       realTimers.setImmediate(() => {
-        this.waited();
+        this.#steps = 0;
+        this.#turn = undefined;
         resolve();
       });
     });
     return this.#turn;
   }
 
-  /** Says that the loop has waited: the count of steps begins again. */
+  /** Says that the loop has waited. The steps still count: loops that wait for each other wait without a turn. */
   waited(): void {
-    this.#steps = 0;
-    this.#turn = undefined;
+    this.#startMs = this.#clock.now();
   }
 }

@@ -5,6 +5,7 @@ import { SharedCache } from '../thread/main/shared-cache.ts';
 import type { InformerHandle } from '../informer/map/informer-handle.ts';
 import type { KubeObject } from '../index.ts';
 import type { Shareable } from '../informer/shareable.ts';
+import type { ReconcileContext } from './controller-options.ts';
 import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 
 export class ControllerThreads {
@@ -35,9 +36,8 @@ export class ControllerThreads {
     return this.#pool.threads;
   }
 
-  reconcile(key: string, signal: AbortSignal | undefined, reconcileID: string): Promise<ReconcileResult> {
-    return this.#pool.reconcile(key, { ...(signal && { signal }), reconcileID });
-  }
+  readonly reconcile = (key: string, { signal, reconcileID }: ReconcileContext): Promise<ReconcileResult> =>
+    this.#pool.reconcile(key, { signal, reconcileID });
 
   /** Ends the threads when their reconciliations have ended. */
   async close(): Promise<void> {

@@ -1,10 +1,11 @@
 /** A controller of a manager: fills the caches, then turns changes into keys and reconciles them. */
 import type { Clock } from '../base/clock.ts';
+import { loggerWith } from '../base/logger.ts';
 import type { Logger } from '../base/logger.ts';
-import { KubeloomError, assert } from '../base/errors.ts';
+import { KubeloomError, assert, firstLineOf } from '../base/errors.ts';
 import { callback, invalidOption, checkOptions } from '../base/option-checks.ts';
+import { escapeControls } from '../base/printable.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
-import { LinkedController } from '../shared/fence.ts';
 import type { ShardFilter } from '../kube/shard-filter.ts';
 import { PriorityQueue } from '../workqueue/priority-queue.ts';
 import type { QueueFailure } from '../workqueue/rate-limiting-queue.ts';
@@ -17,7 +18,6 @@ import type { ReconcileResult } from '../workqueue/reconcile-result.ts';
 import { awaitedResource } from './awaited-resource.ts';
 import { ControllerThreads } from './controller-threads.ts';
 import type { ObjectClient } from './object-client.ts';
-import { OwnWrites } from './own-writes.ts';
 import { OWNS_CHECKS, WATCH_CHECKS } from './controller-options.ts';
 import type {
   ControllerBuilder,
@@ -28,9 +28,17 @@ import type {
   WatchOptions,
 } from './controller-options.ts';
 import type { Predicate } from './predicates.ts';
-import { ReconcileLog } from './reconcile-log.ts';
-import type { LoggedReconciliation } from './reconcile-log.ts';
-import { controllerKeys, feed, keysOfPartition, mappedKeys, ownerKeys, queueingHandler } from './queueing.ts';
+import { Reconciliation } from './reconciliation.ts';
+import type { ReconciliationParts } from './reconciliation.ts';
+import {
+  controllerKeys,
+  feed,
+  keysOfPartition,
+  mappedKeys,
+  ownerKeys,
+  ownKey,
+  queueingHandler,
+} from './queueing.ts';
 import type { KeysOf, Stream } from './queueing.ts';
 
 /** A kind whose changes queue keys. Only the caller of the builder knows the types of the objects. */
@@ -56,13 +64,6 @@ export interface ControllerParts {
 }
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
-
-interface Signals {
-  /** Aborted when the controller takes no further keys. */
-  readonly stop: AbortSignal;
-  /** Aborted when the reconciliations must end. */
-  readonly work: AbortSignal;
-}
 
 /** The figures of a work queue, for `settled` of kubeloom/testing. */
 export interface QueueFigures {
@@ -95,9 +96,9 @@ export class ManagedController implements ControllerBuilder {
   #hasReportedForeign = false;
   /** The filled caches, even if the caches of other kinds are not filled yet. */
   readonly #handles: InformerHandle<KubeObject>[] = [];
-  readonly #log: ReconcileLog;
-  /** Waits for the writes of reconciliations that have just ended. */
-  readonly #catchingUp: Map<string, Promise<void>> = new Map();
+  /** undefined: the manager writes no line. */
+  readonly #log: Logger | undefined;
+  readonly #inProgress: Map<string, Reconciliation> = new Map();
   /** Undefined until the keys of the initial lists are in the queue. */
   #queue: QueueFigures | undefined;
 
@@ -106,21 +107,13 @@ export class ManagedController implements ControllerBuilder {
     this.needsLeadership = options.needsLeadership ?? true;
     this.#options = options;
     this.#parts = parts;
-    this.#log = new ReconcileLog(name, parts.log, parts.clock);
-    this.#sources = [
-      {
-        kind,
-        predicate: options.predicate,
-        keysFor:
-          () =>
-          ({ key }) => [key],
-      },
-    ];
+    this.#log = parts.log && loggerWith(parts.log, { controller: name });
+    this.#sources = [{ kind, predicate: options.predicate, keysFor: () => ownKey }];
   }
 
   /** Keys that are being reconciled. */
   get inWork(): readonly string[] {
-    return this.#log.keys;
+    return [...this.#inProgress.keys()];
   }
 
   /** The figures of the work queue. Before the controller runs they report waiting keys. */
@@ -213,8 +206,11 @@ export class ManagedController implements ControllerBuilder {
   async run(signal: AbortSignal, workSignal: AbortSignal = signal, fence?: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter } = this.#options;
-    const threads = this.#startThreads();
-    this.#log.controller('starting controller', { workers: threads?.threads ?? concurrency });
+    const { reconcile: work } = this.#state;
+    const threads =
+      work instanceof URL ? new ControllerThreads(work, this.handles, this.#options.concurrency) : undefined;
+    const count = threads?.threads ?? concurrency;
+    this.#log?.info({ workers: count }, 'starting controller');
     const limited = rateLimiter ? { rateLimiter } : {};
     const queue = new PriorityQueue<string>({ name: this.name, clock, ...limited });
     const { draining } = this.#parts;
@@ -225,15 +221,22 @@ export class ManagedController implements ControllerBuilder {
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
       const hold = (key: string): Promise<void> | undefined => {
-        this.#log.end(key);
-        return this.#caughtUp(key);
+        const reconciliation = this.#inProgress.get(key);
+        this.#inProgress.delete(key);
+        return reconciliation?.writesArrived();
       };
       const options = { signal, clock, hold, ...this.#reports() };
-      const client = fence ? this.#parts.client.until(fence) : this.#parts.client;
-      const signals = { stop: signal, work: workSignal };
-      const reconcile = (key: string): Promise<ReconcileResult> =>
-        this.#reconcile(key, signals, client, threads);
-      const count = threads?.threads ?? concurrency;
+      const parts: ReconciliationParts = {
+        ...this.#parts,
+        client: fence ? this.#parts.client.until(fence) : this.#parts.client,
+        controller: this.name,
+        handles: this.#handles,
+        timeoutMs: this.#options.timeoutMs,
+        stop: signal,
+        work: workSignal,
+      };
+      const call = threads?.reconcile ?? (work as Reconcile);
+      const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcile(key, call, parts);
       await Promise.all([
         runWorkers(queue, count, reconcile, options),
         ...this.#streams.map((stream) => feed(stream, this.#own.resource, queue, signal)),
@@ -256,7 +259,7 @@ export class ManagedController implements ControllerBuilder {
       queue.shutDown();
       draining.delete(queue);
       if (signal.aborted) shutDownIdle(draining);
-      this.#log.controller('controller has stopped');
+      this.#log?.info('controller has stopped');
       await threads?.close();
       await Promise.all(
         registrations.map(({ handle, registration }) => handle.removeEventHandler(registration)),
@@ -310,78 +313,26 @@ export class ManagedController implements ControllerBuilder {
     throw new KubeloomError('ERR_KUBELOOM_PARTITION', message);
   }
 
-  #startThreads(): ControllerThreads | undefined {
-    const { reconcile } = this.#state;
-    if (!(reconcile instanceof URL)) return undefined;
-    return new ControllerThreads(reconcile, this.handles, this.#options.concurrency);
-  }
-
-  async #reconcile(
-    key: string,
-    signals: Signals,
-    client: ObjectClient,
-    threads: ControllerThreads | undefined,
-  ): Promise<ReconcileResult> {
-    const begun = this.#log.begin(key);
-    using limited = new LinkedController(signals.work);
-    const { signal } = limited;
-    const cancel = this.#limit(limited);
-    try {
-      const result = await (threads
-        ? threads.reconcile(key, signal, begun.reconcileID)
-        : this.#reconcileHere(key, { ...signals, work: signal }, client, begun));
-      if (signal.aborted && !signals.work.aborted) throw signal.reason;
-      this.#log.succeeded(begun);
-      return result;
-    } finally {
-      cancel();
-    }
+  #reconcile(key: string, call: Reconcile, parts: ReconciliationParts): Promise<ReconcileResult> {
+    const reconciliation = new Reconciliation(key, parts);
+    this.#inProgress.set(key, reconciliation);
+    return reconciliation.run(call);
   }
 
   /** Returns the listener of the workers; without log and `onError`, the workers emit process warnings. */
   #reports(): Pick<ControllerOptions<KubeObject>, 'onError'> {
     const { onError } = this.#options;
-    if (!onError && !this.#parts.log) return {};
+    const log = this.#log;
+    if (!log) return onError ? { onError } : {};
     return {
       onError: (error, key, retries) => {
-        this.#log.failed(error, key, retries);
+        const own = this.#inProgress.get(key)?.log ?? loggerWith(log, { key });
+        const code = error instanceof KubeloomError ? { code: error.code } : {};
+        const message = `reconciling failed: ${escapeControls(firstLineOf(error))}`;
+        own.error({ retries, ...code, err: error }, message);
         return onError?.(error, key, retries);
       },
     };
-  }
-
-  /** Aborts a reconciliation after the time limit; it counts as failed when it ends. */
-  #limit(reconciliation: LinkedController): () => void {
-    const { timeoutMs } = this.#options;
-    if (timeoutMs === undefined) return () => undefined;
-    return this.#parts.clock.schedule(timeoutMs, () => {
-      const message = `the reconciliation has not ended within ${timeoutMs} ms (timeoutMs)`;
-      reconciliation.abort(new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message));
-    });
-  }
-
-  async #reconcileHere(
-    key: string,
-    { stop, work }: Signals,
-    all: ObjectClient,
-    { reconcileID, log }: LoggedReconciliation,
-  ): Promise<ReconcileResult> {
-    const { reconcile } = this.#state;
-    assert(typeof reconcile === 'function', 'a controller runs after its start');
-    const writes = new OwnWrites(all, this.#handles, this.#parts.clock);
-    try {
-      const { cache } = this.#parts;
-      return await reconcile(key, { cache, client: writes.client, signal: work, reconcileID, log });
-    } finally {
-      if (!writes.isEmpty) this.#catchingUp.set(key, writes.arrived(stop));
-    }
-  }
-
-  /** Returns the end of the wait for the writes of the last reconciliation of a key. */
-  #caughtUp(key: string): Promise<void> | undefined {
-    const caughtUp = this.#catchingUp.get(key);
-    this.#catchingUp.delete(key);
-    return caughtUp;
   }
 
   #watch<T>(kind: KindLike, { predicate }: WatchOptions<T>, keysFor: Source['keysFor']): this {

@@ -12,6 +12,9 @@ import type { ObjectChange, Predicate } from './predicates.ts';
 /** Returns the keys to reconcile because of a state of an object. */
 export type KeysOf<T> = (object: Borrowed<T>) => readonly string[];
 
+/** Returns the key of the object, for the kind of the controller. */
+export const ownKey: KeysOf<unknown> = ({ key }) => [key];
+
 /** Priority of objects that have not changed: the initial list, resyncs, objects that a relist found again. */
 export const LOW_PRIORITY = -100;
 
@@ -38,10 +41,14 @@ export function queueingHandler<T>(
     };
     if (!attempt(() => answerOf(predicate(change)), true)) return;
     const states = change.type === 'update' ? [change.previous, change.object] : [change.object];
-    const keys = new Set(states.flatMap((state) => attempt(() => keysOf(state), [])));
-    const priority = isOld(change) ? LOW_PRIORITY : 0;
+    // Both states of an update have the same own key.
+    const keys =
+      keysOf === ownKey
+        ? ownKey(change.object)
+        : new Set(states.flatMap((state) => attempt(() => keysOf(state), [])));
+    const options = { priority: isOld(change) ? LOW_PRIORITY : 0 };
     // One change may affect every object, and the arguments of a call are limited.
-    for (const key of keys) queue.addWithOptions({ priority }, key);
+    for (const key of keys) queue.addWithOptions(options, key);
     if (faults.length > 0) throw faults[0];
   };
   return {

@@ -58,7 +58,7 @@ export interface ItemReconciler<T> {
   reconcile(item: T, options?: SignalOptions): Promise<ReconcileResult>;
 }
 
-const aQueue = having('a RateLimitingQueue', 'get', 'done', 'addRateLimited', 'forget');
+const aQueue = having('a RateLimitingQueue', 'poll', 'done', 'addRateLimited', 'forget');
 
 const aPool = having('a pool with reconcile()', 'reconcile');
 
@@ -123,7 +123,7 @@ async function work<T>(
   const { signal, clock = realClock, hold } = options;
   const holds = new Set<Promise<void>>();
   for (;;) {
-    const item = await next(queue, signal);
+    const item = queue.poll(signal) ?? (await queue.next(signal));
     if (item === undefined) return void (await Promise.all(holds));
     metrics?.began();
     const startMs = clock.now();
@@ -183,16 +183,6 @@ async function reconcilePublished<T>(
     return await message.run();
   } catch (error) {
     return failed(queue, item, inspectable(error), options);
-  }
-}
-
-/** Returns the next item; undefined also after an abort, which is no failure. */
-async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
-  try {
-    return await queue.get(signal ? { signal } : {});
-  } catch (error) {
-    if (signal?.aborted) return undefined;
-    throw error;
   }
 }
 

@@ -186,18 +186,32 @@ export class WorkQueue<T> implements AsyncIterable<T> {
    */
   async get(options?: SignalOptions): Promise<T | undefined> {
     const signal = signalOf('get()', options);
+    const item = this.poll(signal) ?? (await this.next(signal));
+    if (item === undefined) signal?.throwIfAborted();
+    return item;
+  }
+
+  /** @internal Returns the next item, as `get`; undefined also after an abort. */
+  async next(signal: AbortSignal | undefined): Promise<T | undefined> {
     for (;;) {
-      if (signal?.aborted) this.#giveUp(signal);
-      const turn = this.#order.length > 0 ? this.#turns.next() : undefined;
-      if (turn) {
-        await turn;
-        continue;
+      const item = this.poll(signal);
+      if (item !== undefined) return item;
+      if (signal?.aborted) break;
+      if (this.#order.length > 0) await this.#turns.next();
+      else if (this.#state !== 'open') break;
+      else {
+        await this.#change(signal);
+        this.#turns.waited();
       }
-      if (this.#order.length > 0) return this.#take();
-      if (this.#state !== 'open') return undefined;
-      await this.#change(signal);
-      this.#turns.waited();
     }
+    // An item may have woken this getter: it is for another getter.
+    if (this.#order.length > 0) this.#wakeOne();
+    return undefined;
+  }
+
+  /** @internal Returns the next item; undefined if `next` must wait. */
+  poll(signal: AbortSignal | undefined): T | undefined {
+    return this.#order.length > 0 && !signal?.aborted && !this.#turns.next() ? this.#take() : undefined;
   }
 
   /** Ends the work on the item, successful or not. If the item was added meanwhile it waits again. */
@@ -277,12 +291,6 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   #wakeOne(): void {
     const [first] = this.#getters;
     first?.();
-  }
-
-  /** Rejects a getter. If an item woke it, another getter is woken for that item. */
-  #giveUp(signal: AbortSignal): never {
-    if (this.#order.length > 0) this.#wakeOne();
-    throw signal.reason;
   }
 
   #isDrained(): boolean {

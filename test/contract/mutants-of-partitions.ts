@@ -57,8 +57,10 @@ export const PARTITION_MUTANTS: readonly Mutant[] = inFiles({
   'src/controller/managed-controller.ts': {
     C303: ['if (!isKnownAs(own, false) || !isKnownAs(kind, true)) return;', 'return;'],
     C231: ['if (isIdle) for', 'for'],
-    C314: ['if (signal.aborted && !signals.work.aborted)', 'if (false)'],
-    C315: ['if (!writes.isEmpty)', 'if (false)'],
+  },
+  'src/controller/reconciliation.ts': {
+    C314: ['if (signal?.aborted && !work.aborted)', 'if (false)'],
+    C315: ['this.#writes?.isEmpty === false', 'false'],
   },
   'src/partitions/partitioned-manager.ts': { C229: ['await caches.current(set.handles);', ''] },
   'src/partitions/partition-caches.ts': {

@@ -89,8 +89,8 @@ export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
     C285: ['return keys.filter((key) => isKeyOf(owner, key));', 'return keys;'],
   },
   'src/controller/awaited-resource.ts': { C286: ['FINAL.has(error.code)', 'true'] },
-  'src/controller/managed-controller.ts': {
-    C287: ['this.#catchingUp.set(key, writes.arrived(stop));', 'await writes.arrived(stop);'],
+  'src/controller/reconciliation.ts': {
+    C287: ['this.#isOver = true;', 'this.#isOver = true; await this.writesArrived();'],
   },
   'src/workqueue/time-heap.ts': { C151: ['Math.min(atMs, known.atMs)', 'atMs'] },
   'src/workqueue/priority-queue.ts': {

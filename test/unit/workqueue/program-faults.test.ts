@@ -224,6 +224,33 @@ describe('the event loop has its turns', () => {
     assert.ok(calls > 2 && calls < 1000, String(calls));
   });
 
+  test('C282 while workers wait for the items that the others add', async () => {
+    const queue = new RateLimitingQueue<string>({ clock: new FakeClock() });
+    let calls = 0;
+    const stop = new AbortController();
+    setImmediate(() => stop.abort());
+    queue.add('a');
+    const reconcile = (item: string): void => {
+      if (calls++ < 100_000) queue.add(item === 'a' ? 'b' : 'a');
+    };
+    await runWorkers(queue, 4, reconcile, { signal: stop.signal });
+    assert.ok(calls > 2 && calls < 1000, String(calls));
+  });
+
+  test('C282 after each item that took long', async () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ clock });
+    for (const item of ['a', 'b', 'c']) queue.add(item);
+    const seen: string[] = [];
+    setImmediate(() => queue.shutDown());
+    const reconcile = (item: string): void => {
+      seen.push(queue.isShuttingDown ? 'late' : item);
+      clock.advance(10);
+    };
+    await runWorkers(queue, 1, reconcile);
+    assert.deepEqual(seen, ['a', 'late', 'late']);
+  });
+
   test('C282 in a loop over the items of a queue that fills itself', async () => {
     const queue = new WorkQueue<string>({ clock: new FakeClock() });
     setImmediate(() => queue.shutDown());

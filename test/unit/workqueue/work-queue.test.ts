@@ -99,6 +99,20 @@ describe('a work queue', () => {
     assert.equal(await second, 1);
   });
 
+  test('returns an item that comes after a long wait without a turn of the event loop', async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue<string>({ clock });
+    queue.add('a');
+    await queue.get();
+    const second = queue.get();
+    clock.advance(60_000);
+    let isReturned = false;
+    void second.then(() => (isReturned = true));
+    const found = turn().then(() => isReturned);
+    queue.add('b');
+    assert.equal(await found, true);
+  });
+
   test('does not keep returned items', async () => {
     const queue = new WorkQueue<object>();
     queue.add({});

@@ -77,6 +77,22 @@ describe('running workers', () => {
     assert.equal(most, 3);
   });
 
+  test('takes the items of a queue with work at once, and waits only for the event loop and for more items', async () => {
+    let waits = 0;
+    class Counted extends RateLimitingQueue<string> {
+      override next(signal: AbortSignal | undefined): Promise<string | undefined> {
+        waits++;
+        return super.next(signal);
+      }
+    }
+    const queue = new Counted({ clock: new FakeClock() });
+    for (let item = 0; item < 20; item++) queue.add(String(item));
+    queue.shutDown();
+    let calls = 0;
+    await runWorkers(queue, 1, () => void calls++);
+    assert.deepEqual([calls, waits], [20, 1]);
+  });
+
   test('C189 warns of an item that failed without its control characters, when nothing else listens', async (context) => {
     const scene = new Scene('a\u001b[2J');
     const warned = processWarnings(context);
