@@ -34,55 +34,16 @@ const MARKER: string = randomUUID();
 const MARKER_TOKEN: Buffer = Buffer.from(JSON.stringify(MARKER));
 const scratch: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + MARKER_TOKEN.length);
 
-/** A part of a text, parsed when it is read. */
-class CutValue {
-  #text: string;
-  #value: unknown;
-  readonly #malformed: () => Error;
-
-  constructor(text: string, malformed: () => Error) {
-    this.#text = text;
-    this.#malformed = malformed;
-  }
-
-  get(): unknown {
-    if (this.#value !== undefined) return this.#value;
-    const value = parseJson(this.#text);
-    if (value === undefined) throw this.#malformed();
-    this.#text = '';
-    this.#value = value;
-    return value;
-  }
-}
-
-/** Lets a class have the fields of another object: a constructor that returns an object hands it to the subclass. */
-const Returned = function (object: object): object {
-  return object;
-} as unknown as new (object: object) => object;
-
 /**
- * Keeps the cut value of a metadata object in a private field, which no caller sees: not equality, clones, spread nor a
- * debugger's list of keys.
+ * A hidden member of metadata: the function that reads managedFields. It is a member, because the accessor may be called on a
+ * proxy, which has no private field. V8 keeps an accessor's functions in old space, with what they hold, so all objects share
+ * one accessor.
  */
-class WithCutValue extends Returned {
-  readonly #cut: CutValue;
+const READ = Symbol('managedFields');
 
-  constructor(metadata: object, cut: CutValue) {
-    super(metadata);
-    this.#cut = cut;
-  }
-
-  /** @param object the metadata, or an object that inherits from it */
-  static of(object: object): CutValue | undefined {
-    for (let at: object | null = object; at !== null; at = Object.getPrototypeOf(at) as object | null)
-      if (#cut in at) return at.#cut;
-    return undefined;
-  }
-}
-
-const ACCESSOR: PropertyDescriptor & ThisType<object> = {
+const ACCESSOR: PropertyDescriptor & ThisType<{ readonly [READ]?: () => unknown }> = {
   get() {
-    return WithCutValue.of(this)?.get();
+    return this[READ]?.();
   },
   set(value: unknown) {
     Object.defineProperty(this, 'managedFields', {
@@ -95,6 +56,19 @@ const ACCESSOR: PropertyDescriptor & ThisType<object> = {
   enumerable: true,
   configurable: true,
 };
+
+/** Returns a function that parses the text once. */
+function parsedOnce(text: string, malformed: () => Error): () => unknown {
+  let unread = text;
+  let value: unknown;
+  return () => {
+    if (value !== undefined) return value;
+    value = parseJson(unread);
+    if (value === undefined) throw malformed();
+    unread = '';
+    return value;
+  };
+}
 
 /** `console.log` prints the value in place of `[Getter/Setter]`. */
 const INSPECT: PropertyDescriptor & ThisType<object> = {
@@ -128,10 +102,9 @@ function parseAround(bytes: Buffer, start: number, end: number, cut: Span, malfo
   const metadata = isRecord(object) ? object['metadata'] : undefined;
   if (!isRecord(metadata) || metadata['managedFields'] !== MARKER) return undefined;
   const text = bytes.toString('utf8', cut.start, cut.end);
-  // The same object as `metadata`.
-  const marked = new WithCutValue(metadata, new CutValue(text, malformed));
-  Object.defineProperty(marked, 'managedFields', ACCESSOR);
-  Object.defineProperty(marked, inspect.custom, INSPECT);
+  Object.defineProperty(metadata, READ, { value: parsedOnce(text, malformed) });
+  Object.defineProperty(metadata, 'managedFields', ACCESSOR);
+  Object.defineProperty(metadata, inspect.custom, INSPECT);
   return object;
 }
 

@@ -166,9 +166,7 @@ export class EntryOwner implements EntryStorage {
   #decodeCut(entry: Entry): unknown {
     const { bytes, start, length, decoder } = this.#decodable(entry);
     if (decoder) return this.decodeFresh(entry);
-    // The object may outlive the entry.
-    const { facts, resourceVersion } = entry;
-    const malformed = (): KubeloomError => malformedError({ key: facts.key, resourceVersion });
+    const malformed = malformedLater(entry);
     return this.#checked(
       entry,
       this.#parse(entry, () => parseObject(bytes, start, start + length, malformed)),
@@ -342,6 +340,11 @@ function malformedError({ key, resourceVersion }: Pick<Entry, 'key' | 'resourceV
     'ERR_KUBELOOM_MALFORMED_OBJECT',
     `${key}@${resourceVersion} is not the JSON of an object; entry.bytes() returns the received bytes`,
   );
+}
+
+/** Returns a function that holds no bytes: the object, which has it, may outlive them. */
+function malformedLater({ key, resourceVersion }: Entry): () => KubeloomError {
+  return () => malformedError({ key, resourceVersion });
 }
 
 /** Returns the member of metadata that has another value than the entry, with both values; '' if there is none. */
