@@ -35,8 +35,8 @@ export class Callbacks<T> {
   }
 
   /** Delivers an object, which is read only if there is a callback. */
-  deliver(verb: ObjectVerb, delivered: { readonly object: T }): void {
-    if (this.#byVerb[verb].length > 0) this.#call(verb, delivered.object);
+  deliver(verb: ObjectVerb, delivered: { readonly deliver: () => T }): void {
+    if (this.#byVerb[verb].length > 0) this.#call(verb, delivered.deliver());
   }
 
   connect(): void {

@@ -2,6 +2,7 @@
  * client-node's ListWatch on a SharedIndexInformer: the same constructor, methods and events. The differences are in
  * docs/migrating-from-client-node.md, and a test compares both on the same server.
  */
+import * as clientNode from '@kubernetes/client-node';
 import type {
   ADD,
   CHANGE,
@@ -20,8 +21,9 @@ import type {
 } from '@kubernetes/client-node';
 import { anything, flag, having, text, checkOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
-import { KubeloomError, SharedIndexInformer } from '../index.ts';
-import { toModel } from '../kube/model/converter.ts';
+import { SharedIndexInformer } from '../index.ts';
+import { LazyModels } from '../kube/model/lazy-models.ts';
+import { ModelClasses } from '../kube/model/model-classes.ts';
 import type { CachedObject, InformerOptions, Wire } from '../index.ts';
 import { Callbacks } from './callbacks.ts';
 import { DeliveredObjects } from './delivered-objects.ts';
@@ -31,6 +33,8 @@ import { parseWatchPath } from './watch-path.ts';
 
 /** Options in addition to client-node's arguments. */
 export type ListWatchOptions = Pick<InformerOptions<unknown>, 'threads' | 'backoff' | 'list' | 'clock'>;
+
+const MODELS = new LazyModels(new ModelClasses(clientNode));
 
 /** The informer checks the values. */
 const CHECKS: OptionChecks<ListWatchOptions> = {
@@ -177,14 +181,10 @@ function both(ofPath: string | undefined, given: string | undefined): string {
   return [ofPath, given].filter(Boolean).join(',');
 }
 
+/** Returns the model, or JSON when the installed client-node is older than the resource. */
 function modelOf<T>(entry: CachedObject<Wire<T>>): T {
-  try {
-    return toModel<T>(entry.copy() as Wire<T>, { onUnknownField: 'ignore' });
-  } catch (error) {
-    // The installed client-node is older than the resource.
-    if (error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_NO_MODEL') return copyOf(entry);
-    throw error;
-  }
+  const object: unknown = entry.copy();
+  return (MODELS.of(object as object) ?? object) as T;
 }
 
 /** Custom resources have no model: their API methods return and take the JSON of the wire. */

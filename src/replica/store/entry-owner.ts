@@ -145,7 +145,7 @@ export class EntryOwner implements EntryStorage {
   decode(entry: Entry): unknown {
     const { guard } = this.#options;
     // The guard sees the whole tree.
-    const object = guard ? this.decodeFresh(entry) : this.#decodeCut(entry);
+    const object = guard ? this.#decodeWhole(entry) : this.decodeFresh(entry);
     this.decodedCache.misses++;
     guard?.(object, entry.key);
     // Set before the cache is asked, because the cache evicts at once an object that does not fit.
@@ -154,22 +154,22 @@ export class EntryOwner implements EntryStorage {
     return object;
   }
 
+  /** Returns a private object, whose managedFields are parsed when they are read. */
   decodeFresh(entry: Entry): unknown {
-    const object = this.#decodable(entry);
-    return this.#checked(
-      entry,
-      this.#parse(entry, () => decoded(object)),
-    );
-  }
-
-  /** Returns the object, whose managedFields are parsed when they are read. */
-  #decodeCut(entry: Entry): unknown {
     const { bytes, start, length, decoder } = this.#decodable(entry);
-    if (decoder) return this.decodeFresh(entry);
+    if (decoder) return this.#decodeWhole(entry);
     const malformed = malformedLater(entry);
     return this.#checked(
       entry,
       this.#parse(entry, () => parseObject(bytes, start, start + length, malformed)),
+    );
+  }
+
+  #decodeWhole(entry: Entry): unknown {
+    const object = this.#decodable(entry);
+    return this.#checked(
+      entry,
+      this.#parse(entry, () => decoded(object)),
     );
   }
 
@@ -348,7 +348,7 @@ function malformedLater({ key, resourceVersion }: Entry): () => KubeloomError {
 }
 
 /** Returns the member of metadata that has another value than the entry, with both values; '' if there is none. */
-function secondValue(entry: Entry, { labels, ...metadata }: Fields): string {
+function secondValue(entry: Entry, metadata: Fields): string {
   for (const member of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
     const value = metadata[member];
     const isSame =
@@ -357,6 +357,7 @@ function secondValue(entry: Entry, { labels, ...metadata }: Fields): string {
         : isSameText(value, entry[member]);
     if (!isSame) return `${member}, ${identityText({ entry: entry[member], object: value })}`;
   }
+  const { labels } = metadata;
   return isRecord(labels) && !hasLabels(labels, entry.labels) ? 'labels' : '';
 }
 

@@ -73,7 +73,7 @@ test('a callback that rejects is reported as one that throws, and a callback for
     return Promise.reject(new Error('of the listener'));
   });
   const warning = once(process, 'warning');
-  callbacks.deliver('add', { object: {} });
+  callbacks.deliver('add', { deliver: () => ({}) });
   const [{ message }] = (await warning) as [Error];
   assert.deepEqual(seen, [['ERR_KUBELOOM_HANDLER', "a callback for 'add' threw: of the callback"]]);
   assert.equal(message, 'of the listener');

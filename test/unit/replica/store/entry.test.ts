@@ -190,6 +190,18 @@ describe('reading an entry', () => {
     assert.deepEqual(objectFirst.metadata, expected);
   });
 
+  test('C330 object and copy() parse managedFields when they are read, and not for the check of the identity', () => {
+    const spec = { ...WEB_0, managedFields: [{ manager: 'm', long: 'x'.repeat(4000) }] };
+    const damaged = jsonOf(spec).toString().replace('"manager":"m"', '"manager" "m"');
+    const entry = newEntry(newOwner(), spec, { bytes: Buffer.from(damaged) });
+    entry.addReference();
+    for (const object of [entry.object, entry.copy()]) {
+      const { metadata } = object as { metadata: { name: string; managedFields: unknown } };
+      assert.equal(metadata.name, 'web-0');
+      assert.throws(() => metadata.managedFields, { code: 'ERR_KUBELOOM_MALFORMED_OBJECT' });
+    }
+  });
+
   test('metadata of an object without any is empty', () => {
     const entry = newEntry(newOwner({ retainChecks: 'off' }), WEB_0, {
       bytes: Buffer.from('{"kind":"Pod"}'),

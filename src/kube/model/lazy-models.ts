@@ -1,0 +1,165 @@
+/**
+ * client-node's models whose members are converted when they are read: most callers read a few of a hundred members.
+ *
+ * ```
+ *  V1Pod { kind: 'Pod', metadata: ·, spec: ·, status: · }     · an accessor
+ *                                               │ read
+ *                        V1PodStatus { phase: 'Running', conditions: · }
+ * ```
+ *
+ * A member whose type differs from the JSON is an own accessor, which keeps the value; all other members are values. So
+ * equality, clones, spread, JSON and `console.log` see an ordinary model, and `getOwnPropertyDescriptor` sees the accessor.
+ */
+import { inspect } from 'node:util';
+import type { Attribute, Model, ModelClasses, Shape } from './model-classes.ts';
+import { textKeeping } from './times.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Lets a class have the fields of another object: a constructor that returns an object hands it to the subclass. */
+const Returned = function (object: object): object {
+  return object;
+} as unknown as new (object: object) => object;
+
+/** The JSON of a model, in a private field, and the values that were read. */
+class LazyMembers extends Returned {
+  readonly #json: JsonObject;
+  #read: Record<string, unknown> | undefined;
+
+  constructor(model: object, json: JsonObject) {
+    super(model);
+    this.#json = json;
+  }
+
+  /** Returns the value of a member. @param holder the model, or an object that inherits from it */
+  static memberOf(holder: object, key: string, convert: (json: unknown) => unknown): unknown {
+    for (let at: object | null = holder; at !== null; at = Object.getPrototypeOf(at) as object | null) {
+      if (!(#json in at)) continue;
+      at.#read ??= {};
+      return (at.#read[key] ??= convert(at.#json[key]));
+    }
+    return undefined;
+  }
+}
+
+interface LazyAttribute {
+  readonly key: string;
+  /** undefined: the model has the value of the JSON. */
+  readonly accessor: (PropertyDescriptor & ThisType<object>) | undefined;
+}
+
+interface LazyModel {
+  readonly create: () => Record<string, unknown>;
+  readonly attributes: ReadonlyMap<string, LazyAttribute>;
+}
+
+/** `console.log` prints the values in place of `[Getter/Setter]`. */
+const INSPECT: PropertyDescriptor & ThisType<object> = {
+  value() {
+    return Object.assign(Object.create(Object.getPrototypeOf(this) as object) as object, this);
+  },
+  enumerable: false,
+  configurable: true,
+  writable: true,
+};
+
+export class LazyModels {
+  readonly #classes: ModelClasses;
+  readonly #models: Map<string, LazyModel> = new Map();
+  readonly #Time: new (text: string) => Date = textKeeping(Date);
+  readonly #MicroTime: new (text: string) => Date;
+
+  constructor(classes: ModelClasses) {
+    this.#classes = classes;
+    this.#MicroTime = textKeeping(classes.microTime);
+  }
+
+  /**
+   * Returns the model of an object, without the fields that client-node does not know. The model takes over the object.
+   *
+   * @returns undefined when client-node has no model of the kind
+   */
+  of(json: object): object | undefined {
+    const { apiVersion, kind } = json as JsonObject;
+    if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
+    const model = this.#classes.ofKind(apiVersion, kind);
+    return model && this.#create(model, json as JsonObject);
+  }
+
+  #create(model: Model, json: JsonObject): object {
+    const { create, attributes } = this.#lazy(model);
+    const instance = create();
+    let isLazy = false;
+    for (const key of Object.keys(json)) {
+      const attribute = attributes.get(key);
+      if (attribute?.accessor) {
+        isLazy = true;
+        Object.defineProperty(instance, attribute.key, attribute.accessor);
+      } else if (attribute) {
+        instance[attribute.key] = json[key];
+      }
+    }
+    if (!isLazy) return instance;
+    Object.defineProperty(instance, inspect.custom, INSPECT);
+    return new LazyMembers(instance, json);
+  }
+
+  /** Returns the value in a model. A value of another shape than the model's stays as it is. */
+  #convert(shape: Shape, value: unknown): unknown {
+    switch (shape.is) {
+      case 'same':
+        return value;
+      case 'time':
+        return typeof value === 'string' ? new this.#Time(value) : value;
+      case 'micro-time':
+        return typeof value === 'string' ? new this.#MicroTime(value) : value;
+      case 'list':
+        return Array.isArray(value) ? value.map((item) => this.#convert(shape.of, item)) : value;
+      case 'map':
+        return isObject(value) ? mapped(value, (member) => this.#convert(shape.of, member)) : value;
+      default: {
+        const model = this.#classes.named(shape.name);
+        return model && isObject(value) ? this.#create(model, value) : value;
+      }
+    }
+  }
+
+  #lazy(model: Model): LazyModel {
+    const known = this.#models.get(model.name);
+    if (known) return known;
+    const attributes = new Map<string, LazyAttribute>();
+    for (const [wireKey, attribute] of model.byWireKey)
+      attributes.set(wireKey, this.#attribute(wireKey, attribute));
+    const lazy = { create: model.create, attributes };
+    this.#models.set(model.name, lazy);
+    return lazy;
+  }
+
+  #attribute(wireKey: string, { key, shape }: Attribute): LazyAttribute {
+    if (!isConverted(shape)) return { key, accessor: undefined };
+    const convert = (json: unknown): unknown => this.#convert(shape, json);
+    const accessor: PropertyDescriptor & ThisType<object> = {
+      get() {
+        return LazyMembers.memberOf(this, wireKey, convert);
+      },
+      set(value: unknown) {
+        Object.defineProperty(this, key, { value, enumerable: true, configurable: true, writable: true });
+      },
+      enumerable: true,
+      configurable: true,
+    };
+    return { key, accessor };
+  }
+}
+
+function mapped(map: JsonObject, convert: (member: unknown) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries(map).map(([key, member]) => [key, convert(member)]));
+}
+
+function isConverted(shape: Shape): boolean {
+  return shape.is === 'list' || shape.is === 'map' ? isConverted(shape.of) : shape.is !== 'same';
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
