@@ -26,6 +26,7 @@ const TEXT = JSON.stringify({
     annotations: { LONG },
   },
   spec: { nodeName: 'node-1', containers: [{ image: 'a' }] },
+  status: { phase: 'Running' },
 });
 const malformed = (): Error => new TypeError('managedFields are malformed');
 

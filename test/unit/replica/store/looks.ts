@@ -6,12 +6,13 @@ import assert from 'node:assert/strict';
 import legacyAssert from 'node:assert';
 import { Console } from 'node:console';
 import { Session } from 'node:inspector';
+import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import { format, inspect, isDeepStrictEqual } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
+import { JEST_MATCHERS_OBJECT, JestAsymmetricMatchers, JestChaiExpect, JestExtend, chai } from '@vitest/expect';
 import { instanceToPlain, plainToInstance } from 'class-transformer';
-import { expect } from 'expect';
 import equal from 'fast-deep-equal';
 import jsonPatch from 'fast-json-patch';
 import { produce } from 'immer';
@@ -22,7 +23,8 @@ import { deepFreeze } from '../../../../src/base/deep-freeze.ts';
 
 export interface Pod {
   readonly metadata: { labels: Record<string, string>; managedFields?: unknown };
-  readonly spec: { nodeName: string; tolerations?: unknown[]; readonly containers: { image: string }[] };
+  spec: { nodeName: string; tolerations?: unknown[]; readonly containers: { image: string }[] };
+  readonly status: { phase: string };
 }
 
 export type Look = (pod: Pod, plain: Pod) => unknown;
@@ -80,6 +82,14 @@ const WRITES: Looks = {
   },
   'a written label': (pod) => {
     pod.metadata.labels['app'] = 'db';
+    return pod;
+  },
+  'a written spec': (pod) => {
+    pod.spec = { nodeName: 'node-2', containers: [] };
+    return pod;
+  },
+  'a written phase': (pod) => {
+    pod.status.phase = 'Failed';
     return pod;
   },
   'a written image': (pod) => {
@@ -191,7 +201,14 @@ export function matchersOf(runner: string, expects: (value: unknown) => Matchers
   };
 }
 
-const JEST = matchersOf('jest', (value) => expect(value));
+for (const plugin of [JestExtend, JestChaiExpect, JestAsymmetricMatchers]) chai.use(plugin);
+const VITEST = matchersOf('vitest', (value) => chai.expect(value) as unknown as Matchers);
+
+// Both runners keep their matchers in one global object: jest makes its own.
+Reflect.deleteProperty(globalThis, JEST_MATCHERS_OBJECT);
+/** Bun cannot import the package as a module. */
+const jest = createRequire(import.meta.url)('expect') as { readonly expect: (value: unknown) => Matchers };
+const JEST = matchersOf('jest', jest.expect);
 
 const PRINTED: Looks = {
   inspect: (pod) => inspect(pod),
@@ -206,7 +223,7 @@ const PRINTED: Looks = {
   'console.log of the runtime': (pod) => inspectOfRuntime()(pod),
 };
 
-export const LOOKS: Looks = { ...LANGUAGE, ...WRITES, ...NODE, ...LIBRARIES, ...JEST, ...PRINTED };
+export const LOOKS: Looks = { ...LANGUAGE, ...WRITES, ...NODE, ...LIBRARIES, ...VITEST, ...JEST, ...PRINTED };
 
 /** Returns what a debugger shows of metadata when its user opens the values of accessors. Node only. */
 export const debuggerLook: Look = ({ metadata }) => {
@@ -290,7 +307,7 @@ function messageOf(call: () => void): string {
   } catch (error) {
     return (error as Error).message;
   }
-  return '';
+  throw new Error('it did not fail');
 }
 
 function printed(print: (console: Console) => void): string {
