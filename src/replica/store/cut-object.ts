@@ -15,6 +15,7 @@ import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
+import type { KubeMetadata } from '../../kube/meta-shape.ts';
 import { bytesEqual, openObject, skipFlatArray, skipString, skipValue } from '../../kube/json/skip.ts';
 import { afterMember, valueAfterKey } from '../../kube/json/skip.ts';
 import type { Span } from '../../kube/json/read.ts';
@@ -34,6 +35,11 @@ const MARKER: string = randomUUID();
 const MARKER_TOKEN: Buffer = Buffer.from(JSON.stringify(MARKER));
 const scratch: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + MARKER_TOKEN.length);
 
+/** Makes the error that a read of malformed managedFields throws. */
+export type MalformedError = (metadata: KubeMetadata) => Error;
+
+type CutMetadata = KubeMetadata & { readonly [READ]?: (metadata: KubeMetadata) => unknown };
+
 /**
  * A hidden member of metadata: the function that reads managedFields. It is a member, because the accessor may be called on a
  * proxy, which has no private field. V8 keeps an accessor's functions in old space, with what they hold, so all objects share
@@ -41,9 +47,9 @@ const scratch: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + MARKER_TOKEN.l
  */
 const READ = Symbol('managedFields');
 
-const ACCESSOR: PropertyDescriptor & ThisType<{ readonly [READ]?: () => unknown }> = {
+const ACCESSOR: PropertyDescriptor & ThisType<CutMetadata> = {
   get() {
-    return this[READ]?.();
+    return this[READ]?.(this);
   },
   set(value: unknown) {
     Object.defineProperty(this, 'managedFields', {
@@ -52,19 +58,21 @@ const ACCESSOR: PropertyDescriptor & ThisType<{ readonly [READ]?: () => unknown 
       configurable: true,
       writable: true,
     });
+    // The text is garbage.
+    Reflect.deleteProperty(this, READ);
   },
   enumerable: true,
   configurable: true,
 };
 
 /** Returns a function that parses the text once. */
-function parsedOnce(text: string, malformed: () => Error): () => unknown {
+function parsedOnce(text: string, malformed: MalformedError): (metadata: KubeMetadata) => unknown {
   let unread = text;
   let value: unknown;
-  return () => {
+  return (metadata) => {
     if (value !== undefined) return value;
     value = parseJson(unread);
-    if (value === undefined) throw malformed();
+    if (value === undefined) throw malformed(metadata);
     unread = '';
     return value;
   };
@@ -83,10 +91,9 @@ const INSPECT: PropertyDescriptor & ThisType<object> = {
 /**
  * Returns the object in [start, end), whose managedFields may be parsed later.
  *
- * @param malformed makes the error that a read of malformed managedFields throws
  * @returns undefined when the text is not JSON
  */
-export function parseObject(bytes: Buffer, start: number, end: number, malformed: () => Error): unknown {
+export function parseObject(bytes: Buffer, start: number, end: number, malformed: MalformedError): unknown {
   const length = end - start;
   const cut = length < OBJECT_BYTES_MIN || length > OBJECT_BYTES_MAX ? undefined : cutOf(bytes, start, end);
   const object = cut && parseAround(bytes, start, end, cut, malformed);
@@ -94,7 +101,7 @@ export function parseObject(bytes: Buffer, start: number, end: number, malformed
 }
 
 /** @returns undefined when the whole text must be parsed */
-function parseAround(bytes: Buffer, start: number, end: number, cut: Span, malformed: () => Error): unknown {
+function parseAround(bytes: Buffer, start: number, end: number, cut: Span, malformed: MalformedError): unknown {
   let length = bytes.copy(scratch, 0, start, cut.start);
   length += MARKER_TOKEN.copy(scratch, length);
   length += bytes.copy(scratch, length, cut.end, end);
@@ -102,7 +109,7 @@ function parseAround(bytes: Buffer, start: number, end: number, cut: Span, malfo
   const metadata = isRecord(object) ? object['metadata'] : undefined;
   if (!isRecord(metadata) || metadata['managedFields'] !== MARKER) return undefined;
   const text = bytes.toString('utf8', cut.start, cut.end);
-  Object.defineProperty(metadata, READ, { value: parsedOnce(text, malformed) });
+  Object.defineProperty(metadata, READ, { value: parsedOnce(text, malformed), configurable: true });
   Object.defineProperty(metadata, 'managedFields', ACCESSOR);
   Object.defineProperty(metadata, inspect.custom, INSPECT);
   return object;

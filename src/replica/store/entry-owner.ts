@@ -10,7 +10,7 @@ import { identityText } from '../../base/quotable.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { metadataText } from '../../kube/json/drop.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
-import type { Fields } from '../../kube/meta-shape.ts';
+import type { Fields, KubeMetadata } from '../../kube/meta-shape.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { parseObject } from './cut-object.ts';
 import type { DecodedCache } from './decoded-cache.ts';
@@ -158,10 +158,9 @@ export class EntryOwner implements EntryStorage {
   decodeFresh(entry: Entry): unknown {
     const { bytes, start, length, decoder } = this.#decodable(entry);
     if (decoder) return this.#decodeWhole(entry);
-    const malformed = malformedLater(entry);
     return this.#checked(
       entry,
-      this.#parse(entry, () => parseObject(bytes, start, start + length, malformed)),
+      this.#parse(entry, () => parseObject(bytes, start, start + length, malformedLater)),
     );
   }
 
@@ -342,9 +341,9 @@ function malformedError({ key, resourceVersion }: Pick<Entry, 'key' | 'resourceV
   );
 }
 
-/** Returns a function that holds no bytes: the object, which has it, may outlive them. */
-function malformedLater({ key, resourceVersion }: Entry): () => KubeloomError {
-  return () => malformedError({ key, resourceVersion });
+/** Takes the names from the metadata: the object may outlive its entry. */
+function malformedLater({ namespace, name = '', resourceVersion = '' }: KubeMetadata): KubeloomError {
+  return malformedError({ key: namespace ? `${namespace}/${name}` : name, resourceVersion });
 }
 
 /** Returns the member of metadata that has another value than the entry, with both values; '' if there is none. */
