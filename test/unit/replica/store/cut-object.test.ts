@@ -62,7 +62,8 @@ describe('managedFields that are parsed when they are read', () => {
 
   test('so what prints properties instead of values prints an accessor, and a sealed object refuses to be written', () => {
     const { metadata } = cut();
-    if (IS_NODE) assert.match(inspect(metadata, { customInspect: false }), /managedFields: \[Getter\/Setter\]/);
+    if (IS_NODE)
+      assert.match(inspect(metadata, { customInspect: false }), /managedFields: \[Getter\/Setter\]/);
     Object.seal(metadata);
     assert.throws(() => (metadata.managedFields = 1), TypeError);
   });

@@ -11,7 +11,13 @@ import { Writable } from 'node:stream';
 import { format, inspect, isDeepStrictEqual } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
-import { JEST_MATCHERS_OBJECT, JestAsymmetricMatchers, JestChaiExpect, JestExtend, chai } from '@vitest/expect';
+import {
+  JEST_MATCHERS_OBJECT,
+  JestAsymmetricMatchers,
+  JestChaiExpect,
+  JestExtend,
+  chai,
+} from '@vitest/expect';
 import { instanceToPlain, plainToInstance } from 'class-transformer';
 import equal from 'fast-deep-equal';
 import jsonPatch from 'fast-json-patch';
@@ -236,7 +242,9 @@ export const debuggerLook: Look = ({ metadata }) => {
       objectId: result.objectId,
       ownProperties: true,
     });
-    return own.filter(({ enumerable }) => enumerable).map(({ name }) => [name, opened(session, result, name)]);
+    return own
+      .filter(({ enumerable }) => enumerable)
+      .map(({ name }) => [name, opened(session, result, name)]);
   } finally {
     Reflect.deleteProperty(shown, 'shown');
     session.disconnect();
@@ -322,6 +330,9 @@ function printed(print: (console: Console) => void): string {
 
 /** Returns what the `console` of the runtime prints with. */
 function inspectOfRuntime(): (value: unknown) => string {
-  const { Bun, Deno } = globalThis as { Bun?: { inspect: typeof inspect }; Deno?: { inspect: typeof inspect } };
+  const { Bun, Deno } = globalThis as {
+    Bun?: { inspect: typeof inspect };
+    Deno?: { inspect: typeof inspect };
+  };
   return (Bun ?? Deno ?? { inspect }).inspect;
 }
