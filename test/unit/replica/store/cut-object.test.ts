@@ -23,6 +23,7 @@ const TEXT = JSON.stringify({
     labels: { app: 'wéb' },
     managedFields: MANAGED,
     uid: 'u',
+    resourceVersion: '1',
     annotations: { LONG },
   },
   spec: { nodeName: 'node-1', containers: [{ image: 'a' }] },
@@ -58,6 +59,13 @@ describe('managedFields that are parsed when they are read', () => {
     const hidden = Reflect.ownKeys(metadata).filter((key) => typeof key === 'symbol');
     assert.equal(hidden.length, 2);
     assert.ok(hidden.every((key) => !Object.getOwnPropertyDescriptor(metadata, key)?.enumerable));
+  });
+
+  test('drop their text when they are written', () => {
+    const { metadata } = cut();
+    metadata.managedFields = [];
+    const hidden = Reflect.ownKeys(metadata).filter((key) => typeof key === 'symbol');
+    assert.deepEqual(hidden, [inspect.custom]);
   });
 
   test('so what prints properties instead of values prints an accessor, and a sealed object refuses to be written', () => {

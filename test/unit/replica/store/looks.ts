@@ -28,7 +28,7 @@ import rfdc from 'rfdc';
 import { deepFreeze } from '../../../../src/base/deep-freeze.ts';
 
 export interface Pod {
-  readonly metadata: { labels: Record<string, string>; managedFields?: unknown };
+  readonly metadata: { resourceVersion?: string; labels: Record<string, string>; managedFields?: unknown };
   spec: { nodeName: string; tolerations?: unknown[]; readonly containers: { image: string }[] };
   readonly status: { phase: string };
 }
@@ -40,6 +40,11 @@ const LANGUAGE: Looks = {
   'the object': (pod) => pod,
   'JSON.stringify': (pod) => JSON.stringify(pod),
   'JSON.stringify with indentation': (pod) => JSON.stringify(pod, null, 2),
+  'JSON.stringify with a replacer': (pod) => {
+    const seen: unknown[] = [];
+    const text = JSON.stringify(pod, (key, value: unknown) => (seen.push(key), key === 'time' ? '' : value));
+    return [text, seen, JSON.stringify(pod, ['metadata', 'managedFields', 'manager'])];
+  },
   spread: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata } }),
   'Object.assign': ({ metadata }) => Object.assign({}, metadata),
   'Object.keys': ({ metadata }) => Object.keys(metadata).join(),
@@ -81,6 +86,24 @@ const WRITES: Looks = {
   'a deleted managedFields': (pod) => {
     delete pod.metadata.managedFields;
     return [pod, 'managedFields' in pod.metadata];
+  },
+  'a deleted managedFields that is written again': (pod) => {
+    delete pod.metadata.managedFields;
+    pod.metadata.managedFields = [];
+    return [pod, Object.keys(pod.metadata)];
+  },
+  'a managedFields that is hidden': (pod) => {
+    Object.defineProperty(pod.metadata, 'managedFields', { enumerable: false });
+    return [JSON.stringify(pod), inspect(pod), pod.metadata.managedFields];
+  },
+  'a managedFields with another definition': (pod) => {
+    Object.defineProperty(pod.metadata, 'managedFields', { value: [], writable: true });
+    return [pod, Object.getOwnPropertyDescriptor(pod.metadata, 'managedFields')];
+  },
+  'a written resourceVersion of a sealed object': (pod) => {
+    Object.seal(pod.metadata);
+    pod.metadata.resourceVersion = '2';
+    return [pod, Object.isSealed(pod.metadata), Reflect.deleteProperty(pod.metadata, 'managedFields')];
   },
   'a change inside managedFields': (pod) => {
     Reflect.set(pod.metadata.managedFields as object, 0, 'changed');
@@ -285,12 +308,14 @@ function asked<Method extends keyof Answers>(
   return answer as Answers[Method];
 }
 
-/** Returns a proxy that makes proxies of what it returns, as libraries for observed state do. */
+/** Returns a proxy that makes proxies of the objects and functions that it returns, as libraries for observed state do. */
 function observed<T extends object>(target: T): T {
   return new Proxy(target, {
     get(...at) {
       const value: unknown = Reflect.get(...at);
-      return typeof value === 'object' && value !== null ? observed(value) : value;
+      return typeof value === 'function' || (typeof value === 'object' && value !== null)
+        ? observed(value)
+        : value;
     },
   });
 }
