@@ -78,10 +78,11 @@ function parsedOnce(text: string, malformed: MalformedError): Read {
   };
 }
 
-/** `console.log` prints the value in place of `[Getter/Setter]`. */
-const INSPECT: PropertyDescriptor & ThisType<object> = {
+/** `console.log` prints the value in place of `[Getter/Setter]`. The function leaves out itself, which a copy may enumerate. */
+const INSPECT: PropertyDescriptor & ThisType<{ readonly [inspect.custom]?: unknown }> = {
   value() {
-    return { ...this };
+    const { [inspect.custom]: _, ...members } = this;
+    return members;
   },
   enumerable: false,
   configurable: true,

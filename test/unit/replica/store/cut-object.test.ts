@@ -76,6 +76,14 @@ describe('managedFields that are parsed when they are read', () => {
     assert.throws(() => (metadata.managedFields = 1), TypeError);
   });
 
+  test('print in a copy that has the hidden members among its own', () => {
+    const { metadata } = cut();
+    const copy = Object.fromEntries(
+      Reflect.ownKeys(metadata).map((key) => [key, Reflect.get(metadata, key)]),
+    );
+    assert.match(inspect(copy), /managedFields: \[/);
+  });
+
   test('are not parsed before, and throw the error of the object when their text is not JSON', () => {
     const text = TEXT.replace('"manager":"manager-1"', '"manager" "manager-1"');
     const pod = parsed(text) as Pod;
