@@ -58,7 +58,7 @@ const ACCESSOR: PropertyDescriptor & ThisType<KubeMetadata & { readonly [READ]?:
       configurable: true,
       writable: true,
     });
-    // The text is garbage.
+    // Frees the text.
     Reflect.deleteProperty(this, READ);
   },
   enumerable: true,

@@ -34,7 +34,7 @@ export interface Pod {
 }
 
 export type Look = (pod: Pod, plain: Pod) => unknown;
-export type Looks = Readonly<Record<string, Look>>;
+type Looks = Readonly<Record<string, Look>>;
 
 const LANGUAGE: Looks = {
   'the object': (pod) => pod,
@@ -200,17 +200,19 @@ const LIBRARIES: Looks = {
   'instanceToPlain of class-transformer': (pod) => instanceToPlain(pod),
 };
 
-class Model {}
+class Model {
+  kind = '';
+}
 
-/** What the test runners have in common. */
-export interface Matchers {
+/** The matchers that the test runners have in common. */
+interface Matchers {
   toEqual(expected: unknown): void;
   toStrictEqual(expected: unknown): void;
   toMatchObject(expected: object): void;
   toHaveProperty(path: string, value: unknown): void;
 }
 
-export function matchersOf(runner: string, expects: (value: unknown) => Matchers): Looks {
+function matchersOf(runner: string, expects: (value: unknown) => Matchers): Looks {
   return {
     [`toEqual of ${runner}`]: (pod, plain) => {
       expects(pod).toEqual(plain);
@@ -224,8 +226,9 @@ export function matchersOf(runner: string, expects: (value: unknown) => Matchers
       expects(pod).toMatchObject({ metadata: plain.metadata });
       expects(plain).toMatchObject({ metadata: pod.metadata });
     },
-    [`toHaveProperty of ${runner}`]: (pod, { metadata }) =>
-      void expects(pod).toHaveProperty('metadata.managedFields', metadata.managedFields),
+    [`toHaveProperty of ${runner}`]: (pod, { metadata }) => {
+      expects(pod).toHaveProperty('metadata.managedFields', metadata.managedFields);
+    },
     [`a failed toEqual of ${runner}`]: (pod, { spec }) => messageOf(() => expects(pod).toEqual({ spec })),
   };
 }
