@@ -56,7 +56,7 @@ export const TURNS: Readonly<Record<string, readonly ProofStep[]>> = {
       `runtime-${runtime}`,
       [
         {
-          name: `the installed package and the examples on ${runtime}`,
+          name: `the installed package, the examples and the looks at an object on ${runtime}`,
           command: suite('runtimes', `--installed ${runtime}`),
         },
       ],

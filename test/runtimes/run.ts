@@ -1,6 +1,6 @@
 /**
  * The quick suites, the contract and the demo on the maintained lines of Node, and the installed package with the programs of
- * docs/examples on Bun and Deno: `npm run suite -- runtimes`.
+ * docs/examples, and the ways to look at an object, on Bun and Deno: `npm run suite -- runtimes`.
  *
  * - npm run suite -- runtimes                  runs all, one after the other
  * - npm run suite -- runtimes 22 24 bun        runs these
@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT, pack, userEnvironment } from '../package/installation.ts';
+import { ROOT, pack, run, userEnvironment } from '../package/installation.ts';
 import { runtimeSteps } from '../package/release-steps.ts';
 import { NODES, OTHERS, programOf } from '../package/runtimes.ts';
 import type { Runtime } from '../package/runtimes.ts';
@@ -49,6 +49,18 @@ function stepsOnNode(runtime: Runtime): Step[] {
   }));
 }
 
+/** Returns the step of the test that depends on the engine and its console: whether an object looks like a plain object. */
+function looksOn(runtime: Runtime): Step {
+  return {
+    name: `${runtime.name}: looks at an object`,
+    work: async () => {
+      const args = [...runtime.test, 'dist/test/unit/replica/store/cut-object.test.js'];
+      await run(await programOf(runtime), args, { cwd: ROOT, env: userEnvironment() });
+      return '';
+    },
+  };
+}
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { installed: { type: 'boolean', default: false } },
@@ -61,7 +73,7 @@ const tarball = installed.length > 0 ? await pack(folder) : '';
 const outcomes = await carryOut(
   [
     ...chosen.filter((runtime) => !installed.includes(runtime)).flatMap(stepsOnNode),
-    ...installed.flatMap((runtime) => runtimeSteps(runtime, tarball, folder)),
+    ...installed.flatMap((runtime) => [...runtimeSteps(runtime, tarball, folder), looksOn(runtime)]),
   ],
   (outcome) => console.log(tableOf([outcome])),
 );

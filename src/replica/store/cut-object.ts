@@ -15,6 +15,7 @@ import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
+import type { Fields, KubeMetadata } from '../../kube/meta-shape.ts';
 import { bytesEqual, openObject, skipFlatArray, skipString, skipValue } from '../../kube/json/skip.ts';
 import { afterMember, valueAfterKey } from '../../kube/json/skip.ts';
 import type { Span } from '../../kube/json/read.ts';
@@ -34,55 +35,21 @@ const MARKER: string = randomUUID();
 const MARKER_TOKEN: Buffer = Buffer.from(JSON.stringify(MARKER));
 const scratch: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + MARKER_TOKEN.length);
 
-/** A part of a text, parsed when it is read. */
-class CutValue {
-  #text: string;
-  #value: unknown;
-  readonly #malformed: () => Error;
+/** Makes the error that a read of malformed managedFields throws. */
+export type MalformedError = (metadata: KubeMetadata) => Error;
 
-  constructor(text: string, malformed: () => Error) {
-    this.#text = text;
-    this.#malformed = malformed;
-  }
-
-  get(): unknown {
-    if (this.#value !== undefined) return this.#value;
-    const value = parseJson(this.#text);
-    if (value === undefined) throw this.#malformed();
-    this.#text = '';
-    this.#value = value;
-    return value;
-  }
-}
-
-/** Lets a class have the fields of another object: a constructor that returns an object hands it to the subclass. */
-const Returned = function (object: object): object {
-  return object;
-} as unknown as new (object: object) => object;
+type Read = (metadata: KubeMetadata) => unknown;
 
 /**
- * Keeps the cut value of a metadata object in a private field, which no caller sees: not equality, clones, spread nor a
- * debugger's list of keys.
+ * A hidden member of metadata: the function that reads managedFields. It is a member, because the accessor may be called on a
+ * proxy, which has no private field. V8 keeps an accessor's functions in old space, with what they hold, so all objects share
+ * one accessor.
  */
-class WithCutValue extends Returned {
-  readonly #cut: CutValue;
+const READ = Symbol('managedFields');
 
-  constructor(metadata: object, cut: CutValue) {
-    super(metadata);
-    this.#cut = cut;
-  }
-
-  /** @param object the metadata, or an object that inherits from it */
-  static of(object: object): CutValue | undefined {
-    for (let at: object | null = object; at !== null; at = Object.getPrototypeOf(at) as object | null)
-      if (#cut in at) return at.#cut;
-    return undefined;
-  }
-}
-
-const ACCESSOR: PropertyDescriptor & ThisType<object> = {
+const ACCESSOR: PropertyDescriptor & ThisType<KubeMetadata & { readonly [READ]?: Read }> = {
   get() {
-    return WithCutValue.of(this)?.get();
+    return this[READ]?.(this);
   },
   set(value: unknown) {
     Object.defineProperty(this, 'managedFields', {
@@ -91,15 +58,31 @@ const ACCESSOR: PropertyDescriptor & ThisType<object> = {
       configurable: true,
       writable: true,
     });
+    // Frees the text.
+    Reflect.deleteProperty(this, READ);
   },
   enumerable: true,
   configurable: true,
 };
 
-/** `console.log` prints the value in place of `[Getter/Setter]`. */
-const INSPECT: PropertyDescriptor & ThisType<object> = {
+/** Returns a function that parses the text once. */
+function parsedOnce(text: string, malformed: MalformedError): Read {
+  let unread = text;
+  let value: unknown;
+  return (metadata) => {
+    if (value !== undefined) return value;
+    value = parseJson(unread);
+    if (value === undefined) throw malformed(metadata);
+    unread = '';
+    return value;
+  };
+}
+
+/** `console.log` prints the value in place of `[Getter/Setter]`. The function leaves out itself, which a copy may enumerate. */
+const INSPECT: PropertyDescriptor & ThisType<{ readonly [inspect.custom]?: unknown }> = {
   value() {
-    return { ...this };
+    const { [inspect.custom]: _, ...members } = this;
+    return members;
   },
   enumerable: false,
   configurable: true,
@@ -109,10 +92,9 @@ const INSPECT: PropertyDescriptor & ThisType<object> = {
 /**
  * Returns the object in [start, end), whose managedFields may be parsed later.
  *
- * @param malformed makes the error that a read of malformed managedFields throws
  * @returns undefined when the text is not JSON
  */
-export function parseObject(bytes: Buffer, start: number, end: number, malformed: () => Error): unknown {
+export function parseObject(bytes: Buffer, start: number, end: number, malformed: MalformedError): unknown {
   const length = end - start;
   const cut = length < OBJECT_BYTES_MIN || length > OBJECT_BYTES_MAX ? undefined : cutOf(bytes, start, end);
   const object = cut && parseAround(bytes, start, end, cut, malformed);
@@ -120,19 +102,42 @@ export function parseObject(bytes: Buffer, start: number, end: number, malformed
 }
 
 /** @returns undefined when the whole text must be parsed */
-function parseAround(bytes: Buffer, start: number, end: number, cut: Span, malformed: () => Error): unknown {
+function parseAround(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  cut: Span,
+  malformed: MalformedError,
+): unknown {
   let length = bytes.copy(scratch, 0, start, cut.start);
   length += MARKER_TOKEN.copy(scratch, length);
   length += bytes.copy(scratch, length, cut.end, end);
-  const object = parseJson(scratch.toString('utf8', 0, length));
-  const metadata = isRecord(object) ? object['metadata'] : undefined;
+  // A text with a cut is an object, if it is JSON.
+  const object = parseJson(scratch.toString('utf8', 0, length)) as { metadata?: unknown } | undefined;
+  const metadata = object?.metadata;
   if (!isRecord(metadata) || metadata['managedFields'] !== MARKER) return undefined;
-  const text = bytes.toString('utf8', cut.start, cut.end);
-  // The same object as `metadata`.
-  const marked = new WithCutValue(metadata, new CutValue(text, malformed));
-  Object.defineProperty(marked, 'managedFields', ACCESSOR);
-  Object.defineProperty(marked, inspect.custom, INSPECT);
+  const read = parsedOnce(bytes.toString('utf8', cut.start, cut.end), malformed);
+  const copy = withAccessor(metadata, read);
+  if (copy === undefined) return undefined;
+  object!.metadata = copy;
   return object;
+}
+
+/**
+ * Returns a copy with the accessor in its place. V8 would make a dictionary of the object itself, which takes 700 bytes more.
+ *
+ * @returns undefined when a copy would lose a member
+ */
+function withAccessor(metadata: Fields, read: Read): Fields | undefined {
+  const copy: Record<string, unknown> = {};
+  for (const key in metadata) {
+    if (key === '__proto__') return undefined;
+    if (key === 'managedFields') Object.defineProperty(copy, key, ACCESSOR);
+    else copy[key] = metadata[key];
+  }
+  Object.defineProperty(copy, READ, { value: read, configurable: true });
+  Object.defineProperty(copy, inspect.custom, INSPECT);
+  return copy;
 }
 
 /** Returns the place of the value of managedFields; undefined if there is none, or it is short. */

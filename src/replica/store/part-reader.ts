@@ -12,7 +12,7 @@ import { parseJson } from '../../base/parse-json.ts';
 import { identityText } from '../../base/quotable.ts';
 import { metadataText } from '../../kube/json/drop.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
-import type { Fields } from '../../kube/meta-shape.ts';
+import type { Fields, KubeMetadata } from '../../kube/meta-shape.ts';
 import { parseObject } from './cut-object.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import { EntryFlag, UNREADABLE } from './entry.ts';
@@ -79,10 +79,7 @@ export class PartReader implements EntryReader {
   copy(entry: Entry): unknown {
     const { bytes, start, length, decoder } = this.#options.read(entry);
     if (decoder) return this.#whole(entry);
-    // The object may outlive the entry.
-    const { facts, resourceVersion } = entry;
-    const malformed = (): KubeloomError => malformedError({ key: facts.key, resourceVersion });
-    return this.#checked(entry, () => parseObject(bytes, start, start + length, malformed));
+    return this.#checked(entry, () => parseObject(bytes, start, start + length, malformedLater));
   }
 
   /**
@@ -325,6 +322,11 @@ export function malformedError({
     'ERR_KUBELOOM_MALFORMED_OBJECT',
     `${key}@${resourceVersion} is not the JSON of an object; entry.bytes() returns the received bytes`,
   );
+}
+
+/** Takes the names from the metadata: the object may outlive its entry. */
+function malformedLater({ namespace, name = '', resourceVersion = '' }: KubeMetadata): KubeloomError {
+  return malformedError({ key: namespace ? `${namespace}/${name}` : name, resourceVersion });
 }
 
 /** Returns the member of metadata that has another value than the entry, with both values; '' if there is none. */

@@ -1,19 +1,14 @@
 /** Objects whose managedFields are parsed when they are read equal the objects that JSON.parse returns. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { format, inspect, isDeepStrictEqual } from 'node:util';
-import { deserialize, serialize } from 'node:v8';
-import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
-import { Packr } from 'msgpackr';
-import { deepFreeze } from '../../../../src/base/deep-freeze.ts';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import { parseObject } from '../../../../src/replica/store/cut-object.ts';
 import { randomJson, writeJson } from '../../kube/json/random-json.ts';
 import { Seeded } from '../../kube/json/seeded.ts';
+import { LOOKS, debuggerLook } from './looks.ts';
+import type { Pod } from './looks.ts';
 
-interface Pod {
-  readonly metadata: { labels?: unknown; managedFields?: unknown };
-  readonly spec: { readonly nodeName: string };
-}
+const IS_NODE = process.versions['bun'] === undefined && process.versions['deno'] === undefined;
 
 const MANAGED = Array.from({ length: 8 }, (_, at) => ({
   manager: `manager-${at}`,
@@ -28,9 +23,11 @@ const TEXT = JSON.stringify({
     labels: { app: 'wéb' },
     managedFields: MANAGED,
     uid: 'u',
+    resourceVersion: '1',
     annotations: { LONG },
   },
   spec: { nodeName: 'node-1', containers: [{ image: 'a' }] },
+  status: { phase: 'Running' },
 });
 const malformed = (): Error => new TypeError('managedFields are malformed');
 
@@ -47,77 +44,44 @@ function plain(): Pod {
   return JSON.parse(TEXT) as Pod;
 }
 
-const packr = new Packr();
-
-/** Ways in which programs look at an object; each returns what it sees. */
-const LOOKS: Readonly<Record<string, (pod: Pod) => unknown>> = {
-  'the object': (pod) => pod,
-  'JSON.stringify': (pod) => JSON.stringify(pod),
-  'JSON.stringify with indentation': (pod) => JSON.stringify(pod, null, 2),
-  structuredClone: (pod) => structuredClone(pod),
-  postMessage: (pod) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.postMessage(pod);
-    const { message } = receiveMessageOnPort(port2) as { message: unknown };
-    port1.close();
-    return message;
-  },
-  'v8.serialize': (pod) => deserialize(serialize(pod)) as unknown,
-  msgpackr: (pod) => packr.unpack(packr.pack(pod)) as unknown,
-  spread: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata } }),
-  'Object.assign': ({ metadata }) => Object.assign({}, metadata),
-  'Object.keys': ({ metadata }) => Object.keys(metadata).join(),
-  'Object.entries': ({ metadata }) => Object.fromEntries(Object.entries(metadata)),
-  'for in': ({ metadata }) => {
-    const seen: Record<string, unknown> = {};
-    for (const key in metadata) seen[key] = Reflect.get(metadata, key);
-    return seen;
-  },
-  'in and hasOwn': ({ metadata }) => ['managedFields' in metadata, Object.hasOwn(metadata, 'managedFields')],
-  'rest without managedFields': ({ metadata: { managedFields: _dropped, ...rest } }) => rest,
-  prototype: ({ metadata }) => Object.getPrototypeOf(metadata) === Object.prototype,
-  identity: ({ metadata }) => metadata.managedFields === metadata.managedFields,
-  'a frozen object': (pod) => deepFreeze(pod),
-  'a frozen object that is written': ({ metadata }) => {
-    Object.freeze(metadata);
-    assert.throws(() => (metadata.managedFields = 1), TypeError);
-    return metadata.managedFields;
-  },
-  'an object that inherits': ({ metadata }) => (Object.create(metadata) as Pod['metadata']).managedFields,
-  'a written managedFields': (pod) => {
-    pod.metadata.managedFields = [];
-    return pod;
-  },
-  'a deleted managedFields': (pod) => {
-    delete pod.metadata.managedFields;
-    return [pod, 'managedFields' in pod.metadata];
-  },
-  'a written label': (pod) => {
-    pod.metadata.labels = { app: 'db' };
-    return pod;
-  },
-  inspect: (pod) => inspect(pod),
-  'inspect to any depth': (pod) => inspect(pod, { depth: Infinity }),
-  'inspect in another object': (pod) => inspect({ pod, metadata: pod.metadata }, { depth: 3 }),
-  'console.log': (pod) => format('%o %j', pod.spec, pod),
-};
-
 describe('managedFields that are parsed when they are read', () => {
-  for (const [look, see] of Object.entries(LOOKS)) {
-    test(`C330 look like those that JSON.parse returns: ${look}`, () => {
-      const [expected, seen] = [see(plain()), see(cut())];
+  for (const [name, look] of Object.entries({ ...LOOKS, ...(IS_NODE && { 'a debugger': debuggerLook }) })) {
+    test(`C330 look like those that JSON.parse returns: ${name}`, () => {
+      const [expected, seen] = [look(plain(), plain()), look(cut(), plain())];
       assert.ok(isDeepStrictEqual(seen, expected), inspect(seen));
       assert.ok(isDeepStrictEqual(expected, seen), inspect(seen));
     });
   }
 
-  test('are an accessor and a hidden key: the two differences from a plain object', () => {
+  test('differ from a plain object in two ways: they are an accessor, and metadata has hidden keys', () => {
     const { metadata } = cut();
     assert.equal(typeof Object.getOwnPropertyDescriptor(metadata, 'managedFields')?.get, 'function');
-    assert.deepEqual(
-      Reflect.ownKeys(metadata).filter((key) => typeof key === 'symbol'),
-      [inspect.custom],
+    const hidden = Reflect.ownKeys(metadata).filter((key) => typeof key === 'symbol');
+    assert.equal(hidden.length, 2);
+    assert.ok(hidden.every((key) => !Object.getOwnPropertyDescriptor(metadata, key)?.enumerable));
+  });
+
+  test('drop their text when they are written', () => {
+    const { metadata } = cut();
+    metadata.managedFields = [];
+    const hidden = Reflect.ownKeys(metadata).filter((key) => typeof key === 'symbol');
+    assert.deepEqual(hidden, [inspect.custom]);
+  });
+
+  test('so what prints properties instead of values prints an accessor, and a sealed object refuses to be written', () => {
+    const { metadata } = cut();
+    if (IS_NODE)
+      assert.match(inspect(metadata, { customInspect: false }), /managedFields: \[Getter\/Setter\]/);
+    Object.seal(metadata);
+    assert.throws(() => (metadata.managedFields = 1), TypeError);
+  });
+
+  test('print in a copy that has the hidden members among its own', () => {
+    const { metadata } = cut();
+    const copy = Object.fromEntries(
+      Reflect.ownKeys(metadata).map((key) => [key, Reflect.get(metadata, key)]),
     );
+    assert.match(inspect(copy), /managedFields: \[/);
   });
 
   test('are not parsed before, and throw the error of the object when their text is not JSON', () => {

@@ -198,7 +198,10 @@ describe('reading an entry', () => {
     for (const object of [entry.object, entry.copy()]) {
       const { metadata } = object as { metadata: { name: string; managedFields: unknown } };
       assert.equal(metadata.name, 'web-0');
-      assert.throws(() => metadata.managedFields, { code: 'ERR_KUBELOOM_MALFORMED_OBJECT' });
+      assert.throws(() => metadata.managedFields, {
+        code: 'ERR_KUBELOOM_MALFORMED_OBJECT',
+        message: /^default\/web-0@4711 /,
+      });
     }
   });
 
