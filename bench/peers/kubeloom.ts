@@ -1,6 +1,5 @@
 /**
- * kubeloom's informer: `node kubeloom.js TASK`. RetainChecks are as in production; all other options are defaults,
- * unless the task sets them. Problems are warnings on standard error; the runner prints them if there is no result.
+ * kubeloom's informer: `node kubeloom.js TASK`. All options are defaults, unless the task sets them. Problems are warnings on standard error; the runner prints them if there is no result.
  */
 import { InformerThreads, SharedIndexInformer, drop } from 'kubeloom';
 import type { Borrowed, InformerOptions, KubeObject } from 'kubeloom';
@@ -19,7 +18,6 @@ const PAGE_OBJECTS = 500;
 function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeObject> {
   return {
     threads,
-    debug: { retainChecks: 'off' },
     ...(task.codec ? { codec: task.codec } : {}),
     ...(task.drop ? { transform: drop('metadata.managedFields') } : {}),
     list: {

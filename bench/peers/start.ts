@@ -31,7 +31,6 @@ async function startKubeloom({ task, file, imported, added, failed }: Start): Pr
   imported();
   const source = task.connection === true ? connectionTo(task) : loadKubeConfig({ path: file });
   const informer = new SharedIndexInformer(source, resourceRef(task.resource), {
-    debug: { retainChecks: 'off' },
     ...(task.shards === undefined ? {} : { threads: { indexerThreads: task.shards } }),
   });
   informer.addEventHandler({ onAdd: ({ key }) => added(key.length) });

@@ -4,7 +4,7 @@
  */
 import type { BenchCase, Goal } from '../case.ts';
 import type { Handler, Program } from '../task.ts';
-import { SMALL_BYTES, each, paced, ratioAtLeast, still } from './common.ts';
+import { SMALL_BYTES, atMost, each, paced, ratioAtLeast, still } from './common.ts';
 import { SOURCE } from './watch.ts';
 
 const HERE = ['kubeloom', 'client-node'] as const;
@@ -92,4 +92,23 @@ const lists = [
   program('informer', largeName, list(LARGE, each(['kubeloom'], 0))),
 ];
 
-export const PROGRAMS_CASES: readonly BenchCase[] = [...rates, ...bursts, ...fullRate, ...lists];
+const SCANNED = 20_000;
+/** All objects are packed. */
+const PACKED_MS = 15_000;
+
+function scanGoal(name: string, mostMs: number): Goal {
+  return atMost(mostMs, 'ms', `full scan${name}/objects=${SCANNED}/found=${SCANNED}/warm`);
+}
+
+const scan = program(
+  'informer',
+  `scan of ${SCANNED.toLocaleString('en-US')} packed pods`,
+  {
+    source: still(SCANNED),
+    task: { case: 'readers', handler: 'object', podCounts: [], readers: [], settleMs: PACKED_MS },
+    clients: each([...HERE, 'client-go'], 0),
+  },
+  [scanGoal('', 390), scanGoal(' by status', 150), scanGoal(' by a declared field', 4)],
+);
+
+export const PROGRAMS_CASES: readonly BenchCase[] = [...rates, ...bursts, ...fullRate, ...lists, scan];
