@@ -49,12 +49,6 @@ const PREPARE_OTHERS: Readonly<
     kubeloom: () => here('client-node', 'kubeloom', 'kubeloom/client-node'),
     'kubeloom-lts': () => onLts('client-node', ['kubeloom', 'kubeloom/client-node']),
   },
-  controller: {
-    kubeloom: () => here('controller', 'kubeloom'),
-    'kubeloom-lts': () => onLts('controller', ['kubeloom']),
-    'client-node': () => here('controller', 'client-node', '@kubernetes/client-node'),
-    'client-node-2': () => onLts('controller', ['client-node-2', 'client-node-2']),
-  },
   readers: {
     kubeloom: () => here('kubeloom-readers'),
     'client-node': () => here('client-node-readers'),

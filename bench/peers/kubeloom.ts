@@ -1,7 +1,7 @@
 /**
  * kubeloom's informer: `node kubeloom.js TASK`. All options are defaults, unless the task sets them. Problems are warnings on standard error; the runner prints them if there is no result.
  */
-import { InformerThreads, SharedIndexInformer, drop } from 'kubeloom';
+import { InformerThreads, SharedIndexInformer, drop, resources } from 'kubeloom';
 import type { Borrowed, InformerOptions, KubeObject } from 'kubeloom';
 import { SENT_ANNOTATION } from '../task.ts';
 import type { Handler, Task } from '../task.ts';
@@ -36,7 +36,22 @@ function touch(entry: Borrowed<KubeObject>, handler: Handler): number {
   return entry.key.length;
 }
 
+/** A controller whose reconciliation reads the cached pod and returns. */
+async function control(task: Task): Promise<Result> {
+  const { Manager } = await import('kubeloom/controller');
+  const { pods } = resources.core.v1;
+  const receiver = new RestReceiver(task);
+  const manager = new Manager(connectionTo(task));
+  manager.controllerFor(pods).reconcile(async (key, { cache }) => {
+    receiver.modified(touchPhase(key, cache.get(pods, key)?.status));
+  });
+  const { signal } = new AbortController();
+  manager.run({ signal }).catch((error: unknown) => receiver.failed(error));
+  return await receiver.result;
+}
+
 async function run(task: Task): Promise<Result> {
+  if (task.program === 'controller') return await control(task);
   const connection = connectionTo(task);
   const threads = new InformerThreads(task.shards === undefined ? {} : { indexerThreads: task.shards });
   const options = optionsOf(task, threads);

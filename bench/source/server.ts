@@ -275,8 +275,11 @@ interface Span {
   readonly firstRevision: number;
 }
 
-/** Returns the place in the rounds of the object that an event changes, if `objects` objects change in turn `burst` times. */
-function placeOf(event: number, burst: number, objects: number): number {
+/**
+ * Returns the place of the event's object in the rounds: `objects` objects change by turns, `burst` times each, and then the next
+ * objects.
+ */
+export function placeOf(event: number, burst: number, objects: number): number {
   return Math.floor(event / (objects * burst)) * objects + (event % objects);
 }
 
