@@ -1,4 +1,5 @@
 /** The table of programs in `docs/benchmarks.md`: a line a job, a column a program. */
+import { markdownTable } from '../kube-apiserver/markdown-table.ts';
 import type { ClientName } from '../names.ts';
 import { FIGURE, ratioToBest } from '../row.ts';
 import type { Row } from '../row.ts';
@@ -24,7 +25,6 @@ export function programsText(rows: readonly Row[]): string {
   const times = own.filter(({ case: name, unit }) => !name.includes(FIGURE) && unit === unitOf(name));
   const programs = [...new Set(times.map(programOf))];
   const jobs = [...new Set(times.map(jobOf))];
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const cell = (job: string, program: string): string => {
     const time = times.find((row) => jobOf(row) === job && programOf(row) === program);
     if (!time) return '';
@@ -32,11 +32,8 @@ export function programsText(rows: readonly Row[]): string {
     const ratios = [time, memory].map((row) => row && ratioText(ratioToBest(row)?.ratio));
     return [`${numberText(time.value)} ${UNITS[time.unit]}`, ...ratios.filter(Boolean)].join(', ');
   };
-  return [
-    line(['', ...programs]),
-    `|---|${programs.map(() => '---:|').join('')}`,
-    ...jobs.map((job) => line([job, ...programs.map((program) => cell(job, program))])),
-  ].join('\n');
+  const columns = programs.map((program) => [program, (job: string) => cell(job, program)] as const);
+  return markdownTable({ job: (job) => job, ...Object.fromEntries(columns) }, jobs);
 }
 
 function unitOf(name: string): Row['unit'] {

@@ -130,8 +130,8 @@ describe('the page', () => {
       ROW,
     ]);
     assert.deepEqual(text.split('\n'), [
-      '|  | drop-in: phase | informer: object |',
-      '|---|---:|---:|',
+      '| job | drop-in: phase | informer: object |',
+      '|---:|---:|---:|',
       '| 100 events/s | 80.0 µs, 1.5x, 0.50x |  |',
       '| 100 events/s, the current LTS | 80.0 µs, 3.0x |  |',
       '| 100 events/s, controller-runtime | 80.0 µs |  |',
