@@ -30,9 +30,7 @@ async function startKubeloom({ task, file, imported, added, failed }: Start): Pr
   const { SharedIndexInformer, loadKubeConfig } = await import('kubeloom');
   imported();
   const source = task.connection === true ? connectionTo(task) : loadKubeConfig({ path: file });
-  const informer = new SharedIndexInformer(source, resourceRef(task.resource), {
-    ...(task.shards === undefined ? {} : { threads: { indexerThreads: task.shards } }),
-  });
+  const informer = new SharedIndexInformer(source, resourceRef(task.resource));
   informer.addEventHandler({ onAdd: ({ key }) => added(key.length) });
   informer.run().catch(failed);
 }
