@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { ClientName } from './names.ts';
 import type { Command } from './program-run.ts';
-import type { TaskKind } from './task.ts';
+import type { Program, Task, TaskKind } from './task.ts';
 import { clientGo, fluentClient, kubeRs, ltsNode } from './toolchains.ts';
 import type { Made } from './toolchains.ts';
 
@@ -41,10 +41,14 @@ const PREPARE: Readonly<Record<ClientName, () => Promise<Prepared>>> = {
 
 const threads = (): Promise<Prepared> => here('kubeloom-threads');
 
-/** Kinds of cases for which a client runs a special program. */
+/** Kinds of cases, and programs, for which a client runs a special script. */
 const PREPARE_OTHERS: Readonly<
-  Partial<Record<TaskKind, Partial<Record<ClientName, () => Promise<Prepared>>>>>
+  Partial<Record<TaskKind | Program, Partial<Record<ClientName, () => Promise<Prepared>>>>>
 > = {
+  'drop-in': {
+    kubeloom: () => here('client-node', 'kubeloom', 'kubeloom/client-node'),
+    'kubeloom-lts': () => onLts('client-node', ['kubeloom', 'kubeloom/client-node']),
+  },
   readers: {
     kubeloom: () => here('kubeloom-readers'),
     'client-node': () => here('client-node-readers'),
@@ -66,8 +70,11 @@ const PREPARE_OTHERS: Readonly<
 
 const prepared = new Map<() => Promise<Prepared>, Promise<Prepared>>();
 
-export function prepareClient(client: ClientName, kind: TaskKind): Promise<Prepared> {
-  const prepare = PREPARE_OTHERS[kind]?.[client] ?? PREPARE[client];
+export function prepareClient(
+  client: ClientName,
+  { case: kind, program }: Pick<Task, 'case' | 'program'>,
+): Promise<Prepared> {
+  const prepare = PREPARE_OTHERS[program ?? kind]?.[client] ?? PREPARE[client];
   const known = prepared.get(prepare) ?? prepare();
   prepared.set(prepare, known);
   return known;

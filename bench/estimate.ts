@@ -35,7 +35,6 @@ const EXTRA_SECONDS: Readonly<Record<string, number>> = {
   readers: 6,
   micro: 8,
   metrics: 30,
-  rest: 43,
   partitions: 70,
   'thread-scan': 20,
   'thread-handler': 5,
@@ -66,7 +65,9 @@ function runSeconds({ source, task, clients }: BenchCase, client: ClientName): n
   // Paced events take the same time with every client; the extra seconds include it.
   const events = task.case === 'latency' ? 0 : handled;
   const work = objects / OBJECTS_PER_SECOND[client] + events / EVENTS_PER_SECOND[client];
-  const extra = (EXTRA_SECONDS[task.case] ?? 0) + (source.quietMs ?? 0) / 1000;
+  const { case: kind, settleMs = 0, cellMs = 0 } = task;
+  const section = kind === 'rest' ? (settleMs + cellMs) / 1000 : (EXTRA_SECONDS[kind] ?? 0);
+  const extra = section + (source.quietMs ?? 0) / 1000;
   return START_SECONDS + work + extra;
 }
 

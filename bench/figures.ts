@@ -10,10 +10,15 @@ export function figuresOf(task: Task, outcome: Outcome): Figure[] {
 
 function mainFigures(task: Task, outcome: Outcome): Figure[] {
   const { events, elapsedMs, rssBytes } = outcome;
+  const highestMemory: Figure = { suffix: 'rss-max', unit: 'bytes', value: rssBytes };
   switch (task.case) {
     case 'watch':
     case 'thread-handler':
-      return [{ suffix: '', unit: 'events/s', value: (events / elapsedMs) * 1000 }, ...rowFigures(outcome)];
+      return [
+        { suffix: '', unit: 'events/s', value: (events / elapsedMs) * 1000 },
+        ...rowFigures(outcome),
+        highestMemory,
+      ];
     case 'latency':
       return latencyFigures(outcome);
     case 'memory':
@@ -21,18 +26,16 @@ function mainFigures(task: Task, outcome: Outcome): Figure[] {
     case 'readers':
     case 'micro':
     case 'metrics':
-    case 'rest':
     case 'partitions':
     case 'start':
     case 'thread-scan':
     case 'thread-memory':
     case 'thread-idle':
       return rowFigures(outcome);
+    case 'rest':
+      return [...rowFigures(outcome), highestMemory];
     default:
-      return [
-        { suffix: '', unit: 'ms', value: elapsedMs },
-        { suffix: 'rss-max', unit: 'bytes', value: rssBytes },
-      ];
+      return [{ suffix: '', unit: 'ms', value: elapsedMs }, highestMemory];
   }
 }
 

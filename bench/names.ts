@@ -1,6 +1,7 @@
 /** The names of published figures. */
 
 export const SUITES = [
+  'programs',
   'watch',
   'sizes',
   'sync',

@@ -37,7 +37,7 @@ export async function startOrigin(benchCase: BenchCase): Promise<Origin> {
   const { source, churnPerSecond } = benchCase;
   if (churnPerSecond !== undefined) return startChurn(benchCase, churnPerSecond);
   const program = hasProtobuf(benchCase)
-    ? await prepareClient('client-go-protobuf', benchCase.task.case)
+    ? await prepareClient('client-go-protobuf', benchCase.task)
     : undefined;
   // Without the program there is no protobuf, and no client that reads it.
   const protobuf =

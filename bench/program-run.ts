@@ -18,7 +18,12 @@ export async function runProgramOn(command: Command, task: Task, oneCoreHeapMiB?
   const [file, ...args] = isSmall ? onOneCore(command) : command;
   const child = spawn(file, [...args, JSON.stringify(task)], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...(isSmall ? { NODE_OPTIONS: `--max-old-space-size=${oneCoreHeapMiB}` } : {}) },
+    // Borrow checks and warnings of libraries are off.
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      ...(isSmall ? { NODE_OPTIONS: `--max-old-space-size=${oneCoreHeapMiB}` } : {}),
+    },
   });
   let output = '';
   let errors = '';

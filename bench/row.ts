@@ -113,6 +113,7 @@ export function ratioToBest({ client, ratios }: Row): PeerRatio | undefined {
 
 /** Unit of a case's first figure, for the row of a client without a figure. */
 const UNITS: Readonly<Record<SuiteName, Unit>> = {
+  programs: 'cpu-us/event',
   watch: 'events/s',
   sizes: 'events/s',
   sync: 'ms',

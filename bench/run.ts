@@ -115,7 +115,7 @@ function taskOf({ task, source, clients }: BenchCase, client: ClientName, { url,
 
 async function runClient(client: ClientName, benchCase: BenchCase, origin: Origin): Promise<Run> {
   const task = taskOf(benchCase, client, origin);
-  const program = await prepareClient(client, task.case);
+  const program = await prepareClient(client, task);
   if ('notMeasured' in program) {
     return { figures: [], shards: null, version: null, error: `not measured: ${program.notMeasured}` };
   }

@@ -4,6 +4,7 @@ import type { SuiteName } from './names.ts';
 import { POD_BYTES, still } from './suites/common.ts';
 import { MEMORY_CASES } from './suites/memory.ts';
 import { METRICS_CASES } from './suites/metrics.ts';
+import { PROGRAMS_CASES } from './suites/programs.ts';
 import { READERS_CASES } from './suites/readers.ts';
 import { REST_CASES } from './suites/rest.ts';
 import { SMALL_CASES } from './suites/small.ts';
@@ -26,6 +27,7 @@ const MICRO_CASES: readonly BenchCase[] = [
 ];
 
 export const SUITE_CASES: Readonly<Record<SuiteName, readonly BenchCase[]>> = {
+  programs: PROGRAMS_CASES,
   watch: WATCH_CASES,
   sizes: SIZES_CASES,
   sync: SYNC_CASES,

@@ -9,9 +9,13 @@ import type { Unit } from './names.ts';
 
 /**
  * The part of every event that the handler reads: its key, all of its metadata, the fields that controllers read (labels,
- * controller, `spec.nodeName`, `status.phase`, `status.podIP`), or every member of the object.
+ * controller, `spec.nodeName`, `status.phase`, `status.podIP`), every member of the object but managedFields, name and phase of
+ * the object, or both of them without the object where the client offers that.
  */
-export type Handler = 'key' | 'metadata' | 'fields' | 'object';
+export type Handler = 'key' | 'metadata' | 'fields' | 'object' | 'phase' | 'status';
+
+/** Programs other than an informer with a handler: kubeloom/client-node, and a controller that reads the cached object. */
+export type Program = 'drop-in' | 'controller';
 
 /** Every client may support the first five; the others need a program of their own. */
 export type TaskKind =
@@ -37,6 +41,8 @@ export type Listing = 'list' | 'pages' | 'watch-list';
 
 export interface Task {
   readonly case: TaskKind;
+  /** Default: an informer with a handler. */
+  readonly program?: Program;
   readonly url: string;
   readonly token?: string;
   /** PEM. */

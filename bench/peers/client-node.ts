@@ -55,14 +55,42 @@ async function relist(task: Task): Promise<Result> {
   });
 }
 
+type Informer = ReturnType<typeof kubernetes.makeInformer<KubernetesObject>>;
+
+/** The controller that users of client-node write: a set of keys, and a loop that reads the cached object. */
+function reconcileFrom(informer: Informer, receiver: Pick<RestReceiver, 'modified'>): void {
+  const queue = new Set<string>();
+  const reconcile = async (key: string): Promise<void> => {
+    const [namespace = '', name = ''] = key.split('/');
+    const object = informer.get(name, namespace);
+    if (object) receiver.modified(touchParsed(object, 'status'));
+  };
+  let isWorking = false;
+  const work = async (): Promise<void> => {
+    for (const key of queue) {
+      queue.delete(key);
+      await reconcile(key);
+    }
+    isWorking = false;
+  };
+  const enqueue = ({ metadata }: KubernetesObject): void => {
+    queue.add(`${metadata?.namespace}/${metadata?.name}`);
+    if (!isWorking) setImmediate(() => void work());
+    isWorking = true;
+  };
+  informer.on('add', enqueue);
+  informer.on('update', enqueue);
+}
+
 async function run(task: Task): Promise<Result> {
   if (task.case === 'relist') return await relist(task);
   const { config, list } = lister(task);
   const receiver = task.case === 'rest' ? new RestReceiver(task) : new Receiver(task);
-  const { handler } = task;
+  const { handler, program, handlers = program === 'controller' ? 0 : 1 } = task;
   for (const resource of resourcesOf(task)) {
     const informer = kubernetes.makeInformer(config, pathOf(resource), () => list(resource));
-    for (let count = 0; count < (task.handlers ?? 1); count++) {
+    if (program === 'controller') reconcileFrom(informer, receiver);
+    for (let count = 0; count < handlers; count++) {
       informer.on('add', (object) => receiver.added(touchParsed(object, handler)));
       informer.on('update', (object) => {
         receiver.modified(touchParsed(object, handler), task.case === 'latency' ? sentUsOf(object) : 0);

@@ -1,13 +1,18 @@
 /** The address of a task's server, in the form that Kubernetes clients expect. */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { kubeConfigOf } from '../../src/tools/apiserver/wire/kubeconfig.ts';
-import type { ResourceRef } from '../../src/index.ts';
+import { connectionOf, kubeConfigOf } from '../../src/tools/apiserver/wire/kubeconfig.ts';
+import type { ResourceRef, ServerConnection } from '../../src/index.ts';
 import type { Task } from '../task.ts';
 
 export const WIDGETS = { group: 'example.com', version: 'v1' } as const;
 
 export function kubeConfigText({ url, token = '', ca = '' }: Task): string {
   return JSON.stringify(kubeConfigOf({ url, token, ca }));
+}
+
+/** The connection object of a program that does without a kubeconfig, and without client-node. */
+export function connectionTo({ url, token = '', ca = '' }: Task): ServerConnection {
+  return connectionOf({ url, token, ca });
 }
 
 export function loadKubeConfig(config: KubeConfig, task: Task): KubeConfig {

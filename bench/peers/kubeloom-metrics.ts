@@ -3,13 +3,12 @@
  * (sections.ts). With `informers` the case is the duration of scrapes of so many running informers.
  */
 import { setTimeout as after } from 'node:timers/promises';
-import { KubeConfig } from '@kubernetes/client-node';
 import { threadCpuMs } from '../../src/base/thread-cpu.ts';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import { prometheusText } from '../../src/metrics/index.ts';
 import type { KubeObject } from '../../src/index.ts';
 import type { OutcomeRow, Task } from '../task.ts';
-import { loadKubeConfig, resourceRef, resourcesOf } from './connection.ts';
+import { connectionTo, resourceRef, resourcesOf } from './connection.ts';
 import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
 import { median, variantRows } from './sections.ts';
@@ -31,14 +30,9 @@ const SCRAPE_PAUSE_MS = 10;
 let readBytes = 0;
 
 async function run(task: Task): Promise<Result> {
-  const config = loadKubeConfig(new KubeConfig(), task);
   const threads = new InformerThreads();
   const informers = resourcesOf(task).map(
-    (resource) =>
-      new SharedIndexInformer<KubeObject>(config, resourceRef(resource), {
-        threads,
-        debug: { retainChecks: 'off' },
-      }),
+    (resource) => new SharedIndexInformer<KubeObject>(connectionTo(task), resourceRef(resource), { threads }),
   );
   const failed = Promise.all(informers.map((informer) => informer.run())).then(() => {
     throw new Error('an informer has stopped');

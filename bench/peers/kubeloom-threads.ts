@@ -2,13 +2,12 @@
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type { KubeObject } from '../../src/index.ts';
 import { FIRST_REVISION } from '../source/object-templates.ts';
 import type { LoopDelay, OutcomeRow, Task } from '../task.ts';
 import { collectedHeapBytes } from './collected-heap.ts';
-import { loadKubeConfig, resourceRef } from './connection.ts';
+import { connectionTo, resourceRef } from './connection.ts';
 import { Meter } from './meter.ts';
 import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
@@ -24,7 +23,7 @@ const SETTLE_MS = 500;
 
 /** A thread of the program; it reads no cache before `open`. */
 class ReadingThread {
-  readonly #worker: Worker = new Worker(THREAD, { env: { ...process.env, NODE_ENV: 'production' } });
+  readonly #worker: Worker = new Worker(THREAD);
   checksum = 0;
 
   /** Rejects when the thread fails. */
@@ -153,10 +152,10 @@ async function idle(informer: Informer, { cellMs }: Task): Promise<Result> {
 }
 
 async function run(task: Task): Promise<Result> {
-  const config = loadKubeConfig(new KubeConfig(), task);
   const threads = new InformerThreads();
-  const options = { threads, debug: { retainChecks: 'off' } } as const;
-  const informer = new SharedIndexInformer<KubeObject>(config, resourceRef(task.resource), options);
+  const informer = new SharedIndexInformer<KubeObject>(connectionTo(task), resourceRef(task.resource), {
+    threads,
+  });
   const failed = informer.run().then(() => {
     throw new Error('the informer has stopped');
   });

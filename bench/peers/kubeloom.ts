@@ -1,26 +1,23 @@
 /**
- * kubeloom's informer: `node kubeloom.js TASK`. RetainChecks are as in production; all other options are defaults,
- * unless the task sets them. Problems are warnings on standard error; the runner prints them if there is no result.
+ * kubeloom's informer: `node kubeloom.js TASK`. All options are defaults, unless the task sets them. Problems are warnings on standard error; the runner prints them if there is no result.
  */
-import { KubeConfig } from '@kubernetes/client-node';
-import { InformerThreads, SharedIndexInformer, drop } from '../../src/index.ts';
-import type { Borrowed, InformerOptions, KubeObject } from '../../src/index.ts';
+import { InformerThreads, SharedIndexInformer, drop, resources } from 'kubeloom';
+import type { Borrowed, InformerOptions, KubeObject } from 'kubeloom';
 import { SENT_ANNOTATION } from '../task.ts';
 import type { Handler, Task } from '../task.ts';
-import { loadKubeConfig, resourceRef, resourcesOf } from './connection.ts';
+import { connectionTo, resourceRef, resourcesOf } from './connection.ts';
 import { delivery } from './kubeloom-deliveries.ts';
 import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
 import { Receiver } from './receiver.ts';
 import { RestReceiver } from './rest.ts';
-import { touchFields, touchParsed } from './touch.ts';
+import { touchFields, touchParsed, touchPhase } from './touch.ts';
 
 const PAGE_OBJECTS = 500;
 
 function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeObject> {
   return {
     threads,
-    debug: { retainChecks: 'off' },
     ...(task.codec ? { codec: task.codec } : {}),
     ...(task.drop ? { transform: drop('metadata.managedFields') } : {}),
     list: {
@@ -33,17 +30,33 @@ function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeOb
 /** Returns the length of the key; parses the rest as far as the task requires. */
 function touch(entry: Borrowed<KubeObject>, handler: Handler): number {
   if (handler === 'metadata') return touchParsed({ metadata: entry.metadata }, handler);
-  if (handler === 'object') return touchParsed(entry.object, handler);
+  if (handler === 'object' || handler === 'phase') return touchParsed(entry.object, handler);
+  if (handler === 'status') return touchPhase(entry.key, entry.status);
   if (handler === 'fields') touchFields(entry.key, entry);
   return entry.key.length;
 }
 
+/** A controller whose reconciliation reads the cached pod and returns. */
+async function control(task: Task): Promise<Result> {
+  const { Manager } = await import('kubeloom/controller');
+  const { pods } = resources.core.v1;
+  const receiver = new RestReceiver(task);
+  const manager = new Manager(connectionTo(task));
+  manager.controllerFor(pods).reconcile(async (key, { cache }) => {
+    receiver.modified(touchPhase(key, cache.get(pods, key)?.status));
+  });
+  const { signal } = new AbortController();
+  manager.run({ signal }).catch((error: unknown) => receiver.failed(error));
+  return await receiver.result;
+}
+
 async function run(task: Task): Promise<Result> {
-  const config = loadKubeConfig(new KubeConfig(), task);
+  if (task.program === 'controller') return await control(task);
+  const connection = connectionTo(task);
   const threads = new InformerThreads(task.shards === undefined ? {} : { indexerThreads: task.shards });
   const options = optionsOf(task, threads);
   const informers = resourcesOf(task).map(
-    (resource) => new SharedIndexInformer<KubeObject>(config, resourceRef(resource), options),
+    (resource) => new SharedIndexInformer<KubeObject>(connection, resourceRef(resource), options),
   );
   const [first] = informers;
   const isPipeline = ['watch', 'sync', 'latency', 'memory', 'rest'].includes(task.case);
@@ -52,7 +65,7 @@ async function run(task: Task): Promise<Result> {
   for (const informer of informers) {
     for (let count = 0; count < (task.handlers ?? 1); count++) {
       informer.addEventHandler({
-        onAdd: (entry) => receiver.added(entry.key.length),
+        onAdd: (entry) => receiver.added(touch(entry, task.handler)),
         onUpdate: (_previous, entry) => {
           receiver.modified(touch(entry, task.handler), task.case === 'latency' ? sentUs(entry) : 0);
         },

@@ -39,7 +39,6 @@ export async function syncedCache<T extends object>(
   const threads = new InformerThreads();
   const informer = new SharedIndexInformer<T>(source, resource, {
     threads,
-    debug: { retainChecks: 'off' },
     ...options,
   });
   const ended = informer.run();

@@ -16,13 +16,15 @@ export type Switches = ReadonlyMap<string, number>;
 export class RestReceiver {
   readonly result: Promise<Result>;
   readonly #task: Task;
+  readonly #unmeasured: number;
   #finish: (result: Result) => void = () => {};
   #fail: (error: unknown) => void = () => {};
-  #modified = 0;
+  #handled = 0;
   #checksum = 0;
 
   constructor(task: Task) {
     this.#task = task;
+    this.#unmeasured = task.objects * (task.informers ?? 1) + (task.warmUpEvents ?? 0);
     this.result = new Promise((resolve, reject) => {
       this.#finish = resolve;
       this.#fail = reject;
@@ -30,12 +32,13 @@ export class RestReceiver {
   }
 
   added(keyLength: number): void {
-    this.#checksum += keyLength;
+    this.modified(keyLength);
   }
 
+  /** Counts a call of a handler, or a reconciliation. */
   modified(keyLength: number): void {
     this.#checksum += keyLength;
-    if (++this.#modified === this.#task.warmUpEvents) this.#measure().catch(this.#fail);
+    if (++this.#handled === this.#unmeasured) this.#measure().catch(this.#fail);
   }
 
   failed(error: unknown): void {
@@ -43,27 +46,34 @@ export class RestReceiver {
   }
 
   async #measure(): Promise<void> {
-    this.#finish({ ...(await measureRest(this.#task)), checksum: this.#checksum });
+    const measured = await measureRest(this.#task, () => this.#handled);
+    this.#finish({ ...measured, checksum: this.#checksum });
   }
 }
 
-/** Measures this process in a section of the task. */
-export async function measureRest({ settleMs, cellMs }: Task): Promise<Result> {
+/** Measures this process in a section of the task. @param handled number of events handled so far */
+export async function measureRest(
+  { settleMs, cellMs }: Task,
+  handled: () => number = () => 0,
+): Promise<Result> {
   await after(settleMs);
+  const handledBefore = handled();
   const switchesBefore = voluntarySwitches();
   const cpuBefore = process.cpuUsage();
   const startedAtMs = performance.now();
   await after(cellMs);
-  const seconds = (performance.now() - startedAtMs) / 1000;
+  const elapsedMs = performance.now() - startedAtMs;
+  const seconds = elapsedMs / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuMs = (user + system) / 1000;
   const wakeUps = wakeUpsBetween(switchesBefore, voluntarySwitches());
   const rows: OutcomeRow[] = [
-    { case: '', unit: 'cpu-ms/s', value: (user + system) / 1000 / seconds },
+    { case: '', unit: 'cpu-ms/s', value: cpuMs / seconds },
     { case: 'rss', unit: 'bytes', value: process.memoryUsage.rss() },
   ];
   // Unknown on systems other than Linux.
   if (switchesBefore.size > 0) rows.push({ case: '', unit: 'wake-ups/s', value: wakeUps / seconds });
-  return { rows };
+  return { events: handled() - handledBefore, elapsedMs, cpuMs, rows };
 }
 
 /** Returns the wake-ups of all threads that are there at the end, those that started meanwhile included. */

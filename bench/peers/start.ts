@@ -6,9 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { KubernetesListObject, V1Pod } from '@kubernetes/client-node';
-import { connectionOf } from '../../src/tools/apiserver/wire/kubeconfig.ts';
 import type { Task } from '../task.ts';
-import { kubeConfigText, pathOf, resourceRef } from './connection.ts';
+import { connectionTo, kubeConfigText, pathOf, resourceRef } from './connection.ts';
 import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
 
@@ -30,12 +29,8 @@ interface Start {
 async function startKubeloom({ task, file, imported, added, failed }: Start): Promise<void> {
   const { SharedIndexInformer, loadKubeConfig } = await import('kubeloom');
   imported();
-  const { url, token = '', ca = '' } = task;
-  const source = task.connection === true ? connectionOf({ url, token, ca }) : loadKubeConfig({ path: file });
-  const informer = new SharedIndexInformer(source, resourceRef(task.resource), {
-    debug: { retainChecks: 'off' },
-    ...(task.shards === undefined ? {} : { threads: { indexerThreads: task.shards } }),
-  });
+  const source = task.connection === true ? connectionTo(task) : loadKubeConfig({ path: file });
+  const informer = new SharedIndexInformer(source, resourceRef(task.resource));
   informer.addEventHandler({ onAdd: ({ key }) => added(key.length) });
   informer.run().catch(failed);
 }

@@ -36,12 +36,19 @@ export function phaseOf(status: unknown): string | undefined {
   return ((status ?? {}) as PodStatus).phase;
 }
 
+/** Returns the length of the key; fails if the status has no phase. */
+export function touchPhase(key: string, status: unknown): number {
+  if (phaseOf(status) === undefined) throw new Error(`${key} has no phase`);
+  return key.length;
+}
+
 /** Returns the length of the key; checks that the other fields exist. */
 export function touchParsed(object: Parsed, handler: Handler): number {
   const { namespace = '', name = '', annotations } = object.metadata ?? {};
   const key = `${namespace}/${name}`;
   if (handler === 'metadata' && annotations === undefined) throw new Error(`${key} has no annotations`);
   if (handler === 'fields') touchFields(key, fieldsOf(object));
+  if (handler === 'phase' || handler === 'status') touchPhase(key, object.status);
   if (handler === 'object') {
     if (object.spec === undefined) throw new Error(`${key} has no spec`);
     // Reads every member, so that no client can leave a member unparsed.

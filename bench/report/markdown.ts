@@ -7,8 +7,13 @@ import type { Report } from '../document.ts';
 import { machineText } from '../document.ts';
 import { numberText, sizeText } from '../table-text.ts';
 
-export const BEGIN = '<!-- figures: written by npm run bench -- --report -->';
-export const END = '<!-- end of figures -->';
+/** A part of the page that is written from results. */
+export type Part = 'programs' | 'figures';
+
+/** The lines before and after a part. */
+export function marksOf(part: Part): { readonly begin: string; readonly end: string } {
+  return { begin: `<!-- ${part}: written by npm run bench -- --report -->`, end: `<!-- end of ${part} -->` };
+}
 
 /** A run of the benchmark, and the file in `docs/benchmarks` with all rows of the run. */
 export interface PublishedRun {
@@ -26,12 +31,11 @@ export function figuresText(runs: readonly PublishedRun[], charts: readonly stri
     '',
     `Charts: ${charts.map((file) => `\`docs/benchmarks/${file}\``).join(', ')}.`,
     '',
-    ...runs.flatMap(({ file, report: { results } }) => [
-      `### Losses in ${file}`,
-      '',
-      ...lossLines(results.filter((row) => row.default)),
-      '',
-    ]),
+    ...runs.flatMap(({ file, report: { results } }) => {
+      // The table of programs has every ratio.
+      const judged = results.filter((row) => row.default && row.suite !== 'programs');
+      return judged.length === 0 ? [] : [`### Losses in ${file}`, '', ...lossLines(judged), ''];
+    }),
   ].join('\n');
 }
 
@@ -72,10 +76,11 @@ function isBetter(peer: Row, row: Row): boolean {
   return isMoreBetter(row.unit) ? peer.value > row.value : peer.value < row.value;
 }
 
-/** Returns the page with new figures between its two marks. */
-export function withFigures(page: string, figures: string): string {
-  const begin = page.indexOf(BEGIN);
-  const end = page.indexOf(END);
-  if (begin < 0 || end < begin) return `${page.trimEnd()}\n\n${BEGIN}\n\n${figures}\n${END}\n`;
-  return `${page.slice(0, begin + BEGIN.length)}\n\n${figures}\n${page.slice(end)}`;
+/** Returns the page with a new text between the two marks of the part. */
+export function withPart(page: string, part: Part, text: string): string {
+  const { begin, end } = marksOf(part);
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end);
+  if (from < 0 || to < from) return `${page.trimEnd()}\n\n${begin}\n\n${text}\n${end}\n`;
+  return `${page.slice(0, from + begin.length)}\n\n${text}\n${page.slice(to)}`;
 }

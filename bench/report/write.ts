@@ -4,7 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readReport, reportJson } from '../document.ts';
 import { CHARTS, drawChart } from './charts.ts';
-import { figuresText, withFigures } from './markdown.ts';
+import { figuresText, withPart } from './markdown.ts';
+import { programsText } from './programs.ts';
 
 const DOCS = fileURLToPath(new URL('../../../docs', import.meta.url));
 
@@ -23,6 +24,8 @@ export function writeReport(files: readonly string[]): string[] {
     charts.push(chart.file);
   }
   const page = path.join(DOCS, 'benchmarks.md');
-  writeFileSync(page, withFigures(readFileSync(page, 'utf8'), figuresText(runs, charts)));
+  const text = withPart(readFileSync(page, 'utf8'), 'figures', figuresText(runs, charts));
+  const hasPrograms = results.some(({ suite }) => suite === 'programs');
+  writeFileSync(page, hasPrograms ? withPart(text, 'programs', `${programsText(results)}\n`) : text);
   return [page, ...[...runs.map(({ file }) => file), ...charts].map((file) => path.join(folder, file))];
 }

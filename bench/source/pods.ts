@@ -160,9 +160,16 @@ export class EventRound {
   /**
    * The bytes of events `from` up to at most `to`, within a block, with their revisions written. The revision of event
    * 0 is `firstRevision`.
+   *
+   * @param place of the first object, if rounds do not follow each other
    */
-  slice(from: number, to: number, firstRevision: number): { bytes: Buffer; next: number } {
-    let position = from % this.length;
+  slice(
+    from: number,
+    to: number,
+    firstRevision: number,
+    place: number = from,
+  ): { bytes: Buffer; next: number } {
+    let position = place % this.length;
     let block = this.blocks[0];
     for (const candidate of this.blocks) {
       block = candidate;

@@ -36,6 +36,8 @@ export interface SourceOptions {
    * since the epoch, in the annotation kubeloom.io/sent-us. Default 0: as fast as the client reads.
    */
   readonly ratePerSecond?: number;
+  /** Number of changes of an object in a second, after which it rests while others change. Default 1: by turns. */
+  readonly burst?: number;
   /** Number of first events, paced at 5,000 a second whatever the rate of the others. Default 0. */
   readonly warmUpEvents?: number;
   /** Silence of a watch before the first event. Default 1,000 when paced, else 0. */
@@ -77,6 +79,7 @@ function resolved(options: SourceOptions): Required<SourceOptions> & RoundOption
     chunkPerEvent: false,
     tls: false,
     ratePerSecond: 0,
+    burst: 1,
     warmUpEvents: 0,
     quietMs: (options.ratePerSecond ?? 0) > 0 ? PACED_QUIET_MS : 0,
     roundBytesMax: 128 * 1024 * 1024,
@@ -222,13 +225,15 @@ export class SourceServer implements AsyncDisposable {
     { from, to, firstRevision }: Span,
     ratePerSecond: number,
   ): Promise<void> {
-    const { chunkPerEvent, changes } = this.#options;
+    const { chunkPerEvent, changes, burst } = this.#options;
+    const burstObjects = Math.ceil(ratePerSecond / burst);
     const pace = new Pace(ratePerSecond, this.#block);
     for (let position = from; position < to && !socket.destroyed;) {
       await pace.until(position - from);
       const end = Math.min(to, from + pace.due);
       for (; position < end; position++) {
-        const { bytes } = round.slice(position, position + 1, firstRevision);
+        const place = placeOf(position, burst, burstObjects);
+        const { bytes } = round.slice(position, position + 1, firstRevision, place);
         // The bytes are overwritten before they have been sent.
         const event = Buffer.from(bytes);
         if (changes === 'metadata') stamp(event);
@@ -268,6 +273,14 @@ interface Span {
   readonly to: number;
   /** Revision of event 0. */
   readonly firstRevision: number;
+}
+
+/**
+ * Returns the place of the event's object in the rounds: `objects` objects change by turns, `burst` times each, and then the next
+ * objects.
+ */
+export function placeOf(event: number, burst: number, objects: number): number {
+  return Math.floor(event / (objects * burst)) * objects + (event % objects);
 }
 
 /** Writes the time into the event. */

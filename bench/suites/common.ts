@@ -7,7 +7,9 @@ import type { Handler } from '../task.ts';
 /** A pod with managedFields in a real cluster. */
 export const POD_BYTES = 5120;
 export const SMALL_BYTES = 1024;
-export const HANDLERS: readonly Handler[] = ['key', 'metadata', 'fields', 'object'];
+/** The handlers of watches; the others are those of programs. */
+export const HANDLERS = ['key', 'metadata', 'fields', 'object'] as const satisfies readonly Handler[];
+export type WatchHandler = (typeof HANDLERS)[number];
 
 /** Gives each client the same number of events. */
 export function each<T extends ClientName>(clients: readonly T[], events: number): Record<T, number> {
@@ -17,6 +19,23 @@ export function each<T extends ClientName>(clients: readonly T[], events: number
 /** A collection that does not change. */
 export function still(pods: number, objectBytes: number = POD_BYTES): SourceOptions & SourceSize {
   return { pods, objectBytes, events: 0, roundBytesMax: objectBytes };
+}
+
+/** Seconds of events: longer than settling and section. */
+const STREAM_SECONDS = 60;
+
+/** A watch over TLS, an event a write, at a rate after the events of a warm-up. */
+export function paced(pods: number, ratePerSecond: number, warmUpEvents: number): SourceOptions & SourceSize {
+  return {
+    pods,
+    objectBytes: POD_BYTES,
+    events: warmUpEvents + ratePerSecond * STREAM_SECONDS,
+    warmUpEvents,
+    ratePerSecond,
+    quietMs: 1000,
+    chunkPerEvent: true,
+    tls: true,
+  };
 }
 
 /** A goal for a figure itself. */

@@ -29,7 +29,6 @@ function lists(pods: number, tier: BenchCase['tier']): BenchCase {
 
 export const READERS_CASES: readonly BenchCase[] = [
   grid('grid', 'default', [10_000], [0, 1, 10]),
-  lists(20_000, 'default'),
   lists(100_000, 'standard'),
   grid('whole grid', 'all', [10_000, 20_000, 40_000, 80_000, 160_000], READERS),
   grid('large grid', 'standard', [160_000], [0, 1, 80]),

@@ -1,6 +1,6 @@
 /** A cluster with little to do: the CPU time and the wake-ups of a synced informer at low rates, over TLS. */
 import type { BenchCase, Goal } from '../case.ts';
-import { POD_BYTES, atMost, each, ratioAtLeast, still } from './common.ts';
+import { POD_BYTES, atMost, each, paced, ratioAtLeast, still } from './common.ts';
 
 const PODS = 2000;
 const CLIENTS = ['kubeloom', 'kubeloom-lts', 'client-node', 'client-node-2'] as const;
@@ -13,8 +13,6 @@ const SETTLE_MS = 5000;
 const IDLE_SETTLE_MS = 35_000;
 /** Up to this rate V8 takes the heap for idle. */
 const IDLE_RATE_MAX = 10;
-/** Seconds of events: longer than settling and section. */
-const STREAM_SECONDS = 60;
 
 /** The rates that clusters really have. */
 const GOALS: ReadonlyMap<number, readonly Goal[]> = new Map([
@@ -41,16 +39,7 @@ const WATCHED: readonly BenchCase[] = [...GOALS].map(([rate, goals]) => ({
   suite: 'rest',
   name: rate === 0 ? 'no events' : `${rate.toLocaleString('en-US')} events/s`,
   tier: 'default',
-  source: {
-    pods: PODS,
-    objectBytes: POD_BYTES,
-    events: WARM_UP_EVENTS + rate * STREAM_SECONDS,
-    warmUpEvents: WARM_UP_EVENTS,
-    ratePerSecond: rate,
-    quietMs: 1000,
-    chunkPerEvent: true,
-    tls: true,
-  },
+  source: paced(PODS, rate, WARM_UP_EVENTS),
   task: {
     case: 'rest',
     handler: 'key',
@@ -74,17 +63,10 @@ const MANY: BenchCase = {
   name: `${INFORMERS} informers, ${INFORMER_RATE} events/s each`,
   tier: 'default',
   source: {
+    ...paced(INFORMER_PODS, INFORMER_RATE, WARM_UP_EVENTS / INFORMERS),
     resource: 'widgets',
-    pods: INFORMER_PODS,
-    objectBytes: POD_BYTES,
     // Each connection carries separate events.
     roundBytesMax: INFORMER_PODS * POD_BYTES,
-    events: WARM_UP_EVENTS / INFORMERS + INFORMER_RATE * STREAM_SECONDS,
-    warmUpEvents: WARM_UP_EVENTS / INFORMERS,
-    ratePerSecond: INFORMER_RATE,
-    quietMs: 1000,
-    chunkPerEvent: true,
-    tls: true,
   },
   task: {
     case: 'rest',

@@ -2,10 +2,10 @@
  * Watches: throughput of changes of 10,000 objects, the cost of a large cache, and latency from the wire to the handler.
  */
 import type { BenchCase, Goal } from '../case.ts';
-import type { Handler } from '../task.ts';
 import { HANDLERS, POD_BYTES, SMALL_BYTES, atMost, each, ratioAtLeast } from './common.ts';
+import type { WatchHandler } from './common.ts';
 
-const SOURCE = {
+export const SOURCE = {
   pods: 10_000,
   objectBytes: POD_BYTES,
   events: 1_000_000,
@@ -17,7 +17,7 @@ const SOURCE = {
 const CLIENT_NODE = { 'client-node': 80_000 } as const;
 const COMPILED = { 'client-go': 80_000, 'kube-rs': 80_000 } as const;
 const PROTOBUF = { 'client-go-protobuf': 80_000 } as const;
-const OWN: Readonly<Record<Handler, number>> = {
+const OWN: Readonly<Record<WatchHandler, number>> = {
   key: 600_000,
   metadata: 400_000,
   fields: 200_000,
@@ -25,20 +25,20 @@ const OWN: Readonly<Record<Handler, number>> = {
 };
 const LIMIT = { limit: 800_000 } as const;
 /** In turn on the LTS. */
-const onLts = (handler: Handler): BenchCase['clients'] => ({
+const onLts = (handler: WatchHandler): BenchCase['clients'] => ({
   'kubeloom-lts': OWN[handler],
   'client-node-2': 80_000,
   'kubernetes-fluent-client': 40_000,
 });
 /** Compiled peers do the same work for the metadata as for the key: they parse everything. */
-const BY_HANDLER: Readonly<Record<Handler, BenchCase['clients']>> = {
+const BY_HANDLER: Readonly<Record<WatchHandler, BenchCase['clients']>> = {
   key: { ...LIMIT, ...CLIENT_NODE, ...onLts('key'), ...COMPILED, ...PROTOBUF },
   metadata: { ...LIMIT, ...CLIENT_NODE, ...onLts('metadata') },
   fields: { ...LIMIT, ...CLIENT_NODE, ...onLts('fields'), ...COMPILED, ...PROTOBUF },
   object: { ...LIMIT, ...CLIENT_NODE, ...onLts('object') },
 };
 
-const GOALS: Readonly<Record<Handler, readonly Goal[]>> = {
+const GOALS: Readonly<Record<WatchHandler, readonly Goal[]>> = {
   key: [
     ratioAtLeast(12, 'events/s'),
     atMost(5, 'cpu-us/event'),
@@ -57,7 +57,7 @@ const GOALS: Readonly<Record<Handler, readonly Goal[]>> = {
 type Extra = Pick<BenchCase, 'clients'> & Partial<Omit<BenchCase, 'task'>> & Partial<BenchCase['task']>;
 
 /** A row; without other settings it is as the default rows. */
-function watch(name: string, handler: Handler, extra: Extra): BenchCase {
+function watch(name: string, handler: WatchHandler, extra: Extra): BenchCase {
   const { tier = 'standard', source = SOURCE, clients, goals = [], ...task } = extra;
   const own = { kubeloom: OWN[handler], ...clients };
   return {

@@ -11,8 +11,8 @@ export interface Document {
 
 /** Bytes of the Markdown in docs that people write; what a script writes from the code does not count. */
 export const DOCS_BYTES_MAX = 333_000;
-/** `docs/benchmarks.md`: what a user decides by, then the method, then the losses. */
-export const BENCHMARK_LINES_MAX = 200;
+/** `docs/benchmarks.md`: what a user decides by, then the method, then the losses, without what the bench writes. */
+export const BENCHMARK_LINES_MAX = 167;
 /** `README.md`: what a user decides by. */
 export const README_LINES_MAX = 149;
 /** `CHANGELOG.md`: a page that says what a version contains. */
@@ -49,7 +49,7 @@ export function decisionsAreShort(documents: readonly Document[]): Violation[] {
 const GENERATED: ReadonlySet<string> = new Set(['docs/errors.md', 'docs/metrics-table.md']);
 
 /** Parts of pages that scripts write: the tests of clauses, and the machines and losses of benchmarks. */
-const WRITTEN = /^Tests: .*\n|^<!-- figures: written by [\s\S]*^<!-- end of figures -->\n/gm;
+const WRITTEN = /^Tests: .*\n|^<!-- (\w+): written by npm run bench [\s\S]*?^<!-- end of \1 -->\n/gm;
 
 /** Bytes of the documents in docs, without what scripts write. */
 export function bytesOf(documents: readonly Document[]): number {
@@ -58,9 +58,9 @@ export function bytesOf(documents: readonly Document[]): number {
     .reduce((sum, { text }) => sum + Buffer.byteLength(text.replaceAll(WRITTEN, '')), 0);
 }
 
-/** Lines of the document at `path`, which must exist. */
+/** Lines of the document at `path`, which must exist, without what scripts write. */
 export function linesOf(documents: readonly Document[], path: string): number {
   const document = documents.find((each) => each.path === path);
   if (document === undefined) throw new Error(`no document ${path}`);
-  return document.text.trimEnd().split('\n').length;
+  return document.text.replaceAll(WRITTEN, '').trimEnd().split('\n').length;
 }

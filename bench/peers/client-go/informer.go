@@ -27,7 +27,7 @@ type podInformer struct {
 	progress atomic.Int64           // handler calls
 }
 
-func newPodInformer(asked task) (*podInformer, error) {
+func configOf(asked task) (*rest.Config, error) {
 	config := &rest.Config{Host: asked.URL, BearerToken: asked.Token}
 	config.ContentType = runtime.ContentTypeJSON
 	if asked.Protobuf {
@@ -39,6 +39,14 @@ func newPodInformer(asked task) (*podInformer, error) {
 			return nil, err
 		}
 		config.TLSClientConfig.CAData = pem
+	}
+	return config, nil
+}
+
+func newPodInformer(asked task) (*podInformer, error) {
+	config, err := configOf(asked)
+	if err != nil {
+		return nil, err
 	}
 	clientset, err := kubernetes.NewForConfig(config)
 	if err != nil {

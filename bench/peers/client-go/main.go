@@ -14,7 +14,7 @@ import (
 	"runtime/debug"
 )
 
-// task is the request of the runner. Cases: watch, sync, latency, memory, readers.
+// task is the request of the runner. Cases: watch, sync, latency, memory, readers, and rest of a controller.
 type task struct {
 	Case     string `json:"case"`
 	URL      string `json:"url"`
@@ -29,7 +29,8 @@ type task struct {
 	IdleTimeoutMs int    `json:"idleTimeoutMs"` // without any event: an error. Default 60,000
 	PodCounts     []int  `json:"podCounts"`     // of the readers' grid
 	Readers       counts `json:"readers"`       // of the readers' grid; a number is one cell, with `objects` pods
-	CellMs        int    `json:"cellMs"`        // how long each cell of the grid is measured
+	CellMs        int    `json:"cellMs"`        // how long each cell of the grid, or the section, is measured
+	SettleMs      int    `json:"settleMs"`      // the pause before the section
 	WarmUpEvents  int    `json:"warmUpEvents"`  // so many of the events come first and are not measured
 	Protobuf      bool   `json:"-"`             // asked for by an argument
 }
@@ -78,7 +79,10 @@ func main() {
 		return
 	}
 	answer, err := run()
-	answer.Client, answer.Version, answer.Runtime = "client-go", version(), runtime.Version()
+	answer.Client, answer.Runtime = "client-go", runtime.Version()
+	if answer.Version == "" {
+		answer.Version = version("k8s.io/client-go")
+	}
 	if err != nil {
 		answer.Error = err.Error()
 	}
@@ -107,6 +111,8 @@ func run() (result, error) {
 		return runWatch(asked)
 	case "sync":
 		return runSync(asked)
+	case "rest":
+		return runController(asked)
 	case "memory":
 		return runMemory(asked)
 	case "readers":
@@ -116,14 +122,14 @@ func run() (result, error) {
 	}
 }
 
-// version returns the version of client-go in go.mod.
-func version() string {
+// version returns the version of a module in go.mod.
+func version(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
 	for _, module := range info.Deps {
-		if module.Path == "k8s.io/client-go" {
+		if module.Path == path {
 			return module.Version
 		}
 	}

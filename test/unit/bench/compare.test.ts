@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import type { BenchCase } from '../../../bench/case.ts';
 import { compareWith, comparisonText, ratiosOf, readBaseline, TOLERANCE } from '../../../bench/compare.ts';
 import { describeMachine } from '../../../bench/document.ts';
-import { BEGIN, END, figuresText, lossLines, withFigures } from '../../../bench/report/markdown.ts';
+import { figuresText, lossLines, marksOf, withPart } from '../../../bench/report/markdown.ts';
+import { programsText } from '../../../bench/report/programs.ts';
 import type { Row } from '../../../bench/row.ts';
 import { smokeFindings } from '../../../bench/smoke.ts';
 
@@ -104,12 +105,38 @@ describe('a smoke', () => {
 });
 
 describe('the page', () => {
-  it('gets new figures between its marks and keeps the rest', () => {
-    const page = `# Title\n\n${BEGIN}\nold\n${END}\n\nend\n`;
-    const written = withFigures(page, 'new');
+  it('gets a new part between its marks and keeps the rest', () => {
+    const { begin, end } = marksOf('programs');
+    const page = `# Title\n\n${begin}\nold\n${end}\n\nend\n`;
+    const written = withPart(page, 'programs', 'new');
     assert.ok(written.startsWith('# Title') && written.endsWith('end\n') && written.includes('new'));
     assert.ok(!written.includes('old'));
-    assert.equal(withFigures(written, 'new'), written);
+    assert.equal(withPart(written, 'programs', 'new'), written);
+  });
+
+  it('has a table of programs with their time, and the ratios of time and memory to the client on the same Node', () => {
+    const ratios = { 'client-node': 1.5, 'client-node-2': 3 };
+    const cpu: Row = { ...ROW, suite: 'programs', handler: 'phase', unit: 'cpu-us/event', value: 80, ratios };
+    const program = (name: string, row: Partial<Row> = {}): Row => ({ ...cpu, case: name, ...row });
+    const text = programsText([
+      program('drop-in, 100 events/s'),
+      program('drop-in, 100 events/s: rss-max', { unit: 'bytes', ratios: { 'client-node': 0.5 } }),
+      program('drop-in, 100 events/s', { unit: 'cpu-ms/s' }),
+      program('drop-in, 100 events/s', { client: 'client-node' }),
+      program('drop-in, 100 events/s', { client: 'kubeloom-lts' }),
+      program('drop-in, 100 events/s', { client: 'client-go-protobuf', ratios: {} }),
+      program('informer, list of 5 pods', { handler: 'object', unit: 'ms', value: 1234, ratios: {} }),
+      program('informer, list of 5 pods', { handler: 'object' }),
+      ROW,
+    ]);
+    assert.deepEqual(text.split('\n'), [
+      '| job | drop-in: phase | informer: object |',
+      '|---:|---:|---:|',
+      '| 100 events/s | 80.0 µs, 1.5x, 0.50x |  |',
+      '| 100 events/s, the current LTS | 80.0 µs, 3.0x |  |',
+      '| 100 events/s, controller-runtime | 80.0 µs |  |',
+      '| list of 5 pods |  | 1,234 ms |',
+    ]);
   });
 
   it('names every loss, in rates and in times, and leaves the limit out', () => {

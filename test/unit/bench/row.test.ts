@@ -116,6 +116,7 @@ describe('figures of an outcome', () => {
     const figures = figuresOf(TASK, OUTCOME).map(({ suffix, unit, value }) => [suffix, unit, value]);
     assert.deepEqual(figures, [
       ['', 'events/s', 2000],
+      ['rss-max', 'bytes', 1],
       ['', 'cpu-us/event', 10],
       ['main-thread', 'cpu-us/event', 4],
       ['loop-delay-p99', 'ms', 2],
@@ -129,7 +130,17 @@ describe('figures of an outcome', () => {
     const suffixes = figuresOf(TASK, { ...OUTCOME, loopDelay: { p99Ms: 2, maxMs: 3 } }).map(
       ({ suffix }) => suffix,
     );
-    assert.deepEqual(suffixes, ['', '', 'main-thread', 'loop-delay-p99', 'loop-delay-max']);
+    assert.deepEqual(suffixes, ['', 'rss-max', '', 'main-thread', 'loop-delay-p99', 'loop-delay-max']);
+  });
+
+  it('of a section have the CPU time of a second and of an event, and the highest memory', () => {
+    const rows = [{ case: '', unit: 'cpu-ms/s', value: 20 }] as const;
+    const { loopDelay: _delay, mainThreadCpuMs: _main, ...section } = OUTCOME;
+    assert.deepEqual(figuresOf({ ...TASK, case: 'rest' }, { ...section, rows }), [
+      { suffix: '', unit: 'cpu-ms/s', value: 20 },
+      { suffix: 'rss-max', unit: 'bytes', value: 1 },
+      { suffix: '', unit: 'cpu-us/event', value: 10 },
+    ]);
   });
 
   it('are bytes an object for memory, and milliseconds for latency', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SourceServer } from '../../../bench/source/server.ts';
+import { SourceServer, placeOf } from '../../../bench/source/server.ts';
 import type { SourceOptions } from '../../../bench/source/server.ts';
 import { call, watch } from '../tools/apiserver/http.ts';
 import type { WatchStream } from '../../semantics/client.ts';
@@ -76,6 +76,34 @@ describe('the high-rate source', () => {
     const all = await (await open(source.listRevision)).count(EVENTS);
     const rest = await (await open(source.listRevision + 100)).count(EVENTS - 100);
     assert.deepEqual(rest, all.slice(100));
+  });
+
+  it('changes some objects as often as a burst, and then the next objects', () => {
+    const places = Array.from({ length: 10 }, (_, event) => placeOf(event, 3, 2));
+    assert.deepEqual(places, [0, 1, 0, 1, 0, 1, 2, 3, 2, 3]);
+  });
+
+  it('without bursts changes every object by turns, at any rate', () => {
+    for (const objects of [1, 7]) {
+      const places = Array.from({ length: 20 }, (_, event) => placeOf(event, 1, objects));
+      assert.deepEqual(
+        places,
+        places.map((_, event) => event),
+      );
+    }
+  });
+
+  it('gives each event of a burst its own version', async () => {
+    const burst = { burst: 1000, ratePerSecond: 1000, quietMs: 0 };
+    await using source = await started({ objectBytes: 800, pods: PODS, events: 5, ...burst });
+    const events = await (await eventsOf(source)).count(5);
+    const keys = events.map(({ object }) => keyOf(object as unknown as Pod));
+    assert.equal(new Set(keys).size, 1);
+    const revisions = events.map(({ object }) => Number(object.metadata.resourceVersion));
+    assert.deepEqual(
+      revisions,
+      [1, 2, 3, 4, 5].map((event) => source.listRevision + event),
+    );
   });
 
   it('speaks WatchList: the pods, the end bookmark, the events', async () => {
