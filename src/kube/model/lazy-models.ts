@@ -16,25 +16,16 @@ import { textKeeping } from './times.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The JSON of a model, and the values that were read. */
-class LazyMembers {
-  readonly #json: JsonObject;
-  #read: Record<string, unknown> | undefined;
+/** Returns the value of a member, converted at the first read. */
+type ReadMember = (key: string, convert: (json: unknown) => unknown) => unknown;
 
-  constructor(json: JsonObject) {
-    this.#json = json;
-  }
+/** A hidden member of a model. It is a member and a function, because accessors are called on proxies, which have no private field. */
+const READ = Symbol('read');
 
-  valueOf(key: string, convert: (json: unknown) => unknown): unknown {
-    this.#read ??= {};
-    return (this.#read[key] ??= convert(this.#json[key]));
-  }
+function readOnce(json: JsonObject): ReadMember {
+  const read: Record<string, unknown> = {};
+  return (key, convert) => (read[key] ??= convert(json[key]));
 }
-
-/** A hidden member of a model. It is a member, because an accessor may be called on a proxy, which has no private field. */
-const MEMBERS = Symbol('members');
-
-type WithMembers = ThisType<{ readonly [MEMBERS]?: LazyMembers }>;
 
 interface LazyAttribute {
   readonly key: string;
@@ -94,7 +85,7 @@ export class LazyModels {
       }
     }
     if (!isLazy) return instance;
-    Object.defineProperty(instance, MEMBERS, { value: new LazyMembers(json) });
+    Object.defineProperty(instance, READ, { value: readOnce(json), configurable: true });
     Object.defineProperty(instance, inspect.custom, INSPECT);
     return instance;
   }
@@ -133,9 +124,9 @@ export class LazyModels {
   #attribute(wireKey: string, { key, shape }: Attribute): LazyAttribute {
     if (!isConverted(shape)) return { key, accessor: undefined };
     const convert = (json: unknown): unknown => this.#convert(shape, json);
-    const accessor: PropertyDescriptor & WithMembers = {
+    const accessor: PropertyDescriptor & ThisType<{ readonly [READ]?: ReadMember }> = {
       get() {
-        return this[MEMBERS]?.valueOf(wireKey, convert);
+        return this[READ]?.(wireKey, convert);
       },
       set(value: unknown) {
         Object.defineProperty(this, key, { value, enumerable: true, configurable: true, writable: true });
