@@ -3,6 +3,7 @@ import type { ErrorCode, KubeloomError } from '../index.ts';
 
 /** An answer that is an error, or a connection that failed. The cause is the error as kubeloom reports it. */
 export class ListWatchError extends Error {
+  /** `ListWatchError`, in messages and stacks. */
   override readonly name: string = 'ListWatchError';
   /** The HTTP status of the answer, such as 403; without an answer, the code of Node, such as `'ECONNREFUSED'`. */
   readonly code: number | string;

@@ -241,9 +241,12 @@ export class PartReader implements EntryReader {
 
   /** Charges the whole object: the size of the metadata alone is unknown here. */
   #metadataOfObject(entry: Entry): DecodedMetadata {
-    const { metadata } = (entry.object ?? {}) as { metadata?: { managedFields?: unknown } };
-    const { managedFields: _dropped, ...rest } = metadata ?? {};
-    return { metadata: rest, costBytes: this.costBytesOf(entry) };
+    const found = memberOfObject(entry.object, 'metadata');
+    const metadata = isRecord(found) ? found : {};
+    // Does not read managedFields, which would be parsed.
+    const names = Object.keys(metadata).filter((name) => name !== 'managedFields');
+    const kept = Object.fromEntries(names.map((name) => [name, metadata[name]]));
+    return { metadata: kept, costBytes: this.costBytesOf(entry) };
   }
 
   #checked(entry: Entry, parse: () => unknown): unknown {

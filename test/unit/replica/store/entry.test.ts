@@ -190,7 +190,7 @@ describe('reading an entry', () => {
     assert.deepEqual(objectFirst.metadata, expected);
   });
 
-  test('C330 object and copy() parse managedFields when they are read, and not for the check of the identity', () => {
+  test('C330 object and copy() parse managedFields when they are read, not for the check of the identity, nor for metadata', () => {
     const spec = { ...WEB_0, managedFields: [{ manager: 'm', long: 'x'.repeat(4000) }] };
     const damaged = jsonOf(spec).toString().replace('"manager":"m"', '"manager" "m"');
     const entry = newEntry(newOwner({ retainChecks: 'off' }), spec, { bytes: Buffer.from(damaged) });
@@ -203,6 +203,7 @@ describe('reading an entry', () => {
         message: /^default\/web-0@4711 /,
       });
     }
+    assert.deepEqual(Object.keys(entry.metadata), Object.keys(wireObject(WEB_0).metadata));
   });
 
   test('metadata of an object without any is empty', () => {
