@@ -7,7 +7,7 @@ import type { Handler } from '../task.ts';
 /** A pod with managedFields in a real cluster. */
 export const POD_BYTES = 5120;
 export const SMALL_BYTES = 1024;
-/** The handlers of watches; the others are those of programs. */
+/** The handlers of the suite `watch`. Programs have handlers of their own. */
 export const HANDLERS = ['key', 'metadata', 'fields', 'object'] as const satisfies readonly Handler[];
 export type WatchHandler = (typeof HANDLERS)[number];
 

@@ -1,6 +1,6 @@
 /** The callbacks of a ListWatch by their verbs. A callback that throws or rejects is reported, and the others are called. */
 import { attempt } from '../base/callbacks.ts';
-import { messageOf } from '../base/errors.ts';
+import { messageOf, withCode } from '../base/errors.ts';
 import { ADD, CHANGE, CONNECT, DELETE, ERROR, UPDATE } from '@kubernetes/client-node';
 import { callback as checkCallback } from '../base/option-checks.ts';
 import { KubeloomError } from '../index.ts';
@@ -37,7 +37,11 @@ export class Callbacks<T> {
 
   /** Delivers an object, which is read only if there is a callback. */
   deliver(verb: ObjectVerb, delivered: { readonly deliver: () => T }): void {
-    if (this.#byVerb[verb].length > 0) this.#call(verb, delivered.deliver());
+    if (this.#byVerb[verb].length === 0) return;
+    attempt(
+      () => this.#call(verb, delivered.deliver()),
+      (unreadable) => this.error(withCode(unreadable)),
+    );
   }
 
   connect(): void {

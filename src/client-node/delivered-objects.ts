@@ -2,9 +2,9 @@
  * The objects that a ListWatch delivered, in client-node's order: by namespace, then by the time of the first delivery. They
  * stay readable while the informer is stopped, and are compared with the next informer's list.
  *
- * What is kept of an object is its bytes. An object that was parsed for a callback is garbage after the call in most
- * programs, and a reference would move it to V8's old space, at twice the CPU time. The cache of parsed objects decides
- * which objects stay.
+ * The ListWatch keeps the bytes of an object. In most programs, an object that was parsed for a callback is garbage after
+ * the call, and a reference would move the object to V8's old space, at twice the CPU time. The cache of parsed objects
+ * decides which objects stay.
  */
 import type { Borrowed, ObjectIdentity, Wire } from '../index.ts';
 import { HeldState } from '../informer/held-state.ts';
@@ -112,12 +112,10 @@ export class DeliveredObjects<T> {
     return this.#namespaces.size === 0;
   }
 
-  /** Removes and returns the objects that are not among these. */
-  removeOthers(kept: readonly Delivered<T>[]): Delivered<T>[] {
+  /** Returns the objects that are not among these. */
+  others(kept: readonly Delivered<T>[]): (readonly [Name, Delivered<T>])[] {
     const keys = new Set(kept.map(({ identity }) => identity.key));
-    const others = Array.from(this.#all()).filter(([name]) => !keys.has(keyOf(name)));
-    for (const [name] of others) this.delete(name);
-    return others.map(([, delivered]) => delivered);
+    return Array.from(this.#all()).filter(([name]) => !keys.has(keyOf(name)));
   }
 
   *#all(): Generator<readonly [Name, Delivered<T>]> {

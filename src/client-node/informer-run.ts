@@ -149,8 +149,13 @@ export class InformerRun<T> {
     if (!listed || this.#isStopping) return;
     this.#listed = undefined;
     const { objects, callbacks } = this.#parts;
-    for (const gone of objects.removeOthers(listed)) callbacks.deliver('delete', gone);
+    for (const [name, gone] of objects.others(listed)) {
+      if (this.#isStopping) return;
+      objects.delete(name);
+      callbacks.deliver('delete', gone);
+    }
     for (const delivered of listed) {
+      if (this.#isStopping) return;
       const { identity } = delivered;
       const known = objects.get(identity);
       if (known?.identity.resourceVersion === identity.resourceVersion) known.moveTo(delivered);

@@ -23,11 +23,11 @@ export class ListWatchError extends Error {
 }
 
 /** Codes of Node in place of kubeloom's own. */
-const NODE_CODES: Readonly<Record<string, string>> = {
-  HTTP_CLOSED_EARLY: 'ECONNRESET',
-  HTTP_CONNECT_TIMEOUT: 'ETIMEDOUT',
-  HTTP_HEADERS_TIMEOUT: 'ETIMEDOUT',
-};
+const NODE_CODES: ReadonlyMap<string, string> = new Map([
+  ['HTTP_CLOSED_EARLY', 'ECONNRESET'],
+  ['HTTP_CONNECT_TIMEOUT', 'ETIMEDOUT'],
+  ['HTTP_HEADERS_TIMEOUT', 'ETIMEDOUT'],
+]);
 
 /** Returns the error for callbacks: an error that client-node does not know is passed on as it is. */
 export function toListWatchError(error: KubeloomError): KubeloomError | ListWatchError {
@@ -35,6 +35,6 @@ export function toListWatchError(error: KubeloomError): KubeloomError | ListWatc
     error;
   if (typeof httpStatus === 'number') return new ListWatchError(httpStatus, error);
   if (typeof errno !== 'string') return error;
-  const code = NODE_CODES[errno] ?? errno;
+  const code = NODE_CODES.get(errno) ?? errno;
   return code === '' || code.startsWith('HTTP_') ? error : new ListWatchError(code, error);
 }

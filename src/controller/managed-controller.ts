@@ -206,6 +206,7 @@ export class ManagedController implements ControllerBuilder {
   async run(signal: AbortSignal, workSignal: AbortSignal = signal, fence?: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter } = this.#options;
+    assert(this.#state.kind === 'started', 'a controller runs after its start');
     const { reconcile: work } = this.#state;
     const threads =
       work instanceof URL ? new ControllerThreads(work, this.handles, this.#options.concurrency) : undefined;

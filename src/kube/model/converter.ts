@@ -10,12 +10,10 @@ import { KubeloomError } from '../../base/errors.ts';
 import { isEntry } from '../meta-shape.ts';
 import { isTombstone } from '../tombstone.ts';
 import type { Wire } from '../wire-form.ts';
-import { ModelClasses } from './model-classes.ts';
-import type { Attribute, Model, Shape } from './model-classes.ts';
+import { ModelClasses, isJsonObject } from './model-classes.ts';
+import type { Attribute, JsonObject, Model, Shape } from './model-classes.ts';
 import { microTimeText, textKeeping, timeText } from './times.ts';
 import { clientNode } from '../client-node.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The object itself, or a value that holds it: an entry, borrowed or kept, or a `DeletedFinalStateUnknown`. */
 export type WireSource<T> = Wire<T> | { readonly object: Wire<T> };
@@ -186,7 +184,7 @@ class Walk {
   }
 
   object(model: Model, value: unknown): Record<string, unknown> {
-    if (!isObject(value)) throw this.#mismatch('an object', value);
+    if (!isJsonObject(value)) throw this.#mismatch('an object', value);
     const { attributes, create } = this.#direction;
     const known = attributes(model);
     const result = create(model);
@@ -230,7 +228,7 @@ class Walk {
   }
 
   #map(shape: Shape, value: unknown): Record<string, unknown> {
-    if (!isObject(value)) throw this.#mismatch('an object', value);
+    if (!isJsonObject(value)) throw this.#mismatch('an object', value);
     const result: Record<string, unknown> = {};
     for (const [key, item] of Object.entries(value)) {
       this.#path.push(key);
@@ -262,8 +260,4 @@ class Walk {
       .join('')
       .replace(/^\./, '');
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,10 +11,10 @@
  * equality, clones, spread, JSON and `console.log` see an ordinary model, and `getOwnPropertyDescriptor` sees the accessor.
  */
 import { inspect } from 'node:util';
-import type { Attribute, Model, ModelClasses, Shape } from './model-classes.ts';
+import { INSPECT_VALUES } from '../../base/inspect-as.ts';
+import { isJsonObject } from './model-classes.ts';
+import type { Attribute, JsonObject, Model, ModelClasses, Shape } from './model-classes.ts';
 import { textKeeping } from './times.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Returns the value of a member, converted at the first read. */
 type ReadMember = (key: string, convert: (json: unknown) => unknown) => unknown;
@@ -37,16 +37,6 @@ interface LazyModel {
   readonly create: () => Record<string, unknown>;
   readonly attributes: ReadonlyMap<string, LazyAttribute>;
 }
-
-/** `console.log` prints the values in place of `[Getter/Setter]`. */
-const INSPECT: PropertyDescriptor & ThisType<object> = {
-  value() {
-    return Object.assign(Object.create(Object.getPrototypeOf(this) as object) as object, this);
-  },
-  enumerable: false,
-  configurable: true,
-  writable: true,
-};
 
 export class LazyModels {
   readonly #classes: ModelClasses;
@@ -86,7 +76,7 @@ export class LazyModels {
     }
     if (!isLazy) return instance;
     Object.defineProperty(instance, READ, { value: readOnce(json), configurable: true });
-    Object.defineProperty(instance, inspect.custom, INSPECT);
+    Object.defineProperty(instance, inspect.custom, INSPECT_VALUES);
     return instance;
   }
 
@@ -102,10 +92,10 @@ export class LazyModels {
       case 'list':
         return Array.isArray(value) ? value.map((item) => this.#convert(shape.of, item)) : value;
       case 'map':
-        return isObject(value) ? mapped(value, (member) => this.#convert(shape.of, member)) : value;
+        return isJsonObject(value) ? mapped(value, (member) => this.#convert(shape.of, member)) : value;
       default: {
         const model = this.#classes.named(shape.name);
-        return model && isObject(value) ? this.#create(model, value) : value;
+        return model && isJsonObject(value) ? this.#create(model, value) : value;
       }
     }
   }
@@ -144,8 +134,4 @@ function mapped(map: JsonObject, convert: (member: unknown) => unknown): JsonObj
 
 function isConverted(shape: Shape): boolean {
   return shape.is === 'list' || shape.is === 'map' ? isConverted(shape.of) : shape.is !== 'same';
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

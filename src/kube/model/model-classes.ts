@@ -28,6 +28,12 @@ export interface Model {
   readonly create: () => Record<string, unknown>;
 }
 
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 export type TimeClass = new (text: string) => Date;
 
 /** A model class as client-node's generator writes it. */

@@ -13,6 +13,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
+import { INSPECT_VALUES } from '../../base/inspect-as.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Fields, KubeMetadata } from '../../kube/meta-shape.ts';
@@ -78,17 +79,6 @@ function parsedOnce(text: string, malformed: MalformedError): Read {
   };
 }
 
-/** `console.log` prints the value in place of `[Getter/Setter]`. The function leaves out itself, which a copy may enumerate. */
-const INSPECT: PropertyDescriptor & ThisType<{ readonly [inspect.custom]?: unknown }> = {
-  value() {
-    const { [inspect.custom]: _, ...members } = this;
-    return members;
-  },
-  enumerable: false,
-  configurable: true,
-  writable: true,
-};
-
 /**
  * Returns the object in [start, end), whose managedFields may be parsed later.
  *
@@ -136,7 +126,7 @@ function withAccessor(metadata: Fields, read: Read): Fields | undefined {
     else copy[key] = metadata[key];
   }
   Object.defineProperty(copy, READ, { value: read, configurable: true });
-  Object.defineProperty(copy, inspect.custom, INSPECT);
+  Object.defineProperty(copy, inspect.custom, INSPECT_VALUES);
   return copy;
 }
 

@@ -342,7 +342,8 @@ export class ObjectFacts implements Identity {
   }
 
   forgetDecoded(): void {
-    if (this.parts) this.parts.sharedMetadata = undefined;
+    if (this.parts?.hasMembers) this.parts.sharedMetadata = undefined;
+    else this.parts = undefined;
   }
 }
 

@@ -12,8 +12,8 @@
  * ```
  *
  * A value belongs to bytes: states with equal bytes in a member have one `MemberValue`. A walk from the end reads a value
- * back to the first byte, and reads no byte before the key. So a member whose bytes, from the byte before the key to the
- * end, equal those of another state needs no walk.
+ * back to the first byte, and reads no byte before the key. So a member needs no walk if the bytes, from the byte before
+ * the key to the end, equal the bytes of a member of another state.
  *
  * Places are counted from the start of the object, because rows are moved and packed.
  */
@@ -160,6 +160,10 @@ export class ObjectParts {
       if (isNamed(member, name, object)) return member;
     }
     return undefined;
+  }
+
+  get hasMembers(): boolean {
+    return this.#members.length > 0;
   }
 
   get hasValues(): boolean {

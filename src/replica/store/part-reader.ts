@@ -113,6 +113,7 @@ export class PartReader implements EntryReader {
     const object = read(entry);
     const member = object.decoder ? undefined : parts.find(name, object, other, true);
     if (!member) return parts.isComplete ? undefined : memberOfObject(entry.object, name);
+    const isFirst = !parts.hasValues;
     // A value that was parsed before the call is not yet the other state's.
     if (other) this.#takeValue(entry, name, member);
     const { value } = member;
@@ -121,7 +122,9 @@ export class PartReader implements EntryReader {
     if (value.parsed === undefined) return memberOfObject(entry.object, name);
     decodedCache.misses++;
     guard?.(value.parsed, entry.key);
-    this.#rememberMember(entry, member);
+    if (isFirst && entry.borrows === 0) this.#remember(entry, this.costBytesOf(entry));
+    value.isInCall = entry.borrows > 0;
+    this.#keepShared(member);
     return value.parsed;
   }
 
@@ -216,10 +219,8 @@ export class PartReader implements EntryReader {
     else decodedCache.rememberBriefly(entry, costBytes);
   }
 
-  /** Keeps a value that states share. Without a call, charges the whole object: an entry's members are evicted together. */
-  #rememberMember(entry: Entry, { value, length }: Member): void {
-    if (entry.borrows === 0) this.#remember(entry, this.costBytesOf(entry));
-    value.isInCall = entry.borrows > 0;
+  /** Keeps a value that states share. */
+  #keepShared({ value, length }: Member): void {
     if (!value.isShared || value.isCharged) return;
     value.isCharged = true;
     this.#options.decodedCache.rememberShared(value, length * HEAP_BYTES_PER_JSON_BYTE);

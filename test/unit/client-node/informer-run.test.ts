@@ -35,6 +35,20 @@ function running() {
   return { seen, fail };
 }
 
+test('an object that cannot be read is an error, and calls no other callback', () => {
+  const callbacks = new Callbacks<object>();
+  const seen: unknown[] = [];
+  const unreadable = new KubeloomError('ERR_KUBELOOM_MALFORMED_OBJECT', 'it is damaged');
+  const deliver = (): never => {
+    throw unreadable;
+  };
+  callbacks.deliver('add', { deliver });
+  callbacks.on('add', (object) => seen.push(object));
+  callbacks.on('error', (error) => seen.push(error));
+  callbacks.deliver('add', { deliver });
+  assert.deepEqual(seen, [unreadable]);
+});
+
 describe('an error of the informer', () => {
   test('goes to the callbacks, and the informer continues', () => {
     const { seen, fail } = running();

@@ -99,6 +99,28 @@ describe('kubeloom/client-node', () => {
     assert.deepEqual(stage.lines, ['connect', 'add a']);
   });
 
+  test('calls no callback after a callback has stopped it, and the next start delivers the rest', async () => {
+    await using stage = await kubeloom();
+    const { informer, world, lines } = stage;
+    for (const name of ['a', 'b', 'c']) world.put(name);
+    await informer.start();
+    await informer.stop();
+    for (const name of ['a', 'b']) world.remove(name);
+    for (const name of ['d', 'e']) world.put(name);
+    const stop = (): void => void informer.stop();
+    for (const verb of ['delete', 'add'] as const) {
+      lines.length = 0;
+      informer.on(verb, stop);
+      await informer.start();
+      assert.equal(lines.at(-1)?.split(' ', 1)[0], verb);
+      informer.off(verb, stop);
+    }
+    lines.length = 0;
+    await informer.start();
+    assert.deepEqual(await stage.settled(), ['connect', 'add e']);
+    assert.deepEqual(stage.names(), ['c', 'd', 'e']);
+  });
+
   test('returns the object of a recent callback, later an equal object, and the same object as long as it is held', async () => {
     await using stage = await kubeloom();
     const { informer, world, objects } = stage;

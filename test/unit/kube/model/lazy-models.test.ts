@@ -135,6 +135,14 @@ describe('a model whose members are converted when they are read', () => {
     assert.deepEqual(Object.keys(pod.spec ?? {}), ['containers']);
   });
 
+  test('prints in a copy that has the hidden members among its own', () => {
+    const pod = lazy();
+    const copy = Object.fromEntries(
+      Reflect.ownKeys(pod).map((key) => [key, Reflect.get(pod, key) as unknown]),
+    );
+    assert.match(inspect(copy), /nodeName: 'node-1'/);
+  });
+
   test('is none for a kind that client-node lacks', () => {
     assert.equal(models.of({ apiVersion: 'example.com/v1', kind: 'Pod' }), undefined);
     assert.equal(models.of({}), undefined);

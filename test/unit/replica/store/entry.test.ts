@@ -206,6 +206,16 @@ describe('reading an entry', () => {
     assert.deepEqual(Object.keys(entry.metadata), Object.keys(wireObject(WEB_0).metadata));
   });
 
+  test('metadata that states share keeps nothing in memory when the cache of parsed objects forgets it', () => {
+    const entry = newEntry(newOwner({ retainChecks: 'off' }), WEB_0);
+    entry.addReference();
+    entry.facts.isShared = true;
+    const { metadata } = entry;
+    assert.equal(entry.facts.parts?.sharedMetadata, metadata);
+    entry.facts.forgetDecoded();
+    assert.equal(entry.facts.parts, undefined);
+  });
+
   test('metadata of an object without any is empty', () => {
     const entry = newEntry(newOwner({ retainChecks: 'off' }), WEB_0, {
       bytes: Buffer.from('{"kind":"Pod"}'),

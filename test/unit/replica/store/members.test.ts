@@ -121,6 +121,15 @@ describe('a member', () => {
     }
   });
 
+  test('counts once in the cache of parsed objects, together with the other members of an entry', () => {
+    const entry = entryOf(newOwner({ retainChecks: 'off' }), '{"spec":{"a":1},"data":{"b":2}}');
+    assert.ok(entry.spec);
+    const { decodedCache } = entry.owner;
+    const { costBytes } = decodedCache;
+    assert.ok(entry.member('data'));
+    assert.equal(decodedCache.costBytes, costBytes);
+  });
+
   test('is also on tombstones and on retained entries', () => {
     const entry = entryOf(newOwner(), '{"spec":{"a":1},"data":{"b":2}}');
     borrowed(entry, '', () => {
