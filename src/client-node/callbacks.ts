@@ -35,13 +35,18 @@ export class Callbacks<T> {
     }
   }
 
-  /** Delivers an object, which is read only if there is a callback. */
-  deliver(verb: ObjectVerb, delivered: { readonly deliver: () => T }): void {
-    if (this.#byVerb[verb].length === 0) return;
-    attempt(
-      () => this.#call(verb, delivered.deliver()),
-      (unreadable) => this.error(withCode(unreadable)),
-    );
+  /** Delivers an object, which is read only if there is a callback. @returns false when it cannot be read, which is reported */
+  deliver(verb: ObjectVerb, delivered: { readonly deliver: () => T }): boolean {
+    if (this.#byVerb[verb].length === 0) return true;
+    let object: T;
+    try {
+      object = delivered.deliver();
+    } catch (unreadable) {
+      this.error(withCode(unreadable));
+      return false;
+    }
+    this.#call(verb, object);
+    return true;
   }
 
   connect(): void {

@@ -62,7 +62,7 @@ export class InformerRun<T> {
     return this.#informer.lastSyncResourceVersion();
   }
 
-  /** Stops at once: no callback is called after this. Resolves when the informer has ended. */
+  /** Stops at once: the event in progress is the last. Resolves when the informer has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#informer.shutdown();
@@ -126,8 +126,11 @@ export class InformerRun<T> {
     if (!known) return;
     objects.delete(deleted);
     const last = deleted.finalStateUnknown ? known : this.#new(deleted);
-    callbacks.deliver('delete', last);
-    if (last !== known) last.release();
+    const isRead = callbacks.deliver('delete', last);
+    if (last !== known) {
+      if (!isRead) callbacks.deliver('delete', known);
+      last.release();
+    }
     known.release();
   }
 

@@ -87,8 +87,8 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
       // Custom resources have no model: their API methods return and take the JSON of the wire.
       convert: isBuiltIn ? (json) => modelOf(json) as T : (json) => json as T,
     };
-    // Refuses what cannot be used here rather than at the start.
-    this.#parts.newInformer({});
+    // Refuses what cannot be used here rather than at the start. The end frees the reservation of threads.
+    void this.#parts.newInformer({}).shutdown();
     // The failure of a start that no caller waits for goes to the callbacks for errors.
     if (autoStart) this.start().catch(() => undefined);
   }
@@ -102,7 +102,10 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
     await this.#run.started;
   }
 
-  /** Stops calling callbacks at once, and resolves when the informer has ended. The objects stay readable. */
+  /**
+   * Stops at once: the event in progress is the last that callbacks receive. Resolves when the informer has ended. The objects
+   * stay readable.
+   */
   async stop(): Promise<void> {
     await this.#run?.stop();
   }

@@ -42,10 +42,10 @@ test('an object that cannot be read is an error, and calls no other callback', (
   const deliver = (): never => {
     throw unreadable;
   };
-  callbacks.deliver('add', { deliver });
+  assert.ok(callbacks.deliver('add', { deliver }));
   callbacks.on('add', (object) => seen.push(object));
   callbacks.on('error', (error) => seen.push(error));
-  callbacks.deliver('add', { deliver });
+  assert.ok(!callbacks.deliver('add', { deliver }));
   assert.deepEqual(seen, [unreadable]);
 });
 

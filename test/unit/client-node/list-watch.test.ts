@@ -63,6 +63,13 @@ describe('kubeloom/client-node', () => {
     assert.throws(() => informer.on('add', undefined as never), option(/the callback must be a function/));
   });
 
+  test('reserves no threads before it starts', async () => {
+    for (const indexerThreads of [0, 1]) {
+      assert.ok(listWatch(PATH, '', '', { threads: { indexerThreads } }));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+
   test('sends the selectors of its arguments and of its path, with list and watch', async () => {
     await using stage = await kubeloom();
     const { kubeConfig, world } = stage;
@@ -119,6 +126,24 @@ describe('kubeloom/client-node', () => {
     await informer.start();
     assert.deepEqual(await stage.settled(), ['connect', 'add e']);
     assert.deepEqual(stage.names(), ['c', 'd', 'e']);
+  });
+
+  test('delivers the state before when the last state of a deleted object cannot be read', async () => {
+    await using stage = await kubeloom({ restarts: false });
+    const { informer, world } = stage;
+    world.put('a');
+    await informer.start();
+    await world.watching();
+    const annotations = { tooLong: 'x'.repeat(2 ** 23) };
+    const metadata = { name: 'a', namespace: 'default', resourceVersion: '100', annotations };
+    world.send({ type: 'DELETED', object: { kind: 'Pod', apiVersion: 'v1', metadata } });
+    await stage.seen('delete a');
+    assert.deepEqual(
+      (stage.errors as readonly { code: string }[]).map(({ code }) => code),
+      ['ERR_KUBELOOM_OBJECT_TOO_LARGE'],
+    );
+    assert.equal(stage.objects.at(-1)?.metadata?.resourceVersion, '11');
+    assert.deepEqual(informer.list(), []);
   });
 
   test('returns the object of a recent callback, later an equal object, and the same object as long as it is held', async () => {
