@@ -51,9 +51,9 @@ interface StateBytes {
 export class MemberValue implements Forgettable {
   /** undefined: not parsed, or forgotten. */
   parsed: unknown = undefined;
-  /** Whether a second state has the value: it is kept for the states that follow. */
+  /** Whether a second state has the value: a reader keeps it for the states that follow. */
   isShared = false;
-  /** Whether the cache of parsed objects counts the value. */
+  /** Whether the cache of parsed objects counts the value, which stays until the cache forgets it. */
   isCharged = false;
   /** Whether a call in progress has read the value, which stays until the call ends. */
   isInCall = false;
@@ -66,8 +66,8 @@ export class MemberValue implements Forgettable {
 }
 
 export class Member implements MemberPlace {
-  /** '' until a caller reads the member. */
-  name = '';
+  /** undefined until a caller reads the member of this state: the name says that the member is the last with its key. */
+  name: string | undefined = undefined;
   keyStart = 0;
   keyEnd = 0;
   valueStart = 0;
@@ -170,13 +170,13 @@ export class ObjectParts {
     return this.#members.some(({ value }) => value.parsed !== undefined);
   }
 
-  /** Forgets the values that no other state has. */
+  /** Forgets the values that the cache of parsed objects does not count. */
   forgetOwnValues(): void {
     for (const member of this.#members) {
       const { value } = member;
       value.isInCall = false;
       // The states of another call in progress keep the value.
-      if (!value.isShared && value.parsed !== undefined) member.value = new MemberValue();
+      if (!value.isCharged && value.parsed !== undefined) member.value = new MemberValue();
     }
   }
 }
@@ -207,7 +207,6 @@ function sameMember(
   if (first < 0 || bytes.compare(other.bytes, from, to, start + first, start + valueEnd) !== 0)
     return undefined;
   const member = new Member(valueEnd);
-  member.name = twin.name;
   member.keyStart = twin.keyStart + distance;
   member.keyEnd = twin.keyEnd + distance;
   member.valueStart = twin.valueStart + distance;
@@ -228,7 +227,7 @@ function parsedAhead(
   { bytes, start }: StateBytes,
   other: StateBytes,
 ): Member | undefined {
-  const { name, keyStart, keyEnd, valueStart } = twin;
+  const { name = '', keyStart, keyEnd, valueStart } = twin;
   const first = bytes[start + valueStart];
   const isLikeTwin =
     valueEnd > valueStart &&
@@ -257,7 +256,10 @@ function walkedMember(valueEnd: number, { bytes, start }: StateBytes): Member | 
 }
 
 function isNamed(member: Member, name: string, { bytes, start }: StateBytes): boolean {
-  if (member.name === '' && keyEquals(bytes, start + member.keyStart, start + member.keyEnd, keyOf(name)))
+  if (
+    member.name === undefined &&
+    keyEquals(bytes, start + member.keyStart, start + member.keyEnd, keyOf(name))
+  )
     member.name = name;
   return member.name === name;
 }

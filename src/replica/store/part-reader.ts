@@ -117,15 +117,18 @@ export class PartReader implements EntryReader {
     // A value that was parsed before the call is not yet the other state's.
     if (other) this.#takeValue(entry, name, member);
     const { value } = member;
-    value.parsed ??=
-      parts.object === undefined ? parsedMember(read(entry), member) : memberOfObject(parts.object, name);
-    if (value.parsed === undefined) return memberOfObject(entry.object, name);
+    const tree =
+      value.parsed ??
+      (parts.object === undefined ? parsedMember(read(entry), member) : memberOfObject(parts.object, name));
+    if (tree === undefined) return memberOfObject(entry.object, name);
     decodedCache.misses++;
-    guard?.(value.parsed, entry.key);
-    if (isFirst && entry.borrows === 0) this.#remember(entry, this.costBytesOf(entry));
+    guard?.(tree, entry.key);
+    value.parsed = tree;
     value.isInCall = entry.borrows > 0;
+    // The cache may forget the value at once.
+    if (isFirst && entry.borrows === 0) this.#remember(entry, this.costBytesOf(entry));
     this.#keepShared(member);
-    return value.parsed;
+    return tree;
   }
 
   /** Returns whether two states of an object contain the same bytes in a member, or both lack the member. */

@@ -121,6 +121,61 @@ describe('a member', () => {
     }
   });
 
+  test('C330 is read right, and is within the budget, when listers read what calls have compared', () => {
+    for (const cacheBytes of [0, 2 ** 20]) {
+      const states = new States({ cacheBytes, retainChecks: 'off' });
+      const { table, decodedCache } = states.owner;
+      const compared = [1, 2, 3, 4].map((status) => states.next({ spec: { a: [1] }, status }));
+      const [first, ...others] = compared as [Entry, ...Entry[]];
+      let before = first;
+      for (const object of others) {
+        states.update(before, object, () => {
+          assert.equal(specChanged({ type: 'update', previous: before, object }), false);
+        });
+        before = object;
+        assert.deepEqual(table.handOut(object.row).spec, { a: [1] });
+        assert.ok(decodedCache.costBytes <= cacheBytes);
+      }
+    }
+  });
+
+  test('is kept from call to call only while the cache of parsed objects counts it', () => {
+    const states = new States({ retainChecks: 'off' });
+    const [first, second, third] = [1, 2, 3].map((status) => states.next({ spec: { a: 1 }, status })) as [
+      Entry,
+      Entry,
+      Entry,
+    ];
+    assert.ok(first.spec);
+    for (const [previous, object] of [
+      [first, second],
+      [second, third],
+    ] as const) {
+      const change = { type: 'update', previous, object } as const;
+      states.update(previous, object, () => assert.equal(specChanged(change), false));
+    }
+    first.forgetDecoded();
+    assert.equal(third.facts.parts?.hasValues, false);
+  });
+
+  test('C330 is the last with its key, although the state before has another there, and may have an empty key', () => {
+    const owner = newOwner();
+    const before = entryOf(owner, '{"x":1,"status":1,"spec":{}}', 1);
+    const after = entryOf(owner, '{"x":1,"status":1,"status":2}', 2);
+    after.follow(before);
+    borrowed(before, '', () =>
+      borrowed(after, '', () => {
+        assert.equal(before.status, 1);
+        assert.deepEqual([after.member('x'), after.status], [1, 2]);
+      }),
+    );
+    const entries = ['{"kind":"Pod","spec":{"a":1}}', '{"":5,"spec":{"a":1}}'].map((text) =>
+      entryOf(owner, text),
+    );
+    const empty = entries.map((entry) => borrowed(entry, '', () => entry.member('')));
+    assert.deepEqual(empty, [undefined, 5]);
+  });
+
   test('counts once in the cache of parsed objects, together with the other members of an entry', () => {
     const entry = entryOf(newOwner({ retainChecks: 'off' }), '{"spec":{"a":1},"data":{"b":2}}');
     assert.ok(entry.spec);
