@@ -61,6 +61,8 @@ export class Delivered<T> {
 
   /** Takes over the same state from another informer, so that memory of the stopped informer can be freed. */
   moveTo(same: Delivered<T>): void {
+    // The cache of the stopped informer forgets no more.
+    this.#cached = undefined;
     this.#state = same.#state;
   }
 

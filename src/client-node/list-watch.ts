@@ -139,8 +139,8 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
   }
 
   /**
-   * Returns the object as it was delivered last; undefined if it was not delivered, or was deleted. Calls return the
-   * same object until the next delivery.
+   * Returns the object as it was delivered last; undefined if it was not delivered, or was deleted. Until the next delivery,
+   * calls return the same object while your program holds it.
    *
    * @param namespace '' for a cluster-scoped object
    */
@@ -149,7 +149,8 @@ export class ListWatch<T extends KubernetesObject> implements Informer<T>, Objec
   }
 
   /**
-   * Returns the delivered objects by namespace, each namespace in the order of the first deliveries.
+   * Returns the delivered objects by namespace, each namespace in the order of the first deliveries. Throws the error of an
+   * object that cannot be read.
    *
    * @param namespace '' for all
    */

@@ -93,6 +93,8 @@ export interface OtherState {
 /** The end of the next member's value is not known yet. */
 const NOT_BEGUN = -2;
 
+/** A program may read members by names of its data. */
+const KEYS_MAX = 1024;
 const keys: Map<string, Buffer> = new Map();
 
 export class ObjectParts {
@@ -268,7 +270,7 @@ function keyOf(name: string): Buffer {
   let key = keys.get(name);
   if (!key) {
     key = jsonKey(name);
-    keys.set(name, key);
+    if (keys.size < KEYS_MAX) keys.set(name, key);
   }
   return key;
 }

@@ -185,7 +185,7 @@ export class PartReader implements EntryReader {
       const [object, otherObject] = [this.#options.read(entry), this.#options.read(other)];
       const twin = otherObject.decoder ? undefined : parts.find(name, otherObject, undefined, false);
       if (!twin || !hasSameBytes(object, member, otherObject, twin)) continue;
-      twin.value.parsed = value;
+      twin.value.parsed ??= value;
       twin.value.isShared = true;
       member.value = twin.value;
       return;

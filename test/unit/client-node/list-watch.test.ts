@@ -174,6 +174,19 @@ describe('kubeloom/client-node', () => {
     assert.equal(informer.get('a', 'default')?.spec?.nodeName, 'n');
   });
 
+  test('keeps no object of the run before in memory', async () => {
+    await using stage = await kubeloom();
+    const { informer, world, objects } = stage;
+    world.put('a');
+    await informer.start();
+    await informer.stop();
+    await informer.start();
+    const [delivered] = objects.splice(0).map((object) => new WeakRef(object));
+    await collectGarbage();
+    assert.equal(delivered?.deref() === undefined, true);
+    assert.equal(informer.get('a', 'default')?.metadata?.name, 'a');
+  });
+
   test('keeps objects that are read again and again, within the budget of the cache of parsed objects', async () => {
     await using stage = await kubeloom();
     const { informer, world, objects } = stage;
