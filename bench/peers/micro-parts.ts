@@ -77,7 +77,7 @@ function log(): MicroPart {
 }
 
 function heads(): MicroPart {
-  const states = new KeyStates(() => {});
+  const states = new KeyStates();
   const keys = new KeySpans();
   const spans = pods.map((pod) => {
     scanKey(pod, 0, pod.length, keys);

@@ -1,46 +1,11 @@
 /**
- * The last state of each key of one informer in one shard, by id: whether the main thread holds the key, the version,
- * and a fingerprint of its metadata. The shard compares versions to drop an event that the server repeats, or sends
- * after a newer event; such an event would set the cache back. It compares fingerprints to see that a change did not
- * touch the extracted fields.
- *
- * The main thread keeps two states during a relist: the live replica, and a shadow. ReplaceEnd replaces the replica by
- * the shadow; ReplaceAbort or a newer ReplaceBegin drops the shadow. So an id has two bits here:
- *
- * | bit | meaning |
- * |---|---|
- * | LIVE | the live replica contains this id |
- * | LISTED | the shadow has this id: the open epoch has listed it |
- *
- * | record | without an epoch | inside an epoch |
- * |---|---|---|
- * | Added, Modified, Replaced | LIVE | LISTED |
- * | Deleted | id freed | not LISTED; freed unless LIVE: the live replica still contains it |
- * | ReplaceEnd | – | LISTED becomes LIVE; LIVE alone is Swept and freed |
- * | ReplaceAbort, newer ReplaceBegin | – | LISTED alone is freed without a record; the rest stays LIVE |
- *
- * Two rules follow. An id is not freed, and so not reused, while the replica or the shadow holds an object under the
- * id. An id whose key first occurred in an aborted epoch is freed without a record: only the shadow held the object,
- * and the shadow is gone.
- *
- * A pass over the ids (after End, Abort, Begin) can be interrupted after any id: neither a million ids nor a full ring
- * may hold up the thread.
+ * The last state of each key of a list and the changes after it, by id: the version, and a fingerprint of the metadata.
+ * The shard compares versions to drop an event that the server repeats, or sends after a newer event; such an event would
+ * set the cache back. It compares fingerprints to see that a change did not touch the extracted fields.
  */
 import { afterMember, skipFlatArray } from '../kube/json/skip.ts';
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
 import { HalfSipHash } from '../shared/record/key-hash.ts';
-import { STEADY, step } from './relist-phase.ts';
-import type { Phase, PhaseEvent } from './relist-phase.ts';
-
-const LIVE = 1;
-const LISTED = 2;
-
-/** Returned by `next` when the pass is done. */
-export const PASS_DONE = -1;
-/** Returned by `next` after `idsMax` ids: call it again. */
-export const PASS_PAUSED = -2;
-
-const IDS_MIN = 64;
 
 /** Digits of 2^53 - 1. */
 const DIGITS_MAX = 16;
@@ -75,64 +40,18 @@ export interface HeadSpan {
 }
 
 export class KeyStates {
-  #phase: Phase = STEADY;
-  /** Bits by id; 0 is a free id. */
-  #bits: Uint8Array = new Uint8Array(IDS_MIN);
-  #idEnd = 0;
-  /** Next id of the pass. */
-  #nextId = 0;
-  /**
-   * Newest versions. The versions of an open relist are kept apart, like the main thread's shadow: when the relist is
-   * aborted, the watch may resume at an earlier version, and the events that follow are new.
-   */
-  #live: VersionTable = new VersionTable();
-  #listed: VersionTable | undefined;
+  readonly #versions: VersionTable = new VersionTable();
   /** Fingerprints of the states that the main thread holds or will receive. */
   readonly #fingerprints: MetadataFingerprints = new MetadataFingerprints();
-  readonly #free: (id: number) => void;
 
-  /** @param free frees an id; called from `next` only */
-  constructor(free: (id: number) => void) {
-    this.#free = free;
-  }
-
-  /**
-   * Restores the main thread's state of an id, in the successor of a shard. Ids may come in any order.
-   *
-   * @param live the version in the live replica; undefined if the replica does not contain the id
-   * @param listed the version in the shadow
-   */
-  restore(id: number, live: number | string | undefined, listed: number | string | undefined): void {
-    if (id >= this.#idEnd) this.#reach(id);
-    this.#bits[id] = (live === undefined ? 0 : LIVE) | (listed === undefined ? 0 : LISTED);
-    if (live !== undefined) this.#live.set(id, live);
-    if (listed !== undefined) this.#listed?.set(id, listed);
-  }
-
-  get isListing(): boolean {
-    return this.#phase.phase === 'listing';
-  }
-
-  /** Compares a version with the live version of the id. An opaque version that differs counts as newer. */
+  /** Compares a version with the last version of the id. An opaque version that differs counts as newer. */
   orderOf(id: number, version: number | string): VersionOrder {
-    return this.#live.orderOf(id, version);
+    return this.#versions.orderOf(id, version);
   }
 
-  /** Marks the id of an object of the collection. @param version a number below 2^53, or any other text */
+  /** Keeps the version of an object's last state. @param version a number below 2^53, or any other text */
   put(id: number, version: number | string): void {
-    if (id >= this.#idEnd) this.#reach(id);
-    const bits = this.#bits[id] ?? 0;
-    this.#bits[id] = this.#phase.phase === 'listing' ? bits | LISTED : LIVE;
-    (this.#listed ?? this.#live).set(id, version);
-  }
-
-  /** Unmarks the id of a deleted object; returns true when the caller must free the id. */
-  delete(id: number, version: number | string): boolean {
-    if (id >= this.#idEnd) this.#reach(id);
-    const bits = this.#phase.phase === 'listing' ? (this.#bits[id] ?? 0) & LIVE : 0;
-    this.#bits[id] = bits;
-    (this.#listed ?? this.#live).set(id, version);
-    return bits === 0;
+    this.#versions.set(id, version);
   }
 
   /** Returns whether the object's head equals the last head that was kept. */
@@ -152,61 +71,6 @@ export class KeyStates {
   /** Drops the head of an object, because the main thread's state of the object differs from it. */
   dropHead(id: number): void {
     this.#fingerprints.delete(id);
-  }
-
-  /** Begins an epoch, and drops the listed versions of an open epoch. After it, call `next` until PASS_DONE. */
-  begin(epoch: number): void {
-    this.#enter({ type: 'begin', epoch });
-    this.#listed = new VersionTable();
-    this.#fingerprints.clear();
-  }
-
-  /** The listed versions become the live versions. */
-  end(epoch: number): void {
-    this.#enter({ type: 'end', epoch });
-    if (this.#listed) this.#live = this.#listed;
-    this.#listed = undefined;
-  }
-
-  abort(epoch: number): void {
-    this.#enter({ type: 'abort', epoch });
-    this.#listed = undefined;
-    this.#fingerprints.clear();
-  }
-
-  /** Continues the pass; returns the next swept id, PASS_PAUSED after `idsMax` ids, or PASS_DONE. */
-  next(idsMax: number): number {
-    const { phase } = this.#phase;
-    if (phase === 'steady' || phase === 'listing') return PASS_DONE;
-    const pauseAt = Math.min(this.#idEnd, this.#nextId + idsMax);
-    while (this.#nextId < pauseAt) {
-      const id = this.#nextId++;
-      const bits = this.#bits[id] ?? 0;
-      if (phase === 'sweeping') {
-        this.#bits[id] = bits & LISTED ? LIVE : 0;
-        if (bits !== LIVE) continue;
-        this.#free(id);
-        return id;
-      }
-      this.#bits[id] = bits & LIVE;
-      if (bits === LISTED) this.#free(id);
-    }
-    if (this.#nextId < this.#idEnd) return PASS_PAUSED;
-    this.#enter({ type: 'passed' });
-    return PASS_DONE;
-  }
-
-  #enter(event: PhaseEvent): void {
-    this.#phase = step(this.#phase, event);
-    this.#nextId = 0;
-  }
-
-  #reach(id: number): void {
-    this.#idEnd = id + 1;
-    if (id < this.#bits.length) return;
-    const bits = new Uint8Array(Math.max(this.#bits.length * 2, id + 1));
-    bits.set(this.#bits);
-    this.#bits = bits;
   }
 }
 
@@ -267,7 +131,7 @@ const CHUNK_IDS: number = 1 << CHUNK_SHIFT;
  */
 class MetadataFingerprints {
   readonly #hash: HalfSipHash = new HalfSipHash();
-  #chunks: Int32Array[] = [];
+  readonly #chunks: Int32Array[] = [];
   /** Tail length of the head that `isSame` has just refused; 0 if the last hash is not of such a head. */
   #hashedTail = 0;
 
@@ -305,10 +169,6 @@ class MetadataFingerprints {
     this.#hashedTail = 0;
     const chunk = this.#chunks[id >>> CHUNK_SHIFT];
     if (chunk) chunk[wordAt(id) + TAIL_LENGTH] = 0;
-  }
-
-  clear(): void {
-    this.#chunks = [];
   }
 
   #run(bytes: Uint8Array, span: HeadSpan, tailLength: number): void {

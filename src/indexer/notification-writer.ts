@@ -4,11 +4,11 @@
  * output holds at most the records that a single input can cause.
  *
  * ```
- *  prefixes (Structures, Warning) ─► swept ids of a relist ─► Texts, Parts of a long object ─► terminal record
+ *  prefixes (Structures, Warning) ─► Texts, Parts of a long object ─► terminal record
  * ```
  *
- * Waiting needs no copies: the text, the object's bytes and the relist's marks belong to steps that do not continue
- * before this output is written.
+ * Waiting needs no copies: the text and the object's bytes belong to steps that do not continue before this output is
+ * written.
  */
 import type { ErrorCode } from '../base/error-codes/error-table.ts';
 import { BYTES_RECORD_FIXED_BYTES, writeControl } from '../shared/record/delta.ts';
@@ -24,9 +24,6 @@ import {
 } from '../shared/record/notification.ts';
 import type { NotificationText, PrefixRecord } from '../shared/record/notification.ts';
 import type { RingProducer } from '../shared/ring/ring.ts';
-import { NO_ID } from './key-table.ts';
-import { PASS_DONE, PASS_PAUSED } from './key-states.ts';
-import type { KeyStates } from './key-states.ts';
 
 /** A report about an object, e.g. a user's function that failed, for the factory's `onError`. */
 export interface Warning {
@@ -34,13 +31,8 @@ export interface Warning {
   readonly message: string;
 }
 
-/** Result of `flush`: all is written; the ring is full; or more work remains after a pause. */
-export type FlushResult = 'done' | 'full' | 'paused';
-
 const NO_BYTES = Buffer.alloc(0);
 const NO_TEXT: NotificationText = { words: new Int32Array(0), length: 0 };
-/** Ids of a relist's pass in a call: a fraction of a millisecond. */
-const PASS_IDS_PER_FLUSH = 4096;
 const NOTHING = Object.assign(new Notification(), { flags: NotificationFlag.Nothing });
 /** Sizes of a `ByteScratch`. */
 const CAPACITY_MIN_BYTES = 16 * 1024;
@@ -57,9 +49,6 @@ export class NotificationWriter {
   readonly prefixBytesMax: number;
   readonly #ring: RingProducer;
   #prefixes: PrefixRecord[] = [];
-  #states: KeyStates | undefined;
-  /** Swept id whose record is not written yet. */
-  #sweptId: number = NO_ID;
   #inline: Buffer = NO_BYTES;
   #inlineAt = 0;
   /** Bytes of a text too long for the terminal record that are written. */
@@ -100,8 +89,8 @@ export class NotificationWriter {
 
   /** Adds a record before the terminal record that is opened next. */
   addPrefix(kind: PrefixKind, bytes: Buffer): void {
-    const { sequence, informer, id } = this.notification;
-    this.#prefixes.push({ sequence, informer, kind, id, bytes });
+    const { sequence, informer } = this.notification;
+    this.#prefixes.push({ sequence, informer, kind, bytes });
   }
 
   /**
@@ -130,25 +119,24 @@ export class NotificationWriter {
     this.#terminal = 'notification';
   }
 
-  /** Answers a control record, after the ids that a relist sweeps for it. */
-  openControl(record: ControlRecord, states?: KeyStates): void {
-    this.#states = states;
+  /** Answers a control record. */
+  openControl(record: ControlRecord): void {
     this.#terminal = record;
   }
 
-  /** Writes as much as the ring takes. The records become visible when the ring is published. */
-  flush(): FlushResult {
+  /**
+   * Writes as much as the ring takes; returns false when the ring is full. The records become visible when the ring is
+   * published.
+   */
+  flush(): boolean {
     this.#neededBytes = 0;
-    if (this.#prefixes.length > 0 && !this.#flushPrefixes()) return 'full';
+    if (this.#prefixes.length > 0 && !this.#flushPrefixes()) return false;
     if (typeof this.#terminal === 'object') {
-      const swept = this.#states ? this.#flushSwept(this.#states, this.#terminal) : 'done';
-      if (swept !== 'done') return swept;
-      this.#states = undefined;
-      if (!this.#writeControl(this.#terminal)) return 'full';
-    } else if (!this.#flushText() || !this.#flushParts() || !this.#writeNotification()) return 'full';
+      if (!this.#writeControl(this.#terminal)) return false;
+    } else if (!this.#flushText() || !this.#flushParts() || !this.#writeNotification()) return false;
     this.#terminal = 'none';
     this.#inline = NO_BYTES;
-    return 'done';
+    return true;
   }
 
   #flushPrefixes(): boolean {
@@ -157,32 +145,17 @@ export class NotificationWriter {
     return full < 0;
   }
 
-  #flushSwept(states: KeyStates, { sequence, informer }: ControlRecord): FlushResult {
-    for (let idsLeft = PASS_IDS_PER_FLUSH; idsLeft > 0; idsLeft--) {
-      if (this.#sweptId === NO_ID) {
-        const found = states.next(idsLeft);
-        if (found === PASS_DONE) return 'done';
-        if (found === PASS_PAUSED) return 'paused';
-        this.#sweptId = found;
-      }
-      const swept = { sequence, informer, kind: PrefixKind.Swept, id: this.#sweptId, bytes: NO_BYTES };
-      if (!this.#writePrefix(swept)) return 'full';
-      this.#sweptId = NO_ID;
-    }
-    return 'paused';
-  }
-
   get #isTextLong(): boolean {
     return this.text.length > this.#textBytesMax;
   }
 
   /** Writes a text that does not fit into the terminal record. */
   #flushText(): boolean {
-    const { sequence, informer, id } = this.notification;
+    const { sequence, informer } = this.notification;
     const { bytes: text, length } = this.text;
     while (this.#isTextLong && this.#textAt < length) {
       const bytes = text.subarray(this.#textAt, Math.min(length, this.#textAt + this.prefixBytesMax));
-      if (!this.#writePrefix({ sequence, informer, kind: PrefixKind.Text, id, bytes })) return false;
+      if (!this.#writePrefix({ sequence, informer, kind: PrefixKind.Text, bytes })) return false;
       this.#textAt += bytes.length;
     }
     return true;
@@ -190,12 +163,12 @@ export class NotificationWriter {
 
   /** Writes the object's bytes except for the rest that fits into the terminal record. */
   #flushParts(): boolean {
-    const { sequence, informer, id } = this.notification;
+    const { sequence, informer } = this.notification;
     const restBytesMax = this.#textBytesMax - (this.#isTextLong ? 0 : this.text.length);
     while (this.#inline.length - this.#inlineAt > restBytesMax) {
       const end = Math.min(this.#inline.length, this.#inlineAt + this.prefixBytesMax);
       const bytes = this.#inline.subarray(this.#inlineAt, end);
-      if (!this.#writePrefix({ sequence, informer, kind: PrefixKind.Part, id, bytes })) return false;
+      if (!this.#writePrefix({ sequence, informer, kind: PrefixKind.Part, bytes })) return false;
       this.#inlineAt = end;
     }
     return true;

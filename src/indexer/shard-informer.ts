@@ -1,7 +1,11 @@
 /**
- * An informer in a shard: the keys and ids, the relists, and the conversion of the objects. It fills the output for a
- * record; the shard writes the output.
+ * An informer in a shard: the keys and ids, and the conversion of the objects. It fills the output for a record; the
+ * shard writes the output.
+ *
+ * Every list begins with no keys, so ids are valid for a list and the changes after it. The main thread has both states
+ * and finds what a list lacks. An aborted list leaves no ids: the next record of an object comes in another list.
  */
+import { assert } from '../base/errors.ts';
 import { decodeStringContent } from '../kube/json/read.ts';
 import type { MetadataPrefix } from '../kube/json/extraction.ts';
 import type { KeySeed, ShardSpec } from '../shared/protocol.ts';
@@ -35,8 +39,9 @@ export class ShardInformer {
   readonly #output: NotificationWriter;
   /** Undefined when objects are passed on unchanged. */
   readonly #conversion: ObjectConversion | undefined;
-  readonly #keys: KeyTable = new KeyTable();
-  readonly #states: KeyStates = new KeyStates((id) => this.#keys.remove(id));
+  #phase: 'listing' | 'watching' | 'aborted' = 'watching';
+  #keys: KeyTable = new KeyTable();
+  #states: KeyStates = new KeyStates();
   #outOfOrder = 0;
   readonly #object: ConvertedObject = new ConvertedObject();
   readonly #prefix: MetadataPrefix & HeadSpan = {
@@ -55,19 +60,15 @@ export class ShardInformer {
     this.#conversion = spec.isRaw ? undefined : new ObjectConversion(spec, modules, output);
   }
 
-  /**
-   * Takes over keys of this shard's predecessor.
-   *
-   * @param epoch the open relist's
-   */
-  seed({ words, bytes, live, listed }: KeySeed, epoch: number | undefined): void {
-    if (epoch !== undefined && !this.#states.isListing) this.#states.begin(epoch);
+  /** Takes over keys of this shard's predecessor. */
+  seed({ words, bytes, versions }: KeySeed, isListing: boolean): void {
+    this.#phase = isListing ? 'listing' : 'watching';
     let offset = 0;
     for (let at = 0, key = 0; at < words.length; at += SEED_WORDS, key++) {
       const [id = 0, hash = 0, namespaceLength = 0, nameLength = 0] = words.subarray(at);
       const namespace = { hash, offset, namespaceOffset: 0, namespaceLength };
       this.#keys.restore(id, bytes, { ...namespace, nameOffset: namespaceLength, nameLength });
-      this.#states.restore(id, live[key], listed[key]);
+      this.#states.put(id, versions[key] ?? '');
       offset += namespaceLength + nameLength;
     }
   }
@@ -98,6 +99,7 @@ export class ShardInformer {
   /** Opens the output for an object record; the object's bytes in the log are not read after that. */
   object(delta: ObjectLocation): void {
     const { notification, text } = this.#output;
+    assert(this.#phase !== 'aborted', 'an object came after an aborted list');
     this.#output.begin(delta);
     const id = this.#keys.find(this.#log, delta);
     const version = this.#versionOf(delta);
@@ -128,20 +130,22 @@ export class ShardInformer {
     else this.#output.openNotification();
   }
 
-  /** Opens the output for a control record: the ids that a relist sweeps, then the answer. */
+  /** Opens the output for a control record. */
   control(record: ControlRecord): void {
     switch (record.kind) {
       case DeltaKind.ReplaceBegin:
-        this.#states.begin(record.epoch);
+        this.#phase = 'listing';
+        this.#keys = new KeyTable();
+        this.#states = new KeyStates();
         break;
       case DeltaKind.ReplaceEnd:
-        this.#states.end(record.epoch);
+        this.#phase = 'watching';
         break;
       case DeltaKind.ReplaceAbort:
-        this.#states.abort(record.epoch);
+        this.#phase = 'aborted';
         break;
     }
-    this.#output.openControl(record, this.#states);
+    this.#output.openControl(record);
   }
 
   /** Compares heads for changes only: there is no fingerprint of a listed object. */
@@ -150,10 +154,7 @@ export class ShardInformer {
     return this.#states.isHeadSame(id, this.#log, this.#prefix);
   }
 
-  /**
-   * Keeps the fingerprint after the conversion, for changes only: whether a deletion removes the key depends on an open
-   * relist.
-   */
+  /** Keeps the fingerprint after the conversion, for changes only. */
   #keepFingerprint(delta: ObjectLocation): void {
     const { id } = this.#output.notification;
     const headEnd = this.#conversion?.headEnd ?? -1;
@@ -182,7 +183,7 @@ export class ShardInformer {
    * the version of the last state.
    */
   #isOld(delta: ObjectLocation, id: number, version: number | string): boolean {
-    if (id === NO_ID || delta.kind === DeltaKind.Replaced || this.#states.isListing) return false;
+    if (id === NO_ID || delta.kind === DeltaKind.Replaced || this.#phase === 'listing') return false;
     const order = this.#states.orderOf(id, version);
     if (order === 'newer' || (order === 'same' && delta.kind === DeltaKind.Deleted)) return false;
     if (order === 'older') this.#warnOfOrder(delta, excerptOf(String(version)));
@@ -213,8 +214,8 @@ export class ShardInformer {
       text.append(this.#log, offset + delta.nameOffset, nameLength);
     }
     // The id is free before the record is written, but no other record is read before that.
-    if (delta.kind !== DeltaKind.Deleted) this.#states.put(id, version);
-    else if (this.#states.delete(id, version)) this.#keys.remove(id);
+    if (delta.kind === DeltaKind.Deleted) this.#keys.remove(id);
+    else this.#states.put(id, version);
     notification.resourceVersion = typeof version === 'number' ? version : 0;
     notification.resourceVersionTextLength = 0;
     if (typeof version === 'number') return;

@@ -103,8 +103,8 @@ export class Shard {
   /**
    * Processes up to `recordsMax` records, until the input is empty, the output is full or the turn ends.
    *
-   * @returns the number of records processed. A record that takes several calls (a sweep, an object larger than the
-   *   ring) counts in each of them. 0 means that no progress is possible now.
+   * @returns the number of records processed. A record that takes several calls (an object larger than the ring) counts
+   *   in each of them. 0 means that no progress is possible now.
    */
   doWork(recordsMax: number = RECORDS_PER_TURN): number {
     this.#turn.begin();
@@ -122,7 +122,7 @@ export class Shard {
       }
       if (!this.#output.canContinue) break;
       records++;
-      if (this.#output.flush() !== 'done') break;
+      if (!this.#output.flush()) break;
       this.#consumed = sequenceOf(ring);
       finished++;
       ring.advance();
@@ -188,7 +188,7 @@ export class Shard {
       }
       const informer = this.#informers.get(message.informer);
       if (!informer) throw this.#failures.get(message.informer);
-      informer.seed(message.keys, message.epoch);
+      informer.seed(message.keys, message.isListing);
       handover.shift();
     }
     return parts;

@@ -166,14 +166,12 @@ export interface ShardSpec {
 
 /**
  * Some keys of a shard's predecessor. Words, four for each key: id; hash; length of the namespace; length of the name.
- * Bytes: namespace and name, contiguous. `live` and `listed`: the key's version in the live replica and in the open
- * relist, undefined where it is absent there, text where it is no number below 2^53.
+ * Bytes: namespace and name, contiguous. `versions`: text where it is no number below 2^53.
  */
 export interface KeySeed {
   readonly words: Int32Array;
   readonly bytes: Uint8Array;
-  readonly live: readonly (number | string | undefined)[];
-  readonly listed: readonly (number | string | undefined)[];
+  readonly versions: readonly (number | string)[];
 }
 
 export type ToShard =
@@ -184,8 +182,7 @@ export type ToShard =
   | {
       readonly type: 'seed';
       readonly informer: number;
-      /** Epoch of the open relist. */
-      readonly epoch: number | undefined;
+      readonly isListing: boolean;
       readonly keys: KeySeed;
     }
   /** To a successor only, after all seeds: it starts after the sequence `after`. */

@@ -110,15 +110,15 @@ export class ShardRecovery implements Supervised {
       if (!isStarted) unanswered.add(this.role);
       yield { type: 'attach', informer, spec: client.shardSpec };
       if (!isStarted) continue;
-      const { epoch, ids } = client.merge.succeed(this.role);
-      for (const keys of keySeeds(ids, hash)) yield { type: 'seed', informer, epoch, keys };
+      const { isListing, ids } = client.merge.succeed(this.role);
+      for (const keys of keySeeds(ids, hash)) yield { type: 'seed', informer, isListing, keys };
     }
     yield { type: 'resume', after: merger.merged, quarantined: this.#quarantined };
   }
 }
 
 /**
- * Yields the keys of an informer with their ids and their versions in both states, from the main thread's replica.
+ * Yields the keys of an informer with their ids and versions, from the state that the main thread now changes.
  * There may be a million keys, so each seed carries a few. They cannot change during the hand-over: only the shard
  * itself could change them, and no relist ends without the shard's answer.
  *
@@ -132,7 +132,7 @@ export function* keySeeds(ids: Iterable<UsedId>, hash: KeyHash): Generator<KeySe
     yield seedOf(some, hash);
     some = [];
   }
-  // Send the last seed even without keys: a seed also carries the open relist's epoch.
+  // Send the last seed even without keys: a seed also says whether a relist is open.
   yield seedOf(some, hash);
 }
 
@@ -153,8 +153,7 @@ function seedOf(ids: readonly UsedId[], hash: KeyHash): KeySeed {
   return {
     words,
     bytes: new Uint8Array(bytes.subarray(0, end)),
-    live: ids.map(({ live }) => live),
-    listed: ids.map(({ listed }) => listed),
+    versions: ids.map(({ version }) => version),
   };
 }
 

@@ -69,7 +69,8 @@ export class InformerMerge {
     this.records++;
     if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
     const named = record.flags & NotificationFlag.NewKey ? this.#identities.read(record, text) : undefined;
-    const previousRow = named ? replica.rowByKey(named.key) : replica.rowOf(shard, record.id);
+    const cached = named ? replica.live.get(named.key) : NO_ORDINAL;
+    const previousRow = named ? replica.live.rowAt(cached) : replica.rowOf(shard, record.id);
     const previous = previousRow === NO_ROW ? undefined : owner.table.factsOf(previousRow);
     const identity = previous ?? named;
     assert(identity !== undefined, 'a shard named an unknown id', record.id);
@@ -87,7 +88,7 @@ export class InformerMerge {
     const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
     const state: State = { facts, version, flags, decoder };
     if (record.kind === DeltaKind.Replaced) {
-      const ordinal = replica.live.get(identity.key);
+      const ordinal = named ? cached : replica.live.get(identity.key);
       if (ordinal !== NO_ORDINAL && this.#isUnchanged(replica.live.rowAt(ordinal), state, object)) {
         replica.keep(shard, record.id, ordinal);
         return;
@@ -101,17 +102,13 @@ export class InformerMerge {
   }
 
   prefix(shard: number, record: PrefixRecord): void {
-    const { replica, onError } = this.#options;
     switch (record.kind) {
-      case PrefixKind.Swept:
-        replica.swept(shard, record.id);
-        break;
       case PrefixKind.Structures:
         this.#decoderOf(shard).update(record.bytes);
         break;
       case PrefixKind.Warning: {
         const { code, message, key } = parseJson(record.bytes.toString('utf8')) as Warning;
-        onError(new KubeloomError(code, `${key}: ${message}`), key);
+        this.#options.onError(new KubeloomError(code, `${key}: ${message}`), key);
         break;
       }
     }
@@ -133,13 +130,15 @@ export class InformerMerge {
   }
 
   /** Returns the ids of an ended shard for the successor, which creates new msgpack tables. */
-  succeed(shard: number): { readonly epoch: number | undefined; readonly ids: Iterable<UsedId> } {
+  succeed(shard: number): { readonly isListing: boolean; readonly ids: Iterable<UsedId> } {
     const { replica, owner } = this.#options;
     owner.decoders.delete(shard);
-    return { epoch: replica.epoch, ids: replica.idsOf(shard) };
+    return { isListing: replica.epoch !== undefined, ids: replica.idsOf(shard) };
   }
 
-  control(record: ControlRecord): void {
+  /** Returns false while there is more to do for the record: call again. */
+  control(record: ControlRecord): boolean {
+    if (!this.#options.replica.control(record.kind, record.epoch, record.resourceVersion)) return false;
     if (record.kind === DeltaKind.Bookmark) {
       this.records++;
       this.#isPositionless = false;
@@ -149,8 +148,8 @@ export class InformerMerge {
       this.#listVersion = record.resourceVersion;
       this.#isPositionless = record.resourceVersion === '' || record.resourceVersion === '0';
     }
-    this.#options.replica.control(record.kind, record.epoch, record.resourceVersion);
     this.#options.onControl(record);
+    return true;
   }
 
   /** Returns the shard's decoder. An object that uses no table may come before the first table. */

@@ -6,6 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { isSampled, readControl, sequenceOf } from '../../shared/record/delta.ts';
+import type { ControlRecord } from '../../shared/record/delta.ts';
 import {
   NotificationFlag,
   PrefixKind,
@@ -67,6 +68,8 @@ export class SequenceMerger {
   /** Number of records merged so far; `merged` wraps. */
   records = 0;
   #isBroken = false;
+  /** The control record that all shards have answered and the informer has not finished. */
+  #control: ControlRecord | undefined;
   /** Bytes of objects taken by the merge in progress. */
   #takenBytes = 0;
   readonly #record = new Notification();
@@ -144,6 +147,7 @@ export class SequenceMerger {
   /** Returns whether the next record of the history is in a ring; reads only shared tails. */
   hasWork(): boolean {
     if (this.#isBroken) return false;
+    if (this.#control) return true;
     try {
       return this.#sources.some(({ ring }) => ring.hasRecord && this.#isNext(ring));
     } catch (error) {
@@ -160,31 +164,39 @@ export class SequenceMerger {
   /** Takes a record of the next sequence, if it is in a ring. */
   #takeNext(): boolean {
     if (this.#isBroken) return false;
+    if (this.#control) {
+      this.#finishControl(this.#control);
+      return true;
+    }
     for (const source of this.#sources) {
       if (!this.#isNext(source.ring)) continue;
-      if (this.#take(source)) {
-        this.merged = (this.merged + 1) >>> 0;
-        this.records++;
-      }
+      this.#take(source);
       return true;
     }
     return false;
   }
 
-  /** Takes the record that `peek` found; true when the sequence is complete with it. */
-  #take(source: Source): boolean {
+  #finishSequence(): void {
+    this.merged = (this.merged + 1) >>> 0;
+    this.records++;
+  }
+
+  /** Takes the record that `peek` found. */
+  #take(source: Source): void {
     const { ring, shard } = source;
     switch (ring.type) {
       case RECORD_TYPE_PREFIX:
         this.#takePrefix(source);
         ring.advance();
-        return false;
+        break;
       case RECORD_TYPE_NOTIFICATION:
         this.#takeNotification(source);
         ring.advance();
-        return true;
+        this.#finishSequence();
+        break;
       case RECORD_TYPE_CONTROL_DONE:
-        return this.#takeControl(source);
+        this.#takeControl(source);
+        break;
       default:
         throw new KubeloomError(
           'ERR_KUBELOOM_ASSERTION',
@@ -252,13 +264,19 @@ export class SequenceMerger {
     object.start = 0;
   }
 
-  #takeControl(source: Source): boolean {
+  #takeControl(source: Source): void {
     const record = readControl(source.ring);
     source.ring.advance();
     source.hasAnswered = true;
-    if (this.#sources.some(({ hasAnswered }) => !hasAnswered)) return false;
+    if (this.#sources.every(({ hasAnswered }) => hasAnswered)) this.#finishControl(record);
+  }
+
+  /** Applies a record that all shards have answered, or a part of it. */
+  #finishControl(record: ControlRecord): void {
+    const informer = this.#informers.get(record.informer);
+    this.#control = !informer || informer.control(record) ? undefined : record;
+    if (this.#control) return;
     for (const answered of this.#sources) answered.hasAnswered = false;
-    this.#informers.get(record.informer)?.control(record);
-    return true;
+    this.#finishSequence();
   }
 }

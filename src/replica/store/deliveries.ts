@@ -180,7 +180,7 @@ export class Difference {
   /** Rows before and after each change. */
   readonly #changes: NumberColumns = new NumberColumns(2);
   #changeCount = 0;
-  /** Number of changes of objects that existed before. */
+  /** Number of changes and deletions of objects that existed before. */
   oldCount = 0;
   /** Cursors that have not reached the end. */
   readonly readers: Set<DifferenceCursor> = new Set();
@@ -193,6 +193,7 @@ export class Difference {
   }
 
   addDeletion(row: number): void {
+    this.oldCount++;
     this.#table.addReference(row);
     this.supersededBytes += this.#table.lengthOf(row);
     this.#deletions.push(row);
@@ -213,15 +214,28 @@ export class Difference {
     return place;
   }
 
-  /** Sets a later state of the same object within the same relist; `NO_ROW` if the object was deleted again. */
+  /** Sets a later state of the same object within the same relist. */
   replaceChange(place: number, newRow: number): void {
     const oldRow = this.#changes.get(place, OLD);
     const replaced = this.#changes.get(place, NEW);
     this.supersededBytes += this.#bytesOfOld(oldRow, newRow) - this.#bytesOfOld(oldRow, replaced);
     this.#drop(replaced);
-    if (newRow !== NO_ROW) this.#table.addReference(newRow);
+    this.#table.addReference(newRow);
     this.#changes.set(place, NEW, newRow);
-    if (newRow === NO_ROW && oldRow !== NO_ROW) this.oldCount--;
+  }
+
+  /** Removes the change of an object that was deleted within the relist. Handlers lose the state that they hold. */
+  removeChange(place: number): void {
+    const oldRow = this.#changes.get(place, OLD);
+    const replaced = this.#changes.get(place, NEW);
+    this.#changes.set(place, OLD, NO_ROW);
+    this.#changes.set(place, NEW, NO_ROW);
+    this.supersededBytes -= this.#bytesOfOld(oldRow, replaced);
+    this.#drop(replaced);
+    if (oldRow === NO_ROW) return;
+    this.oldCount--;
+    this.addDeletion(oldRow);
+    this.#drop(oldRow);
   }
 
   get length(): number {

@@ -139,9 +139,9 @@ export class ReplicaState {
     this.#ordinals.set(ordinal, OrdinalColumn.DifferenceAt, place);
   }
 
-  /** Returns an upper bound of a shard's ids, used or not, in this state. */
-  get idEnd(): number {
-    return Math.ceil(this.#ordinals.end / this.#shards);
+  /** Returns an upper bound of the ordinals, used or not. */
+  get ordinalEnd(): number {
+    return this.#ordinals.end;
   }
 
   *keys(): Generator<string> {

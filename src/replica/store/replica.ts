@@ -13,6 +13,7 @@ import { Difference } from './deliveries.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
 import { RecentMap } from './extracted-fields.ts';
+import { OrdinalSet } from './ordinal-set.ts';
 import type { Identity } from './extracted-fields.ts';
 import { ReplicaState } from './replica-state.ts';
 import type { IndexSet, IndexValues } from './replica-state.ts';
@@ -27,22 +28,21 @@ export interface ReplicaListener {
   replaced(difference: Difference): void;
 }
 
-/** An id that a shard assigned, and the states in which it is in use. */
+/** An id that a shard assigned in the last list or after it. */
 export interface UsedId {
   readonly id: number;
   readonly identity: Identity;
-  /** The object's version in the live state; undefined if the live state lacks the object. */
-  readonly live: number | string | undefined;
-  /** The object's version in the open relist; undefined if the object was not listed yet. */
-  readonly listed: number | string | undefined;
+  readonly version: number | string;
 }
 
 interface Shadow {
   readonly epoch: number;
   readonly state: ReplicaState;
   readonly difference: Difference;
-  /** Live keys whose deletion is in the difference. A key that returns within the epoch is an add. */
-  readonly deleted: Set<string>;
+  /** Ordinals of the live state that occurred in the relist: their changes or deletions are in the difference. */
+  readonly seen: OrdinalSet;
+  /** At the end of the relist: the next ordinal of the live state to look at. */
+  searchAt: number;
 }
 
 /** A state that was swapped out or aborted, with the difference; both are emptied within the drain budget. */
@@ -54,6 +54,8 @@ interface Disposal {
 }
 
 const DISPOSED_PER_CALL = 512;
+/** Ordinals that `control` looks at in a call: a few hundred microseconds if all of them are missing. */
+const SEARCHED_PER_CALL = 256;
 /** A server that repeats an event repeats a recent event. */
 const DELETIONS_MIN = 256;
 
@@ -94,26 +96,18 @@ export class Replica {
 
   /** Yields the shard's used ids, for the successor. */
   *idsOf(shard: number): Generator<UsedId> {
-    const [live, shadow] = [this.#live, this.#shadow?.state];
-    const rowOf = (state: ReplicaState | undefined, id: number): number =>
-      state?.rowAt(state.at(shard, id)) ?? NO_ROW;
-    for (let id = 0; id < Math.max(live.idEnd, shadow?.idEnd ?? 0); id++) {
-      const [cached, listed] = [rowOf(live, id), rowOf(shadow, id)];
-      const row = cached === NO_ROW ? listed : cached;
+    const state = this.#changing;
+    for (let id = 0; id * this.#shards < state.ordinalEnd; id++) {
+      const row = state.rowAt(state.at(shard, id));
       if (row === NO_ROW) continue;
-      const version = (of: number): number | string | undefined =>
-        of === NO_ROW ? undefined : this.table.versionOf(of);
-      yield { id, identity: this.table.factsOf(row), live: version(cached), listed: version(listed) };
+      yield { id, identity: this.table.factsOf(row), version: this.table.versionOf(row) };
     }
   }
 
   /** Returns the row of the object with this id in the state that records now change, or `NO_ROW`. */
   rowOf(shard: number, id: number): number {
-    const shadow = this.#shadow?.state;
-    const ordinal = shadow?.at(shard, id) ?? NO_ORDINAL;
-    return shadow && ordinal !== NO_ORDINAL
-      ? shadow.rowAt(ordinal)
-      : this.#live.rowAt(this.#live.at(shard, id));
+    const state = this.#changing;
+    return state.rowAt(state.at(shard, id));
   }
 
   /** Returns the state of the object with this key in the cache, or `NO_ROW`. */
@@ -124,7 +118,7 @@ export class Replica {
   /** Adds or replaces an object. The row holds the bytes; the index values are evaluated here. */
   upsert(shard: number, id: number, row: number): void {
     const { table } = this;
-    const target = this.#shadow?.state ?? this.#live;
+    const target = this.#changing;
     const ordinal = target.at(shard, id);
     const isKnown = ordinal !== NO_ORDINAL;
     const state = isKnown ? target : this.#live;
@@ -138,8 +132,11 @@ export class Replica {
       table.setDictionary(row, table.dictionaryOf(previous));
     table.addReference(row);
     if (this.#shadow) {
-      const known = values ?? state.valuesAt(previousOrdinal);
-      this.#upsertShadow(this.#shadow, shard, id, row, isKnown ? values : known);
+      if (isKnown) this.#updateShadow(this.#shadow, ordinal, row, values);
+      else {
+        const known = values ?? state.valuesAt(previousOrdinal);
+        this.#insertShadow(this.#shadow, shard, id, row, previousOrdinal, known);
+      }
       return;
     }
     if (isKnown) this.#live.update(ordinal, row, values);
@@ -154,8 +151,11 @@ export class Replica {
     const shadow = this.#shadow;
     if (!shadow) return;
     const row = this.#live.rowAt(ordinal);
+    const values = this.#live.valuesAt(ordinal);
     this.table.addReference(row);
-    this.#upsertShadow(shadow, shard, id, row, this.#live.valuesAt(ordinal));
+    const listed = shadow.state.at(shard, id);
+    if (listed === NO_ORDINAL) this.#insertShadow(shadow, shard, id, row, ordinal, values);
+    else this.#updateShadow(shadow, listed, row, values);
   }
 
   /** Removes an object; `last` is the state that the server sent with the deletion. */
@@ -166,12 +166,11 @@ export class Replica {
     this.table.dropReference(last);
   }
 
-  swept(shard: number, id: number): void {
-    const ordinal = this.#live.at(shard, id);
-    if (ordinal !== NO_ORDINAL && this.#shadow) this.#delete(this.#shadow, ordinal);
-  }
-
-  control(kind: DeltaKind, epoch: number, resourceVersion: string): void {
+  /**
+   * Applies a control record. Returns false while there is more to do for it: call again. At the end of a relist a call
+   * finds some of the objects that the relist lacks.
+   */
+  control(kind: DeltaKind, epoch: number, resourceVersion: string): boolean {
     switch (kind) {
       case DeltaKind.ReplaceBegin:
         this.#abort();
@@ -179,19 +178,23 @@ export class Replica {
           epoch,
           state: this.#newState(),
           difference: new Difference(this.table, !this.#hasSynced),
-          deleted: new Set(),
+          seen: new OrdinalSet(this.#live.ordinalEnd),
+          searchAt: 0,
         };
         break;
       case DeltaKind.ReplaceAbort:
         if (this.#shadow?.epoch === epoch) this.#abort();
         break;
       case DeltaKind.ReplaceEnd:
-        if (this.#shadow?.epoch === epoch) this.#swap(this.#shadow, resourceVersion);
+        if (this.#shadow?.epoch !== epoch) break;
+        if (!this.#addMissing(this.#shadow)) return false;
+        this.#swap(this.#shadow, resourceVersion);
         break;
       case DeltaKind.Bookmark:
-        (this.#shadow?.state ?? this.#live).version = resourceVersion;
+        this.#changing.version = resourceVersion;
         break;
     }
+    return true;
   }
 
   /** Adds indexes over the cached objects; user functions run here, synchronously. */
@@ -227,36 +230,32 @@ export class Replica {
     return hasMore;
   }
 
+  /** The state that records now change. */
+  get #changing(): ReplicaState {
+    return this.#shadow?.state ?? this.#live;
+  }
+
   /** @param values undefined when they did not change since the shadow's state of the object */
-  #upsertShadow(
-    shadow: Shadow,
+  #updateShadow(shadow: Shadow, ordinal: number, row: number, values: IndexValues | undefined): void {
+    const superseded = shadow.state.rowAt(ordinal);
+    shadow.state.update(ordinal, row, values);
+    shadow.difference.replaceChange(shadow.state.differenceAt(ordinal), row);
+    this.table.dropReference(superseded);
+  }
+
+  /** @param live the object's ordinal in the live state, or `NO_ORDINAL` */
+  #insertShadow(
+    { state, seen, difference }: Shadow,
     shard: number,
     id: number,
     row: number,
-    values: IndexValues | undefined,
+    live: number,
+    values: IndexValues,
   ): void {
-    const ordinal = shadow.state.at(shard, id);
-    if (ordinal !== NO_ORDINAL) {
-      const superseded = shadow.state.rowAt(ordinal);
-      shadow.state.update(ordinal, row, values);
-      shadow.difference.replaceChange(shadow.state.differenceAt(ordinal), row);
-      this.table.dropReference(superseded);
-      return;
-    }
-    const key = this.table.keyOf(row);
-    // The state of this key that handlers hold when the difference reaches the change: none after a deletion in it.
-    const isDeleted = shadow.deleted.size > 0 && shadow.deleted.has(key);
-    const oldRow = isDeleted ? NO_ROW : this.rowByKey(key);
-    const added = shadow.state.insert(shard, id, row, values ?? []);
-    shadow.state.setDifferenceAt(added, shadow.difference.addChange(oldRow, row));
-  }
-
-  #delete(shadow: Shadow, ordinal: number): void {
-    const row = this.#live.rowAt(ordinal);
-    const key = this.table.keyOf(row);
-    if (shadow.deleted.has(key)) return;
-    shadow.deleted.add(key);
-    shadow.difference.addDeletion(row);
+    // The state that handlers hold when the difference reaches the change: none after a deletion in the difference.
+    const isFirst = live !== NO_ORDINAL && seen.add(live);
+    const added = state.insert(shard, id, row, values);
+    state.setDifferenceAt(added, difference.addChange(isFirst ? this.#live.rowAt(live) : NO_ROW, row));
   }
 
   #removeLive(last: number): void {
@@ -273,25 +272,36 @@ export class Replica {
     this.#live.version = version;
   }
 
-  #removeShadow(shadow: Shadow, key: string): void {
-    const ordinal = shadow.state.get(key);
+  #removeShadow({ state, seen, difference }: Shadow, key: string): void {
+    const ordinal = state.get(key);
     if (ordinal !== NO_ORDINAL) {
-      const row = shadow.state.rowAt(ordinal);
-      shadow.state.remove(ordinal);
-      shadow.difference.replaceChange(shadow.state.differenceAt(ordinal), NO_ROW);
+      const row = state.rowAt(ordinal);
+      state.remove(ordinal);
+      difference.removeChange(state.differenceAt(ordinal));
       this.table.dropReference(row);
+      return;
     }
     const live = this.#live.get(key);
-    if (live !== NO_ORDINAL) this.#delete(shadow, live);
+    if (live !== NO_ORDINAL && seen.add(live)) difference.addDeletion(this.#live.rowAt(live));
+  }
+
+  /** Adds the deletions of objects that the relist lacks, in the order of their ordinals; false while there are more. */
+  #addMissing(shadow: Shadow): boolean {
+    const { seen, difference } = shadow;
+    for (let left = SEARCHED_PER_CALL; difference.oldCount < this.#live.size; left--) {
+      if (left === 0) return false;
+      const ordinal = seen.absentFrom(shadow.searchAt);
+      assert(ordinal < this.#live.ordinalEnd, 'a relist neither contains nor deletes an object');
+      shadow.searchAt = ordinal + 1;
+      const row = this.#live.rowAt(ordinal);
+      if (row !== NO_ROW) difference.addDeletion(row);
+    }
+    return true;
   }
 
   #swap(shadow: Shadow, resourceVersion: string): void {
     const old = this.#live;
-    const { difference, deleted } = shadow;
-    assert(
-      difference.oldCount + deleted.size === old.size,
-      'a relist neither contains nor deletes an object',
-    );
+    const { difference } = shadow;
     shadow.state.version = resourceVersion;
     difference.version = resourceVersion;
     this.#live = shadow.state;

@@ -4,7 +4,7 @@
  *
  * Prefix records: Text carries a part of the text of the record that follows, from the first byte on, when all of it is too
  * long for one record, and that record carries none of it; Part carries bytes of an object too long for one record,
- * Structures a msgpack table, Swept the id of an object that a relist did not contain, Warning a JSON error report.
+ * Structures a msgpack table, Warning a JSON error report.
  *
  * A shard answers a control record with a copy of it (`writeControl` of `delta.ts`).
  */
@@ -37,7 +37,7 @@ export const NotificationFlag = {
   Quarantined: 136,
 } as const;
 
-export const PrefixKind = { Part: 1, Structures: 2, Swept: 3, Warning: 4, Text: 5 } as const;
+export const PrefixKind = { Part: 1, Structures: 2, Warning: 3, Text: 4 } as const;
 export type PrefixKind = (typeof PrefixKind)[keyof typeof PrefixKind];
 
 // A notification, in words of 32 bits behind `KIND_WORD` of `delta.ts`.
@@ -146,17 +146,16 @@ export interface PrefixRecord {
   readonly sequence: number;
   readonly informer: number;
   readonly kind: PrefixKind;
-  readonly id: number;
   /** A private copy. */
   readonly bytes: Buffer;
 }
 
 /** Writes the record; false when the ring has no room, and nothing was written. */
 export function writePrefix(ring: RingProducer, record: PrefixRecord): boolean {
-  return writeBytesRecord(ring, RECORD_TYPE_PREFIX, record, record.id, record.bytes);
+  return writeBytesRecord(ring, RECORD_TYPE_PREFIX, record, 0, record.bytes);
 }
 
 export function readPrefix(ring: RingConsumer): PrefixRecord {
-  const { sequence, informer, kind, word, bytes } = readBytesRecord(ring);
-  return { sequence, informer, kind: kind as PrefixKind, id: word, bytes };
+  const { sequence, informer, kind, bytes } = readBytesRecord(ring);
+  return { sequence, informer, kind: kind as PrefixKind, bytes };
 }

@@ -71,7 +71,7 @@ export class ReplicaReader {
       }
       case RowKind.Missing: {
         const ordinal = this.#ordinalOf(record.row);
-        replica.swept(SOURCE, ordinal);
+        replica.remove(record.row);
         this.#missingIds.push(ordinal);
         break;
       }

@@ -118,14 +118,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a relist delivers no deletions',
     file: 'src/replica/store/replica.ts',
-    find: 'shadow.difference.addDeletion(row);',
-    replace: '',
+    find: 'if (row !== NO_ROW)\n                difference.addDeletion(row);',
+    replace: 'if (row !== NO_ROW) difference.oldCount++;',
   },
   {
-    name: 'a relist deletes nothing from the cache',
-    file: 'src/indexer/key-states.ts',
-    find: 'if (bits !== LIVE)',
-    replace: 'if (true)',
+    name: 'the difference of a relist lacks every 5th change',
+    file: 'src/replica/store/deliveries.ts',
+    find: 'if (!isDeletion && (newRow === NO_ROW ||',
+    replace: 'if (!isDeletion && (place % 5 === 4 || newRow === NO_ROW ||',
   },
   {
     name: 'the difference of a relist is delivered backwards',

@@ -8,7 +8,7 @@ const NEVER = {
   transformModule: { url: new URL('./modules/never.js', import.meta.url).href, name: 'found' },
 };
 const MISSING = { transformModule: { url: 'file:///does/not/exist.js', name: 'x' } };
-const KEY = { id: 0, identity: { key: 'a', namespace: '', name: 'a' }, live: 5, listed: undefined };
+const KEY = { id: 0, identity: { key: 'a', namespace: '', name: 'a' }, version: 5 };
 const OTHER = 2;
 
 describe('a shard', () => {

@@ -49,8 +49,6 @@ export class MainModel {
   readonly warnings: WarningReport[] = [];
   readonly skipped: Set<number> = new Set();
   readonly decoder: MsgpackDecoder = new MsgpackDecoder();
-  /** Keys that the last ReplaceEnd swept. */
-  swept: string[] = [];
   partsTotal = 0;
   /** Number of records that refer to the fields before. */
   sameExtractions = 0;
@@ -74,11 +72,7 @@ export class MainModel {
   /** Begins as the main thread of a shard that has ended. */
   inherit(ids: readonly UsedId[], isListing: boolean): void {
     if (isListing) this.#shadow = new Map();
-    for (const { id, identity, live, listed } of ids) {
-      const held = { key: identity.key, text: '', extracted: '' };
-      if (live !== undefined) this.#live.set(id, held);
-      if (listed !== undefined) this.#shadow?.set(id, held);
-    }
+    for (const { id, identity } of ids) this.#changing.set(id, { key: identity.key, text: '', extracted: '' });
   }
 
   /** The live replica by key. */
@@ -123,6 +117,10 @@ export class MainModel {
     return true;
   }
 
+  get #changing(): Map<number, Held> {
+    return this.#shadow ?? this.#live;
+  }
+
   #next(): number {
     let next = (this.merged + 1) >>> 0;
     while (this.skipped.has(next)) next = (next + 1) >>> 0;
@@ -163,12 +161,6 @@ export class MainModel {
       case PrefixKind.Warning:
         this.warnings.push(JSON.parse(record.bytes.toString()) as WarningReport);
         break;
-      case PrefixKind.Swept: {
-        const held = this.#live.get(record.id);
-        assert.ok(held, `swept id ${record.id} is live`);
-        assert.ok(this.#shadow && !this.#shadow.has(record.id), `swept id ${record.id} was not listed`);
-        this.swept.push(held.key);
-      }
     }
   }
 
@@ -204,13 +196,13 @@ export class MainModel {
       extracted: extracted === '' ? undefined : (JSON.parse(extracted) as unknown),
       bytes,
     });
-    const target = this.#shadow ?? this.#live;
+    const target = this.#changing;
     if (record.kind === DeltaKind.Deleted) target.delete(record.id);
     else target.set(record.id, { key, text: bytes.toString(), extracted });
   }
 
   #extractedBefore(id: number): string {
-    const before = this.#shadow?.get(id) ?? this.#live.get(id);
+    const before = this.#changing.get(id);
     assert.ok(before, `id ${id}, whose extracted is the same, is known`);
     this.sameExtractions++;
     return before.extracted;
@@ -218,7 +210,7 @@ export class MainModel {
 
   #keyOf(id: number, flags: number, newKey: string): string {
     this.idEnd = Math.max(this.idEnd, id + 1);
-    const known = this.#shadow?.get(id) ?? this.#live.get(id);
+    const known = this.#changing.get(id);
     if (flags & NotificationFlag.NewKey) {
       assert.equal(known, undefined, `id ${id} is given to ${newKey} while ${known?.key} has it`);
       return newKey;
@@ -242,7 +234,6 @@ export class MainModel {
     switch (kind) {
       case DeltaKind.ReplaceBegin:
         this.#shadow = new Map();
-        this.swept = [];
         break;
       case DeltaKind.ReplaceAbort:
         this.#shadow = undefined;

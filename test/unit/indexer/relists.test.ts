@@ -17,19 +17,18 @@ type Texts = Map<string, string>;
 class Truth {
   live: Texts = new Map();
   shadow: Texts | undefined;
-  /** Keys that the last complete relist did not list. */
-  swept: string[] = [];
+  /** True between an aborted list and the next: no object comes there. */
+  isAborted = false;
   epoch = 0;
 
   begin(): void {
     this.epoch++;
+    this.isAborted = false;
     this.shadow = new Map();
   }
 
   end(): void {
-    const listed = this.shadow ?? this.live;
-    this.swept = [...this.live.keys()].filter((key) => !listed.has(key));
-    this.live = listed;
+    this.live = this.shadow ?? this.live;
     this.shadow = undefined;
   }
 }
@@ -52,10 +51,12 @@ class History {
   offer(): void {
     const chance = this.#random();
     const { truth, twin } = this;
-    if (chance < 0.02) {
+    if (chance < 0.02 || truth.isAborted) {
       if (twin.offerControl(DeltaKind.ReplaceBegin, truth.epoch + 1)) truth.begin();
     } else if (chance < 0.03 && truth.shadow) {
-      if (twin.offerControl(DeltaKind.ReplaceAbort, truth.epoch)) truth.shadow = undefined;
+      if (!twin.offerControl(DeltaKind.ReplaceAbort, truth.epoch)) return;
+      truth.shadow = undefined;
+      truth.isAborted = true;
     } else if (chance < 0.06 && truth.shadow) {
       this.#end();
     } else if (chance < 0.08) {
@@ -69,10 +70,6 @@ class History {
     const { truth, twin } = this;
     if (!twin.offerControl(DeltaKind.ReplaceEnd, truth.epoch, String(this.#version))) return;
     truth.end();
-    // Settle here and not at every step, because the next relist drops this one's swept keys.
-    this.settle();
-    assert.deepEqual(twin.main.swept.toSorted(), truth.swept.toSorted());
-    assert.equal(new Set(twin.main.swept).size, twin.main.swept.length, 'an id is swept once');
     this.completeRelists++;
   }
 
@@ -128,38 +125,17 @@ async function run(seed: number, steps: number, keys: number, spec: Partial<Shar
   return history;
 }
 
-test("random histories with relists leave the server's state in the replica, and sweep exactly the deleted keys", async () => {
+test("random histories with relists leave the server's state in the replica, under few ids", async () => {
   let completeRelists = 0;
   for (let seed = 1; seed <= 30; seed++) {
     try {
       const history = await run(seed, 4000, 40, {});
       completeRelists += history.completeRelists;
       const { idEnd } = history.twin.main;
-      assert.ok(idEnd <= 2 * 40, `${idEnd} ids for 40 keys: they are reused, also after aborted relists`);
+      assert.ok(idEnd <= 40, `${idEnd} ids for 40 keys`);
     } catch (error) {
       throw new Error(`seed ${seed}`, { cause: error });
     }
   }
   assert.ok(completeRelists > 250, `${completeRelists} relists`);
-});
-
-test('a sweep of many ids passes through a tiny ring in parts', async () => {
-  const twin = await ShardTwin.attached({}, { inBytes: 1024, outBytes: 1024 });
-  const names = Array.from({ length: 20_000 }, (_, number) => `p${number}`);
-  for (const name of names) twin.object({ name });
-  twin.settle();
-  twin.control(DeltaKind.ReplaceBegin, 1);
-  twin.deliver({ kind: DeltaKind.Replaced, name: 'p7' });
-  twin.control(DeltaKind.ReplaceEnd, 1, '2');
-  twin.object({ kind: DeltaKind.Added, name: 'later', resourceVersion: '3' });
-  twin.commit();
-  assert.equal(twin.work(), 1);
-  assert.equal(twin.work(), 0, 'a full ring: nothing to do until the main thread has read');
-  assert.equal(twin.shard.hasWork(), false);
-  assert.equal(twin.main.swept.length, 0);
-  twin.merge();
-  assert.ok(twin.main.swept.length > 0 && twin.main.swept.length < 100);
-  twin.settle();
-  assert.deepEqual(new Set(twin.main.swept), new Set(names.filter((name) => name !== 'p7')));
-  assert.deepEqual([...twin.main.replica.keys()].toSorted(), ['later', 'p7']);
 });

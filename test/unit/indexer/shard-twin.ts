@@ -157,7 +157,7 @@ export class ShardTwin {
   /** Sends a predecessor's keys; the shard takes them over in its turns. */
   inheritLater(ids: readonly UsedId[], epoch?: number, informer = 1): void {
     this.main.inherit(ids, epoch !== undefined);
-    for (const keys of keySeeds(ids, HASH)) this.send({ type: 'seed', informer, epoch, keys });
+    for (const keys of keySeeds(ids, HASH)) this.send({ type: 'seed', informer, isListing: epoch !== undefined, keys });
     this.resume();
   }
 

@@ -52,7 +52,7 @@ test("C173 a successor takes over its predecessor's keys in parts, and increment
   const twin = await ShardTwin.attached({}, { isSuccessor: true });
   const ids = Array.from({ length: 2000 }, (_, id) => {
     const name = `n${id}`;
-    return { id, identity: { key: name, namespace: '', name }, live: 5, listed: undefined };
+    return { id, identity: { key: name, namespace: '', name }, version: 5 };
   });
   const now = twin.clock.now.bind(twin.clock);
   twin.clock.now = () => (twin.clock.advance(3), now());

@@ -191,8 +191,10 @@ function step(
     scene.twin.control(DeltaKind.ReplaceBegin, ++epoch.now);
     epoch.isOpen = true;
   } else if (what < 0.08 && epoch.isOpen) {
-    scene.twin.control(random() < 0.5 ? DeltaKind.ReplaceAbort : DeltaKind.ReplaceEnd, epoch.now, '1');
-    epoch.isOpen = false;
+    epoch.isOpen = random() < 0.5;
+    scene.twin.control(epoch.isOpen ? DeltaKind.ReplaceAbort : DeltaKind.ReplaceEnd, epoch.now, '1');
+    // No object comes between an aborted list and the next.
+    if (epoch.isOpen) scene.twin.control(DeltaKind.ReplaceBegin, ++epoch.now);
   } else if (what < 0.16) {
     scene.sends(DeltaKind.Deleted, states.get(name) ?? FIRST, name);
   } else {

@@ -153,7 +153,7 @@ export class FakeShards {
       const partsEnd = place === 'parts' ? Math.max(0, bytes.length - 10) : 0;
       for (let at = 0; at < partsEnd; at += partBytes) {
         const part = bytes.subarray(at, Math.min(partsEnd, at + partBytes));
-        writes.push(this.prefix(shard, PrefixKind.Part, part, { sequence, informer, id }));
+        writes.push(this.prefix(shard, PrefixKind.Part, part, { sequence, informer }));
       }
       inline = bytes.subarray(partsEnd);
     }
@@ -165,23 +165,20 @@ export class FakeShards {
     shard: number,
     kind: PrefixKind,
     bytes: Buffer,
-    about: { readonly sequence: number; readonly informer?: number; readonly id?: number },
+    about: { readonly sequence: number; readonly informer?: number },
   ): Write {
-    const record = { informer: INFORMER, id: 0, ...about, kind, bytes };
+    const record = { informer: INFORMER, ...about, kind, bytes };
     return () => writePrefix(this.#producer(shard), record);
   }
 
-  /** Returns the records of one control record by shard: the ids that a relist swept, and the answer. */
+  /** Returns the answer of each shard to a control record. */
   control(kind: DeltaKind, epoch = 0, resourceVersion = '', informer: number = INFORMER): Write[][] {
     const sequence = this.nextSequence();
-    const swept = this.#enter(kind, epoch);
-    return this.producers.map((producer, shard) => {
-      const writes = swept
-        .filter((one) => one.shard === shard)
-        .map(({ id }) => this.prefix(shard, PrefixKind.Swept, Buffer.alloc(0), { sequence, informer, id }));
-      const record = { sequence, informer, kind, epoch, resourceVersion };
-      return [...writes, () => writeControl(producer, RECORD_TYPE_CONTROL_DONE, record)];
-    });
+    if (kind === DeltaKind.ReplaceBegin) this.numbering.begin();
+    const record = { sequence, informer, kind, epoch, resourceVersion };
+    return this.producers.map((producer) => [
+      () => writeControl(producer, RECORD_TYPE_CONTROL_DONE, record),
+    ]);
   }
 
   /** Writes records and makes them visible at once. */
@@ -206,13 +203,6 @@ export class FakeShards {
     for (let some = this.merger.merge(256); some > 0; some = this.merger.merge(256)) taken += some;
     this.merger.publish();
     return taken;
-  }
-
-  #enter(kind: DeltaKind, epoch: number): readonly { readonly shard: number; readonly id: number }[] {
-    if (kind === DeltaKind.ReplaceEnd) return this.numbering.end(epoch);
-    if (kind === DeltaKind.ReplaceBegin) this.numbering.begin(epoch);
-    if (kind === DeltaKind.ReplaceAbort) this.numbering.abort(epoch);
-    return [];
   }
 
   #append(bytes: Buffer): number {

@@ -136,7 +136,7 @@ export class ReplicaTwin {
 
   begin(): void {
     const epoch = ++this.#epochs;
-    this.#shards.begin(epoch);
+    this.#shards.begin();
     this.replica.control(DeltaKind.ReplaceBegin, epoch, '');
     this.epoch = { epoch, listed: new Map(), items: [...this.#server.values()] };
   }
@@ -155,23 +155,24 @@ export class ReplicaTwin {
     epoch.listed.set(key, spec);
   }
 
+  /** Ends a list before it is complete; the next begins before anything else comes. */
   abort(): void {
     if (!this.epoch) return;
-    this.#shards.abort(this.epoch.epoch);
     this.replica.control(DeltaKind.ReplaceAbort, this.epoch.epoch, '');
     this.epoch = undefined;
+    this.check();
+    this.begin();
   }
 
   end(): void {
     if (!this.epoch) return;
     while (this.epoch.items.length > 0) this.item();
     const { epoch, listed } = this.epoch;
-    for (const { shard, id } of this.#shards.end(epoch)) this.replica.swept(shard, id);
     this.check();
     this.#cached = listed;
     this.#resourceVersion = String(++this.#version);
     this.epoch = undefined;
-    this.replica.control(DeltaKind.ReplaceEnd, epoch, this.#resourceVersion);
+    while (!this.replica.control(DeltaKind.ReplaceEnd, epoch, this.#resourceVersion));
   }
 
   /** Sends late or foreign control records, which must change nothing. */
@@ -253,7 +254,6 @@ export class ReplicaTwin {
 
   /** Runs an empty relist and disposes of everything: nothing may be left. */
   clear(): void {
-    this.abort();
     this.#server.clear();
     this.begin();
     this.end();

@@ -64,8 +64,8 @@ export class ScriptedReplica {
   }
 
   begin(): void {
-    this.#shards.begin(++this.#epoch);
-    this.replica.control(DeltaKind.ReplaceBegin, this.#epoch, '');
+    this.#shards.begin();
+    this.replica.control(DeltaKind.ReplaceBegin, ++this.#epoch, '');
   }
 
   /** Lists items: unchanged ones keep their entries. */
@@ -80,12 +80,10 @@ export class ScriptedReplica {
   }
 
   end(resourceVersion = '1000'): void {
-    for (const { shard, id } of this.#shards.end(this.#epoch)) this.replica.swept(shard, id);
-    this.replica.control(DeltaKind.ReplaceEnd, this.#epoch, resourceVersion);
+    while (!this.replica.control(DeltaKind.ReplaceEnd, this.#epoch, resourceVersion));
   }
 
   abort(): void {
-    this.#shards.abort(this.#epoch);
     this.replica.control(DeltaKind.ReplaceAbort, this.#epoch, '');
   }
 

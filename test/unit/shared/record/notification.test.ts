@@ -134,7 +134,6 @@ describe('a prefix record', () => {
         sequence: anyU32(random),
         informer: anyInformer(random),
         kind: pick(random, ALL_KINDS),
-        id: anyLength(random),
         bytes: anyBytes(random, 2_000),
       };
       assert.ok(writePrefix(ring.producer, written));
@@ -148,7 +147,7 @@ describe('a prefix record', () => {
   test('returns its bytes as a private copy that outlives the ring', () => {
     const ring = new RecordRing();
     const bytes = Buffer.from('a part of a long object');
-    writePrefix(ring.producer, { sequence: 1, informer: 2, kind: PrefixKind.Part, id: 3, bytes });
+    writePrefix(ring.producer, { sequence: 1, informer: 2, kind: PrefixKind.Part, bytes });
     const read = readPrefix(ring.receive(RECORD_TYPE_PREFIX));
     ring.release();
     ring.producer.bytes.fill(0xff);
