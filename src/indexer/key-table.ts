@@ -80,22 +80,6 @@ export class KeyTable {
     return id;
   }
 
-  /**
-   * Adds a key with the id that it had in the predecessor's table. Ids may come in any order; `restored` ends the
-   * rebuild.
-   */
-  restore(id: number, bytes: Uint8Array, key: KeyLocation): void {
-    while (this.idEnd <= id) this.#addId();
-    this.#put(id, bytes, key);
-  }
-
-  /** Ends the rebuild: frees the ids between the restored keys, which have no name: every key has a name. */
-  restored(): void {
-    for (let id = 0; id < this.idEnd; id++) {
-      if (this.#recordsOf(id)[recordAt(id) + NAME_LENGTH] === 0) this.#freeId(id);
-    }
-  }
-
   /** Removes the key. The next `insert` reuses the id. */
   remove(id: number): void {
     const records = this.#recordsOf(id);

@@ -185,21 +185,6 @@ export function uidFields(log: Buffer, delta: ObjectLocation): string {
   return JSON.stringify([quoted(log, delta, delta.uidOffset, delta.uidLength) ?? null]);
 }
 
-/** Returns the JSON of the smallest object with the delta's identity; reads no other bytes of the object. */
-export function identityJson(log: Buffer, delta: ObjectLocation): Buffer {
-  const plain = (offset: number, length: number): string | undefined => {
-    const start = delta.offset + offset;
-    return length === 0 ? undefined : log.toString('utf8', start, start + length);
-  };
-  const metadata = {
-    name: plain(delta.nameOffset, delta.nameLength),
-    namespace: plain(delta.namespaceOffset, delta.namespaceLength),
-    uid: quoted(log, delta, delta.uidOffset, delta.uidLength),
-    resourceVersion: quoted(log, delta, delta.resourceVersionOffset, delta.resourceVersionLength),
-  };
-  return Buffer.from(JSON.stringify({ metadata }));
-}
-
 /** Returns the content of a JSON string. Names need no decoding, unlike uid and version. */
 function quoted(log: Buffer, delta: ObjectLocation, offset: number, length: number): string | undefined {
   const start = delta.offset + offset;

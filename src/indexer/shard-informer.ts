@@ -8,7 +8,7 @@
 import { assert } from '../base/errors.ts';
 import { decodeStringContent } from '../kube/json/read.ts';
 import type { MetadataPrefix } from '../kube/json/extraction.ts';
-import type { KeySeed, ShardSpec } from '../shared/protocol.ts';
+import type { ShardSpec } from '../shared/protocol.ts';
 import { DeltaFlag, DeltaKind } from '../shared/record/delta.ts';
 import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
 import { encodeStructures } from './msgpack-encoder.ts';
@@ -17,20 +17,11 @@ import { KeyTable, NO_ID } from './key-table.ts';
 import { KeyStates, canonicalDecimal } from './key-states.ts';
 import type { HeadSpan } from './key-states.ts';
 import type { LoadedModules } from './modules.ts';
-import type { NotificationWriter, Warning } from './notification-writer.ts';
-import { ConvertedObject, ObjectConversion, identityJson, uidFields } from './object-conversion.ts';
+import type { NotificationWriter } from './notification-writer.ts';
+import { ConvertedObject, ObjectConversion, uidFields } from './object-conversion.ts';
 
-/** Words of a key in a `KeySeed`. */
-const SEED_WORDS = 4;
 /** Characters of a version in a message. */
 const QUOTED_VERSION_MAX = 96;
-
-const QUARANTINE: Warning = {
-  code: 'ERR_KUBELOOM_QUARANTINED',
-  message:
-    'two threads ended while they worked on this object, so only its identity is kept, and reading it throws until it ' +
-    'changes; check the modules of transforms and indexes',
-};
 
 export class ShardInformer {
   /** Whether a user's functions receive the objects; they may take any time. */
@@ -58,42 +49,6 @@ export class ShardInformer {
     this.#output = output;
     this.hasModules = modules.transform !== undefined || modules.indexes.length > 0;
     this.#conversion = spec.isRaw ? undefined : new ObjectConversion(spec, modules, output);
-  }
-
-  /** Takes over keys of this shard's predecessor. */
-  seed({ words, bytes, versions }: KeySeed, isListing: boolean): void {
-    this.#phase = isListing ? 'listing' : 'watching';
-    let offset = 0;
-    for (let at = 0, key = 0; at < words.length; at += SEED_WORDS, key++) {
-      const [id = 0, hash = 0, namespaceLength = 0, nameLength = 0] = words.subarray(at);
-      const namespace = { hash, offset, namespaceOffset: 0, namespaceLength };
-      this.#keys.restore(id, bytes, { ...namespace, nameOffset: namespaceLength, nameLength });
-      this.#states.put(id, versions[key] ?? '');
-      offset += namespaceLength + nameLength;
-    }
-  }
-
-  seeded(): void {
-    this.#keys.restored();
-  }
-
-  /** Opens the output for a quarantined object: the identity only; the object's bytes are not read. */
-  quarantined(delta: ObjectLocation): void {
-    const { notification, text } = this.#output;
-    this.#output.begin(delta);
-    this.#identify(delta, this.#keys.find(this.#log, delta), this.#versionOf(delta));
-    this.#states.dropHead(notification.id);
-    const json = identityJson(this.#log, delta);
-    const fieldsStart = text.length;
-    if (this.#conversion) this.#appendUid(delta);
-    notification.extractedLength = text.length - fieldsStart;
-    notification.logOffset = delta.offset;
-    notification.length = json.length;
-    notification.flags |= NotificationFlag.Quarantined | NotificationFlag.Inline;
-    this.#object.structures = undefined;
-    this.#object.warnings.push(QUARANTINE);
-    this.#addPrefixes(delta);
-    this.#output.openNotification(json);
   }
 
   /** Opens the output for an object record; the object's bytes in the log are not read after that. */

@@ -15,8 +15,6 @@ export interface ShardTask {
   readonly index: number;
   readonly memory: PipelineMemory;
   readonly port: MessagePort;
-  /** Whether it replaces a shard that ended; then it waits for `resume`. */
-  readonly isSuccessor: boolean;
   /**
    * Longest wait for the bell, after which the thread shows a sign of life. Work that is found then counts as a lost
    * wake-up…
@@ -35,7 +33,7 @@ const LOADING_PAUSE_MS = 4;
 /** Runs until `shutdown` arrives. */
 export async function runShard(task: ShardTask): Promise<void> {
   const port = new PolledPort(task.port);
-  const shard = createShard(task.index, task.memory, port, { isSuccessor: task.isSuccessor });
+  const shard = createShard(task.index, task.memory, port);
   const { bell, heartbeat } = new PipelineWords(task.memory).shard(task.index);
   const moderation = new Moderation(realClock.now());
   while (!port.isShutdown) {

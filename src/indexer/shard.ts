@@ -37,9 +37,6 @@ const LOOK_BYTES = 64 * 1024;
 /** Cost of a record besides the object's bytes: after 32 empty records the clock is read. */
 const RECORD_BYTES: number = LOOK_BYTES / 32;
 
-type Seed = Extract<ToShard, { type: 'seed' }>;
-type Resume = Extract<ToShard, { type: 'resume' }>;
-
 export interface ShardOptions {
   /** Deltas from the reflector. */
   readonly ring: RingConsumer;
@@ -50,8 +47,8 @@ export interface ShardOptions {
   readonly committed: Word;
   /** Written: the last finished sequence. */
   readonly consumed: Word;
-  /** Written: the sequence of the current record. */
-  readonly inFlight: Word;
+  /** Written: the informer of the current record, or 0. */
+  readonly working: Word;
   /** Written: incremented for every record. */
   readonly heartbeat: Word;
   readonly mainBell: Bell;
@@ -59,12 +56,10 @@ export interface ShardOptions {
   readonly port: ControlPort<ToShard, FromShard>;
   readonly clock: Clock;
   readonly usage: UsageWriter;
-  /** Whether it replaces a shard that ended. A successor waits until it has received the predecessor's state. */
-  readonly isSuccessor?: boolean;
 }
 
 export class Shard {
-  /** Figures of this shard and the predecessors; `doWork` publishes them. */
+  /** Figures of this shard and its predecessors; `doWork` publishes them. */
   readonly usage: UsageWriter;
   readonly #options: ShardOptions;
   readonly #output: NotificationWriter;
@@ -74,16 +69,8 @@ export class Shard {
   readonly #delta = new ObjectLocation();
   readonly #turn: Turn;
   #consumed: number;
-  /**
-   * Messages to a successor before it may begin: the keys of each of the predecessor's informers, then the position to
-   * resume at. The successor takes them in that order. An informer whose keys are next may still be loading its
-   * modules; the successor waits for no other informer.
-   */
-  #handover: (Seed | Resume)[] | undefined;
-  /** Errors of informers that a successor could not attach; only the errors of the predecessor's informers matter. */
-  readonly #failures: Map<number, unknown> = new Map();
-  /** Sequences behind `consumed` of quarantined records; usually empty. */
-  #quarantined: readonly number[] = [];
+  /** The last value of `working`. */
+  #working = 0;
 
   constructor(options: ShardOptions) {
     this.#options = options;
@@ -91,7 +78,6 @@ export class Shard {
     this.#output = new NotificationWriter(options.out);
     this.#turn = new Turn(options.clock);
     this.#consumed = options.consumed.load();
-    if (options.isSuccessor) this.#handover = [];
     options.port.onMessage((message) => this.#handle(message));
   }
 
@@ -108,7 +94,6 @@ export class Shard {
    */
   doWork(recordsMax: number = RECORDS_PER_TURN): number {
     this.#turn.begin();
-    if (this.#handover) return this.#takeOver(this.#handover);
     const { ring, committed } = this.#options;
     // Read before the ring's tail: all committed records are then in the ring.
     const limit = committed.load();
@@ -140,7 +125,6 @@ export class Shard {
 
   /** Returns whether `doWork` would make progress; reads shared words only. */
   hasWork(): boolean {
-    if (this.#handover) return this.#nextHandover(this.#handover) !== undefined;
     if (this.#output.isOpen) return this.#output.canContinue;
     const { ring, committed } = this.#options;
     const limit = committed.load();
@@ -159,59 +143,15 @@ export class Shard {
         this.#loading.delete(message.informer);
         this.#informers.delete(message.informer);
         break;
-      case 'seed':
-      case 'resume':
-        this.#handover?.push(message);
-        break;
     }
-  }
-
-  /** Returns the next message to take over; undefined while the shard must wait for it. */
-  #nextHandover([message]: readonly (Seed | Resume)[]): Seed | Resume | undefined {
-    if (message?.type !== 'seed') return message;
-    const { informer } = message;
-    return this.#informers.has(informer) || this.#failures.has(informer) ? message : undefined;
-  }
-
-  /** Takes over the predecessor's state, a part at a time. */
-  #takeOver(handover: (Seed | Resume)[]): number {
-    let parts = 0;
-    while (!this.#turn.isOver) {
-      const message = this.#nextHandover(handover);
-      if (!message) break;
-      this.#options.heartbeat.increment();
-      this.#turn.spendMuch();
-      parts++;
-      if (message.type === 'resume') {
-        this.#resume(message);
-        break;
-      }
-      const informer = this.#informers.get(message.informer);
-      if (!informer) throw this.#failures.get(message.informer);
-      informer.seed(message.keys, message.isListing);
-      handover.shift();
-    }
-    return parts;
-  }
-
-  /** Begins after the last record that the predecessor finished. */
-  #resume({ after, quarantined }: Resume): void {
-    const { ring, port } = this.#options;
-    for (const informer of this.#informers.values()) informer.seeded();
-    while (ring.peek() && compareU32(sequenceOf(ring), after) <= 0) ring.advance();
-    this.#consumed = after;
-    this.#quarantined = quarantined;
-    this.#handover = undefined;
-    port.post({ type: 'resumed' });
   }
 
   /** Reads the next record and opens the output for it; returns false if the ring does not contain it yet. */
   #take(limit: number): boolean {
-    const { ring, inFlight, heartbeat } = this.#options;
+    const { ring, heartbeat } = this.#options;
     if (!ring.peek()) return false;
     const sequence = sequenceOf(ring);
     if (compareU32(sequence, limit) > 0) return false;
-    inFlight.store(sequence);
     heartbeat.increment();
     switch (ring.type) {
       case RECORD_TYPE_OBJECT:
@@ -232,9 +172,9 @@ export class Shard {
 
   #takeObject(delta: ObjectLocation): void {
     const informer = this.#informers.get(delta.informer);
+    this.#work(delta.informer);
     if (informer?.hasModules) this.#turn.spendMuch();
-    if (informer && this.#quarantined.includes(delta.sequence)) informer.quarantined(delta);
-    else if (informer) informer.object(delta);
+    if (informer) informer.object(delta);
     // Sequences of a detached informer also need an answer.
     else this.#output.openNothing(delta);
   }
@@ -246,15 +186,19 @@ export class Shard {
     else this.#output.openControl(record);
   }
 
+  /** Says of which informer the current record is, for the case that this thread ends. */
+  #work(informer: number): void {
+    if (informer === this.#working) return;
+    this.#working = informer;
+    this.#options.working.store(informer);
+  }
+
   #publish(): void {
     const { ring, out, consumed, mainBell, reflectorBell } = this.#options;
+    this.#work(0);
     if (out.publish()) mainBell.ring();
     const hasAdvanced = consumed.load() !== this.#consumed;
     if (hasAdvanced) consumed.store(this.#consumed);
-    if (this.#quarantined.length > 0) {
-      // Finished sequences go before the same numbers occur again.
-      this.#quarantined = this.#quarantined.filter((sequence) => compareU32(sequence, this.#consumed) > 0);
-    }
     const hasReleased = ring.release();
     if (hasAdvanced || hasReleased) reflectorBell.ring();
   }
@@ -274,7 +218,6 @@ export class Shard {
       port.post({ type: 'attached', informer });
     } catch (error) {
       if (!isWanted()) return;
-      if (this.#handover) this.#failures.set(informer, error);
       port.post({ type: 'attached', informer, error: toErrorMessage(error) });
     }
     this.#loading.delete(informer);
@@ -325,9 +268,9 @@ export function createShard(
   index: number,
   memory: PipelineMemory,
   port: ControlPort<ToShard, FromShard>,
-  options: { readonly onRing?: OnRing; readonly clock?: Clock; readonly isSuccessor?: boolean },
+  options: { readonly onRing?: OnRing; readonly clock?: Clock } = {},
 ): Shard {
-  const { onRing, clock = realClock, isSuccessor = false } = options;
+  const { onRing, clock = realClock } = options;
   const words = new PipelineWords(memory, onRing);
   const input = memory.toShard[index];
   const output = memory.toMain[index];
@@ -344,6 +287,5 @@ export function createShard(
     port,
     clock,
     usage: new UsageWriter(usage, clock),
-    isSuccessor,
   });
 }

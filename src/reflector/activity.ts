@@ -78,7 +78,7 @@ function begun(cause: ListCause, { type }: ReflectorEvent, { kind }: State, sinc
 function causeAfter(before: State, event: ReflectorEvent, after: State): ListCause | undefined {
   switch (event.type) {
     case 'start':
-      return before.kind === 'idle' && before.first === 'abort' ? 'restarted' : 'initial';
+      return before.kind === 'idle' && before.memory.epoch > 0 ? 'restarted' : 'initial';
     case 'failed': {
       const isRefused = before.kind === 'streaming-list' && !before.isReplacing && after.kind === 'listing';
       return isRefused && event.failure.kind === 'other' ? 'unsupported' : REASONS[event.failure.kind];

@@ -6,13 +6,11 @@ import type { MessagePort } from 'node:worker_threads';
 import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import { LogWriter } from '../shared/log/log.ts';
-import { sequenceAt } from '../shared/record/delta.ts';
 import type { ReflectorLoop } from './loop-turns.ts';
 import { ReflectorThread } from './reflector-thread.ts';
 import { Router } from './router.ts';
 import { BellWatch } from '../shared/ring/bell-watch.ts';
-import { RingMemory, RingProducer, discardRecords } from '../shared/ring/ring.ts';
-import { compareU32 } from '../shared/ring/word.ts';
+import { RingMemory, RingProducer } from '../shared/ring/ring.ts';
 import { Http1Transport } from '../http/http1-transport.ts';
 import type { HttpTransport } from '../http/http.ts';
 import { FeedTransports } from './feed-transport.ts';
@@ -51,7 +49,6 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
   const { transportFor = (connection) => new Http1Transport(connection, reading), clock = realClock } =
     options;
   const words = new PipelineWords(memory, onRing);
-  discardUncommitted(memory, words.committed.load());
   const router = new Router({
     rings: memory.toShard.map((buffer) => new RingProducer(new RingMemory(buffer))),
     bells: memory.toShard.map((_, index) => words.shard(index).bell),
@@ -70,17 +67,6 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
     transportFor: (connection) =>
       connection.feed === undefined ? transportFor(connection) : feeds.transportFor(connection.feed),
   });
-}
-
-/**
- * Discards records that a predecessor published in some rings and did not commit: their sequences are used
- * again. The log needs no repair: a successor starts when all records are merged.
- */
-function discardUncommitted(memory: PipelineMemory, committed: number): void {
-  for (const buffer of memory.toShard) {
-    const ring = new RingMemory(buffer);
-    discardRecords(ring, (offset) => compareU32(sequenceAt(ring.words, offset), committed) > 0);
-  }
 }
 
 /**

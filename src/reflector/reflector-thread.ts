@@ -143,12 +143,11 @@ export class ReflectorThread implements ReflectorHost {
   }
 
   #start(message: Extract<ToReflector, { type: 'start' }>): void {
-    const { informer, resume } = message;
+    const { informer } = message;
     assert(!this.#reflectors.has(informer), `informer ${informer} was started before`);
     const reflector = new ReflectorSession(message, this);
     this.#reflectors.set(informer, reflector);
-    if (resume?.isStopping) reflector.stop();
-    else reflector.start();
+    reflector.start();
   }
 
   /** Makes all written records visible. */

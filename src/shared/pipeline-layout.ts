@@ -12,14 +12,14 @@
  * | reflector heartbeat | reflector | grows when the supervisor asks for it |
  * | per shard: bell (2) | reflector and main / shard | deltas or room / parked flag |
  * | per shard: consumed | shard | last completed sequence |
- * | per shard: inFlight | shard | sequence in progress |
+ * | per shard: working | shard | informer of the record in progress, or 0 |
  * | per shard: heartbeat | shard | grows with every turn of the loop, and with every record |
  */
 import { allocateLog } from './log/log.ts';
 import { randomHashKey } from './record/key-hash.ts';
 import type { HashKey } from './record/key-hash.ts';
 import { BELL_LINES, Bell } from './ring/bell.ts';
-import { allocateRing } from './ring/ring.ts';
+import { RingMemory, allocateRing } from './ring/ring.ts';
 import { Word, allocateWords } from './ring/word.ts';
 import { allocateStamps } from './stamps.ts';
 import { allocateUsage } from './thread-usage.ts';
@@ -52,7 +52,7 @@ export interface PipelineMemory {
 export interface ShardWords {
   readonly bell: Bell;
   readonly consumed: Word;
-  readonly inFlight: Word;
+  readonly working: Word;
   readonly heartbeat: Word;
 }
 
@@ -81,6 +81,21 @@ export function allocatePipeline(
   words.merged.store(firstSequence);
   for (let shard = 0; shard < shards; shard++) words.shard(shard).consumed.store(firstSequence);
   return memory;
+}
+
+/**
+ * Empties the rings after all threads have ended, for new threads: their sequences follow the last merged sequence.
+ */
+export function emptyPipeline(memory: PipelineMemory, merged: number): void {
+  const words = new PipelineWords(memory);
+  words.merged.store(merged);
+  words.committed.store(merged);
+  for (const [shard, buffer] of memory.toShard.entries()) {
+    new RingMemory(buffer).clear();
+    words.shard(shard).consumed.store(merged);
+    words.shard(shard).working.store(0);
+  }
+  for (const buffer of memory.toMain) new RingMemory(buffer).clear();
 }
 
 /** Callback of a bell in the in-process backend, in addition to counting. */
@@ -113,7 +128,7 @@ export class PipelineWords {
     return {
       bell: new Bell(this.#words, line, this.#onRing),
       consumed: new Word(this.#words, line + BELL_LINES),
-      inFlight: new Word(this.#words, line + BELL_LINES + 1),
+      working: new Word(this.#words, line + BELL_LINES + 1),
       heartbeat: new Word(this.#words, line + BELL_LINES + 2),
     };
   }

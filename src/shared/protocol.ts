@@ -56,7 +56,7 @@ export type ToReflector =
       readonly spec: ReflectorSpec;
       /** Counters of the informer (`allocateActivity`); a successor continues with them. */
       readonly counters: SharedArrayBuffer;
-      /** Position of an ended reflector, up to the last merged record. */
+      /** Position of the cache after threads have ended. */
       readonly resume?: ResumePosition;
     }
   | { readonly type: 'stop'; readonly informer: number }
@@ -70,14 +70,10 @@ export type ToReflector =
   | { readonly type: 'shutdown' };
 
 export interface ResumePosition {
-  /** Version to resume from; '' before the first list. */
+  /** The version that the list must have reached; '' before the first list. */
   readonly resourceVersion: string;
   /** Epoch of the last relist; the next relist takes a higher epoch. */
   readonly epoch: number;
-  /** True when that relist is open: the successor aborts it and lists again. */
-  readonly isReplacing: boolean;
-  /** True when the reflector was stopped and `detached` did not arrive. */
-  readonly isStopping: boolean;
 }
 
 /**
@@ -164,39 +160,14 @@ export interface ShardSpec {
   readonly isRaw: boolean;
 }
 
-/**
- * Some keys of a shard's predecessor. Words, four for each key: id; hash; length of the namespace; length of the name.
- * Bytes: namespace and name, contiguous. `versions`: text where it is no number below 2^53.
- */
-export interface KeySeed {
-  readonly words: Int32Array;
-  readonly bytes: Uint8Array;
-  readonly versions: readonly (number | string)[];
-}
-
 export type ToShard =
   | { readonly type: 'attach'; readonly informer: number; readonly spec: ShardSpec }
   /** Sent if a shard failed to attach the informer, or if the informer stopped first. No records of it exist. */
   | { readonly type: 'detach'; readonly informer: number }
-  /** To a successor only, after `attach`, for each informer whose reflector was started. */
-  | {
-      readonly type: 'seed';
-      readonly informer: number;
-      readonly isListing: boolean;
-      readonly keys: KeySeed;
-    }
-  /** To a successor only, after all seeds: it starts after the sequence `after`. */
-  | {
-      readonly type: 'resume';
-      readonly after: number;
-      /** Sequences of records on which two threads have died. */
-      readonly quarantined: readonly number[];
-    }
   | { readonly type: 'shutdown' };
 
 export type FromShard =
   | { readonly type: 'attached'; readonly informer: number; readonly error?: ErrorMessage }
-  | { readonly type: 'resumed' }
   | { readonly type: 'closed' };
 
 /** An end of a control channel: a MessagePort between threads, a queue in the in-process backend. */

@@ -61,6 +61,11 @@ export class RecordingHandler implements ResourceEventHandler<unknown> {
     return this.calls.map(({ type, key }) => `${type} ${key.replace(/^.*\//, '')}`);
   }
 
+  /** As `names`, without updates of objects that a relist found unchanged. */
+  get changedNames(): string[] {
+    return this.names.filter((_, at) => this.calls[at]?.isSame !== true);
+  }
+
   get versions(): string[] {
     return this.calls.map(({ version }) => version);
   }
@@ -94,6 +99,25 @@ export class RecordingHandler implements ResourceEventHandler<unknown> {
       assert.ok((versions.get(key) ?? 0) <= Number(version), `${key} went back to ${version}`);
       versions.set(key, Number(version));
     }
+  }
+
+  /**
+   * Returns the versions that a program holds after these calls, by key. Asserts that no call repeats or contradicts an
+   * earlier one: each add is of an absent object, each update and deletion of the state that was received last.
+   * A relist also updates what has not changed.
+   */
+  held(): ReadonlyMap<string, string> {
+    const held = new Map<string, string>();
+    for (const { type, key, version, oldVersion } of this.calls) {
+      const before = held.get(key);
+      const call = `${type} ${key}@${version} after ${before}`;
+      if (type === 'add') assert.equal(before, undefined, call);
+      else if (type === 'update') assert.ok(before === oldVersion, call);
+      else assert.ok(before !== undefined && Number(before) <= Number(version), call);
+      if (type === 'delete') held.delete(key);
+      else held.set(key, version);
+    }
+    return held;
   }
 
   #record(type: Call['type'], entry: Borrowed<unknown>, more: Partial<Call>): unknown {

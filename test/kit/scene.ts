@@ -296,6 +296,13 @@ export class Scene implements AsyncDisposable {
     assert.deepEqual(actual, await this.server.state('pods'));
   }
 
+  /** Asserts that cache and handler have the server's state, and that the handler received nothing twice. */
+  async assertConverged({ informer, handler }: Watching): Promise<void> {
+    await this.assertEqualsServer(informer);
+    handler.assertOnlyForward();
+    assert.deepEqual(handler.held(), await this.server.state('pods'));
+  }
+
   /** Asserts that the handler and the cache received exactly the server's changes between two revisions. */
   async assertHistory({ informer, handler }: Watching, from: number, to: number): Promise<void> {
     await handler.reached(to);

@@ -40,6 +40,8 @@ export interface BackendOptions {
   readonly readWindowMs: number;
   readonly transport: (connection: ConnectionOptions) => HttpTransport;
   readonly applied: (record: AppliedRecord) => void;
+  /** Number of these threads: new threads have the next one. */
+  readonly incarnation: number;
 }
 
 interface SimulatedReflector {
@@ -53,20 +55,18 @@ interface SimulatedShard {
   readonly shard: Shard;
   /** Reads the shard's output without consuming it. */
   readonly looker: RingConsumer;
-  readonly incarnation: number;
 }
 
 export class SimulatedBackend implements Backend {
   readonly #options: BackendOptions;
   #reflector: SimulatedReflector | undefined;
   readonly #shards: (SimulatedShard | undefined)[];
-  #incarnations = 0;
   #closed: (() => void) | undefined;
 
   constructor(options: BackendOptions) {
     this.#options = options;
     this.#reflector = this.#startReflector();
-    this.#shards = options.memory.toShard.map((_, shard) => this.#startShard(shard, false));
+    this.#shards = options.memory.toShard.map((_, shard) => this.#startShard(shard));
   }
 
   /** The queues of the threads that are running. */
@@ -90,7 +90,8 @@ export class SimulatedBackend implements Backend {
   }
 
   turnShard(index: number, records: number): void {
-    const { shard, looker, incarnation } = this.#shards[index] ?? {};
+    const { applied, incarnation } = this.#options;
+    const { shard, looker } = this.#shards[index] ?? {};
     try {
       crashable(() => shard?.doWork(records));
     } catch (cause) {
@@ -100,7 +101,7 @@ export class SimulatedBackend implements Backend {
       // Tables of shapes precede the record that needs them, with its sequence.
       if (looker.type !== RECORD_TYPE_PREFIX) {
         const { sequence, kind } = recordOf(looker);
-        this.#options.applied({ shard: index, sequence, incarnation: incarnation ?? 0, kind });
+        applied({ shard: index, sequence, incarnation, kind });
       }
       looker.advance();
     }
@@ -120,20 +121,14 @@ export class SimulatedBackend implements Backend {
     this.#options.events.died(role, cause);
   }
 
-  heartbeat(): undefined {
-    return undefined;
-  }
+  readonly isThreaded = false;
 
   askForHeartbeats(): void {}
 
-  end(role: Role): Promise<void> {
-    this.#drop(role);
+  end(): Promise<void> {
+    this.#drop('reflector');
+    for (const shard of this.#shards.keys()) this.#drop(shard);
     return Promise.resolve();
-  }
-
-  succeed(role: Role): void {
-    if (role === 'reflector') this.#reflector = this.#startReflector();
-    else this.#shards[role] = this.#startShard(role, true);
   }
 
   toReflector(message: ToReflectorThread): void {
@@ -189,14 +184,14 @@ export class SimulatedBackend implements Backend {
     return { port, thread, sleep };
   }
 
-  #startShard(index: number, isSuccessor: boolean): SimulatedShard {
+  #startShard(index: number): SimulatedShard {
     const { memory, events, requestRun, clock } = this.#options;
     const port = new Port<ToShard, FromShard>((message) => events.fromShard(index, message));
-    const shard = createShard(index, memory, port, { onRing: requestRun, clock, isSuccessor });
+    const shard = createShard(index, memory, port, { onRing: requestRun, clock });
     const output = memory.toMain[index];
     if (!output) throw new RangeError(`no ring of shard ${index}`);
     const looker = new RingConsumer(new RingMemory(output));
-    return { port, shard, looker, incarnation: ++this.#incarnations };
+    return { port, shard, looker };
   }
 }
 

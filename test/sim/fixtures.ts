@@ -43,6 +43,7 @@ export class Fixtures {
   readonly recordings: Map<SharedIndexInformer, InformerRecording> = new Map();
   readonly connections: Set<Connection> = new Set();
   #requests = 0;
+  #incarnations = 0;
   /** Requests that the server has not answered yet. */
   readonly arriving: Connection[] = [];
   backend: SimulatedBackend | undefined;
@@ -98,6 +99,7 @@ export class Fixtures {
       readWindowMs: this.chance.pick(READ_WINDOWS_MS),
       transport: () => this.#transport(),
       applied: (record) => this.recorder.histories.applied.push(record),
+      incarnation: ++this.#incarnations,
     });
   }
 

@@ -80,11 +80,6 @@ export const RUNNING_ERRORS = {
     'The store of a reflector refuses a list, an event or a resync.',
     'Correct the store: `cause` is what it threw.',
   ],
-  ERR_KUBELOOM_QUARANTINED: [
-    ['thrown', 'onError'],
-    'Two threads ended while they worked on the object. Only its identity is kept until it changes.',
-    'Check the modules of transforms and indexes: they may not exit, loop for ever or take all memory.',
-  ],
   ERR_KUBELOOM_THREAD_RESTARTED: [
     ['thrown', 'onError', 'warning'],
     'A thread ended and was replaced. Caches stay readable and catch up; a key that it reconciled is queued again.',

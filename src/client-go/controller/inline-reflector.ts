@@ -53,7 +53,7 @@ export class InlineReflector<T> {
   constructor(options: InlineReflectorOptions<T>, memory: Memory) {
     this.#options = options;
     this.#memory = memory;
-    this.#state = { kind: 'idle', memory, first: 'sync' };
+    this.#state = { kind: 'idle', memory };
     this.#context = {
       ...options,
       opened: () => this.#opened(),

@@ -37,13 +37,13 @@ export interface PipelineClient {
   /** Counters that the reflector keeps. */
   readonly counters: SharedArrayBuffer;
   activity(activity: Activity): void;
-  /** Reports that a thread was replaced; the informer continues. */
+  /** Reports that a thread ended and new threads have begun; the informer continues. */
   restarted?(error: KubeloomError): void;
-  /** Reports that the threads ended; there are no deliveries after that. */
+  /** Reports that the informer lost the threads; there are no deliveries after that. */
   failed(error: KubeloomError): void;
 }
 
-interface Attachment {
+export interface Attachment {
   readonly client: PipelineClient;
   /**
    * Answers requests of the current reflector since the reflector's start. A successor sends the requests again, to a
@@ -52,7 +52,8 @@ interface Attachment {
   feed?: ListWatchFeed | undefined;
   /** Shards that did not answer `attach` yet. */
   readonly unanswered: Set<number>;
-  readonly attached: (error: KubeloomError | undefined) => void;
+  /** Called when all shards have answered, or one with an error. */
+  attached: (error: KubeloomError | undefined) => void;
   /** Whether `start` was sent to the reflector. */
   isStarted: boolean;
   /** Resolves a pending `detach`; undefined unless the informer is being stopped. */
@@ -94,20 +95,33 @@ export class AttachmentTable extends Map<number, Attachment> {
     client: PipelineClient,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
     try {
       signal?.throwIfAborted();
       const answered = new Promise<void>((resolve, reject) => {
         const attached = (error: KubeloomError | undefined): void => (error ? reject(error) : resolve());
-        this.set(informer, { client, unanswered: new Set(shards), attached, isStarted: false });
+        this.set(informer, { client, unanswered: new Set(), attached, isStarted: false });
       });
-      for (const shard of shards)
-        backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
+      this.send(backend, informer);
       await abortable(answered, signal);
     } catch (error) {
-      this.delete(informer);
-      for (const shard of shards) backend.toShard(shard, { type: 'detach', informer });
+      this.remove(backend, informer);
       throw error;
+    }
+  }
+
+  /** Forgets an informer that has no records: a shard failed to attach it, or it ended before its start. */
+  remove(backend: Pick<Backend, 'toShard'>, informer: number): void {
+    this.delete(informer);
+    for (let shard = 0; shard < this.#shards; shard++) backend.toShard(shard, { type: 'detach', informer });
+  }
+
+  /** Sends the informer to all shards; `attached` follows. */
+  send(backend: Pick<Backend, 'toShard'>, informer: number): void {
+    const attachment = this.get(informer);
+    if (!attachment) return;
+    for (let shard = 0; shard < this.#shards; shard++) {
+      attachment.unanswered.add(shard);
+      backend.toShard(shard, { type: 'attach', informer, spec: attachment.client.shardSpec });
     }
   }
 
@@ -122,10 +136,7 @@ export class AttachmentTable extends Map<number, Attachment> {
     attachment.feed = new ListWatchFeed(listerWatcher, { informer, post: this.#toReflector, onError });
   }
 
-  /**
-   * Takes the answer of a shard. A successor answers again for started informers, and ends itself if it cannot attach
-   * an informer.
-   */
+  /** Takes the answer of a shard. */
   answered(shard: number, { informer, error }: Extract<FromShard, { type: 'attached' }>): void {
     const attachment = this.get(informer);
     if (!attachment?.unanswered.delete(shard)) return;

@@ -21,17 +21,16 @@ export interface BackendEvents {
 export interface Backend {
   toReflector(message: ToReflectorThread): void;
   toShard(shard: number, message: ToShard): void;
-  /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
-  heartbeat(role: Role): number | undefined;
+  /** Whether the roles run on threads that may stall. */
+  readonly isThreaded: boolean;
   /** Requests a heartbeat from threads that do not send heartbeats by themselves. */
   askForHeartbeats(): void;
-  /** Terminates the thread during any work; resolves when it can no longer touch shared memory. */
-  end(role: Role): Promise<void>;
-  succeed(role: Role): void;
+  /** Terminates all threads during any work; resolves when they can no longer touch shared memory. */
+  end(): Promise<void>;
   /** Publishes the figures of roles on the calling thread now; other threads publish theirs themselves. */
   publishUsage(): void;
   unref(): void;
-  /** Resolves after every thread ended. */
+  /** Lets all threads close their sockets; resolves after every thread ended. */
   close(): Promise<void>;
 }
 

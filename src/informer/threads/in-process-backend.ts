@@ -57,7 +57,7 @@ export class InProcessBackend implements Backend {
     this.#onRing = onRing;
     this.#clock = clock;
     this.#reflector = this.#startReflector();
-    this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
+    this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard));
   }
 
   /** Runs reflector and shards for a bounded number of records; returns true if they did any work. */
@@ -76,30 +76,24 @@ export class InProcessBackend implements Backend {
   }
 
   /**
-   * Ends the role between two turns, like a terminated thread. For tests and simulators. The role stops, its
-   * unpublished writes stay invisible, and it is replaced like a thread. (To end a role within a turn, let a store to
-   * shared memory throw: see test/faults/recovery.)
+   * Ends the role between two turns, like a terminated thread. For tests and simulators. The role stops, and its
+   * unpublished writes stay invisible. (To end a role within a turn, let a store to shared memory throw: see
+   * test/faults/recovery.)
    */
   kill(role: Role, cause: unknown = new Error('killed')): void {
     this.#drop(role);
     this.#events.died(role, cause);
   }
 
-  /** Returns undefined: the roles cannot stall without this thread. */
-  heartbeat(): undefined {
-    return undefined;
-  }
+  readonly isThreaded = false;
 
   askForHeartbeats(): void {}
 
-  end(role: Role): Promise<void> {
-    this.#drop(role);
+  end(): Promise<void> {
+    realTimers.clearInterval(this.#keepAlive);
+    this.#drop('reflector');
+    for (const shard of this.#shards.keys()) this.#drop(shard);
     return Promise.resolve();
-  }
-
-  succeed(role: Role): void {
-    if (role === 'reflector') this.#reflector = this.#startReflector();
-    else this.#shards[role] = this.#startShard(role, true);
   }
 
   toReflector(message: ToReflectorThread): void {
@@ -162,9 +156,9 @@ export class InProcessBackend implements Backend {
     return { port, thread, usage };
   }
 
-  #startShard(index: number, isSuccessor: boolean): RunningShard {
+  #startShard(index: number): RunningShard {
     const port = new LocalPort<ToShard, FromShard>((message) => this.#events.fromShard(index, message));
-    const options = { onRing: this.#onRing, clock: this.#clock, isSuccessor };
+    const options = { onRing: this.#onRing, clock: this.#clock };
     return { port, shard: createShard(index, this.#memory, port, options) };
   }
 }

@@ -12,32 +12,38 @@ import type { ResolvedThreadsOptions, ThreadsOptions } from './threads-options.t
 import { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import { Drain } from '../../replica/merge/drain.ts';
 import { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
-import { RingConsumer, RingMemory } from '../../shared/ring/ring.ts';
+import { RingMemory } from '../../shared/ring/ring.ts';
 import { StampReader } from '../../shared/stamps.ts';
 import { StoreMemory } from '../../replica/store/store-memory.ts';
 import { AttachmentTable } from './attachments.ts';
-import type { PipelineClient } from './attachments.ts';
+import type { Attachment, PipelineClient } from './attachments.ts';
 import { roleName } from './backend.ts';
-import type { Backend, BackendEvents, ThreadsParts } from './backend.ts';
+import type { Backend, BackendEvents, Role, ThreadsParts } from './backend.ts';
 import { BellWatch } from '../../shared/ring/bell-watch.ts';
-import { PipelineWords, allocatePipeline } from '../../shared/pipeline-layout.ts';
+import { PipelineWords, allocatePipeline, emptyPipeline } from '../../shared/pipeline-layout.ts';
 import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
 import { ThreadsMetrics } from './threads-metrics.ts';
 import type { RoleStats } from './threads-metrics.ts';
 import { MainLoop } from './main-loop.ts';
-import type { FromReflector, FromReflectorThread, FromShard, ToReflector } from '../../shared/protocol.ts';
-import { ReflectorRecovery, ShardRecovery } from './recovery.ts';
-import type { RecoveryParts } from './recovery.ts';
-import { Supervisor, brokenError } from './supervisor.ts';
+import type {
+  FromReflector,
+  FromReflectorThread,
+  FromShard,
+  ResumePosition,
+  ToReflector,
+} from '../../shared/protocol.ts';
+import { Supervisor } from './supervisor.ts';
+import type { Culprit } from './supervisor.ts';
 import { heartbeatMsOf } from './supervisor-step.ts';
+import type { ThreadSign, ThreadSigns } from './supervisor-step.ts';
 import { InProcessBackend } from './in-process-backend.ts';
 import { WorkerBackend } from './worker-backend.ts';
 
 type PreparedAnswer = Omit<Extract<ToReflector, { type: 'prepared' }>, 'type' | 'request'>;
 
 interface Running {
-  readonly backend: Backend;
-  readonly shards: readonly ShardRecovery[];
+  /** The present threads. */
+  backend: Backend;
   readonly supervisor: Supervisor;
 }
 
@@ -59,9 +65,9 @@ export class InformerThreads {
   readonly #clock: Clock;
   /** Started with the first running informer: an informer that is only constructed does not keep the process alive. */
   #running: Running | undefined;
-  /** Number of reflectors so far; an answer to an ended reflector must not reach the successor. */
-  #reflectors = 1;
   #isUnref = false;
+  /** Number of records that ended threads had published and that were dropped. */
+  #dropped = 0;
   /** Name in metrics. */
   #name = '';
   #metrics: ThreadsMetrics | undefined;
@@ -100,7 +106,7 @@ export class InformerThreads {
       this.#bellWatch = new BellWatch(words.mainBell, backgroundClock, () => this.unmerged > 0);
     this.#merger = new SequenceMerger({
       shards: memory.toMain.map((buffer, shard) => ({
-        ring: new RingConsumer(new RingMemory(buffer)),
+        ring: new RingMemory(buffer),
         bell: words.shard(shard).bell,
       })),
       log: Buffer.from(memory.log),
@@ -108,7 +114,7 @@ export class InformerThreads {
       reflectorBell: words.reflectorBell,
       stamps: new StampReader(memory.stamps),
       clock: this.#clock,
-      broken: (error) => this.#failed(brokenError(error)),
+      broken: (cause, shard) => this.#died(shard, cause),
     });
     this.#backlogs = new BacklogBudget({
       clock: this.#clock,
@@ -152,19 +158,17 @@ export class InformerThreads {
   async attach(client: PipelineClient, signal?: AbortSignal): Promise<number | undefined> {
     if (this.#failure) throw this.#failure;
     if (this.#closing) throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'these informer threads were closed');
-    const { backend } = (this.#running ??= this.#start());
+    const running = (this.#running ??= this.#start());
     const informer = this.#attachments.freeNumber();
     this.#merger.attach(informer, client.merge);
     try {
-      await this.#attachments.attach(backend, informer, client, signal);
+      await this.#attachments.attach(running.backend, informer, client, signal);
     } catch (error) {
       this.#merger.detach(informer);
       if (signal?.aborted) return undefined;
       throw error;
     }
-    this.#attachments.started(informer);
-    const { reflectorSpec: spec, counters } = client;
-    backend.toReflector({ type: 'start', informer, spec, counters });
+    this.#startReflector(running.backend, informer, client);
     return informer;
   }
 
@@ -229,10 +233,41 @@ export class InformerThreads {
   }
 
   #start(): Running {
+    const backend = this.#newBackend();
+    const supervisor = new Supervisor({
+      clock: this.#clock,
+      limits: this.options,
+      signs: () => this.#signs(backend.isThreaded),
+      ticked: () => {
+        this.#running?.backend.askForHeartbeats();
+        this.#bellWatch?.watch();
+      },
+      end: async () => this.#running?.backend.end(),
+      restart: (error, role, culprit) => this.#restart(error, role, culprit),
+      failed: (error) => this.#failed(error),
+    });
+    this.#metrics = new ThreadsMetrics({
+      memory: this.#memory,
+      isThreaded: backend.isThreaded,
+      publishUsage: () => this.#running?.backend.publishUsage(),
+      supervisor,
+      merger: this.#merger,
+      backlogs: this.#backlogs,
+      decodedCache: this.storeMemory.decodedCache,
+      received: () => this.#merger.records + this.unmerged + this.#dropped,
+      lostWakeups: () => this.#bellWatch?.lostWakeups ?? 0,
+    });
+    const registration = registerMetrics(this.#metrics);
+    this.#name = registration.name;
+    this.#endMetrics = registration.end;
+    return { backend, supervisor };
+  }
+
+  #newBackend(): Backend {
     const events: BackendEvents = {
       fromReflector: (message) => this.#fromReflector(message),
       fromShard: (shard, message) => this.#fromShard(shard, message),
-      died: (role, cause) => this.#running?.supervisor.died(role, cause),
+      died: (role, cause) => this.#died(role, cause),
     };
     const { wake } = this.#loop;
     const backend =
@@ -246,60 +281,76 @@ export class InformerThreads {
     const inProcess = backend instanceof InProcessBackend ? backend : undefined;
     this.#loop.start({ drain: this.drain, bell: this.#bellWatch, inProcess });
     if (this.#isUnref) backend.unref();
-    const running = this.#supervise(backend);
-    this.#metrics = new ThreadsMetrics({
-      memory: this.#memory,
-      isThreaded: this.options.indexerThreads > 0,
-      backend,
-      supervisor: running.supervisor,
-      merger: this.#merger,
-      backlogs: this.#backlogs,
-      decodedCache: this.storeMemory.decodedCache,
-      unmerged: () => this.unmerged,
-      lostWakeups: () => this.#bellWatch?.lostWakeups ?? 0,
-    });
-    const registration = registerMetrics(this.#metrics);
-    this.#name = registration.name;
-    this.#endMetrics = registration.end;
-    return running;
+    return backend;
   }
 
-  #supervise(backend: Backend): Running {
-    const parts: RecoveryParts = {
-      backend,
-      merger: this.#merger,
-      words: this.#words,
-      shards: this.shards,
-      hashKey: this.#memory.hashKey,
-      attachments: this.#attachments,
-      succeeded: (role) => {
-        if (role === 'reflector') this.#reflectors++;
-      },
+  #died(role: Role, cause: unknown): void {
+    this.#running?.supervisor.died({ role, cause, informer: this.#signOf(role).informer });
+  }
+
+  #signs(isThreaded: boolean): ThreadSigns {
+    const roles: readonly Role[] = isThreaded ? [...this.#memory.toShard.keys(), 'reflector'] : [];
+    return new Map(roles.map((role) => [role, this.#signOf(role)]));
+  }
+
+  #signOf(role: Role): ThreadSign {
+    if (role === 'reflector') return { heartbeat: this.#words.reflectorHeartbeat.load(), informer: 0 };
+    const { heartbeat, working } = this.#words.shard(role);
+    return { heartbeat: heartbeat.load(), informer: working.load() };
+  }
+
+  /**
+   * Starts new threads on empty rings. What the ended threads had published and this thread did not merge is dropped,
+   * because every informer lists again.
+   */
+  #restart(error: KubeloomError, role: Role, culprit: Culprit | undefined): void {
+    const running = this.#running;
+    if (!running) return;
+    this.#dropped += this.unmerged;
+    emptyPipeline(this.#memory, this.#merger.merged);
+    this.#merger.restart();
+    const backend = (running.backend = this.#newBackend());
+    publish('kubeloom:thread', () => ({ threads: this.#name, role: roleName(role), code: error.code }));
+    for (const [informer, attachment] of [...this.#attachments]) {
+      const { client, isStarted, detached } = attachment;
+      if (informer === culprit?.informer) this.#end(informer, attachment, culprit.error);
+      else if (detached) detached();
+      else {
+        if (isStarted) this.#continue(informer, attachment);
+        this.#attachments.send(backend, informer);
+        client.restarted?.(error);
+      }
+    }
+  }
+
+  /** Lists again for a started informer when the new shards have accepted it. */
+  #continue(informer: number, attachment: Attachment): void {
+    const { client, feed } = attachment;
+    const resume = client.merge.restart();
+    feed?.close();
+    attachment.attached = (error) => {
+      const backend = this.#running?.backend;
+      if (backend && error) this.#attachments.remove(backend, informer);
+      if (error) this.#end(informer, attachment, error);
+      else if (backend) this.#startReflector(backend, informer, client, resume);
     };
-    const shards = Array.from({ length: this.shards }, (_, shard) => new ShardRecovery(shard, parts));
-    const supervisor = new Supervisor({
-      clock: this.#clock,
-      limits: this.options,
-      threads: [...shards, new ReflectorRecovery(parts)],
-      heartbeat: (role) => backend.heartbeat(role),
-      ticked: () => {
-        backend.askForHeartbeats();
-        this.#bellWatch?.watch();
-      },
-      restarted: (error, role) => {
-        const { code } = error;
-        publish('kubeloom:thread', () => ({ threads: this.#name, role: roleName(role), code }));
-        for (const { client } of this.#attachments.values()) client.restarted?.(error);
-      },
-      failed: (error) => this.#failed(error),
-      recovering: (isRecovering) => {
-        if (isRecovering) this.drain.addMaintenance(work);
-        else this.drain.removeMaintenance(work);
-      },
-      wake: this.#loop.wake,
-    });
-    const work = (): boolean => supervisor.work();
-    return { backend, shards, supervisor };
+  }
+
+  #startReflector(backend: Backend, informer: number, client: PipelineClient, resume?: ResumePosition): void {
+    this.#attachments.started(informer);
+    const { reflectorSpec: spec, counters } = client;
+    backend.toReflector({ type: 'start', informer, spec, counters, ...(resume && { resume }) });
+  }
+
+  /** Ends a single informer. */
+  #end(informer: number, attachment: Attachment, error: KubeloomError): void {
+    const { client, feed, isStarted, attached, detached } = attachment;
+    this.#attachments.delete(informer);
+    this.#merger.detach(informer);
+    feed?.close();
+    if (!isStarted) attached(error);
+    detached?.();
+    client.failed(error);
   }
 
   #fromReflector(message: FromReflectorThread): void {
@@ -337,10 +388,10 @@ export class InformerThreads {
     message: Extract<FromReflector, { type: 'prepare' }>,
   ): Promise<void> {
     const { request, isUnauthorized = false } = message;
-    const reflectors = this.#reflectors;
+    // An answer to a reflector that has ended must not reach the next.
+    const backend = this.#running?.backend;
     const answer = (prepared: PreparedAnswer): void => {
-      const isSame = this.#reflectors === reflectors;
-      if (isSame) this.#running?.backend.toReflector({ type: 'prepared', request, ...prepared });
+      if (this.#running?.backend === backend) backend?.toReflector({ type: 'prepared', request, ...prepared });
     };
     try {
       const query = client.tweak?.(message.query) ?? message.query;
@@ -365,9 +416,7 @@ export class InformerThreads {
   }
 
   #fromShard(shard: number, message: FromShard): void {
-    const recovery = this.#running?.shards[shard];
-    if (message.type === 'resumed' && recovery) recovery.hasResumed = true;
-    else if (message.type === 'attached') this.#attachments.answered(shard, message);
+    if (message.type === 'attached') this.#attachments.answered(shard, message);
     this.#loop.wake();
   }
 
@@ -376,11 +425,6 @@ export class InformerThreads {
     if (this.#failure) return;
     this.#failure = error;
     this.#running?.supervisor.close();
-    for (const { client, feed, attached, detached } of this.#attachments.values()) {
-      feed?.close();
-      attached(error);
-      detached?.();
-      client.failed(error);
-    }
+    for (const [informer, attachment] of [...this.#attachments]) this.#end(informer, attachment, error);
   }
 }

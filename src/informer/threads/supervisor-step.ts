@@ -1,18 +1,20 @@
 /**
- * Rules for a thread that may die, as a pure step. `supervisor.ts` performs the effects.
+ * Rules for threads that may die, as a pure step over all threads of a pipeline. `supervisor.ts` performs the effects.
  *
  * ```
- *  running ── threw, exited, or quiet too long ────────► ending ── it ended ────► draining ─┐
- *     ▲                                                   │ it does not end                │ all it finished
- *     │                                                   ▼                                │ is merged
- *     └─────────────── replaced ◄───────────────── (too often: given-up) ◄─────────────────┘
+ *  running ── one threw, exited, or was quiet too long ─► ending ── all have ended ─► (too often: given-up)
+ *     ▲                                                     │ one does not end        │
+ *     │                                                     ▼                         │
+ *     │                                                  given-up                     │
+ *     └──────────────── restarted: new threads, empty rings, a list ◄─────────────────┘
  * ```
  */
+import type { Role } from './backend.ts';
 
 export interface SupervisorLimits {
-  /** Time without a heartbeat after which a thread is terminated and replaced. */
+  /** Time without a heartbeat after which a thread is terminated. */
   readonly stallTimeoutMs: number;
-  /** Replacements of a role within the window; the informers end at the next death. */
+  /** Restarts within the window; the informers end at the next death. */
   readonly restartsMax: number;
   readonly restartWindowMs: number;
 }
@@ -30,143 +32,158 @@ export function heartbeatMsOf(stallTimeoutMs: number): number {
   return Math.min(stallTimeoutMs / HEARTBEATS, HEARTBEAT_MS_MAX);
 }
 
-/** State of a role across all threads of the role. */
-export interface ThreadHistory {
-  /** Number of earlier threads. */
-  readonly restarts: number;
-  /** Times of the replacements within the window. */
-  readonly restartsMs: readonly number[];
-  /** Sequence of the record that the last thread was processing when it died, if any. */
-  readonly suspect: number | undefined;
+/** The end of a thread that nobody requested. */
+export interface Death {
+  readonly role: Role;
+  readonly cause: unknown;
+  /** Number of the informer whose record the thread was processing; 0 if unknown. */
+  readonly informer: number;
 }
 
-export type ThreadState =
-  /** `quietMs`: time for which `heartbeat` did not change. At first `heartbeat` is the predecessor's last value. */
+interface Restart {
+  readonly atMs: number;
+  readonly informer: number;
+}
+
+/** Signs of life of a thread. At first `heartbeat` is the predecessor's last value. */
+interface Life {
+  readonly heartbeat: number;
+  /** Whether the heartbeat changed once. The first change may take longer, because the thread loads code. */
+  readonly isUp: boolean;
+  /** Time for which `heartbeat` did not change. */
+  readonly quietMs: number;
+}
+
+/** What a thread shows of its work. */
+export interface ThreadSign {
+  /** A number that changes while the thread works. */
+  readonly heartbeat: number;
+  /** Number of the informer whose record the thread is processing; 0 for none. */
+  readonly informer: number;
+}
+
+/** Signs by role. Roles on the calling thread have none: they cannot stall unless the supervisor does. */
+export type ThreadSigns = ReadonlyMap<Role, ThreadSign>;
+
+export type ThreadsState =
   | {
       readonly kind: 'running';
-      readonly history: ThreadHistory;
-      readonly heartbeat: number;
-      /** Whether the heartbeat changed once. The first change may take longer, because the thread loads code. */
-      readonly isUp: boolean;
-      readonly quietMs: number;
+      /** Restarts within the window, the latest last. */
+      readonly restarts: readonly Restart[];
+      readonly lives: ReadonlyMap<Role, Life>;
     }
   | {
       readonly kind: 'ending';
-      readonly history: ThreadHistory;
-      readonly cause: unknown;
+      readonly restarts: readonly Restart[];
+      readonly death: Death;
+      /** Whether all threads had come up before the death. */
+      readonly wereUp: boolean;
       readonly quietMs: number;
     }
-  | { readonly kind: 'draining'; readonly history: ThreadHistory; readonly cause: unknown }
-  | { readonly kind: 'given-up'; readonly history: ThreadHistory };
+  | { readonly kind: 'given-up' };
 
-export type ThreadEvent =
+export type ThreadsEvent =
   /** `elapsedMs`: time since the last tick, capped, because a process can be suspended for hours. */
-  | { readonly type: 'tick'; readonly elapsedMs: number; readonly heartbeat: number | undefined }
-  | { readonly type: 'died'; readonly cause: unknown }
-  | { readonly type: 'ended' }
-  /**
-   * `unfinished`: the sequence that the thread was processing, if any. `heartbeat`: the thread's last value.
-   * `hasResumed`: whether the thread had taken over the predecessor's state.
-   */
-  | {
-      readonly type: 'drained';
-      readonly nowMs: number;
-      readonly unfinished: number | undefined;
-      readonly heartbeat: number;
-      readonly hasResumed: boolean;
-    };
+  | { readonly type: 'tick'; readonly elapsedMs: number; readonly signs: ThreadSigns }
+  | { readonly type: 'died'; readonly death: Death }
+  /** All threads have ended. `signs`: their last values. */
+  | { readonly type: 'ended'; readonly nowMs: number; readonly signs: ThreadSigns };
 
-export type ThreadEffect =
+export type ThreadsEffect =
   | { readonly type: 'end' }
-  | { readonly type: 'replace'; readonly cause: unknown; readonly quarantined: number | undefined }
-  | { readonly type: 'give-up'; readonly cause: unknown; readonly why: 'too-often' | 'does-not-end' };
+  /** `culprit`: the informer that ends, because threads ended only while they worked for it; 0 for none. */
+  | { readonly type: 'restart'; readonly death: Death; readonly culprit: number }
+  | { readonly type: 'give-up'; readonly death: Death; readonly why: 'too-often' | 'does-not-end' };
 
-export interface ThreadStep {
-  readonly state: ThreadState;
-  readonly effect?: ThreadEffect;
+export interface ThreadsStep {
+  readonly state: ThreadsState;
+  readonly effect?: ThreadsEffect;
 }
 
 /** Time for a thread to load code on a busy machine before the first heartbeat. */
 export const START_TIMEOUT_MS = 30_000;
-/** Time for a terminated thread to end; only native code can delay it. */
+/** Time for terminated threads to end; only native code can delay them. */
 export const END_TIMEOUT_MS = 10_000;
-
-export const FIRST_THREAD: ThreadState = started({ restarts: 0, restartsMs: [], suspect: undefined }, 0);
 
 export class StallError extends Error {}
 
-export function stepThread(state: ThreadState, event: ThreadEvent, limits: SupervisorLimits): ThreadStep {
+export function firstThreads(signs: ThreadSigns): ThreadsState {
+  return started([], signs);
+}
+
+export function stepThreads(state: ThreadsState, event: ThreadsEvent, limits: SupervisorLimits): ThreadsStep {
   switch (state.kind) {
     case 'running':
       return stepRunning(state, event, limits);
     case 'ending':
-      return stepEnding(state, event);
-    case 'draining':
-      return event.type === 'drained' ? replaced(state, event, limits) : { state };
+      return stepEnding(state, event, limits);
     default:
       return { state };
   }
 }
 
-function started(history: ThreadHistory, heartbeat: number): ThreadState {
-  return { kind: 'running', history, heartbeat, isUp: false, quietMs: 0 };
+function started(restarts: readonly Restart[], signs: ThreadSigns): ThreadsState {
+  const lives = new Map<Role, Life>();
+  for (const [role, { heartbeat }] of signs) lives.set(role, { heartbeat, isUp: false, quietMs: 0 });
+  return { kind: 'running', restarts, lives };
 }
 
-type Running = Extract<ThreadState, { kind: 'running' }>;
-type Ending = Extract<ThreadState, { kind: 'ending' }>;
-type Draining = Extract<ThreadState, { kind: 'draining' }>;
-type Drained = Extract<ThreadEvent, { type: 'drained' }>;
+type Running = Extract<ThreadsState, { kind: 'running' }>;
+type Ending = Extract<ThreadsState, { kind: 'ending' }>;
 
-function stepRunning(state: Running, event: ThreadEvent, limits: SupervisorLimits): ThreadStep {
-  if (event.type === 'died') return end(state, event.cause);
-  if (event.type !== 'tick' || event.heartbeat === undefined) return { state };
-  if (event.heartbeat !== state.heartbeat) {
-    return { state: { ...state, heartbeat: event.heartbeat, isUp: true, quietMs: 0 } };
+function stepRunning(state: Running, event: ThreadsEvent, limits: SupervisorLimits): ThreadsStep {
+  if (event.type === 'died') return end(state, event.death);
+  if (event.type !== 'tick') return { state };
+  const lives = new Map<Role, Life>();
+  for (const [role, before] of state.lives) {
+    const { heartbeat, informer } = event.signs.get(role) ?? { heartbeat: before.heartbeat, informer: 0 };
+    const life = lifeAfter(before, heartbeat, event.elapsedMs);
+    const limitMs = life.isUp ? limits.stallTimeoutMs : Math.max(START_TIMEOUT_MS, limits.stallTimeoutMs);
+    if (life.quietMs >= limitMs) {
+      const cause = new StallError(`it made no progress for ${Math.round(life.quietMs)} ms`);
+      return end(state, { role, cause, informer });
+    }
+    lives.set(role, life);
   }
-  const quietMs = state.quietMs + event.elapsedMs;
-  const limitMs = state.isUp ? limits.stallTimeoutMs : Math.max(START_TIMEOUT_MS, limits.stallTimeoutMs);
-  if (quietMs < limitMs) return { state: { ...state, quietMs } };
-  return end(state, new StallError(`it made no progress for ${Math.round(quietMs)} ms`));
+  return { state: { ...state, lives } };
 }
 
-function end({ history }: Running, cause: unknown): ThreadStep {
-  return { state: { kind: 'ending', history, cause, quietMs: 0 }, effect: { type: 'end' } };
+function lifeAfter({ heartbeat, isUp, quietMs }: Life, now: number, elapsedMs: number): Life {
+  if (now !== heartbeat) return { heartbeat: now, isUp: true, quietMs: 0 };
+  return { heartbeat, isUp, quietMs: quietMs + elapsedMs };
 }
 
-function stepEnding(state: Ending, event: ThreadEvent): ThreadStep {
-  const { history, cause } = state;
-  if (event.type === 'ended') return { state: { kind: 'draining', history, cause } };
+function end({ restarts, lives }: Running, death: Death): ThreadsStep {
+  const wereUp = [...lives.values()].every(({ isUp }) => isUp);
+  return { state: { kind: 'ending', restarts, death, wereUp, quietMs: 0 }, effect: { type: 'end' } };
+}
+
+function stepEnding(state: Ending, event: ThreadsEvent, limits: SupervisorLimits): ThreadsStep {
+  if (event.type === 'ended') return ended(state, event, limits);
   if (event.type !== 'tick') return { state };
   const quietMs = state.quietMs + event.elapsedMs;
   if (quietMs < END_TIMEOUT_MS) return { state: { ...state, quietMs } };
-  return {
-    state: { kind: 'given-up', history },
-    effect: { type: 'give-up', cause, why: 'does-not-end' },
-  };
+  const { death } = state;
+  return { state: { kind: 'given-up' }, effect: { type: 'give-up', death, why: 'does-not-end' } };
 }
 
 /**
- * Replaces a thread, or gives up. A record on which two threads died is quarantined: the successor does not read the
- * record's bytes. While successors die before they have taken over, no restart leaves the window: the window counts
- * threads that worked, and until a successor works, records are not merged.
+ * Restarts the threads, or gives up. If all recent deaths were on records of a single informer, this informer ends in
+ * place of all. While threads die before they have come up, no restart leaves the window.
  */
-function replaced({ history, cause }: Draining, event: Drained, limits: SupervisorLimits): ThreadStep {
-  const { nowMs, unfinished, heartbeat, hasResumed } = event;
-  const recentMs = history.restartsMs.filter((atMs) => !hasResumed || nowMs - atMs < limits.restartWindowMs);
-  if (recentMs.length >= limits.restartsMax) {
-    return {
-      state: { kind: 'given-up', history },
-      effect: { type: 'give-up', cause, why: 'too-often' },
-    };
+function ended(
+  { restarts, death, wereUp }: Ending,
+  { nowMs, signs }: Extract<ThreadsEvent, { type: 'ended' }>,
+  { restartsMax, restartWindowMs }: SupervisorLimits,
+): ThreadsStep {
+  const { informer } = death;
+  const recent = restarts.filter(({ atMs }) => !wereUp || nowMs - atMs < restartWindowMs);
+  if (recent.length < restartsMax) {
+    const state = started([...recent, { atMs: nowMs, informer }], signs);
+    return { state, effect: { type: 'restart', death, culprit: 0 } };
   }
-  const isQuarantined = unfinished !== undefined && unfinished === history.suspect;
-  const next = {
-    restarts: history.restarts + 1,
-    restartsMs: [...recentMs, nowMs],
-    suspect: isQuarantined ? undefined : (unfinished ?? history.suspect),
-  };
-  return {
-    state: started(next, heartbeat),
-    effect: { type: 'replace', cause, quarantined: isQuarantined ? unfinished : undefined },
-  };
+  const isCulprit = restartsMax > 0 && informer !== 0 && recent.every((each) => each.informer === informer);
+  return isCulprit
+    ? { state: started([], signs), effect: { type: 'restart', death, culprit: informer } }
+    : { state: { kind: 'given-up' }, effect: { type: 'give-up', death, why: 'too-often' } };
 }

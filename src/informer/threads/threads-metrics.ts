@@ -11,7 +11,7 @@ import { RingMemory } from '../../shared/ring/ring.ts';
 import { readUsage } from '../../shared/thread-usage.ts';
 import type { ThreadUsage } from '../../shared/thread-usage.ts';
 import { roleName } from './backend.ts';
-import type { Backend, Role } from './backend.ts';
+import type { Role } from './backend.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /**
@@ -32,9 +32,7 @@ export interface RoleStats {
    * Number of times that work was found without a wake-up. A value above 0 means that the wake-up protocol is broken.
    */
   readonly lostWakeups: number;
-  /** Number of threads of this role so far, including the current thread. */
-  readonly incarnation: number;
-  /** Number of times that a thread of this role was replaced. */
+  /** Number of times that the end of a thread of this role restarted all threads. */
   readonly restarts: number;
 }
 
@@ -43,13 +41,14 @@ export interface MeasuredThreads {
   readonly memory: PipelineMemory;
   /** Whether reflector and shards run on separate threads. */
   readonly isThreaded: boolean;
-  readonly backend: Pick<Backend, 'publishUsage'>;
-  readonly supervisor: Pick<Supervisor, 'historyOf'>;
+  /** Publishes the figures of roles on the calling thread. */
+  readonly publishUsage: () => void;
+  readonly supervisor: Pick<Supervisor, 'restartsOf'>;
   readonly merger: Pick<SequenceMerger, 'records'>;
   readonly backlogs: Pick<BacklogBudget, 'pausedMs'>;
   readonly decodedCache: Pick<DecodedCache, 'hits' | 'misses' | 'costBytes'>;
-  /** Returns the number of records that the reflector published and the main thread did not merge yet. */
-  readonly unmerged: () => number;
+  /** Returns the number of records that the reflector published. */
+  readonly received: () => number;
   /** Returns the number of wake-ups that the main thread lost. */
   readonly lostWakeups: () => number;
 }
@@ -72,23 +71,22 @@ export class ThreadsMetrics implements MetricSource {
   }
 
   stats(): readonly RoleStats[] {
-    const { memory, merger, unmerged, lostWakeups } = this.#threads;
+    const { memory, merger, received, lostWakeups } = this.#threads;
     const shards = memory.toShard.map((_, shard) => this.#statsOf(shard, this.#usageOf(shard)));
     // The sequence counts the reflector's records, so they need no publication.
-    const read = { ...this.#usageOf('reflector'), records: merger.records + unmerged() };
+    const read = { ...this.#usageOf('reflector'), records: received() };
     const main: RoleStats = {
       role: 'main',
       deltas: merger.records,
       cpuMs: threadCpuMs(),
       lostWakeups: lostWakeups(),
-      incarnation: 1,
       restarts: 0,
     };
     return Object.freeze([this.#statsOf('reflector', read), ...shards, Object.freeze(main)]);
   }
 
   addMetrics(add: AddSample, name: string): void {
-    const { memory, isThreaded, backend, backlogs, decodedCache } = this.#threads;
+    const { memory, isThreaded, publishUsage, backlogs, decodedCache } = this.#threads;
     const threads = { threads: name };
     for (const { role, deltas, cpuMs, lostWakeups, restarts } of this.stats()) {
       if (role !== 'main' && !isThreaded) continue;
@@ -101,7 +99,7 @@ export class ThreadsMetrics implements MetricSource {
     for (const [ring, { tail, head }] of this.#rings)
       add('kubeloom_ring_used_bytes', { ...threads, ring }, (tail.load() - head.load()) >>> 0);
     add('kubeloom_ring_capacity_bytes', threads, this.#rings[0]?.[1].capacity ?? 0);
-    backend.publishUsage();
+    publishUsage();
     const { logUsedBytes, logPausedMs, ringPausedMs } = this.#usageOf('reflector');
     add('kubeloom_log_used_bytes', threads, logUsedBytes);
     add('kubeloom_log_capacity_bytes', threads, memory.log.byteLength);
@@ -120,13 +118,12 @@ export class ThreadsMetrics implements MetricSource {
 
   #statsOf(role: Role, { records, cpuMs, lostWakeups }: ThreadUsage): RoleStats {
     const { isThreaded, supervisor } = this.#threads;
-    const restarts = supervisor.historyOf(role)?.restarts ?? 0;
+    const restarts = supervisor.restartsOf(role);
     return Object.freeze({
       role: roleName(role),
       deltas: records,
       cpuMs: isThreaded ? cpuMs : undefined,
       lostWakeups,
-      incarnation: restarts + 1,
       restarts,
     });
   }

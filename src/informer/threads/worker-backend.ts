@@ -1,6 +1,6 @@
 /**
  * Reflector and shards on separate threads: a Worker with an event loop for the reflector, a pool with a single thread
- * for each shard. Each thread can be terminated and replaced alone.
+ * for each shard.
  */
 import { realTimers } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
@@ -36,10 +36,10 @@ export class WorkerBackend implements Backend {
   readonly #events: BackendEvents;
   readonly #words: PipelineWords;
   readonly #times: WorkerTimes;
-  #reflector: WorkerThread<ToReflectorWorker>;
-  readonly #shards: WorkerThread<ToShard>[];
+  readonly #reflector: WorkerThread<ToReflectorWorker>;
+  readonly #shards: readonly WorkerThread<ToShard>[];
+  /** True when no message and no death of a thread counts any longer. */
   #isClosing = false;
-  #isUnref = false;
 
   constructor(memory: PipelineMemory, events: BackendEvents, times: WorkerTimes) {
     this.#memory = memory;
@@ -47,7 +47,7 @@ export class WorkerBackend implements Backend {
     this.#times = times;
     this.#words = new PipelineWords(memory);
     this.#reflector = this.#startReflector();
-    this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
+    this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard));
   }
 
   toReflector(message: ToReflectorThread): void {
@@ -61,30 +61,21 @@ export class WorkerBackend implements Backend {
     this.#words.shard(shard).bell.ring();
   }
 
-  heartbeat(role: Role): number {
-    const { reflectorHeartbeat } = this.#words;
-    return (role === 'reflector' ? reflectorHeartbeat : this.#words.shard(role).heartbeat).load();
-  }
+  readonly isThreaded = true;
 
   /** A shard's wait for the bell ends in time; the reflector waits for sockets and messages. */
   askForHeartbeats(): void {
     this.#reflector.post({ type: 'beat' });
   }
 
-  async end(role: Role): Promise<void> {
-    await this.#threadOf(role)?.end();
-  }
-
-  succeed(role: Role): void {
-    if (role === 'reflector') this.#reflector = this.#startReflector();
-    else this.#shards[role] = this.#startShard(role, true);
-    if (this.#isUnref) this.#threadOf(role)?.unref();
+  async end(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 
   publishUsage(): void {}
 
   unref(): void {
-    this.#isUnref = true;
     for (const thread of this.#threads) thread.unref();
   }
 
@@ -99,36 +90,28 @@ export class WorkerBackend implements Backend {
     return [this.#reflector, ...this.#shards];
   }
 
-  #threadOf(role: Role): WorkerThread<never> | undefined {
-    return role === 'reflector' ? this.#reflector : this.#shards[role];
-  }
-
   #startReflector(): WorkerThread<ToReflectorWorker> {
     const { readWindowMs } = this.#times;
-    const thread: WorkerThread<ToReflectorWorker> = startReflectorThread(this.#memory, readWindowMs, {
-      message: (message) => {
-        if (this.#reflector === thread) this.#events.fromReflector(message);
-      },
-      died: (cause) => this.#died('reflector', thread, cause),
+    return startReflectorThread(this.#memory, readWindowMs, {
+      message: (message) => this.#isClosing || this.#events.fromReflector(message),
+      died: (cause) => this.#died('reflector', cause),
     });
-    return thread;
   }
 
-  #startShard(index: number, isSuccessor: boolean): WorkerThread<ToShard> {
+  #startShard(index: number): WorkerThread<ToShard> {
     const { heartbeatMs } = this.#times;
-    const task = { index, memory: this.#memory, isSuccessor, heartbeatMs };
-    const thread: WorkerThread<ToShard> = startShardThread(task, {
-      message: (message) => {
-        if (this.#shards[index] === thread) this.#events.fromShard(index, message);
+    return startShardThread(
+      { index, memory: this.#memory, heartbeatMs },
+      {
+        message: (message) => this.#isClosing || this.#events.fromShard(index, message),
+        died: (cause) => this.#died(index, cause),
       },
-      died: (cause) => this.#died(index, thread, cause),
-    });
-    return thread;
+    );
   }
 
-  /** Reports the end of a thread, unless the backend is closing or has replaced the thread. */
-  #died(role: Role, thread: WorkerThread<never>, cause: unknown): void {
-    if (!this.#isClosing && this.#threadOf(role) === thread) this.#events.died(role, cause);
+  /** Reports the end of a thread, unless the backend ends them. */
+  #died(role: Role, cause: unknown): void {
+    if (!this.#isClosing) this.#events.died(role, cause);
   }
 }
 
@@ -197,7 +180,7 @@ function startReflectorThread(
 
 /**
  * Starts a shard: an endless task in a separate Piscina pool. A single pool for all shards could terminate a thread by
- * the task's abort signal, but reports neither which thread that was nor the thread's exit, and a successor may use the
+ * the task's abort signal, but reports neither which thread that was nor the thread's exit, and a new thread may use the
  * shard's memory only after the exit. It would also need `unrefPort`.
  */
 function startShardThread(

@@ -70,10 +70,7 @@ export interface ListProgress {
 }
 
 export type State =
-  /**
-   * The first step: a list, a watch from a predecessor's position, or a list after aborting a predecessor's.
-   */
-  | { readonly kind: 'idle'; readonly memory: Memory; readonly first: 'sync' | 'watch' | 'abort' }
+  | { readonly kind: 'idle'; readonly memory: Memory }
   | { readonly kind: 'streaming-list'; readonly memory: Memory; readonly isReplacing: boolean }
   | { readonly kind: 'listing'; readonly memory: Memory; readonly list: ListProgress }
   | { readonly kind: 'watching'; readonly memory: Memory }
@@ -152,11 +149,10 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
-/** @param resume the position of the predecessor that this reflector replaces */
+/** @param resume the position of the cache, if an earlier reflector has filled it */
 export function initialState(spec: ReflectorSpec, resume?: ResumePosition): State {
   return {
     kind: 'idle',
-    first: firstOf(resume),
     memory: {
       spec,
       resourceVersion: resume?.resourceVersion ?? '',
@@ -172,9 +168,4 @@ export function initialState(spec: ReflectorSpec, resume?: ResumePosition): Stat
       isUnauthorized: false,
     },
   };
-}
-
-function firstOf(resume: ResumePosition | undefined): 'sync' | 'watch' | 'abort' {
-  if (resume?.isReplacing) return 'abort';
-  return resume === undefined || resume.resourceVersion === '' ? 'sync' : 'watch';
 }

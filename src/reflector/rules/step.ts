@@ -7,9 +7,8 @@ import { DeltaKind } from '../../shared/record/delta.ts';
 import type { Memory, ReflectorEvent, State, Step } from './state.ts';
 import { stepListing, stepStreamingList } from './step-list.ts';
 import { stepWatching } from './step-watching.ts';
-import { abort, after, control, stay, sync, watch } from './transitions.ts';
+import { control, stay, sync, watch } from './transitions.ts';
 
-type Idle = Extract<State, { kind: 'idle' }>;
 type BackingOff = Extract<State, { kind: 'backing-off' }>;
 
 /** @param now milliseconds, monotonic */
@@ -18,7 +17,7 @@ export function step(state: State, event: ReflectorEvent, now: number): Step {
   if (event.type === 'stop') return stop(state.memory);
   switch (state.kind) {
     case 'idle':
-      return event.type === 'start' ? begin(state) : stay(state);
+      return event.type === 'start' ? sync(state.memory) : stay(state);
     case 'streaming-list':
       return stepStreamingList(state, event, now);
     case 'listing':
@@ -28,10 +27,6 @@ export function step(state: State, event: ReflectorEvent, now: number): Step {
     default:
       return stepBackingOff(state, event);
   }
-}
-
-function begin({ memory, first }: Idle): Step {
-  return first === 'watch' ? watch(memory) : after(abort(first === 'abort', memory), sync(memory));
 }
 
 function stepBackingOff(state: BackingOff, event: ReflectorEvent): Step {

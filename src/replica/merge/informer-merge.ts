@@ -7,6 +7,7 @@ import type { ErrorMessage } from '../../base/errors.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
 import type { ControlRecord } from '../../shared/record/delta.ts';
+import type { ResumePosition } from '../../shared/protocol.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NotificationFlag, PrefixKind } from '../../shared/record/notification.ts';
 import type { Notification, PrefixRecord } from '../../shared/record/notification.ts';
@@ -17,7 +18,7 @@ import { EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { ObjectBytes } from '../store/entry.ts';
 import { ObjectFacts, RecentMap, SharedFields } from '../store/extracted-fields.ts';
 import type { Identity } from '../store/extracted-fields.ts';
-import type { Replica, UsedId } from '../store/replica.ts';
+import type { Replica } from '../store/replica.ts';
 import type { MainTransform } from './main-transform.ts';
 
 const SLASH = 0x2f;
@@ -77,7 +78,7 @@ export class InformerMerge {
     const version = versionOf(record, text);
     let flags = entryFlags(record.flags);
     let object = received;
-    if (transform && !(flags & (EntryFlag.TooLarge | EntryFlag.Quarantined))) {
+    if (transform && !(flags & EntryFlag.TooLarge)) {
       const result = transform.apply(identity, String(version), received);
       if (result) object = result;
       else flags |= EntryFlag.TransformFailed;
@@ -114,26 +115,16 @@ export class InformerMerge {
     }
   }
 
-  /** Position from which a replacement reflector resumes. */
-  get position(): {
-    /** '' before the first list. */
-    readonly resourceVersion: string;
-    readonly epoch: number;
-    readonly isReplacing: boolean;
-  } {
-    const { replica } = this.#options;
-    return {
-      resourceVersion: this.#isPositionless ? this.#listVersion : replica.live.resourceVersion,
-      epoch: this.#epoch,
-      isReplacing: replica.epoch !== undefined,
-    };
-  }
-
-  /** Returns the ids of an ended shard for the successor, which creates new msgpack tables. */
-  succeed(shard: number): { readonly isListing: boolean; readonly ids: Iterable<UsedId> } {
+  /**
+   * Forgets the shards' ids and tables, and a list in progress, after the threads have ended. Returns the position that
+   * the next list must have reached.
+   */
+  restart(): ResumePosition {
     const { replica, owner } = this.#options;
-    owner.decoders.delete(shard);
-    return { isListing: replica.epoch !== undefined, ids: replica.idsOf(shard) };
+    replica.abort();
+    owner.decoders.clear();
+    const resourceVersion = this.#isPositionless ? this.#listVersion : replica.live.resourceVersion;
+    return { resourceVersion, epoch: this.#epoch };
   }
 
   /** Returns false while there is more to do for the record: call again. */
@@ -208,7 +199,6 @@ function versionOf(record: Notification, text: Buffer): number | string {
 }
 
 function entryFlags(flags: number): number {
-  if ((flags & NotificationFlag.Quarantined) === NotificationFlag.Quarantined) return EntryFlag.Quarantined;
   return (
     (flags & NotificationFlag.TooLarge ? EntryFlag.TooLarge : 0) |
     (flags & NotificationFlag.TransformFailed ? EntryFlag.TransformFailed : 0) |

@@ -19,14 +19,15 @@ import {
 } from '../../shared/record/notification.ts';
 import type { PrefixRecord } from '../../shared/record/notification.ts';
 import type { Bell } from '../../shared/ring/bell.ts';
-import type { RingConsumer } from '../../shared/ring/ring.ts';
+import { RingConsumer } from '../../shared/ring/ring.ts';
+import type { RingMemory } from '../../shared/ring/ring.ts';
 import type { Word } from '../../shared/ring/word.ts';
 import type { StampReader } from '../../shared/stamps.ts';
 import type { ObjectBytes } from '../store/entry.ts';
 import type { InformerMerge } from './informer-merge.ts';
 
 export interface SequenceMergerOptions {
-  readonly shards: readonly { readonly ring: RingConsumer; readonly bell: Bell }[];
+  readonly shards: readonly { readonly ring: RingMemory; readonly bell: Bell }[];
   readonly log: Buffer;
   /** The log's gate: written here, read by the reflector. */
   readonly merged: Word;
@@ -34,8 +35,8 @@ export interface SequenceMergerOptions {
   readonly stamps: StampReader;
   /** The clock of the stamps. */
   readonly clock: Pick<Clock, 'now'>;
-  /** Called when a shard's record is invalid; the merger stops. */
-  readonly broken: (error: KubeloomError) => void;
+  /** Called when a shard's record is invalid; the merger stops until `restart`. */
+  readonly broken: (error: KubeloomError, shard: number) => void;
 }
 
 /** A shard, and the records that it published of an incomplete sequence. */
@@ -48,10 +49,7 @@ interface Source {
   /** Texts too long for the terminal record. */
   readonly texts: Buffer[];
   readonly parts: Buffer[];
-  /**
-   * Warnings of records whose terminal record is still to come: a shard that dies before the terminal record repeats
-   * them.
-   */
+  /** Warnings of records whose terminal record is still to come. */
   readonly warnings: PrefixRecord[];
   /** True when the shard has answered the next control record. */
   hasAnswered: boolean;
@@ -62,12 +60,14 @@ const MERGE_BYTES_MAX = 2 * 2 ** 20;
 
 export class SequenceMerger {
   readonly #options: SequenceMergerOptions;
-  readonly #sources: readonly Source[];
+  #sources: readonly Source[];
   readonly #informers: Map<number, InformerMerge> = new Map();
   merged: number;
   /** Number of records merged so far; `merged` wraps. */
   records = 0;
   #isBroken = false;
+  /** The shard whose ring was read last. */
+  #shard = 0;
   /** The control record that all shards have answered and the informer has not finished. */
   #control: ControlRecord | undefined;
   /** Bytes of objects taken by the merge in progress. */
@@ -78,11 +78,14 @@ export class SequenceMerger {
   constructor(options: SequenceMergerOptions) {
     this.#options = options;
     this.merged = options.merged.load();
-    this.#sources = options.shards.map(({ ring, bell }, shard) => {
-      const { buffer, byteOffset, byteLength } = ring.bytes;
-      const text = Buffer.from(buffer, byteOffset, byteLength);
-      return { shard, ring, bell, text, texts: [], parts: [], warnings: [], hasAnswered: false };
-    });
+    this.#sources = this.#newSources();
+  }
+
+  /** Begins anew after the rings were emptied. */
+  restart(): void {
+    this.#sources = this.#newSources();
+    this.#control = undefined;
+    this.#isBroken = false;
   }
 
   attach(informer: number, merge: InformerMerge): void {
@@ -109,10 +112,19 @@ export class SequenceMerger {
     return taken;
   }
 
+  #newSources(): readonly Source[] {
+    return this.#options.shards.map(({ ring, bell }, shard) => {
+      const { buffer, byteOffset, byteLength } = ring.bytes;
+      const text = Buffer.from(buffer, byteOffset, byteLength);
+      const consumer = new RingConsumer(ring);
+      return { shard, ring: consumer, bell, text, texts: [], parts: [], warnings: [], hasAnswered: false };
+    });
+  }
+
   #break(error: unknown): void {
     if (!(error instanceof KubeloomError) || error.code !== 'ERR_KUBELOOM_ASSERTION') throw error;
     this.#isBroken = true;
-    this.#options.broken(error);
+    this.#options.broken(error, this.#shard);
   }
 
   /** Returns memory to the shards and publishes the merged sequence to the reflector; called after a merge. */
@@ -127,29 +139,12 @@ export class SequenceMerger {
     if (released) this.#options.reflectorBell.ring();
   }
 
-  /**
-   * Returns whether all records of an ended shard are merged, and no control record that it answered waits for other
-   * shards.
-   */
-  isDrained(shard: number): boolean {
-    const source = this.#sources[shard];
-    return !source?.ring.hasRecord && !source?.hasAnswered;
-  }
-
-  /** Drops the beginning of a record that an ended shard did not finish. */
-  discardUnfinished(shard: number): void {
-    const { texts = [], parts = [], warnings = [] } = this.#sources[shard] ?? {};
-    texts.length = 0;
-    parts.length = 0;
-    warnings.length = 0;
-  }
-
   /** Returns whether the next record of the history is in a ring; reads only shared tails. */
   hasWork(): boolean {
     if (this.#isBroken) return false;
     if (this.#control) return true;
     try {
-      return this.#sources.some(({ ring }) => ring.hasRecord && this.#isNext(ring));
+      return this.#sources.some((source) => source.ring.hasRecord && this.#isNext(source));
     } catch (error) {
       this.#break(error);
       return false;
@@ -157,7 +152,8 @@ export class SequenceMerger {
   }
 
   /** A ring whose first record must wait for another shard counts as no work: polling it would spin. */
-  #isNext(ring: RingConsumer): boolean {
+  #isNext({ ring, shard }: Source): boolean {
+    this.#shard = shard;
     return ring.peek() && sequenceOf(ring) === (this.merged + 1) >>> 0;
   }
 
@@ -169,7 +165,7 @@ export class SequenceMerger {
       return true;
     }
     for (const source of this.#sources) {
-      if (!this.#isNext(source.ring)) continue;
+      if (!this.#isNext(source)) continue;
       this.#take(source);
       return true;
     }

@@ -142,13 +142,6 @@ export class EntryOwner implements EntryStorage {
   }
 
   #span(entry: Entry): EncodedObject {
-    if (entry.flags & EntryFlag.Quarantined) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_QUARANTINED',
-        `${entry.key}@${entry.resourceVersion}: two threads ended while they processed it, so only the identity is ` +
-          'kept. Check the modules for transforms and indexes: they may not exit, loop for ever or take all memory',
-      );
-    }
     if (entry.flags & EntryFlag.TooLarge) {
       throw new KubeloomError(
         'ERR_KUBELOOM_OBJECT_TOO_LARGE',

@@ -99,8 +99,6 @@ export const EntryFlag = {
   Malformed: 8,
   /** A lister or `retain()` returned the entry, so it must stay readable. Only entries carry this flag, not rows. */
   Retained: 16,
-  /** Two threads died while they processed this object: only the identity is kept. */
-  Quarantined: 32,
   /** The row existed in the last round of packing. */
   Aged: 64,
   /** The bytes are packed against a dictionary. */
@@ -118,7 +116,7 @@ export const EntryFlag = {
 } as const;
 
 /** @internal */
-export const UNREADABLE: number = EntryFlag.TooLarge | EntryFlag.Malformed | EntryFlag.Quarantined;
+export const UNREADABLE: number = EntryFlag.TooLarge | EntryFlag.Malformed;
 
 /** @internal The numbers of a row that an entry keeps. */
 export interface EntryRow {

@@ -14,7 +14,6 @@ import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
 import { RecentMap } from './extracted-fields.ts';
 import { OrdinalSet } from './ordinal-set.ts';
-import type { Identity } from './extracted-fields.ts';
 import { ReplicaState } from './replica-state.ts';
 import type { IndexSet, IndexValues } from './replica-state.ts';
 
@@ -26,13 +25,6 @@ export interface ReplicaListener {
    */
   changed(oldRow: number, newRow: number): void;
   replaced(difference: Difference): void;
-}
-
-/** An id that a shard assigned in the last list or after it. */
-export interface UsedId {
-  readonly id: number;
-  readonly identity: Identity;
-  readonly version: number | string;
 }
 
 interface Shadow {
@@ -88,20 +80,6 @@ export class Replica {
 
   get hasSynced(): boolean {
     return this.#hasSynced;
-  }
-
-  get epoch(): number | undefined {
-    return this.#shadow?.epoch;
-  }
-
-  /** Yields the shard's used ids, for the successor. */
-  *idsOf(shard: number): Generator<UsedId> {
-    const state = this.#changing;
-    for (let id = 0; id * this.#shards < state.ordinalEnd; id++) {
-      const row = state.rowAt(state.at(shard, id));
-      if (row === NO_ROW) continue;
-      yield { id, identity: this.table.factsOf(row), version: this.table.versionOf(row) };
-    }
   }
 
   /** Returns the row of the object with this id in the state that records now change, or `NO_ROW`. */
@@ -173,7 +151,7 @@ export class Replica {
   control(kind: DeltaKind, epoch: number, resourceVersion: string): boolean {
     switch (kind) {
       case DeltaKind.ReplaceBegin:
-        this.#abort();
+        this.abort();
         this.#shadow = {
           epoch,
           state: this.#newState(),
@@ -183,7 +161,7 @@ export class Replica {
         };
         break;
       case DeltaKind.ReplaceAbort:
-        if (this.#shadow?.epoch === epoch) this.#abort();
+        if (this.#shadow?.epoch === epoch) this.abort();
         break;
       case DeltaKind.ReplaceEnd:
         if (this.#shadow?.epoch !== epoch) break;
@@ -195,6 +173,14 @@ export class Replica {
         break;
     }
     return true;
+  }
+
+  /** Ends an incomplete list. */
+  abort(): void {
+    const shadow = this.#shadow;
+    if (!shadow) return;
+    this.#shadow = undefined;
+    this.#disposeLater(shadow.state, shadow.difference);
   }
 
   /** Adds indexes over the cached objects; user functions run here, synchronously. */
@@ -309,13 +295,6 @@ export class Replica {
     this.#hasSynced = true;
     this.#listener.replaced(difference);
     this.#disposeLater(old, difference);
-  }
-
-  #abort(): void {
-    const shadow = this.#shadow;
-    if (!shadow) return;
-    this.#shadow = undefined;
-    this.#disposeLater(shadow.state, shadow.difference);
   }
 
   #disposeLater(state: ReplicaState, difference: Difference): void {

@@ -139,12 +139,7 @@ export function readObjectDelta(ring: RingConsumer, out: ObjectLocation): void {
 
 /** Returns the sequence of the record that `ring.peek()` found, of either type. */
 export function sequenceOf(ring: RingConsumer): number {
-  return sequenceAt(ring.words, ring.offset);
-}
-
-/** Returns the sequence of a record whose payload begins at `offset`. */
-export function sequenceAt(words: Int32Array, offset: number): number {
-  return (words[(offset >> 2) + SEQUENCE_WORD] ?? 0) >>> 0;
+  return (ring.words[(ring.offset >> 2) + SEQUENCE_WORD] ?? 0) >>> 0;
 }
 
 /** One sequence in so many is timed; a power of two, because sequences wrap. */

@@ -33,8 +33,6 @@ export const NotificationFlag = {
   Nothing: 64,
   /** The bytes are not the JSON of an object: reading it throws. */
   Malformed: 128,
-  /** TooLarge and Malformed together: two threads failed on the object; the bytes are the identity only. */
-  Quarantined: 136,
 } as const;
 
 export const PrefixKind = { Part: 1, Structures: 2, Warning: 3, Text: 4 } as const;

@@ -34,10 +34,6 @@ export const RECORD_HEADER_BYTES = 8;
 export const LENGTH_WORD = 0;
 export const TYPE_WORD = 1;
 export const PADDING_TYPE = 0;
-/**
- * Type of a record whose producer died before the record was committed: consumers skip it (see `discardRecords`).
- */
-export const DISCARDED_TYPE = -1;
 
 export const CAPACITY_MIN_BYTES = 1024;
 /** Half of the u32 range, so that `compareU32` can distinguish full from empty. */

@@ -7,7 +7,6 @@ import {
   CAPACITY_MAX_BYTES,
   CAPACITY_MIN_BYTES,
   DATA_OFFSET,
-  DISCARDED_TYPE,
   HEAD_LINE,
   LENGTH_WORD,
   PADDING_TYPE,
@@ -39,6 +38,11 @@ export class RingMemory {
     this.head = new Word(header, HEAD_LINE);
     this.words = new Int32Array(buffer, DATA_OFFSET);
     this.bytes = new Uint8Array(buffer, DATA_OFFSET);
+  }
+
+  /** Drops all records. No producer and no consumer may exist; new ones begin here. */
+  clear(): void {
+    this.head.store(this.tail.load());
   }
 
   /** Returns the length of the record at this place, header included. */
@@ -212,10 +216,9 @@ export class RingConsumer {
         this.offset = place + RECORD_HEADER_BYTES;
         return true;
       }
-      // Padding before a record that did not fit (in the same publication), or a discarded record.
+      // Padding before a record that did not fit, in the same publication.
       this.#position = (this.#position + this.#memory.lengthAt(place)) >>> 0;
-      const isEnd = (this.#position & (this.#capacity - 1)) === 0;
-      assert(isEnd || this.type !== PADDING_TYPE, 'padding must end the ring');
+      assert((this.#position & (this.#capacity - 1)) === 0, 'padding must end the ring');
     }
   }
 
@@ -250,28 +253,5 @@ export class RingConsumer {
   /** True when `peek` would find a record; reads the shared tail, without a change. */
   get hasRecord(): boolean {
     return this.#position !== this.#memory.tail.load();
-  }
-}
-
-/**
- * Discards records that a dead producer published but did not commit (a reflector publishes ring by ring, and then stores
- * `committed`), so that the consumer skips them and the successor can write them again.
- *
- * The tail does not move back: the consumer may have read it already, and would read on into records of the successor. A
- * consumer may read a record while it is discarded: it takes only committed records, and reads the record again, type
- * included, when more are committed.
- *
- * @param isDiscarded called with the offset of each record's payload
- */
-export function discardRecords(memory: RingMemory, isDiscarded: (offset: number) => boolean): void {
-  const { words, capacity } = memory;
-  const tail = memory.tail.load();
-  let position = memory.head.load();
-  while (position !== tail) {
-    const place = position & (capacity - 1);
-    const type = (place >> 2) + TYPE_WORD;
-    const isRecord = (words[type] ?? 0) > PADDING_TYPE;
-    if (isRecord && isDiscarded(place + RECORD_HEADER_BYTES)) words[type] = DISCARDED_TYPE;
-    position = (position + memory.lengthAt(place)) >>> 0;
   }
 }

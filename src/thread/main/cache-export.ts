@@ -29,7 +29,6 @@ const OBJECT_FLAGS: number =
   EntryFlag.TooLarge |
   EntryFlag.TransformFailed |
   EntryFlag.Malformed |
-  EntryFlag.Quarantined |
   EntryFlag.Packed;
 
 const NO_TEXT: Buffer = Buffer.alloc(0);

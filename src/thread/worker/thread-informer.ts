@@ -34,7 +34,6 @@ import type { Indexers } from '../../replica/store/index-functions.ts';
 import { ReplicaIndexer } from '../../replica/store/indexer.ts';
 import type { InformerIndexer } from '../../replica/store/indexer.ts';
 import { IndexSet } from '../../replica/store/replica-state.ts';
-import { DeltaKind } from '../../shared/record/delta.ts';
 import { Replica } from '../../replica/store/replica.ts';
 import { checkSyncOptions } from '../../informer/sync-options.ts';
 import type { SyncOptions } from '../../informer/sync-options.ts';
@@ -258,9 +257,7 @@ export class ThreadInformer<T = unknown> {
 
   /** Ends an incomplete list; the part that arrived is not readable. */
   #abortList(): void {
-    const { epoch } = this.#replica;
-    if (epoch === undefined) return;
-    this.#replica.control(DeltaKind.ReplaceAbort, epoch, '');
+    this.#replica.abort();
     this.#requestRun();
   }
 

@@ -3,149 +3,171 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   END_TIMEOUT_MS,
-  FIRST_THREAD,
   START_TIMEOUT_MS,
+  StallError,
+  firstThreads,
   heartbeatMsOf,
-  stepThread,
+  stepThreads,
 } from '../../../src/informer/threads/supervisor-step.ts';
+import type { Role } from '../../../src/informer/threads/backend.ts';
 import type {
+  Death,
   SupervisorLimits,
-  ThreadEffect,
-  ThreadEvent,
-  ThreadState,
+  ThreadSign,
+  ThreadSigns,
+  ThreadsEffect,
+  ThreadsEvent,
+  ThreadsState,
 } from '../../../src/informer/threads/supervisor-step.ts';
 
 const LIMITS: SupervisorLimits = { stallTimeoutMs: 5000, restartsMax: 2, restartWindowMs: 60_000 };
+const TICK_MS = 250;
 
-const died: ThreadEvent = { type: 'died', cause: 'it threw' };
-const ended: ThreadEvent = { type: 'ended' };
-
-function tick(heartbeat: number | undefined, elapsedMs = 250): ThreadEvent {
-  return { type: 'tick', elapsedMs, heartbeat };
+/** The signs of a shard, which works for informer 5, and of the reflector. */
+function signs(shard: number, reflector: number): ThreadSigns {
+  return new Map<Role, ThreadSign>([
+    [0, { heartbeat: shard, informer: 5 }],
+    ['reflector', { heartbeat: reflector, informer: 0 }],
+  ]);
 }
 
-const LAST_BEAT = 7;
+function tick(shard: number, reflector: number): ThreadsEvent {
+  return { type: 'tick', elapsedMs: TICK_MS, signs: signs(shard, reflector) };
+}
 
-function drained(nowMs: number, unfinished?: number, hasResumed = true): ThreadEvent {
-  return { type: 'drained', nowMs, unfinished, heartbeat: LAST_BEAT, hasResumed };
+/** Returns ticks over this time in which only the reflector, or nothing, shows a new sign. */
+function quiet(ms: number, { from = 0, shard = 0, isReflectorUp = true } = {}): ThreadsEvent[] {
+  return Array.from({ length: ms / TICK_MS }, (_, at) => tick(shard, from + (isReflectorUp ? at + 1 : 0)));
+}
+
+function died(informer = 0): ThreadsEvent {
+  return { type: 'died', death: deathFor(informer) };
+}
+
+function deathFor(informer: number): Death {
+  return { role: 0, cause: 'it threw', informer };
+}
+
+function ended(nowMs: number): ThreadsEvent {
+  return { type: 'ended', nowMs, signs: signs(7, 7) };
+}
+
+const UP: ThreadsEvent = tick(8, 8);
+
+/** Returns a death of threads that had come up, and their end. */
+function lost(nowMs: number, informer = 0): ThreadsEvent[] {
+  return [UP, died(informer), ended(nowMs)];
 }
 
 /** Returns the last state and all effects. */
 function run(
-  events: readonly ThreadEvent[],
+  events: readonly ThreadsEvent[],
   limits: SupervisorLimits = LIMITS,
-): { state: ThreadState; effects: ThreadEffect[] } {
-  let state = FIRST_THREAD;
-  const effects: ThreadEffect[] = [];
+): { state: ThreadsState; effects: ThreadsEffect[] } {
+  let state = firstThreads(signs(0, 0));
+  const effects: ThreadsEffect[] = [];
   for (const event of events) {
-    const step = stepThread(state, event, limits);
+    const step = stepThreads(state, event, limits);
     state = step.state;
     if (step.effect) effects.push(step.effect);
   }
   return { state, effects };
 }
 
-/** Returns the events of a death, with the time at which it is drained. */
-function death(nowMs: number, unfinished?: number): ThreadEvent[] {
-  return [died, ended, drained(nowMs, unfinished)];
+function kindsOf(events: readonly ThreadsEvent[], limits?: SupervisorLimits): string[] {
+  return run(events, limits).effects.map((effect) =>
+    effect.type === 'give-up' ? effect.why : effect.type === 'restart' ? `restart ${effect.culprit}` : 'end',
+  );
 }
 
-describe('the supervisor of a thread', () => {
+describe('the supervisor of threads', () => {
   test('heartbeats are a quarter of stallTimeoutMs apart, and never more than 1,250 ms', () => {
     assert.deepEqual([1000, 5000, 3_600_000].map(heartbeatMsOf), [250, 1250, 1250]);
   });
 
-  test('a thread that died is terminated, drained and then replaced', () => {
-    assert.deepEqual(run([died]).effects, [{ type: 'end' }]);
-    assert.equal(run([died]).state.kind, 'ending');
-    assert.equal(run([died, ended]).state.kind, 'draining');
-    const { state, effects } = run(death(10));
+  test('a thread that died ends all threads, and then new threads begin', () => {
+    assert.deepEqual(run([died()]).effects, [{ type: 'end' }]);
+    const { state, effects } = run(lost(10));
     assert.equal(state.kind, 'running');
-    assert.deepEqual(effects, [
-      { type: 'end' },
-      { type: 'replace', cause: 'it threw', quarantined: undefined },
-    ]);
-    assert.deepEqual(state.history, { restarts: 1, restartsMs: [10], suspect: undefined });
+    assert.deepEqual(effects, [{ type: 'end' }, { type: 'restart', death: deathFor(0), culprit: 0 }]);
   });
 
   test('a thread whose heartbeat changes stays, however rarely it changes', () => {
-    const events = Array.from({ length: 100 }, (_, beat) => tick(beat, 4999));
-    assert.deepEqual(run(events).effects, []);
+    const rarely = Array.from({ length: 50 }, (_, beat) => [
+      ...quiet(4750, { from: beat * 100, shard: beat }),
+      tick(beat + 1, beat * 100 + 50),
+    ]).flat();
+    assert.deepEqual(kindsOf(rarely), []);
   });
 
-  test('a thread without a new heartbeat for stallTimeoutMs is terminated', () => {
-    const standing = Array.from({ length: 20 }, () => tick(2));
-    assert.deepEqual(run([tick(1), tick(2), ...standing.slice(1)]).effects, []);
-    assert.deepEqual(run([tick(1), tick(2), ...standing]).effects, [{ type: 'end' }]);
+  test('a thread without a new heartbeat for stallTimeoutMs dies, of the record that it works on', () => {
+    const standing = (ms: number): ThreadsEvent[] => [tick(1, 1), ...quiet(ms, { from: 1, shard: 1 })];
+    assert.deepEqual(kindsOf(standing(4750)), []);
+    assert.deepEqual(kindsOf(standing(5000)), ['end']);
+    const { state } = run(standing(5000));
+    assert.ok(state.kind === 'ending' && state.death.cause instanceof StallError);
+    assert.deepEqual([state.death.role, state.death.informer], [0, 5]);
   });
 
   test('a thread without a first heartbeat has more time, because it loads its code', () => {
-    const ticks = START_TIMEOUT_MS / 250;
-    const standing = Array.from({ length: ticks - 1 }, () => tick(0));
-    assert.deepEqual(run(standing).effects, []);
-    assert.deepEqual(run([...standing, tick(0)]).effects, [{ type: 'end' }]);
-    // A successor begins with its predecessor's last value.
-    const found = standing.map(() => tick(LAST_BEAT));
-    assert.equal(run([...death(0), ...found]).effects.length, 2);
-    assert.deepEqual(run([...death(0), ...found, tick(LAST_BEAT)]).effects.at(-1), { type: 'end' });
+    assert.deepEqual(kindsOf(quiet(START_TIMEOUT_MS - TICK_MS)), []);
+    assert.deepEqual(kindsOf(quiet(START_TIMEOUT_MS)), ['end']);
+    // New threads begin with the last values of the threads before.
+    const next = (ms: number): ThreadsEvent[] => [...lost(0), ...quiet(ms, { from: 7, shard: 7 })];
+    assert.deepEqual(kindsOf(next(START_TIMEOUT_MS - TICK_MS)), ['end', 'restart 0']);
+    assert.deepEqual(kindsOf(next(START_TIMEOUT_MS)), ['end', 'restart 0', 'end']);
   });
 
-  test('a thread that stalls right after its first heartbeat is terminated after stallTimeoutMs', () => {
-    const standing = (beat: number): ThreadEvent[] => Array.from({ length: 20 }, () => tick(beat));
-    assert.deepEqual(run([tick(1), ...standing(1).slice(1)]).effects, []);
-    assert.deepEqual(run([tick(1), ...standing(1)]).effects, [{ type: 'end' }]);
-    const successor = [...death(0), tick(LAST_BEAT), tick(LAST_BEAT + 1)];
-    assert.equal(run([...successor, ...standing(LAST_BEAT + 1).slice(1)]).effects.length, 2);
-    assert.equal(run([...successor, ...standing(LAST_BEAT + 1)]).effects.length, 3);
+  test('threads on the calling thread never stall', () => {
+    let state = firstThreads(new Map());
+    for (let count = 0; count < 1000; count++) {
+      const step = stepThreads(state, { type: 'tick', elapsedMs: 60_000, signs: new Map() }, LIMITS);
+      assert.equal(step.effect, undefined);
+      state = step.state;
+    }
   });
 
-  test('a thread on the calling thread never stalls', () => {
-    assert.deepEqual(run(Array.from({ length: 1000 }, () => tick(undefined))).effects, []);
-  });
-
-  test('a thread that does not end after its termination ends the informers', () => {
-    const waiting = Array.from({ length: END_TIMEOUT_MS / 250 }, () => tick(1));
-    const { state, effects } = run([died, ...waiting]);
+  test('threads that do not end after their termination end the informers', () => {
+    const { state, effects } = run([died(), ...quiet(END_TIMEOUT_MS)]);
     assert.equal(state.kind, 'given-up');
-    assert.deepEqual(effects[1], { type: 'give-up', cause: 'it threw', why: 'does-not-end' });
+    assert.deepEqual(effects[1], { type: 'give-up', death: deathFor(0), why: 'does-not-end' });
   });
 
-  test('at most restartsMax threads of a role are replaced within the window', () => {
-    const { state, effects } = run([...death(0), ...death(1000), ...death(59_999)]);
-    assert.equal(state.kind, 'given-up');
-    assert.deepEqual(effects.at(-1), { type: 'give-up', cause: 'it threw', why: 'too-often' });
-    const later = run([...death(0), ...death(1000), ...death(60_000)]);
-    assert.equal(later.state.kind, 'running');
-    assert.equal(later.state.history.restarts, 3);
-    assert.deepEqual(later.state.history.restartsMs, [1000, 60_000]);
+  test('the threads are restarted at most restartsMax times within the window', () => {
+    assert.deepEqual(kindsOf([...lost(0), ...lost(1000), ...lost(59_999)]).at(-1), 'too-often');
+    assert.deepEqual(kindsOf([...lost(0), ...lost(1000), ...lost(60_000)]).at(-1), 'restart 0');
+    assert.deepEqual(
+      kindsOf([...lost(0), ...lost(1000), ...lost(60_000), ...lost(60_999)]).at(-1),
+      'too-often',
+    );
   });
 
-  test('successors that end before they have taken over count regardless of the window', () => {
-    const inVain = (nowMs: number): ThreadEvent[] => [died, ended, drained(nowMs, undefined, false)];
-    const { state, effects } = run([...death(0), ...inVain(90_000), ...inVain(180_000)]);
-    assert.equal(state.kind, 'given-up');
-    assert.deepEqual(effects.at(-1), { type: 'give-up', cause: 'it threw', why: 'too-often' });
+  test('deaths of threads that had not come up count regardless of the window', () => {
+    const inVain = (nowMs: number): ThreadsEvent[] => [died(), ended(nowMs)];
+    assert.deepEqual(kindsOf([...lost(0), ...inVain(90_000), ...inVain(180_000)]).at(-1), 'too-often');
   });
 
-  test('no thread is replaced when restartsMax is 0', () => {
-    const { effects } = run(death(0), { ...LIMITS, restartsMax: 0 });
-    assert.deepEqual(effects[1], { type: 'give-up', cause: 'it threw', why: 'too-often' });
+  test('no thread is restarted when restartsMax is 0', () => {
+    assert.deepEqual(kindsOf(lost(0, 5), { ...LIMITS, restartsMax: 0 }), ['end', 'too-often']);
   });
 
-  test('the second death on one record quarantines it, even with another death between', () => {
-    const poisons = (events: ThreadEvent[]): unknown[] =>
-      run(events, { ...LIMITS, restartsMax: 10 }).effects.flatMap((effect) =>
-        effect.type === 'replace' ? [effect.quarantined] : [],
-      );
-    assert.deepEqual(poisons([...death(0, 7), ...death(1, 7)]), [undefined, 7]);
-    assert.deepEqual(poisons([...death(0, 7), ...death(1, 8)]), [undefined, undefined]);
-    assert.deepEqual(poisons([...death(0, 7), ...death(1), ...death(2, 7)]), [undefined, undefined, 7]);
-    assert.deepEqual(poisons([...death(0), ...death(1)]), [undefined, undefined]);
+  test('C175 an informer at whose records all of the deaths were is the culprit, and the count begins anew', () => {
+    assert.deepEqual(kindsOf([...lost(0, 5), ...lost(1, 5), ...lost(2, 5)]).at(-1), 'restart 5');
+    assert.deepEqual(kindsOf([...lost(0, 5), ...lost(1, 5), ...lost(2, 5), ...lost(3)]).at(-1), 'restart 0');
+    for (const informers of [
+      [5, 5, 6],
+      [6, 5, 5],
+      [5, 0, 5],
+      [0, 0, 0],
+    ]) {
+      const deaths = informers.flatMap((informer, atMs) => lost(atMs, informer));
+      assert.deepEqual(kindsOf(deaths).at(-1), 'too-often', String(informers));
+    }
   });
 
   test('a supervisor that has given up remains so, and a repeated report of a death has no effect', () => {
-    const gone = [...death(0), ...death(1), ...death(2)];
-    assert.equal(run([...gone, died, ended, tick(1), drained(3)]).effects.length, run(gone).effects.length);
-    assert.deepEqual(run([died, died, ended, died]).effects, [{ type: 'end' }]);
+    const gone = [...lost(0), ...lost(1), ...lost(2)];
+    assert.deepEqual(kindsOf([...gone, died(), UP, ended(3)]), kindsOf(gone));
+    assert.deepEqual(kindsOf([died(), died()]), ['end']);
   });
 });

@@ -1,53 +1,23 @@
 /** The supervisor with threads that this test plays. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeloomError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/tools/apiserver/testing/index.ts';
 import { Supervisor } from '../../../src/informer/threads/supervisor.ts';
-import type { Supervised } from '../../../src/informer/threads/supervisor.ts';
 import { heartbeatMsOf } from '../../../src/informer/threads/supervisor-step.ts';
+import type { ThreadSigns } from '../../../src/informer/threads/supervisor-step.ts';
+import { turns } from '../../kit/scene.ts';
 
 const LIMITS = { stallTimeoutMs: 5000, restartsMax: 3, restartWindowMs: 60_000 };
-
-class Thread implements Supervised {
-  readonly role: number;
-  readonly hasResumed = true;
-  readonly isSeeded = true;
-  beats = 0;
-  canDrain = true;
-  readonly calls: string[] = [];
-
-  constructor(role: number) {
-    this.role = role;
-  }
-
-  end(): Promise<void> {
-    this.calls.push('end');
-    return Promise.resolve();
-  }
-
-  isDrained(): boolean {
-    return this.canDrain;
-  }
-
-  unfinished(): undefined {
-    return undefined;
-  }
-
-  replace(): void {
-    this.calls.push('replace');
-  }
-
-  seed(): boolean {
-    return false;
-  }
-}
+const ROLES = [0, 1] as const;
+const INFORMER = 5;
 
 class Scene {
   readonly clock: FakeClock = new FakeClock();
-  readonly threads: readonly Thread[] = [new Thread(0), new Thread(1)];
-  readonly reports: string[] = [];
-  /** Effect of a tick after the heartbeats were read. */
+  /** Heartbeats by role. */
+  readonly beats: [number, number] = [0, 0];
+  /** What was asked for and reported, in order. */
+  readonly calls: string[] = [];
+  /** Effect of a tick after the signs were read. */
   ticked: () => void = () => undefined;
   /** Time for which this process was suspended. */
   stoppedMs = 0;
@@ -57,79 +27,74 @@ class Scene {
       schedule: (delayMs, callback) => this.clock.schedule(delayMs, callback),
     },
     limits: LIMITS,
-    threads: this.threads,
-    heartbeat: (role) => this.threads[Number(role)]?.beats,
+    signs: () => this.#signs(),
     ticked: () => this.ticked(),
-    restarted: (error) => this.reports.push(codeOf(error)),
-    failed: (error) => this.reports.push(codeOf(error)),
-    recovering: () => undefined,
-    wake: () => undefined,
+    end: () => {
+      this.calls.push('end');
+      return Promise.resolve();
+    },
+    restart: (error, role, culprit) => {
+      const ended = culprit ? `, ${culprit.informer} ends ${culprit.error.code}` : '';
+      this.calls.push(`restart after ${role} ${error.code}${ended}`);
+    },
+    failed: (error) => this.calls.push(error.code),
   });
 
   /** Lets time pass; all threads but one beat. */
-  pass(ms: number, silent?: Thread): void {
+  pass(ms: number, silent?: number): void {
     for (let passed = 0; passed < ms; passed += 250) {
-      for (const thread of this.threads) if (thread !== silent) thread.beats++;
+      for (const role of ROLES) if (role !== silent) this.beats[role]++;
       this.clock.advance(250);
     }
   }
 
-  async work(): Promise<void> {
-    await new Promise(setImmediate);
-    this.supervisor.work();
+  async die(informer = 0): Promise<void> {
+    this.pass(2 * heartbeatMsOf(LIMITS.stallTimeoutMs));
+    this.supervisor.died({ role: 0, cause: new Error('it threw'), informer });
+    await turns(1);
+  }
+
+  #signs(): ThreadSigns {
+    return new Map(ROLES.map((role) => [role, { heartbeat: this.beats[role], informer: INFORMER }]));
   }
 }
 
-function codeOf(error: KubeloomError): string {
-  return error.code;
-}
+const RESTART = 'restart after 0 ERR_KUBELOOM_THREAD_RESTARTED';
+const RESTARTED = ['end', RESTART];
 
-test('a silent thread is terminated after the timeout, and replaced within a second of that', async () => {
+test('a silent thread is found after the timeout, and new threads begin within a second of that', async () => {
   const scene = new Scene();
-  const [first] = scene.threads;
-  assert.ok(first);
   scene.pass(1000);
-  scene.pass(4750, first);
-  assert.deepEqual(first.calls, []);
-  scene.pass(500, first);
-  await scene.work();
-  assert.deepEqual(first.calls, ['end', 'replace']);
-  assert.deepEqual(scene.threads[1]?.calls, []);
-  assert.deepEqual(scene.reports, ['ERR_KUBELOOM_THREAD_RESTARTED']);
+  scene.pass(4750, 0);
+  assert.deepEqual(scene.calls, []);
+  scene.pass(1250, 0);
+  await turns(1);
+  assert.deepEqual(scene.calls, RESTARTED);
+  assert.deepEqual([scene.supervisor.restartsOf(0), scene.supervisor.restartsOf(1)], [1, 0]);
   scene.supervisor.close();
 });
 
-test('C173 a thread that only answers at each tick stays, and one that ceases to answer is found within two more ticks', async () => {
+test('C173 a thread that only answers at each tick stays, and one that ceases to answer is found within two more ticks', () => {
   const scene = new Scene();
-  const [first, second] = scene.threads;
-  assert.ok(first && second);
   let isStalled = false;
   scene.ticked = () => {
-    second.beats++;
-    if (!isStalled) first.beats++;
+    scene.beats[1]++;
+    if (!isStalled) scene.beats[0]++;
   };
   scene.clock.advance(60_000);
-  assert.deepEqual([first.calls, second.calls], [[], []]);
+  assert.deepEqual(scene.calls, []);
   isStalled = true;
   scene.clock.advance(LIMITS.stallTimeoutMs + 2 * heartbeatMsOf(LIMITS.stallTimeoutMs));
-  assert.deepEqual([first.calls, second.calls], [['end'], []]);
+  assert.deepEqual(scene.calls, ['end']);
   scene.supervisor.close();
 });
 
 test('a supervisor of roles on the calling thread needs no timer', () => {
   const clock = new FakeClock();
   const nothing = (): undefined => undefined;
-  const supervisor = new Supervisor({
-    clock,
-    limits: LIMITS,
-    threads: [new Thread(0)],
-    heartbeat: nothing,
-    ticked: nothing,
-    restarted: nothing,
-    failed: nothing,
-    recovering: nothing,
-    wake: nothing,
-  });
+  const end = (): Promise<void> => Promise.resolve();
+  const options = { signs: () => new Map(), ticked: nothing, end, restart: nothing, failed: nothing };
+  const supervisor = new Supervisor({ clock, limits: LIMITS, ...options });
   assert.equal(clock.pending, 0);
   supervisor.close();
 });
@@ -143,37 +108,20 @@ test('C177 no thread counts as stalled after the process was suspended for an ho
     // Threads continue later than the timer of the main thread.
     scene.clock.advance(tickMs);
   }
-  assert.deepEqual(
-    scene.threads.map(({ calls }) => calls),
-    [[], []],
-  );
+  assert.deepEqual(scene.calls, []);
   scene.supervisor.close();
 });
 
-test('a thread is replaced only after everything that it had finished is merged', async () => {
+test('threads that die too often end the informers with one report, and no thread begins after that', async () => {
   const scene = new Scene();
-  const [first] = scene.threads;
-  assert.ok(first);
-  first.canDrain = false;
-  scene.supervisor.died(0, new Error('it threw'));
-  await scene.work();
-  assert.deepEqual(first.calls, ['end']);
-  first.canDrain = true;
-  await scene.work();
-  assert.deepEqual(first.calls, ['end', 'replace']);
-  scene.supervisor.close();
+  for (let deaths = 0; deaths < 6; deaths++) await scene.die();
+  assert.deepEqual(scene.calls, [...RESTARTED, ...RESTARTED, ...RESTARTED, 'end', 'ERR_KUBELOOM_THREAD']);
 });
 
-test('a thread that dies too often ends the informers with one report, and no thread is replaced after that', async () => {
+test('C175 threads that die too often at the records of one informer end this informer', async () => {
   const scene = new Scene();
-  for (let deaths = 0; deaths < 6; deaths++) {
-    scene.supervisor.died(0, new Error('it threw'));
-    await scene.work();
-  }
-  assert.deepEqual(scene.reports, [
-    'ERR_KUBELOOM_THREAD_RESTARTED',
-    'ERR_KUBELOOM_THREAD_RESTARTED',
-    'ERR_KUBELOOM_THREAD_RESTARTED',
-    'ERR_KUBELOOM_THREAD',
-  ]);
+  for (let deaths = 0; deaths < 5; deaths++) await scene.die(INFORMER);
+  const culprit = ['end', `${RESTART}, ${INFORMER} ends ERR_KUBELOOM_THREAD`];
+  assert.deepEqual(scene.calls, [...RESTARTED, ...RESTARTED, ...RESTARTED, ...culprit, ...RESTARTED]);
+  scene.supervisor.close();
 });

@@ -27,7 +27,7 @@ function informerOf(
 for (const [what, url] of Object.entries(MODULES)) {
   const transform = transformModule(url, 'found');
 
-  test(`C173 a shard is replaced while an informer starts whose module ${what}`, async () => {
+  test(`C173 new threads begin while an informer starts whose module ${what}`, async () => {
     let backend: InProcessBackend | undefined;
     await using threads = new InformerThreads(
       { indexerThreads: 0, logBytes: 16 * MIB },

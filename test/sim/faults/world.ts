@@ -79,6 +79,7 @@ export class World {
             readWindowMs: 0,
             transport: (connection) => new Http1Transport(connection, transport),
             applied: () => undefined,
+            incarnation: 0,
           })),
       },
     );

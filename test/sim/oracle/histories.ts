@@ -66,7 +66,7 @@ export interface AppliedRecord {
   readonly shard: number;
   /** The notification's sequence, counted by the reflector modulo 2^32. */
   readonly sequence: number;
-  /** The shard's incarnation; a successor begins the next one. */
+  /** Number of the threads. New threads write the sequences of unmerged records again. */
   readonly incarnation: number;
   /** A `DeltaKind` by name; `Nothing` when it changes no cache. */
   readonly kind: string;

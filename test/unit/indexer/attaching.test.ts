@@ -1,4 +1,4 @@
-/** Informers whose modules load, load late or never load, and what a successor waits for. */
+/** Informers whose modules load, load late or never load. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MODULE_TIMEOUT_MS } from '../../../src/indexer/modules.ts';
@@ -8,7 +8,6 @@ const NEVER = {
   transformModule: { url: new URL('./modules/never.js', import.meta.url).href, name: 'found' },
 };
 const MISSING = { transformModule: { url: 'file:///does/not/exist.js', name: 'x' } };
-const KEY = { id: 0, identity: { key: 'a', namespace: '', name: 'a' }, version: 5 };
 const OTHER = 2;
 
 describe('a shard', () => {
@@ -43,37 +42,4 @@ describe('a shard', () => {
     assert.deepEqual(twin.main.history, []);
     assert.deepEqual(twin.posted, [{ type: 'attached', informer: 1 }]);
   });
-});
-
-describe('the successor of a shard', () => {
-  for (const [name, spec] of Object.entries({ 'fail to load': MISSING, 'never load': NEVER })) {
-    it(`C173 begins although modules of an informer that its predecessor did not have ${name}`, async () => {
-      const twin = new ShardTwin({ isSuccessor: true });
-      twin.send({ type: 'attach', informer: OTHER, spec: { ...PLAIN, ...spec } });
-      await twin.attach();
-      await twin.inherit([KEY]);
-      twin.deliver({ name: 'a', resourceVersion: '6' });
-      assert.equal(twin.main.last.resourceVersion, 6);
-    });
-  }
-
-  it('C173 waits for the modules of informers that its predecessor had', async () => {
-    const twin = new ShardTwin({ isSuccessor: true });
-    twin.send({ type: 'attach', informer: 1, spec: { ...PLAIN, ...NEVER } });
-    await assert.rejects(twin.inherit([KEY]), { code: 'ERR_ASSERTION' });
-    assert.equal(twin.shard.doWork(), 0);
-    assert.deepEqual(twin.posted, []);
-  });
-
-  for (const [name, spec] of Object.entries({ 'fail to load': MISSING, 'do not load in time': NEVER })) {
-    it(`C176 ends when modules of an informer that its predecessor had ${name}`, async () => {
-      const twin = new ShardTwin({ isSuccessor: true });
-      const attached = twin.attach(spec);
-      while (!twin.shard.isLoading) await new Promise(setImmediate);
-      twin.clock.advance(MODULE_TIMEOUT_MS);
-      await attached;
-      await assert.rejects(twin.inherit([KEY]), { code: 'ERR_KUBELOOM_MODULE' });
-      assert.equal(twin.posted.length, 1);
-    });
-  }
 });

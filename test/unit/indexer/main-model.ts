@@ -17,7 +17,6 @@ import {
 } from '../../../src/shared/record/notification.ts';
 import type { RingConsumer } from '../../../src/shared/ring/ring.ts';
 import { compareU32 } from '../../../src/shared/ring/word.ts';
-import type { UsedId } from '../../../src/replica/store/replica.ts';
 
 /** One merged object record. */
 export interface Merged {
@@ -67,12 +66,6 @@ export class MainModel {
     this.#log = log;
     this.#text = Buffer.from(ring.bytes.buffer, ring.bytes.byteOffset, ring.bytes.byteLength);
     this.merged = merged;
-  }
-
-  /** Begins as the main thread of a shard that has ended. */
-  inherit(ids: readonly UsedId[], isListing: boolean): void {
-    if (isListing) this.#shadow = new Map();
-    for (const { id, identity } of ids) this.#changing.set(id, { key: identity.key, text: '', extracted: '' });
   }
 
   /** The live replica by key. */

@@ -20,10 +20,7 @@ import { KeyHash } from '../../../src/shared/record/key-hash.ts';
 import { Bell } from '../../../src/shared/ring/bell.ts';
 import { UsageWriter, allocateUsage } from '../../../src/shared/thread-usage.ts';
 import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../src/shared/ring/ring.ts';
-import { LENGTH_WORD } from '../../../src/shared/ring/ring-layout.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
-import type { UsedId } from '../../../src/replica/store/replica.ts';
-import { keySeeds } from '../../../src/informer/threads/recovery.ts';
 import { FakeClock } from '../../../src/tools/apiserver/testing/fake-clock.ts';
 import type { FromShard, ShardSpec, ToShard } from '../../../src/shared/protocol.ts';
 import { MainModel } from './main-model.ts';
@@ -37,7 +34,6 @@ export interface ShardTwinOptions {
   readonly ringPosition?: number;
   /** Mask that makes keys collide. */
   readonly hashMask?: number;
-  readonly isSuccessor?: boolean;
 }
 
 export interface ObjectRecord {
@@ -68,7 +64,7 @@ export class ShardTwin {
   readonly main: MainModel;
   readonly log: Buffer;
   readonly consumed: Word;
-  readonly inFlight: Word;
+  readonly working: Word;
   readonly heartbeat: Word;
   readonly clock: FakeClock = new FakeClock();
   readonly committed: Word;
@@ -100,7 +96,7 @@ export class ShardTwin {
     this.#sequence = options.sequence ?? 0;
     this.committed = new Word(words, 0);
     this.consumed = new Word(words, 1);
-    this.inFlight = new Word(words, 2);
+    this.working = new Word(words, 2);
     this.heartbeat = new Word(words, 7);
     this.committed.store(this.#sequence);
     this.consumed.store(this.#sequence);
@@ -115,7 +111,7 @@ export class ShardTwin {
       log: this.log,
       committed: this.committed,
       consumed: this.consumed,
-      inFlight: this.inFlight,
+      working: this.working,
       heartbeat: this.heartbeat,
       clock: this.clock,
       usage: new UsageWriter(allocateUsage(), this.clock),
@@ -125,7 +121,6 @@ export class ShardTwin {
         post: (message) => this.posted.push(message),
         onMessage: (listener) => (this.send = listener),
       },
-      isSuccessor: options.isSuccessor ?? false,
     });
   }
 
@@ -144,32 +139,6 @@ export class ShardTwin {
     const answer = this.posted.at(-1);
     assert.ok(answer);
     return answer;
-  }
-
-  /** Inherits the keys of a predecessor, and waits until the shard has resumed. */
-  async inherit(ids: readonly UsedId[], epoch?: number, informer = 1): Promise<void> {
-    this.inheritLater(ids, epoch, informer);
-    while (this.shard.hasWork()) this.shard.doWork();
-    assert.equal(this.posted.at(-1)?.type, 'resumed');
-    return Promise.resolve();
-  }
-
-  /** Sends a predecessor's keys; the shard takes them over in its turns. */
-  inheritLater(ids: readonly UsedId[], epoch?: number, informer = 1): void {
-    this.main.inherit(ids, epoch !== undefined);
-    for (const keys of keySeeds(ids, HASH)) this.send({ type: 'seed', informer, isListing: epoch !== undefined, keys });
-    this.resume();
-  }
-
-  /** Sends a successor its last message: everything that its predecessor had finished is merged. */
-  resume(quarantined: readonly number[] = []): void {
-    this.send({ type: 'resume', after: this.#sequence, quarantined });
-  }
-
-  /** Sets the length of the shard's next record to zero. */
-  damageInput(): void {
-    const place = this.#inputMemory.head.load() & (this.#inputMemory.capacity - 1);
-    this.#inputMemory.words[(place >> 2) + LENGTH_WORD] = 0;
   }
 
   /** Writes a record; returns false and writes nothing when ring or log have no room. */

@@ -1,6 +1,6 @@
 /**
  * H3, the records that shards write. I5b: the sequences of each shard grow, and together they are complete,
- * whichever shard was replaced. So merging by sequence merges everything once, in the reflector's order.
+ * however often new threads have begun. So merging by sequence merges everything once, in the reflector's order.
  */
 import type { AppliedRecord, Histories } from '../histories.ts';
 import { violation } from '../violation.ts';
@@ -11,7 +11,7 @@ export function checkShards({ applied }: Histories): Violation[] {
   const last = new Map<string, number>();
   const seen = new Set<number>();
   for (const { shard, incarnation, sequence, kind } of applied) {
-    // A successor repeats unfinished records.
+    // New threads write the sequences of unmerged records again.
     const thread = `${shard}/${incarnation}`;
     const before = last.get(thread);
     if (before !== undefined && distance(before, sequence) <= 0) {

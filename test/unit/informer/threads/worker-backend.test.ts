@@ -34,14 +34,13 @@ test('a missing entry file is an error that names where it should be', (context)
 });
 
 test('idle threads show signs of life: a shard by itself, the reflector when it is asked', async () => {
-  const backend = new WorkerBackend(allocatePipeline(1, 2 ** 23, 2 ** 14), EVENTS, {
-    heartbeatMs: 10,
-    readWindowMs: 5,
-  });
-  for (const role of ['reflector', 0] as const) {
+  const memory = allocatePipeline(1, 2 ** 23, 2 ** 14);
+  const words = new PipelineWords(memory);
+  const backend = new WorkerBackend(memory, EVENTS, { heartbeatMs: 10, readWindowMs: 5 });
+  for (const heartbeat of [words.reflectorHeartbeat, words.shard(0).heartbeat]) {
     for (let beats = 0; beats < 3; beats++) {
-      const before = backend.heartbeat(role);
-      while (backend.heartbeat(role) === before) {
+      const before = heartbeat.load();
+      while (heartbeat.load() === before) {
         backend.askForHeartbeats();
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -15,7 +15,7 @@ import {
   writePrefix,
 } from '../../../../src/shared/record/notification.ts';
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import { RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { Word, allocateWords } from '../../../../src/shared/ring/word.ts';
 import type { Clock } from '../../../../src/base/clock.ts';
 import { StampReader, StampWriter, allocateStamps } from '../../../../src/shared/stamps.ts';
@@ -58,12 +58,12 @@ export type Write = () => boolean;
 
 export class FakeShards {
   readonly merger: SequenceMerger;
-  readonly producers: readonly RingProducer[];
+  producers: readonly RingProducer[];
   readonly memories: readonly RingMemory[];
   readonly merged: Word;
   /** Number of rings of each shard's bell; the reflector's comes last. */
   readonly rung: number[];
-  readonly numbering: ShardModel;
+  numbering: ShardModel;
   /** The reflector's stamps, which a test writes. */
   readonly stamps: StampWriter;
   /** The last assigned sequence. */
@@ -98,7 +98,7 @@ export class FakeShards {
       stamps: new StampReader(stamps),
       clock,
       shards: this.memories.map((memory, shard) => ({
-        ring: new RingConsumer(memory),
+        ring: memory,
         bell: bells[shard] as Bell,
       })),
       log: this.#log,
@@ -195,6 +195,15 @@ export class FakeShards {
   sendControl(kind: DeltaKind, epoch = 0, resourceVersion = ''): void {
     for (const [shard, writes] of this.control(kind, epoch, resourceVersion).entries())
       this.send(shard, writes);
+  }
+
+  /** Begins with new shards on empty rings. */
+  restart(): void {
+    for (const memory of this.memories) memory.clear();
+    this.producers = this.memories.map((memory) => new RingProducer(memory));
+    this.numbering = new ShardModel(this.memories.length);
+    this.sequence = this.merger.merged;
+    this.merger.restart();
   }
 
   /** Merges all records that are there. */

@@ -312,15 +312,19 @@ describe('a plain transform', () => {
   }
 });
 
-describe('the position of a successor', () => {
-  test('C174 says whether a relist is open, which is then aborted', () => {
+describe('new threads', () => {
+  test('C173 begin at the version of the cache, without the list that was open', () => {
     const scene = new Scene();
-    assert.deepEqual(scene.merge.position, { resourceVersion: '', epoch: 0, isReplacing: false });
-    scene.shards.sendControl(DeltaKind.ReplaceBegin, 3);
+    assert.deepEqual(scene.merge.restart(), { resourceVersion: '', epoch: 0 });
+    scene.relist({ extracted: '' }, at('a', 1));
+    const { resourceVersion } = scene.merge.restart();
+    assert.equal(resourceVersion, scene.replica.live.resourceVersion);
+    scene.shards.sendControl(DeltaKind.ReplaceBegin, 30);
+    scene.shards.sendObject(at('b', 2), { kind: DeltaKind.Replaced });
     scene.shards.drain();
-    assert.deepEqual(scene.merge.position, { resourceVersion: '', epoch: 3, isReplacing: true });
-    scene.shards.sendControl(DeltaKind.ReplaceEnd, 3, '17');
+    assert.deepEqual(scene.merge.restart(), { resourceVersion, epoch: 30 });
+    scene.shards.sendControl(DeltaKind.ReplaceEnd, 30, '17');
     scene.shards.drain();
-    assert.deepEqual(scene.merge.position, { resourceVersion: '17', epoch: 3, isReplacing: false });
+    assert.equal(scene.replica.live.size, 1, 'the end of the list that was open has no effect');
   });
 });

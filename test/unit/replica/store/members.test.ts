@@ -112,7 +112,6 @@ describe('a member', () => {
       ['{"spec":{"a":1}', 0, 'ERR_KUBELOOM_MALFORMED_OBJECT'],
       ['{"spec":{"a":}}', 0, 'ERR_KUBELOOM_MALFORMED_OBJECT'],
       ['{}', EntryFlag.TooLarge, 'ERR_KUBELOOM_OBJECT_TOO_LARGE'],
-      ['{}', EntryFlag.Quarantined, 'ERR_KUBELOOM_QUARANTINED'],
     ] as const) {
       const entry = newEntry(owner, SPEC, { bytes: Buffer.from(text), flags });
       entry.addReference();
@@ -342,7 +341,7 @@ describe('in an update', () => {
 
   test('C332 a state whose predecessor cannot be read is readable, and counts as changed', () => {
     const states = new States();
-    for (const flags of [EntryFlag.TooLarge, EntryFlag.Malformed, EntryFlag.Quarantined]) {
+    for (const flags of [EntryFlag.TooLarge, EntryFlag.Malformed]) {
       const before = newEntry(states.owner, SPEC, { bytes: Buffer.from('{}'), flags });
       before.addReference();
       const after = states.next({ spec: { a: 1 }, status: 'y' });
