@@ -1,6 +1,7 @@
 /** All parts of one seed's run: server, network, the pipeline on one thread, informers and recorders. */
 import { KubeConfig } from '@kubernetes/client-node';
 import { SharedIndexInformer, InformerThreads, field, label } from '../../src/index.ts';
+import { PipelineWords } from '../../src/shared/pipeline-layout.ts';
 import type { Indexers } from '../../src/index.ts';
 import { FakeClock } from '../../src/tools/apiserver/testing/index.ts';
 import type { HttpRequest, HttpTransport, ResponseSink } from '../../src/http/http.ts';
@@ -43,7 +44,6 @@ export class Fixtures {
   readonly recordings: Map<SharedIndexInformer, InformerRecording> = new Map();
   readonly connections: Set<Connection> = new Set();
   #requests = 0;
-  #incarnations = 0;
   /** Requests that the server has not answered yet. */
   readonly arriving: Connection[] = [];
   backend: SimulatedBackend | undefined;
@@ -92,6 +92,10 @@ export class Fixtures {
   }
 
   #backendOn(given: Pick<BackendOptions, 'memory' | 'events' | 'requestRun'>): SimulatedBackend {
+    const { restarts, wire } = this.recorder.histories;
+    const merged = new PipelineWords(given.memory).merged.load();
+    const incarnation = restarts.length;
+    restarts.push({ incarnation, merged, wire: wire.length });
     return new SimulatedBackend({
       ...given,
       clock: this.clock,
@@ -99,7 +103,7 @@ export class Fixtures {
       readWindowMs: this.chance.pick(READ_WINDOWS_MS),
       transport: () => this.#transport(),
       applied: (record) => this.recorder.histories.applied.push(record),
-      incarnation: ++this.#incarnations,
+      incarnation,
     });
   }
 

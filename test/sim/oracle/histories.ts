@@ -72,6 +72,16 @@ export interface AppliedRecord {
   readonly kind: string;
 }
 
+/** New threads after a death: records behind `merged` that the threads before wrote are dropped. */
+export interface RestartRecord {
+  /** Number of the new threads. */
+  readonly incarnation: number;
+  /** The last merged sequence. */
+  readonly merged: number;
+  /** Number of records of the wire before. */
+  readonly wire: number;
+}
+
 /** H4: the notifications that one handler received, and the steps of its life. */
 export type DeliveredRecord = RegisteredRecord | ChangeRecord | StepRecord;
 
@@ -203,6 +213,7 @@ export interface Histories {
   readonly commits: Commit[];
   readonly wire: WireRecord[];
   readonly applied: AppliedRecord[];
+  readonly restarts: RestartRecord[];
   readonly delivered: DeliveredRecord[];
   readonly faults: FaultRecord[];
   readonly reports: ReportRecord[];
@@ -212,6 +223,6 @@ export interface Histories {
 }
 
 export function emptyHistories(): Histories {
-  const lists = { commits: [], wire: [], applied: [], delivered: [], faults: [], reports: [] };
-  return { scopes: {}, ...lists, snapshots: [], gauges: [], scrapes: [] };
+  const lists = { commits: [], wire: [], applied: [], restarts: [], delivered: [], faults: [] };
+  return { scopes: {}, ...lists, reports: [], snapshots: [], gauges: [], scrapes: [] };
 }

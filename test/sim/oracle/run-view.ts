@@ -24,7 +24,10 @@ export interface JudgeOptions {
 
 export interface Listed {
   readonly revision: number;
-  /** The highest version of a request before: up to here the informer received every event one by one. */
+  /**
+   * The highest version of a request before, by the same threads: up to here the informer received every event one by
+   * one.
+   */
   readonly since: number;
 }
 
@@ -81,15 +84,18 @@ function informerView(histories: Histories, name: string, scope: Scope): Informe
     truth: new Truth(histories.commits, scope),
     wire,
     connections: own,
-    listed: listedOn(wire),
+    listed: listedOn(histories, own),
     snapshots: histories.snapshots.filter(({ informer }) => informer === name),
   };
 }
 
-function listedOn(wire: readonly WireRecord[]): Listed[] {
+function listedOn({ wire, restarts }: Histories, connections: ReadonlySet<number>): Listed[] {
+  const begun = new Set(restarts.map((restart) => restart.wire));
   const listed: Listed[] = [];
   let since = 0;
-  for (const record of wire) {
+  for (const [index, record] of wire.entries()) {
+    if (begun.has(index)) since = 0;
+    if (!connections.has(record.connection)) continue;
     if (record.what === 'request') since = Math.max(since, Number(record.query['resourceVersion'] ?? 0));
     else if (record.what === 'listed') listed.push({ revision: record.revision, since });
   }

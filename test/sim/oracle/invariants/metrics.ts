@@ -3,7 +3,8 @@
  * exact at any moment. Work that a shard has done and the main thread has not merged yet may be missing until the run has
  * come to rest.
  */
-import type { DeliveredRecord, Histories, ScrapeRecord, WireRecord } from '../histories.ts';
+import { compareU32 } from '../../../../src/shared/ring/word.ts';
+import type { AppliedRecord, DeliveredRecord, Histories, ScrapeRecord, WireRecord } from '../histories.ts';
 import type { InformerView } from '../run-view.ts';
 import { Scrape, differences } from '../scrape-view.ts';
 import type { Labels } from '../scrape-view.ts';
@@ -21,8 +22,8 @@ export function checkMetrics(histories: Histories, informers: readonly InformerV
     const scrape = new Scrape(record);
     first ??= {
       scrape,
-      merged: counts.merged.size,
-      ignored: counts.ignored.size,
+      merged: counts.merged,
+      ignored: counts.ignored,
       reports: new Map(counts.reports),
     };
     const messages = [
@@ -71,10 +72,8 @@ class Counts {
   readonly uneven: Set<string> = new Set();
   /** Version of the first list, by informer. */
   readonly listed: Map<string, number> = new Map();
-  /** Sequences of records that shards have written; a successor repeats those that were not merged. */
-  readonly merged: Set<number> = new Set();
-  /** The same of objects that shards ignored. */
-  readonly ignored: Set<number> = new Set();
+  /** Records that shards have written and no death has dropped, by sequence. */
+  readonly #written: Map<number, AppliedRecord> = new Map();
   readonly reports: Map<string, number> = new Map();
   readonly #histories: Histories;
   readonly #informers: Map<number, string> = new Map();
@@ -85,16 +84,36 @@ class Counts {
   }
 
   advance(before: ScrapeRecord['before']): void {
-    const { wire, applied, delivered, reports } = this.#histories;
+    const { wire, applied, restarts, delivered, reports } = this.#histories;
     const from = this.#before;
     for (const record of wire.slice(from.wire, before.wire)) this.#send(record);
     for (const record of delivered.slice(from.delivered, before.delivered)) this.#deliver(record);
-    for (const { sequence, kind } of applied.slice(from.applied, before.applied))
-      if (MERGED.has(kind)) this.merged.add(sequence);
-      else if (kind === 'Nothing') this.ignored.add(sequence);
+    for (const record of applied.slice(from.applied, before.applied))
+      this.#written.set(record.sequence, record);
+    for (const { incarnation, merged, wire: at } of restarts) {
+      if (at < from.wire || at > before.wire) continue;
+      for (const [sequence, record] of this.#written)
+        if (record.incarnation < incarnation && compareU32(sequence, merged) > 0) this.#written.delete(sequence);
+    }
     for (const { code } of reports.slice(from.reports, before.reports))
       this.reports.set(code, (this.reports.get(code) ?? 0) + 1);
     this.#before = before;
+  }
+
+  /** Number of records that change a cache or confirm it. */
+  get merged(): number {
+    return this.#count(({ kind }) => MERGED.has(kind));
+  }
+
+  /** Number of records of objects that shards ignored. */
+  get ignored(): number {
+    return this.#count(({ kind }) => kind === 'Nothing');
+  }
+
+  #count(isCounted: (record: AppliedRecord) => boolean): number {
+    let count = 0;
+    for (const record of this.#written.values()) if (isCounted(record)) count++;
+    return count;
   }
 
   #send(record: WireRecord): void {
@@ -208,8 +227,8 @@ function checkTotals(counts: Counts, scrape: Scrape, first: Baseline, hasApplied
   }
   if (!hasApplied) return found;
   const written = {
-    kubeloom_informer_records_total: counts.merged.size - first.merged,
-    kubeloom_ignored_events_total: counts.ignored.size - first.ignored,
+    kubeloom_informer_records_total: counts.merged - first.merged,
+    kubeloom_ignored_events_total: counts.ignored - first.ignored,
   };
   for (const [metric, records] of Object.entries(written)) {
     const of: Labels = metric === 'kubeloom_ignored_events_total' ? { reason: 'old_version' } : {};
