@@ -3,18 +3,15 @@ import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
 export const RECOVERY_MUTANTS: readonly Mutant[] = inFiles({
-  'src/indexer/shard.ts': {
-    C173: ['compareU32(sequenceOf(ring), after) <= 0', 'compareU32(sequenceOf(ring), after) <= 1'],
-    C175: ['informer && this.#quarantined.includes(delta.sequence)', 'false'],
+  'src/indexer/shard.ts': { C175: ['this.#options.working.store(informer);', ''] },
+  'src/informer/threads/informer-threads.ts': {
+    C173: ['emptyPipeline(this.#memory, this.#merger.merged);', ''],
+    C174: ['if (this.#running?.backend === backend)', 'if (true)'],
+    C175: ['if (informer === culprit?.informer)', 'if (culprit)'],
   },
-  'src/reflector/rules/state.ts': {
-    C174: ["resume === undefined || resume.resourceVersion === '' ? 'sync' : 'watch'", "'sync'"],
-  },
-  'src/informer/threads/supervisor-step.ts': {
-    C176: ['recentMs.length >= limits.restartsMax', 'false'],
-    C178: ['restarts: history.restarts + 1', 'restarts: history.restarts'],
-  },
+  'src/informer/threads/supervisor-step.ts': { C176: ['recent.length < restartsMax', 'true'] },
   'src/informer/threads/supervisor.ts': {
+    C178: ['this.restartsOf(death.role) + 1', 'this.restartsOf(death.role)'],
     C177: ['Math.min(clock.now() - this.#tickedMs, this.#tickMs)', 'clock.now() - this.#tickedMs'],
   },
 });

@@ -27,11 +27,8 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C325: ['if (reflector.isListing) return false;', 'void reflector;'],
   },
   'src/replica/store/replica.ts': {
-    C1: ['isDeleted ? NO_ROW :', '!isDeleted ? NO_ROW :'],
-    C2: [
-      'if (this.#shadow?.epoch === epoch) this.#swap(',
-      'if (this.#shadow?.epoch === epoch && !this.#hasSynced) this.#swap(',
-    ],
+    C1: ['isFirst ? this.#live.rowAt(live) :', '!isFirst ? this.#live.rowAt(live) :'],
+    C2: ['if (this.#shadow?.epoch !== epoch)', 'if (this.#shadow?.epoch !== epoch || this.#hasSynced)'],
     C4: [
       'this.#listener.changed(previous, row);',
       'queueMicrotask(() => this.#listener.changed(previous, row));',
@@ -49,7 +46,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       'if (ordinal !== NO_ORDINAL) this.#listener.changed(last, NO_ROW);',
     ],
     C17: ['this.#live.version = table.versionOf(row);', 'void 0;'],
-    C51: ['(this.#shadow?.state ?? this.#live).version = resourceVersion;', 'void 0;'],
+    C51: ['this.#changing.version = resourceVersion;', 'void 0;'],
   },
   'src/reflector/watch-body.ts': {
     C3: ['this.#position.moveTo(bytes, resourceVersionStart, resourceVersionEnd);', 'void 0;'],

@@ -54,8 +54,11 @@ export interface Attachment {
   readonly unanswered: Set<number>;
   /** Called when all shards have answered, or one with an error. */
   attached: (error: KubeloomError | undefined) => void;
-  /** Whether `start` was sent to the reflector. */
-  isStarted: boolean;
+  /**
+   * `started`: `start` was sent to the reflector. `again`: it was sent to a reflector that has ended, and new shards have
+   * not answered yet.
+   */
+  phase: 'attaching' | 'started' | 'again';
   /** Resolves a pending `detach`; undefined unless the informer is being stopped. */
   detached?: () => void;
 }
@@ -99,7 +102,7 @@ export class AttachmentTable extends Map<number, Attachment> {
       signal?.throwIfAborted();
       const answered = new Promise<void>((resolve, reject) => {
         const attached = (error: KubeloomError | undefined): void => (error ? reject(error) : resolve());
-        this.set(informer, { client, unanswered: new Set(), attached, isStarted: false });
+        this.set(informer, { client, unanswered: new Set(), attached, phase: 'attaching' });
       });
       this.send(backend, informer);
       await abortable(answered, signal);
@@ -129,7 +132,7 @@ export class AttachmentTable extends Map<number, Attachment> {
   started(informer: number): void {
     const attachment = this.get(informer);
     if (!attachment) return;
-    attachment.isStarted = true;
+    attachment.phase = 'started';
     const { listerWatcher, error } = attachment.client;
     const onError = (thrown: KubeloomError): void => error(thrown, 'watch');
     if (!listerWatcher) return;

@@ -176,7 +176,7 @@ export class InformerThreads {
   async detach(informer: number): Promise<void> {
     const attachment = this.#attachments.get(informer);
     if (!attachment) return;
-    if (!this.#failure) {
+    if (!this.#failure && attachment.phase === 'started') {
       const unwaive = this.#backlogs.waive();
       await new Promise<void>((resolve) => {
         attachment.detached = resolve;
@@ -184,9 +184,7 @@ export class InformerThreads {
       });
       unwaive();
     }
-    attachment.feed?.close();
-    this.#merger.detach(informer);
-    this.#attachments.delete(informer);
+    this.#forget(informer, attachment);
   }
 
   /**
@@ -311,12 +309,14 @@ export class InformerThreads {
     this.#merger.restart();
     const backend = (running.backend = this.#newBackend());
     publish('kubeloom:thread', () => ({ threads: this.#name, role: roleName(role), code: error.code }));
-    for (const [informer, attachment] of [...this.#attachments]) {
-      const { client, isStarted, detached } = attachment;
+    // The attachments so far: a callback may attach an informer.
+    const attachments = [...this.#attachments];
+    for (const [informer, attachment] of attachments) {
+      const { client, phase, detached } = attachment;
       if (informer === culprit?.informer) this.#end(informer, attachment, culprit.error);
       else if (detached) detached();
       else {
-        if (isStarted) this.#continue(informer, attachment);
+        if (phase !== 'attaching') this.#continue(informer, attachment);
         this.#attachments.send(backend, informer);
         client.restarted?.(error);
       }
@@ -328,11 +328,10 @@ export class InformerThreads {
     const { client, feed } = attachment;
     const resume = client.merge.restart();
     feed?.close();
+    attachment.phase = 'again';
     attachment.attached = (error) => {
-      const backend = this.#running?.backend;
-      if (backend && error) this.#attachments.remove(backend, informer);
       if (error) this.#end(informer, attachment, error);
-      else if (backend) this.#startReflector(backend, informer, client, resume);
+      else if (this.#running) this.#startReflector(this.#running.backend, informer, client, resume);
     };
   }
 
@@ -344,13 +343,20 @@ export class InformerThreads {
 
   /** Ends a single informer. */
   #end(informer: number, attachment: Attachment, error: KubeloomError): void {
-    const { client, feed, isStarted, attached, detached } = attachment;
-    this.#attachments.delete(informer);
-    this.#merger.detach(informer);
-    feed?.close();
-    if (!isStarted) attached(error);
+    const { client, phase, attached, detached } = attachment;
+    this.#forget(informer, attachment);
+    if (phase === 'attaching') attached(error);
     detached?.();
     client.failed(error);
+  }
+
+  #forget(informer: number, { feed, phase }: Attachment): void {
+    feed?.close();
+    this.#merger.detach(informer);
+    const backend = this.#running?.backend;
+    // Shards that have no record of the informer do not learn of the end from the rings.
+    if (backend && phase !== 'started') this.#attachments.remove(backend, informer);
+    else this.#attachments.delete(informer);
   }
 
   #fromReflector(message: FromReflectorThread): void {
@@ -391,7 +397,8 @@ export class InformerThreads {
     // An answer to a reflector that has ended must not reach the next.
     const backend = this.#running?.backend;
     const answer = (prepared: PreparedAnswer): void => {
-      if (this.#running?.backend === backend) backend?.toReflector({ type: 'prepared', request, ...prepared });
+      if (this.#running?.backend === backend)
+        backend?.toReflector({ type: 'prepared', request, ...prepared });
     };
     try {
       const query = client.tweak?.(message.query) ?? message.query;
@@ -425,6 +432,7 @@ export class InformerThreads {
     if (this.#failure) return;
     this.#failure = error;
     this.#running?.supervisor.close();
-    for (const [informer, attachment] of [...this.#attachments]) this.#end(informer, attachment, error);
+    const attachments = [...this.#attachments];
+    for (const [informer, attachment] of attachments) this.#end(informer, attachment, error);
   }
 }

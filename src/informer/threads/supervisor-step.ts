@@ -32,7 +32,7 @@ export function heartbeatMsOf(stallTimeoutMs: number): number {
   return Math.min(stallTimeoutMs / HEARTBEATS, HEARTBEAT_MS_MAX);
 }
 
-/** The end of a thread that nobody requested. */
+/** The unexpected end of a thread. */
 export interface Death {
   readonly role: Role;
   readonly cause: unknown;
@@ -54,7 +54,7 @@ interface Life {
   readonly quietMs: number;
 }
 
-/** What a thread shows of its work. */
+/** Signs of a thread's work. */
 export interface ThreadSign {
   /** A number that changes while the thread works. */
   readonly heartbeat: number;

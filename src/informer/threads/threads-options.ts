@@ -59,14 +59,14 @@ export interface ThreadsOptions {
    */
   readonly compressAfterMs?: number;
   /**
-   * Time without progress after which a thread of kubeloom is terminated and replaced. A module of yours may work on an
-   * object for at most this time. Default 5000 ms.
+   * Time without progress after which a thread of kubeloom is terminated, and new threads begin. A module of yours may
+   * work on an object for at most this time. Default 5000 ms.
    */
   readonly stallTimeoutMs?: number;
   /**
-   * Replacements of a thread within `restartWindowMs`. At the next failure all informers of these threads end with
-   * ERR_KUBELOOM_THREAD. Default 10: a bad object costs two replacements, and a machine that cannot keep threads alive
-   * is reported. 0: threads are never replaced.
+   * Restarts of the threads within `restartWindowMs`. At the next failure the informer whose objects caused all of them
+   * ends with ERR_KUBELOOM_THREAD, or all informers of these threads if there is none. Default 10. 0: new threads never
+   * begin.
    */
   readonly restartsMax?: number;
   /** Period in which `restartsMax` counts. Default 60 s. */

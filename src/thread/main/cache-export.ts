@@ -26,10 +26,7 @@ import type { LinkedCache, ReaderLink, Written } from './reader-link.ts';
 
 /** Flags of a row that describe the object, not this thread. */
 const OBJECT_FLAGS: number =
-  EntryFlag.TooLarge |
-  EntryFlag.TransformFailed |
-  EntryFlag.Malformed |
-  EntryFlag.Packed;
+  EntryFlag.TooLarge | EntryFlag.TransformFailed | EntryFlag.Malformed | EntryFlag.Packed;
 
 const NO_TEXT: Buffer = Buffer.alloc(0);
 

@@ -34,6 +34,7 @@ export class MortalTwin implements AsyncDisposable {
   #hasDied = false;
   #acting: Role | undefined;
   readonly #restore: readonly (() => void)[];
+  /** All shards so far, by number. */
   readonly #shards: Map<object, number> = new Map();
 
   constructor(death: Death) {
@@ -68,11 +69,11 @@ export class MortalTwin implements AsyncDisposable {
     ];
   }
 
-  /** Returns a shard's number. Shards take their turns in order, and a successor takes its predecessor's number. */
+  /** Returns a shard's number. Shards take their turns in order, also new ones after a death. */
   #numberOf(shard: object): number {
     const known = this.#shards.get(shard);
     if (known !== undefined) return known;
-    const number = this.#shards.size < SHARDS ? this.#shards.size : Number(this.#death.role);
+    const number = this.#shards.size % SHARDS;
     this.#shards.set(shard, number);
     return number;
   }

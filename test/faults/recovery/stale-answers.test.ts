@@ -1,6 +1,7 @@
 /** Answers to requests of a reflector that has ended. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ErrorMessage } from '../../../src/base/errors.ts';
 import type { Backend, BackendEvents } from '../../../src/informer/threads/backend.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
 import type { KubeList, ListerWatcher } from '../../../src/kube/lister-watcher.ts';
@@ -66,8 +67,9 @@ class Scene implements AsyncDisposable {
   }
 
   /** Answers all pending `attach` messages of shards. */
-  attached(): void {
-    for (const informer of this.asked.splice(0)) this.#events?.fromShard(0, { type: 'attached', informer });
+  attached(error?: ErrorMessage): void {
+    for (const informer of this.asked.splice(0))
+      this.#events?.fromShard(0, { type: 'attached', informer, ...(error && { error }) });
   }
 
   fromReflector(message: FromReflectorThread): void {
@@ -153,4 +155,30 @@ test('C174 an informer that was starting when its reflector died gets answers of
   lists[0]?.(LIST);
   await turns();
   assert.deepEqual(scene.sent, ['new threads', 'new threads', 'start', 'head 1', 'data 1', 'end 1']);
+});
+
+test('C173 an informer can stop before new shards have accepted it, and is not started', async () => {
+  await using scene = new Scene();
+  const attaching = scene.attach({ connect: () => Promise.reject(new Error('not asked for')) });
+  scene.attached();
+  const informer = await attaching;
+  scene.died();
+  await turns();
+  await scene.threads.detach(informer);
+  scene.attached();
+  assert.deepEqual(scene.sent, ['new threads', 'start', 'new threads']);
+});
+
+test('C175 an informer whose modules new shards cannot load ends with the error', async () => {
+  await using scene = new Scene();
+  const failures: string[] = [];
+  const connect = (): Promise<never> => Promise.reject(new Error('not asked for'));
+  const attaching = scene.attach({ connect, failed: (error) => failures.push(error.code) });
+  scene.attached();
+  await attaching;
+  scene.died();
+  await turns();
+  scene.attached({ code: 'ERR_KUBELOOM_MODULE', message: 'gone' });
+  assert.deepEqual(failures, ['ERR_KUBELOOM_MODULE']);
+  assert.deepEqual(scene.sent, ['new threads', 'start', 'new threads']);
 });

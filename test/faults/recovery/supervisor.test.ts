@@ -15,7 +15,7 @@ class Scene {
   readonly clock: FakeClock = new FakeClock();
   /** Heartbeats by role. */
   readonly beats: [number, number] = [0, 0];
-  /** What was asked for and reported, in order. */
+  /** Requests and reports, in order. */
   readonly calls: string[] = [];
   /** Effect of a tick after the signs were read. */
   ticked: () => void = () => undefined;

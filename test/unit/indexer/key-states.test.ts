@@ -107,4 +107,3 @@ describe('the fingerprint of metadata', () => {
     assert.equal(prints.isSame(json, 70_000), true);
   });
 });
-

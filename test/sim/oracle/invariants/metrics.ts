@@ -93,7 +93,8 @@ class Counts {
     for (const { incarnation, merged, wire: at } of restarts) {
       if (at < from.wire || at > before.wire) continue;
       for (const [sequence, record] of this.#written)
-        if (record.incarnation < incarnation && compareU32(sequence, merged) > 0) this.#written.delete(sequence);
+        if (record.incarnation < incarnation && compareU32(sequence, merged) > 0)
+          this.#written.delete(sequence);
     }
     for (const { code } of reports.slice(from.reports, before.reports))
       this.reports.set(code, (this.reports.get(code) ?? 0) + 1);

@@ -25,8 +25,7 @@ for (const count of [0, 2]) {
       ['reflector', ...shards, 'main'],
     );
     assert.ok(Object.isFrozen(stats) && stats.every((role) => Object.isFrozen(role)));
-    for (const { role, deltas, restarts } of stats)
-      assert.deepEqual([deltas > 0, restarts], [true, 0], role);
+    for (const { role, deltas, restarts } of stats) assert.deepEqual([deltas > 0, restarts], [true, 0], role);
     // Figures of shards need no wait: a record is counted before its result is visible.
     const [read, merged] = [stats[0]?.deltas ?? 0, stats.at(-1)?.deltas ?? 0];
     assert.ok(read >= merged);

@@ -176,9 +176,7 @@ export class FakeShards {
     const sequence = this.nextSequence();
     if (kind === DeltaKind.ReplaceBegin) this.numbering.begin();
     const record = { sequence, informer, kind, epoch, resourceVersion };
-    return this.producers.map((producer) => [
-      () => writeControl(producer, RECORD_TYPE_CONTROL_DONE, record),
-    ]);
+    return this.producers.map((producer) => [() => writeControl(producer, RECORD_TYPE_CONTROL_DONE, record)]);
   }
 
   /** Writes records and makes them visible at once. */
