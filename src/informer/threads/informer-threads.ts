@@ -51,7 +51,6 @@ export class InformerThreads {
   readonly storeMemory: StoreMemory;
   readonly #memory: PipelineMemory;
   readonly #merger: SequenceMerger;
-  readonly #backlogs: BacklogBudget;
   readonly #loop: MainLoop;
   readonly #bellWatch: BellWatch | undefined;
   readonly #words: PipelineWords;
@@ -110,12 +109,8 @@ export class InformerThreads {
       clock: this.#clock,
       broken: (error) => this.#failed(brokenError(error)),
     });
-    this.#backlogs = new BacklogBudget({
-      clock: this.#clock,
-      limits: this.options,
-      requestRun: this.#loop.wake,
-    });
-    this.drain = new Drain(this.#merger, parts.clock ?? realClock, drainBudgetMs, this.#backlogs);
+    const backlogs = new BacklogBudget(this.options.backlogBytesMax);
+    this.drain = new Drain(this.#merger, parts.clock ?? realClock, drainBudgetMs, backlogs);
   }
 
   /** @internal Aborted with a KubeloomError when the threads are closed: handlers receive no further notification. */
@@ -173,12 +168,10 @@ export class InformerThreads {
     const attachment = this.#attachments.get(informer);
     if (!attachment) return;
     if (!this.#failure) {
-      const unwaive = this.#backlogs.waive();
       await new Promise<void>((resolve) => {
         attachment.detached = resolve;
         this.#running?.backend.toReflector({ type: 'stop', informer });
       });
-      unwaive();
     }
     attachment.feed?.close();
     this.#merger.detach(informer);
@@ -253,7 +246,6 @@ export class InformerThreads {
       backend,
       supervisor: running.supervisor,
       merger: this.#merger,
-      backlogs: this.#backlogs,
       decodedCache: this.storeMemory.decodedCache,
       unmerged: () => this.unmerged,
       lostWakeups: () => this.#bellWatch?.lostWakeups ?? 0,

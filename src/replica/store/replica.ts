@@ -171,6 +171,17 @@ export class Replica {
     if (ordinal !== NO_ORDINAL && this.#shadow) this.#delete(this.#shadow, ordinal);
   }
 
+  /** Returns the ordinals of objects in the cache that the open relist neither contains nor deletes. */
+  unlisted(): readonly number[] {
+    const { live } = this;
+    const shadow = this.#shadow;
+    if (!shadow || shadow.difference.oldCount + shadow.deleted.size === live.size) return [];
+    return [...live.ordinals()].filter(
+      (ordinal) =>
+        shadow.state.rowAt(ordinal) === NO_ROW && !shadow.deleted.has(this.table.keyOf(live.rowAt(ordinal))),
+    );
+  }
+
   control(kind: DeltaKind, epoch: number, resourceVersion: string): void {
     switch (kind) {
       case DeltaKind.ReplaceBegin:
@@ -267,6 +278,7 @@ export class Replica {
     this.#deletions.set(key, version);
     const row = this.#live.rowAt(ordinal);
     if (ordinal !== NO_ORDINAL) this.#live.remove(ordinal);
+    else this.table.setFlag(last, EntryFlag.NeverCached);
     // Handlers are also called for the deletion of an object that was never seen, as in client-go.
     this.#listener.changed(last, NO_ROW);
     if (ordinal !== NO_ORDINAL) this.table.dropReference(row);

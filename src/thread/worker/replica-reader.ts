@@ -79,6 +79,10 @@ export class ReplicaReader {
         replica.control(DeltaKind.ReplaceBegin, ++this.#epoch, '');
         break;
       case RowKind.ListEnd:
+        for (const ordinal of replica.unlisted()) {
+          replica.swept(SOURCE, ordinal);
+          this.#missingIds.push(ordinal);
+        }
         replica.control(DeltaKind.ReplaceEnd, this.#epoch, String(record.version));
         this.#freeMissing();
         break;
