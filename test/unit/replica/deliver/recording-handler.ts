@@ -1,6 +1,6 @@
 /** Handlers and listeners for tests, which record calls in order as short lines of text. */
 import { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
-import type { BacklogPressure } from '../../../../src/replica/deliver/backlog-step.ts';
+import type { BacklogPressure } from '../../../../src/replica/deliver/backlog-budget.ts';
 import { SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
 import type { ListenerOptions } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { ResourceEventHandler } from '../../../../src/replica/deliver/handler.ts';
