@@ -102,7 +102,6 @@ function threadsAndQueue(second: number): Values {
     kubeloom_paused_seconds_total: [
       [{ threads: 'threads', cause: 'log' }, 0.4 * second],
       [{ threads: 'threads', cause: 'ring' }, 0],
-      [{ threads: 'threads', cause: 'backlog' }, 0],
     ],
   };
 }
