@@ -33,7 +33,6 @@ import type { HandlerHealth } from './health.ts';
 import { nameForHandler } from './handler-adaptors.ts';
 import type { InformerActivity } from './informer-activity.ts';
 import type { ErrorReporter } from './error-reporter.ts';
-import type { BacklogPressure } from '../replica/deliver/backlog-budget.ts';
 
 /** Options of a handler. */
 export interface HandlerOptions {
@@ -275,8 +274,8 @@ export class Handlers {
         this.#threads?.drain.resume(listener);
         this.#threads?.requestRun();
       },
-      onPressure: (pressure) => {
-        const error = pressureError(name, pressure, listener.backlog);
+      onPressure: (bytes, backlogBytesMax) => {
+        const error = coalescedError(name, bytes, backlogBytesMax, listener.backlog);
         reports.report(error, 'handler');
         activity.backlog(name, error.code, listener.backlog);
       },
@@ -358,9 +357,10 @@ class Registration implements HandlerRegistration {
   }
 }
 
-function pressureError(
+function coalescedError(
   name: string,
-  { bytes, backlogBytesMax }: BacklogPressure,
+  bytes: number,
+  backlogBytesMax: number,
   { notifications, ageMs }: HandlerBacklog,
 ): KubeloomError {
   return new KubeloomError(

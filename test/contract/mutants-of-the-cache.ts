@@ -106,7 +106,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       'for (const listener of this.#listeners) { listener.push(oldRow, newRow, merging); if (!listener.isReady) break; }',
     ],
     C35: ['return this.#listeners.delete(listener);', 'this.#listeners.clear(); return true;'],
-    C8: ["remove(failure) {\n        this.#state = 'removed';", "remove(failure) { this.#state = 'leaving';"],
+    C8: ["remove() {\n        this.#state = 'removed';", "remove() { this.#state = 'leaving';"],
     C38: [
       "listener.pushCursor(new SnapshotCursor(replica, 'join'), true);",
       "for (const one of this.#listeners) one.pushCursor(new SnapshotCursor(replica, 'join'), true);",

@@ -12,8 +12,7 @@ export const CASES_OF_MACHINES: readonly RealCase[] = [
     id: '67b',
     place: 'process',
     what: 'a heap of 160 MiB and the budget of a group of 256 MiB: 100,000 objects, written as fast as possible, and a handler that never returns',
-    expected:
-      'its notifications are coalesced, with a code; the process runs on and is correct',
+    expected: 'its notifications are coalesced, with a code; the process runs on and is correct',
     objects: 100_000,
     hasBodies: false,
     server: { isolation: 'process' },
@@ -31,7 +30,8 @@ async function littleMemory(scene: Scene): Promise<string> {
   await using program = await InformerProcess.start(scene.server, options, 160);
   scene.own.push('small process');
   let state = await program.state();
-  const isCoalesced = async (): Promise<boolean> => (state = await program.state()).errors.includes(COALESCED);
+  const isCoalesced = async (): Promise<boolean> =>
+    (state = await program.state()).errors.includes(COALESCED);
   await scene.until(isCoalesced, `${COALESCED} is reported`);
   assert.ok(state.backlogBytesMax <= 64 * MIB, `${state.backlogBytesMax} bytes of backlog are allowed`);
   scene.stopLoad();

@@ -102,7 +102,8 @@ async function blockedThread(scene: Scene): Promise<string> {
   // The ring has room for some 13,000 changes.
   scene.flood();
   scene.own.push('a thread blocks');
-  const isItsOwn = (): boolean => scene.errors.some(({ message }) => /handler a thread's cache/.test(message));
+  const isItsOwn = (): boolean =>
+    scene.errors.some(({ message }) => /handler a thread's cache/.test(message));
   await scene.until(isItsOwn, 'its backlog is coalesced');
   const { exportedStates } = shared;
   assert.ok(exportedStates > scene.cached, `${exportedStates} states are held for it`);

@@ -180,7 +180,14 @@ export class CoalescedQueue {
     const key = this.#table.keyOf(isDeletion ? first : second);
     const node = this.#latest.get(key);
     if (!node || node.second === NO_ROW) {
-      const added: Node<number> = { first, second, isFinalStateUnknown, position, previous: undefined, next: undefined };
+      const added: Node<number> = {
+        first,
+        second,
+        isFinalStateUnknown,
+        position,
+        previous: undefined,
+        next: undefined,
+      };
       this.#latest.set(key, added);
       this.#append(added);
       return;

@@ -8,7 +8,6 @@ import { SnapshotCursor, emptyDelivery } from '../store/deliveries.ts';
 import type { Delivery, DeliveryCursor, Difference } from '../store/deliveries.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import type { Replica, ReplicaListener } from '../store/replica.ts';
-import type { BacklogPressure } from './backlog-budget.ts';
 import { EventLatency } from './event-latency.ts';
 import type { SampledEvent } from './event-latency.ts';
 import { HandlerCalls } from './handler-calls.ts';
@@ -93,8 +92,8 @@ export interface ListenerOptions extends HandlerCallsOptions {
   readonly onSynced: () => void;
   /** Present if the handler is a cache writer. */
   readonly writer?: CacheWriter | undefined;
-  /** Called when the backlogs exceed the budget and this handler holds much of them. */
-  readonly onPressure: (pressure: BacklogPressure) => void;
+  /** Called when this handler's notifications are merged, because all handlers hold `bytes` of `backlogBytesMax`. */
+  readonly onPressure: (bytes: number, backlogBytesMax: number) => void;
 }
 
 export class ProcessorListener {
@@ -243,7 +242,7 @@ export class ProcessorListener {
     return this.#coalesced.coalesced + this.#replacedCount;
   }
 
-  get onPressure(): (pressure: BacklogPressure) => void {
+  get onPressure(): ListenerOptions['onPressure'] {
     return this.#options.onPressure;
   }
 

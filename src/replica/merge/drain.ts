@@ -95,7 +95,8 @@ export class Drain {
         hasMaintenance = listener.release() || hasMaintenance;
         heldBytes += listener.heldBytes;
       }
-      const hasPending = this.#backlogs.runOnce(this.#listeners, heldBytes);
+      const hasPending =
+        heldBytes > this.#backlogs.idleBytes && this.#backlogs.runOnce(this.#listeners, heldBytes);
       didWork = merged > 0 || delivered || hasPending;
     } while (didWork && this.#clock.now() < deadline);
     return didWork || hasMaintenance;

@@ -283,7 +283,7 @@ export class Difference {
   }
 }
 
-/** Memory of a place, for an unchanged object too. */
+/** Memory of a place, which unchanged objects also have. */
 const PLACE_BYTES = 8;
 /** Places without a notification for a reader that a call may skip. */
 const SKIP_MAX = 256;
