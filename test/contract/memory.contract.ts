@@ -10,19 +10,24 @@ import type { Call, Scene } from './scene.ts';
 const BLOCK_BYTES = 4 * 2 ** 20;
 const PADDING: string = 'x'.repeat(2000);
 
-/** Writes a number of pods several times, each with a padding; resolves with their versions. */
-async function written(scene: Scene, rounds: number, count: number): Promise<string[]> {
+/** Writes a number of pods several times, each with a padding, while `prompt` keeps up; resolves with their versions. */
+async function written(
+  scene: Scene,
+  prompt: RecordingHandler,
+  rounds: number,
+  count: number,
+): Promise<string[]> {
   const versions: string[] = [];
   for (let round = 0; round < rounds; round++) {
     versions.push(...(await scene.put(...pods(count, { round: `${round}` }, { padding: PADDING }))));
+    await prompt.count(versions.length);
   }
   return versions;
 }
 
 test('C21 only the handler that is behind has a backlog, in notifications and bytes', async (scene) => {
   const { gate, held, registration, prompt, promptRegistration } = await scene.heldUp();
-  await written(scene, 10, 10);
-  await prompt.count(100);
+  await written(scene, prompt, 10, 10);
   const { notifications, bytes } = registration.backlog;
   assert.equal(notifications, 99);
   assert.ok(bytes > 90 * 1500 && bytes < 100 * 4000, `${bytes} bytes`);
@@ -62,8 +67,7 @@ test('C68 full rings and a full log neither drop nor coalesce changes', async ()
 test('C179 a handler that is far behind receives coalesced changes and the same final state, and the others receive all', async () => {
   await using scene = await start({ threads: { backlogBytesMax: 2 ** 17 } });
   const { informer, gate, held: slow, prompt } = await scene.heldUp(undefined, { name: 'slow' });
-  const versions = await written(scene, 40, 10);
-  await prompt.count(400);
+  const versions = await written(scene, prompt, 40, 10);
   assert.deepEqual(prompt.versions, versions);
   await scene.untilReported(() => scene.errors.length > 0);
   assert.deepEqual(scene.codes(), ['ERR_KUBELOOM_BACKLOG_COALESCED']);
@@ -87,8 +91,7 @@ test('C179 a handler that never returns has one pending change of each object, a
   await using scene = await start({ threads: { backlogBytesMax: 2 ** 16 } });
   const isUpdate = ({ type }: Call): boolean => type === 'update';
   const { informer, gate, held, registration, prompt } = await scene.heldUp(isUpdate, { name: 'stuck' });
-  const versions = await written(scene, 20, 60);
-  await prompt.count(1200);
+  const versions = await written(scene, prompt, 20, 60);
   assert.deepEqual(prompt.versions, versions);
   await scene.until(() => registration.backlog.notifications <= 60);
   assert.deepEqual(scene.codes(), ['ERR_KUBELOOM_BACKLOG_COALESCED']);

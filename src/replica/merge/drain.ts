@@ -96,7 +96,7 @@ export class Drain {
         heldBytes += listener.heldBytes;
       }
       const hasPending =
-        heldBytes > this.#backlogs.idleBytes && this.#backlogs.runOnce(this.#listeners, heldBytes);
+        heldBytes > this.#backlogs.backlogBytesMax && this.#backlogs.runOnce(this.#listeners, heldBytes);
       didWork = merged > 0 || delivered || hasPending;
     } while (didWork && this.#clock.now() < deadline);
     return didWork || hasMaintenance;
