@@ -1,8 +1,8 @@
 /**
  * An informer's cache for a reading thread, on the main thread: a handler whose calls write records. While the ring is
  * full, or the thread holds too many bytes of old states, the call is a pending promise. So a thread that does not read
- * is a slow handler, with the same consequences. This class queues no changes: besides the call in progress it holds
- * the marks of a list and a version to be written.
+ * is a slow handler, whose changes become a list when the backlogs exceed their budget. This class queues no changes:
+ * besides the call in progress it holds the marks of a list and a version to be written.
  */
 import { assert } from '../../base/errors.ts';
 import type { KubeloomError } from '../../base/errors.ts';
