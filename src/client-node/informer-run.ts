@@ -87,8 +87,6 @@ export class InformerRun<T> {
       return;
     }
     this.#announced = 'none';
-    // The informer removed the handler: a start by the callback creates another.
-    if (error.code === 'ERR_KUBELOOM_HANDLER_OVERFLOW') void this.stop();
     // Client-node also lists again after 410 without an error.
     if (error.code !== 'ERR_KUBELOOM_GONE') this.#parts.callbacks.error(error);
   }
@@ -174,7 +172,6 @@ function isAdvice(code: ErrorCode): boolean {
   switch (code) {
     case 'ERR_KUBELOOM_SLOW_HANDLER':
     case 'ERR_KUBELOOM_BACKLOG_COALESCED':
-    case 'ERR_KUBELOOM_BACKLOG_PAUSED':
       return true;
     default:
       return false;

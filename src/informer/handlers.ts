@@ -33,7 +33,6 @@ import type { HandlerHealth } from './health.ts';
 import { nameForHandler } from './handler-adaptors.ts';
 import type { InformerActivity } from './informer-activity.ts';
 import type { ErrorReporter } from './error-reporter.ts';
-import type { BacklogPressure } from '../replica/deliver/backlog-step.ts';
 
 /** Options of a handler. */
 export interface HandlerOptions {
@@ -84,7 +83,7 @@ export interface HandlersOptions {
   readonly syncName: string;
   /** Returns the labels of the informer in metrics; they are final when the informer runs. */
   readonly metricLabels: () => MetricLabels;
-  /** Called when a registration may be synced or failed. */
+  /** Called when a registration may be synced. */
   readonly onProgress: () => void;
 }
 
@@ -147,17 +146,13 @@ export class Handlers {
     const { replica, processor, syncName } = this.#options;
     const name = options.name ?? nameForHandler(handler);
     const checker = new SettableDoneChecker(`${syncName} + event handler ${name}`, () => {
-      if (!listener.isOpen) return registration.failure?.message ?? 'the handler was removed';
+      if (!listener.isOpen) return 'the handler was removed';
       if (!replica.hasSynced) return 'the informer has not synced';
       return `${registration.backlog.notifications} notifications are pending`;
     });
     const label = this.#uniqueName(name);
     const durations = options.measureDuration ? this.#newDurations(label) : undefined;
-    const listener = this.#newListener({ handler, writer, durations }, name, checker, (failure) => {
-      registration.failure = failure;
-      checker.fail(failure);
-      this.#end(listener, false, failure);
-    });
+    const listener = this.#newListener({ handler, writer, durations }, name, checker);
     const registration = new Registration({ name, label, durations }, checker, listener);
     this.#listeners.set(registration, listener);
     void listener.ended.then(() => {
@@ -260,7 +255,6 @@ export class Handlers {
     given: Pick<ListenerOptions, 'handler' | 'writer' | 'durations'>,
     name: string,
     checker: SettableDoneChecker,
-    giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
     const { resolved, clock, reports, activity, onProgress } = this.#options;
     const isStrict = resolved.retainChecks === 'strict';
@@ -280,14 +274,10 @@ export class Handlers {
         this.#threads?.drain.resume(listener);
         this.#threads?.requestRun();
       },
-      onPressure: (pressure) => {
-        const error = pressureError(name, pressure, listener.backlog);
+      onPressure: (bytes, backlogBytesMax) => {
+        const error = coalescedError(name, bytes, backlogBytesMax, listener.backlog);
         reports.report(error, 'handler');
         activity.backlog(name, error.code, listener.backlog);
-        if (pressure.kind === 'overflow') {
-          giveUp(error);
-          onProgress();
-        }
       },
       onSynced: () => {
         checker.finish();
@@ -297,8 +287,8 @@ export class Handlers {
     return listener;
   }
 
-  #end(listener: ProcessorListener, drain: boolean, failure?: KubeloomError): void {
-    this.#options.processor.remove(listener, drain, failure);
+  #end(listener: ProcessorListener, drain: boolean): void {
+    this.#options.processor.remove(listener, drain);
     this.#resync.remove(listener);
     this.#threads?.requestRun();
   }
@@ -339,7 +329,6 @@ class Registration implements HandlerRegistration {
   readonly #durations: Histogram | undefined;
   readonly hasSyncedChecker: SettableDoneChecker;
   readonly #listener: ProcessorListener;
-  failure: KubeloomError | undefined;
 
   constructor(
     { name, label, durations }: Pick<Registration, 'name' | 'label'> & { durations: Histogram | undefined },
@@ -368,32 +357,17 @@ class Registration implements HandlerRegistration {
   }
 }
 
-function pressureError(
+function coalescedError(
   name: string,
-  { kind, bytes, limits }: BacklogPressure,
+  bytes: number,
+  backlogBytesMax: number,
   { notifications, ageMs }: HandlerBacklog,
 ): KubeloomError {
-  const { backlogBytesMax, backlogTimeoutMs } = limits;
-  const handler =
-    `event handler ${name} is ${notifications} notifications behind, the oldest for ${Math.round(ageMs)} ms; ` +
-    `the backlogs of all handlers hold ${Math.round(bytes)} of ${backlogBytesMax} bytes (backlogBytesMax)`;
-  const advice = 'put keys into a work queue and process them outside the handler';
-  if (kind === 'coalescing') {
-    return new KubeloomError(
-      'ERR_KUBELOOM_BACKLOG_COALESCED',
-      `${handler}: until the backlog shrinks, several changes of an object are delivered as a single change; ${advice}`,
-    );
-  }
-  if (kind === 'paused') {
-    return new KubeloomError(
-      'ERR_KUBELOOM_BACKLOG_PAUSED',
-      `${handler}: reading from the server is paused, and the handler is removed unless the backlog shrinks ` +
-        `within ${backlogTimeoutMs} ms (backlogTimeoutMs); ${advice}`,
-    );
-  }
   return new KubeloomError(
-    'ERR_KUBELOOM_HANDLER_OVERFLOW',
-    `${handler}, for longer than ${backlogTimeoutMs} ms (backlogTimeoutMs): the handler was removed and receives ` +
-      `nothing more; ${advice}, or raise backlogBytesMax`,
+    'ERR_KUBELOOM_BACKLOG_COALESCED',
+    `event handler ${name} is ${notifications} notifications behind, the oldest for ${Math.round(ageMs)} ms; ` +
+      `the backlogs of all handlers hold ${Math.round(bytes)} of ${backlogBytesMax} bytes (backlogBytesMax): until they ` +
+      'shrink, several changes of an object are delivered as a single change; put keys into a work queue and process ' +
+      'them outside the handler',
   );
 }

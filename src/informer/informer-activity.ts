@@ -117,7 +117,7 @@ export class InformerActivity {
     publish('kubeloom:slow-handler', () => ({ ...this.labels, handler, code, callMs, ...backlog }));
   }
 
-  /** Publishes a step against the memory of a handler's backlog. @param code code of the step in errors */
+  /** Publishes that a handler's backlog is coalesced. @param code code of the error that reports it */
   backlog(handler: string, code: ErrorCode, backlog: HandlerBacklog): void {
     publish('kubeloom:backlog', () => ({ ...this.labels, handler, code, ...backlog }));
   }

@@ -111,21 +111,16 @@ export class InformerLifecycle {
     const { name, pipeline, changed } = this.#parts;
     const { replica } = pipeline;
     const isSynced = (): boolean => (registration ? registration.hasSynced() : replica.hasSynced);
-    const failure = (): KubeloomError | undefined => registration?.failure;
     if (!this.isStartedOrStopped) realTimers.setImmediate(() => this.reportNotStarted());
     try {
-      await changed.until(() => isSynced() || failure() !== undefined || this.isStopped, signal);
+      await changed.until(() => isSynced() || this.isStopped, signal);
     } catch (cause) {
       if (!this.isStartedOrStopped) throw this.notStarted('cannot sync', cause);
       const late = registration && replica.hasSynced ? registration.hasSyncedChecker : syncState();
       throw new NotSyncedError('', [late], cause);
     }
     if (isSynced()) return;
-    throw (
-      failure() ??
-      this.#failure ??
-      new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} stopped before it synced`)
-    );
+    throw this.#failure ?? new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} stopped before it synced`);
   }
 
   waitForVersion(resourceVersion: string, signal: AbortSignal | undefined): Promise<void> {

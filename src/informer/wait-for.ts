@@ -180,16 +180,14 @@ function itemsOf({ items, expectedItems }: DoneProgress): string {
   return expectedItems === undefined ? `${items} objects` : `${items} of ${expectedItems} objects`;
 }
 
-/** DoneChecker whose owner calls `finish` or `fail`. */
+/** DoneChecker whose owner calls `finish`. */
 export class SettableDoneChecker implements DoneChecker {
   readonly name: string;
   readonly done: Promise<void>;
-  readonly failed: Promise<Error>;
   isDone = false;
   readonly #reason: () => string;
   readonly #progress: () => DoneProgress | undefined;
   #resolve!: () => void;
-  #fail!: (failure: Error) => void;
 
   /**
    * @param reason text that says why the checker is not done yet
@@ -204,7 +202,6 @@ export class SettableDoneChecker implements DoneChecker {
     this.#reason = reason;
     this.#progress = progress;
     this.done = new Promise((resolve) => (this.#resolve = resolve));
-    this.failed = new Promise((resolve) => (this.#fail = resolve));
   }
 
   get reason(): string {
@@ -213,11 +210,6 @@ export class SettableDoneChecker implements DoneChecker {
 
   get progress(): DoneProgress | undefined {
     return this.#progress();
-  }
-
-  /** Resolves `failed`: the checker can never be done. */
-  fail(failure: Error): void {
-    if (!this.isDone) this.#fail(failure);
   }
 
   finish(): void {

@@ -71,7 +71,7 @@ export interface ThreadMessage {
   readonly code: ErrorCode;
 }
 
-/** Message of `kubeloom:backlog`: a step against the memory of a handler's backlog. */
+/** Message of `kubeloom:backlog`: changes of a handler's backlog are coalesced. */
 export interface BacklogMessage extends InformerLabels {
   /** Name of the handler. */
   readonly handler: string;
@@ -103,7 +103,7 @@ export interface ChannelMessages {
   readonly 'kubeloom:thread': ThreadMessage;
   /** ERR_KUBELOOM_SLOW_HANDLER was reported. */
   readonly 'kubeloom:slow-handler': SlowHandlerMessage;
-  /** Coalescing, a pause or the removal of a handler was reported. */
+  /** ERR_KUBELOOM_BACKLOG_COALESCED was reported. */
   readonly 'kubeloom:backlog': BacklogMessage;
 }
 /** Name of a diagnostics channel. */

@@ -105,7 +105,7 @@ export const METRICS = {
   kubeloom_paused_seconds_total: [
     'counter',
     'threads',
-    'Time without reading, because log or rings were full, or without merging, because of a backlog.',
+    'Time without reading, because log or rings were full.',
     'cause',
   ],
   kubeloom_decoded_cache_hits_total: [

@@ -46,7 +46,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       'if (ordinal !== NO_ORDINAL) this.#listener.changed(last, NO_ROW);',
     ],
     C17: ['this.#live.version = table.versionOf(row);', 'void 0;'],
-    C51: ['this.#changing.version = resourceVersion;', 'void 0;'],
+    C51: ['this.changing.version = resourceVersion;', 'void 0;'],
   },
   'src/reflector/watch-body.ts': {
     C3: ['this.#position.moveTo(bytes, resourceVersionStart, resourceVersionEnd);', 'void 0;'],
@@ -103,7 +103,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       'for (const listener of this.#listeners) { listener.push(oldRow, newRow, merging); if (!listener.isReady) break; }',
     ],
     C35: ['return this.#listeners.delete(listener);', 'this.#listeners.clear(); return true;'],
-    C8: ["remove(failure) {\n        this.#state = 'removed';", "remove(failure) { this.#state = 'leaving';"],
+    C8: ["remove() {\n        this.#state = 'removed';", "remove() { this.#state = 'leaving';"],
     C38: [
       "listener.pushCursor(new SnapshotCursor(replica, 'join'), true);",
       "for (const one of this.#listeners) one.pushCursor(new SnapshotCursor(replica, 'join'), true);",

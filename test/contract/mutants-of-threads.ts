@@ -22,7 +22,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C297: ['call?.written();', ''],
   },
   'src/thread/main/cache-export-step.ts': {
-    C218: ["return { kind: 'removed', failure: event.failure };", 'return state;'],
+    C218: ["return { kind: 'removed' };", 'return state;'],
   },
   'src/thread/worker/replica-reader.ts': {
     C205: ['(this.#freeIds.pop() ?? this.#idEnd++)', '0'],

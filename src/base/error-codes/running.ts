@@ -12,18 +12,8 @@ export const RUNNING_ERRORS = {
   ],
   ERR_KUBELOOM_BACKLOG_COALESCED: [
     ['onError'],
-    'Handlers hold much of `backlogBytesMax`: several changes of one object are delivered as one.',
+    'The backlogs of all handlers exceed `backlogBytesMax`: the handler receives several changes of one object as one.',
     'Put keys into a work queue, and process them outside the handler.',
-  ],
-  ERR_KUBELOOM_BACKLOG_PAUSED: [
-    ['onError'],
-    'Handlers hold all of `backlogBytesMax`: reading from the server is paused.',
-    'Make the named handler faster before `backlogTimeoutMs` has passed.',
-  ],
-  ERR_KUBELOOM_HANDLER_OVERFLOW: [
-    ['onError'],
-    'A handler was removed, because it held the backlog for longer than `backlogTimeoutMs`.',
-    'Make the handler faster, or raise `backlogBytesMax`; then add it again.',
   ],
   ERR_KUBELOOM_RESYNC_PERIOD: [
     ['onError'],

@@ -105,10 +105,6 @@ export class ViewRegistration implements HandlerRegistration {
     };
   }
 
-  get failure(): KubeloomError | undefined {
-    return this.#registrations.find(({ failure }) => failure)?.failure;
-  }
-
   get #registrations(): readonly HandlerRegistration[] {
     return [...this.#joined.values(), ...this.#leaving];
   }

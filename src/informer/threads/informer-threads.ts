@@ -57,7 +57,6 @@ export class InformerThreads {
   readonly storeMemory: StoreMemory;
   readonly #memory: PipelineMemory;
   readonly #merger: SequenceMerger;
-  readonly #backlogs: BacklogBudget;
   readonly #loop: MainLoop;
   readonly #bellWatch: BellWatch | undefined;
   readonly #words: PipelineWords;
@@ -116,12 +115,8 @@ export class InformerThreads {
       clock: this.#clock,
       broken: (cause, shard) => this.#died(shard, cause),
     });
-    this.#backlogs = new BacklogBudget({
-      clock: this.#clock,
-      limits: this.options,
-      requestRun: this.#loop.wake,
-    });
-    this.drain = new Drain(this.#merger, parts.clock ?? realClock, drainBudgetMs, this.#backlogs);
+    const backlogs = new BacklogBudget(this.options.backlogBytesMax);
+    this.drain = new Drain(this.#merger, parts.clock ?? realClock, drainBudgetMs, backlogs);
   }
 
   /** @internal Aborted with a KubeloomError when the threads are closed: handlers receive no further notification. */
@@ -177,12 +172,10 @@ export class InformerThreads {
     const attachment = this.#attachments.get(informer);
     if (!attachment) return;
     if (!this.#failure && attachment.phase === 'started') {
-      const unwaive = this.#backlogs.waive();
       await new Promise<void>((resolve) => {
         attachment.detached = resolve;
         this.#running?.backend.toReflector({ type: 'stop', informer });
       });
-      unwaive();
     }
     this.#forget(informer, attachment);
   }
@@ -250,7 +243,6 @@ export class InformerThreads {
       publishUsage: () => this.#running?.backend.publishUsage(),
       supervisor,
       merger: this.#merger,
-      backlogs: this.#backlogs,
       decodedCache: this.storeMemory.decodedCache,
       received: () => this.#merger.records + this.unmerged + this.#dropped,
       lostWakeups: () => this.#bellWatch?.lostWakeups ?? 0,

@@ -3,7 +3,6 @@
  */
 import type { AddSample, MetricSource } from '../../metrics/collect.ts';
 import { threadCpuMs } from '../../base/thread-cpu.ts';
-import type { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import type { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
 import type { DecodedCache } from '../../replica/store/decoded-cache.ts';
 import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
@@ -45,7 +44,6 @@ export interface MeasuredThreads {
   readonly publishUsage: () => void;
   readonly supervisor: Pick<Supervisor, 'restartsOf'>;
   readonly merger: Pick<SequenceMerger, 'records'>;
-  readonly backlogs: Pick<BacklogBudget, 'pausedMs'>;
   readonly decodedCache: Pick<DecodedCache, 'hits' | 'misses' | 'costBytes'>;
   /** Returns the number of records that the reflector published. */
   readonly received: () => number;
@@ -86,7 +84,7 @@ export class ThreadsMetrics implements MetricSource {
   }
 
   addMetrics(add: AddSample, name: string): void {
-    const { memory, isThreaded, publishUsage, backlogs, decodedCache } = this.#threads;
+    const { memory, isThreaded, publishUsage, decodedCache } = this.#threads;
     const threads = { threads: name };
     for (const { role, deltas, cpuMs, lostWakeups, restarts } of this.stats()) {
       if (role !== 'main' && !isThreaded) continue;
@@ -103,7 +101,7 @@ export class ThreadsMetrics implements MetricSource {
     const { logUsedBytes, logPausedMs, ringPausedMs } = this.#usageOf('reflector');
     add('kubeloom_log_used_bytes', threads, logUsedBytes);
     add('kubeloom_log_capacity_bytes', threads, memory.log.byteLength);
-    const pausedMs = { log: logPausedMs, ring: ringPausedMs, backlog: backlogs.pausedMs };
+    const pausedMs = { log: logPausedMs, ring: ringPausedMs };
     for (const [cause, causeMs] of Object.entries(pausedMs))
       add('kubeloom_paused_seconds_total', { ...threads, cause }, causeMs / 1000);
     add('kubeloom_decoded_cache_hits_total', threads, decodedCache.hits);

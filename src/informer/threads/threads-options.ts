@@ -72,17 +72,12 @@ export interface ThreadsOptions {
   /** Period in which `restartsMax` counts. Default 60 s. */
   readonly restartWindowMs?: number;
   /**
-   * Bytes of superseded objects that pending notifications may retain, of all informers of these threads. Above half of
-   * the limit, handlers that are behind receive several changes of an object as a single change. At the limit, the
-   * reflector stops reading from the server (docs/bounds.md). At least 64 KiB. Default: a quarter of the smallest of
-   * the machine's memory, the limit of the process's control group, and the limit of V8's heap.
+   * Bytes of superseded objects that pending notifications of all informers of these threads may retain before the
+   * handlers that retain most receive several changes of an object as one (docs/bounds.md). At least 64 KiB. Default: a
+   * quarter of the smallest of the machine's memory, the limit of the process's control group, and the limit of V8's
+   * heap.
    */
   readonly backlogBytesMax?: number;
-  /**
-   * Time at `backlogBytesMax` after which the handler that retains most is removed with ERR_KUBELOOM_HANDLER_OVERFLOW.
-   * Default 60 s.
-   */
-  readonly backlogTimeoutMs?: number;
 }
 
 export type ResolvedThreadsOptions = Required<Omit<ThreadsOptions, 'indexerThreads'>> & {
@@ -128,7 +123,6 @@ const CHECKS: OptionChecks<ThreadsOptions> = {
   restartsMax: integer(0, 1000),
   restartWindowMs: number(1),
   backlogBytesMax: integer(2 ** 16),
-  backlogTimeoutMs: number(1, TIMER_MS_MAX),
 };
 
 /** @throws ERR_KUBELOOM_OPTION */
@@ -151,7 +145,6 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
     restartsMax: options.restartsMax ?? 10,
     restartWindowMs: options.restartWindowMs ?? 60_000,
     backlogBytesMax: options.backlogBytesMax ?? defaultBacklogBytesMax(),
-    backlogTimeoutMs: options.backlogTimeoutMs ?? 60_000,
   };
   if (logBytes % BLOCK_BYTES !== 0) invalidOption('logBytes', logBytes, `a multiple of ${BLOCK_BYTES}`);
   if (!Number.isInteger(Math.log2(resolved.ringBytes)))

@@ -3,7 +3,6 @@
  * notification at a time; the next call waits for the promise of the previous call.
  */
 import type { DoneChecker } from '../../base/done-checker.ts';
-import type { KubeloomError } from '../../base/errors.ts';
 import type { DeletedFinalStateUnknown } from '../store/deleted-final-state-unknown.ts';
 import type { Borrowed } from '../store/cached-object.ts';
 
@@ -30,11 +29,6 @@ export interface HandlerRegistration {
   readonly hasSyncedChecker: DoneChecker;
   /** Backlog at the moment of the read. */
   readonly backlog: HandlerBacklog;
-  /**
-   * The reason why the handler was removed without a request: ERR_KUBELOOM_HANDLER_OVERFLOW means that the handler was
-   * so far behind that the process would have run out of memory.
-   */
-  readonly failure: KubeloomError | undefined;
 }
 
 /** Notifications that a handler has not received yet. */

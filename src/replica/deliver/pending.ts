@@ -4,6 +4,7 @@
  */
 import { NO_ROW } from '../store/columns.ts';
 import type { DeliveryCursor } from '../store/deliveries.ts';
+import { EntryFlag } from '../store/entry.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import { SplitMap } from './split-map.ts';
 
@@ -110,9 +111,10 @@ export class ChunkedQueue<First, Second> {
   }
 }
 
-interface Node {
-  first: Pending;
+interface Node<First extends Pending = Pending> {
+  first: First;
   second: number;
+  isFinalStateUnknown: boolean;
   /** Position of the node's newest notification, counted over all notifications ever pushed. */
   position: number;
   previous: Node | undefined;
@@ -120,22 +122,20 @@ interface Node {
 }
 
 /**
- * The queue of a handler that is far behind while the backlog budget is short: at most three notifications for an
- * object, however often it changes.
+ * The queue of a handler that is far behind while the backlog budget is exceeded: one pending change for an object,
+ * however often it changes.
  *
- * Each notification still begins at the state where the previous notification for the object ended. An update is merged
- * into a pending add or update of the same object and takes the place of the newer notification, so versions never go
- * back. An add and the deletion of the same object cancel each other. An update before a deletion stays, so the handler
- * receives the last state. Notifications before and after a cursor are not merged, because a cursor delivers states
- * itself.
+ * A change is merged into the pending change of the same object and takes the place of the newer one, so versions never
+ * go back. An update begins at the state where the previous notification for the object ended. The deletion of a pending
+ * addition leaves no change. A deletion and a new object under its name stay two changes.
  */
 export class CoalescedQueue {
   readonly #table: EntryTable;
   readonly #bytes: PendingBytes;
   #head: Node | undefined;
   #tail: Node | undefined;
-  /** The newest node of each object since the last cursor. */
-  readonly #latest: SplitMap<Node> = new SplitMap();
+  /** The newest change of each object. */
+  readonly #latest: SplitMap<Node<number>> = new SplitMap();
   length = 0;
   /** Number of notifications, ever, that were merged into others. */
   coalesced = 0;
@@ -154,28 +154,61 @@ export class CoalescedQueue {
     return this.#head?.second;
   }
 
+  get isFinalStateUnknown(): boolean {
+    return this.#head?.isFinalStateUnknown === true;
+  }
+
   /** Position of the oldest notification; undefined when the queue is empty. */
   get position(): number | undefined {
     return this.#head?.position;
   }
 
   /** Appends a notification newer than all others. The queue takes over the references. */
-  push(first: Pending, second: number, position: number): void {
+  push(first: Pending, second: number, position: number, isFinalStateUnknown: boolean = false): void {
     if (isCursor(first)) {
-      this.#latest.clear();
-      this.#append({ first, second, position, previous: undefined, next: undefined });
+      this.#append({ first, second, isFinalStateUnknown, position, previous: undefined, next: undefined });
       return;
     }
-    const key = this.#keyOf(first, second);
-    const before = this.#latest.get(key);
-    const isContinued = before !== undefined && before.second !== NO_ROW;
-    if (isContinued && second !== NO_ROW) this.#mergeUpdate(before, first, second, position);
-    else if (isContinued && before.first === NO_ROW) this.#mergeDeletion(before, first, key);
-    else {
-      const node: Node = { first, second, position, previous: undefined, next: undefined };
-      this.#latest.set(key, node);
-      this.#append(node);
+    const isDeletion = second === NO_ROW;
+    // The handler never received the object, which was never in the cache: such deletions would have no bound.
+    if (first === second || (isDeletion && this.#table.hasFlag(first, EntryFlag.NeverCached))) {
+      this.#count(first, second, -1);
+      this.#drop(first, second);
+      this.coalesced++;
+      return;
     }
+    const key = this.#table.keyOf(isDeletion ? first : second);
+    const node = this.#latest.get(key);
+    if (!node || node.second === NO_ROW) {
+      const added: Node<number> = {
+        first,
+        second,
+        isFinalStateUnknown,
+        position,
+        previous: undefined,
+        next: undefined,
+      };
+      this.#latest.set(key, added);
+      this.#append(added);
+      return;
+    }
+    this.#unlink(node);
+    this.#count(node.first, node.second, -1);
+    this.#count(first, second, -1);
+    if (isDeletion && node.first === NO_ROW) {
+      this.#drop(first, node.second);
+      this.#latest.delete(key);
+      this.coalesced += 2;
+      return;
+    }
+    this.#drop(isDeletion ? node.first : first, node.second);
+    if (isDeletion) node.first = first;
+    node.second = second;
+    node.isFinalStateUnknown = isFinalStateUnknown;
+    node.position = position;
+    this.#count(node.first, second, 1);
+    this.#append(node);
+    this.coalesced++;
   }
 
   /** Removes the oldest notification. The caller read it before, and takes over the references. */
@@ -183,40 +216,22 @@ export class CoalescedQueue {
     const head = this.#head;
     if (!head) return;
     this.#unlink(head);
-    if (isCursor(head.first)) return;
-    const key = this.#keyOf(head.first, head.second);
+    const { first, second } = head;
+    if (isCursor(first)) return;
+    const key = this.#table.keyOf(second === NO_ROW ? first : second);
     if (this.#latest.get(key) === head) this.#latest.delete(key);
   }
 
-  /** `before` ends at the state `first`; after the merge it ends at `second`. */
-  #mergeUpdate(before: Node, first: number, second: number, position: number): void {
-    this.#unlink(before);
-    this.#bytes.count(this.#lengthOf(first), this.#lengthOf(before.second), -1);
-    this.#table.dropReference(before.second);
-    if (first !== NO_ROW) this.#table.dropReference(first);
-    before.second = second;
-    before.position = position;
-    this.#append(before);
-    this.coalesced++;
-  }
-
-  /** `before` is an add whose object was deleted. */
-  #mergeDeletion(before: Node, deleted: number, key: string): void {
-    this.#unlink(before);
-    this.#bytes.count(undefined, this.#lengthOf(before.second), -1);
-    this.#bytes.count(this.#lengthOf(deleted), undefined, -1);
-    this.#latest.delete(key);
-    this.#table.dropReference(before.second);
-    this.#table.dropReference(deleted);
-    this.coalesced += 2;
+  #count(first: number, second: number, sign: 1 | -1): void {
+    this.#bytes.count(this.#lengthOf(first), this.#lengthOf(second), sign);
   }
 
   #lengthOf(row: number): number | undefined {
     return row === NO_ROW ? undefined : this.#table.lengthOf(row);
   }
 
-  #keyOf(first: number, second: number): string {
-    return this.#table.keyOf(second === NO_ROW ? first : second);
+  #drop(...rows: readonly number[]): void {
+    for (const row of rows) if (row !== NO_ROW) this.#table.dropReference(row);
   }
 
   #append(node: Node): void {

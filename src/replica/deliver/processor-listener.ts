@@ -3,13 +3,11 @@
  * `ProcessorListener` is a handler with the pending notifications. A slow handler delays only itself. Pending entries
  * keep their bytes, which are counted; all handlers together share a budget (backlog-budget.ts).
  */
-import type { KubeloomError } from '../../base/errors.ts';
 import { NO_ROW } from '../store/columns.ts';
 import { SnapshotCursor, emptyDelivery } from '../store/deliveries.ts';
 import type { Delivery, DeliveryCursor, Difference } from '../store/deliveries.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import type { Replica, ReplicaListener } from '../store/replica.ts';
-import type { BacklogPressure } from './backlog-step.ts';
 import { EventLatency } from './event-latency.ts';
 import type { SampledEvent } from './event-latency.ts';
 import { HandlerCalls } from './handler-calls.ts';
@@ -28,14 +26,10 @@ export class SharedProcessor implements ReplicaListener {
     if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica, 'join'), true);
   }
 
-  /**
-   * Drops pending notifications, or delivers them with `drain`. Returns false for an unknown listener.
-   *
-   * @param failure the reason, unless the user removed the listener
-   */
-  remove(listener: ProcessorListener, drain: boolean = false, failure?: KubeloomError): boolean {
+  /** Drops pending notifications, or delivers them with `drain`. Returns false for an unknown listener. */
+  remove(listener: ProcessorListener, drain: boolean = false): boolean {
     if (drain) listener.leave();
-    else listener.remove(failure);
+    else listener.remove();
     return this.#listeners.delete(listener);
   }
 
@@ -81,8 +75,10 @@ export interface CacheWriter {
   listEnds(version: number | string): void;
   /** Called when the handler receives the pending notifications, and no later change. */
   leaves(): void;
+  /** Returns the content of the cache as a list, which takes the place of the pending notifications. */
+  list(): DeliveryCursor;
   /** Called when the handler receives no more notifications; a call in progress ends. */
-  ended(failure: KubeloomError | undefined): void;
+  ended(): void;
   /** Bytes of old states that only the other thread needs. */
   readonly heldBytes: number;
 }
@@ -96,16 +92,19 @@ export interface ListenerOptions extends HandlerCallsOptions {
   readonly onSynced: () => void;
   /** Present if the handler is a cache writer. */
   readonly writer?: CacheWriter | undefined;
-  /** Called when the backlog budget is short and this handler holds much of the backlog. */
-  readonly onPressure: (pressure: BacklogPressure) => void;
+  /** Called when this handler's notifications are merged, because all handlers hold `bytes` of `backlogBytesMax`. */
+  readonly onPressure: (bytes: number, backlogBytesMax: number) => void;
 }
 
 export class ProcessorListener {
   readonly #options: ListenerOptions;
   readonly #calls: HandlerCalls;
-  readonly #queue: ChunkedQueue<Pending, number> = new ChunkedQueue();
+  #queue: ChunkedQueue<Pending, number> = new ChunkedQueue();
   readonly #bytes: PendingBytes = new PendingBytes();
-  /** Notifications older than the queue, moved here when the backlog budget is short. */
+  /** Notifications that a list replaced, to be released step by step. */
+  #replaced: ChunkedQueue<Pending, number> = new ChunkedQueue();
+  #replacedCount = 0;
+  /** Notifications older than the queue, moved here when the backlogs exceed the budget. */
   readonly #coalesced: CoalescedQueue;
   readonly #age: BacklogAge = new BacklogAge();
   /** Sampled events of pending notifications, by position. */
@@ -209,7 +208,7 @@ export class ProcessorListener {
 
   /** True while there are pending entries, including entries that a removed listener must still release. */
   get #isHolding(): boolean {
-    return this.#queue.length + this.#coalesced.length > 0;
+    return this.#queue.length + this.#coalesced.length + this.#replaced.length > 0;
   }
 
   get backlog(): HandlerBacklog {
@@ -239,24 +238,87 @@ export class ProcessorListener {
     return this.#calls.errors;
   }
 
-  get coalesced(): number {
-    return this.#coalesced.coalesced;
+  /** Whether merged notifications are pending. */
+  get isCoalescing(): boolean {
+    return this.#coalesced.length > 0;
   }
 
-  get onPressure(): (pressure: BacklogPressure) => void {
+  get coalesced(): number {
+    return this.#coalesced.coalesced + this.#replacedCount;
+  }
+
+  get onPressure(): ListenerOptions['onPressure'] {
     return this.#options.onPressure;
   }
 
-  /** Moves up to `count` notifications from the queue to the coalesced queue; true when there are more. */
+  /**
+   * Moves up to `count` notifications, also those of relists and resyncs, from the queue to the coalesced queue; true
+   * when there are more. An initial list stays whole. A writer's notifications become a list.
+   */
   coalesce(count: number): boolean {
+    const { writer } = this.#options;
+    if (writer) return this.#becomeList(writer);
     const queue = this.#queue;
     for (let moved = 0; moved < count && queue.length > 0; moved++) {
       const { first = NO_ROW, second = NO_ROW } = queue;
       const position = this.#pushed - queue.length;
+      if (isCursor(first) && first !== this.#initial) {
+        if (this.#moveNext(first, position)) continue;
+        this.#cursors.delete(first);
+        queue.shift();
+        continue;
+      }
       queue.shift();
       this.#coalesced.push(first, second, position);
     }
     return queue.length > 0;
+  }
+
+  /** Moves the next change of a relist or resync to the coalesced queue; false at the end. */
+  #moveNext(cursor: DeliveryCursor, position: number): boolean {
+    const delivery = this.#delivery;
+    if (!cursor.next(delivery)) return false;
+    const { oldEntry, newEntry, isFinalStateUnknown } = delivery;
+    if (!oldEntry && !newEntry) return true;
+    const { table } = this.#options;
+    if (oldEntry) table.closeEntry(oldEntry);
+    if (newEntry) table.closeEntry(newEntry);
+    this.#bytes.count(oldEntry?.length, newEntry?.length, 1);
+    this.#coalesced.push(oldEntry?.row ?? NO_ROW, newEntry?.row ?? NO_ROW, position, isFinalStateUnknown);
+    return true;
+  }
+
+  /**
+   * Replaces the pending notifications by a list of the cache, from which the other thread derives the difference. A
+   * list that has begun is completed first: the thread holds some of its rows.
+   */
+  #becomeList(writer: CacheWriter): boolean {
+    const cursors = this.#cursors;
+    const coalesced = this.#coalesced;
+    const replaced = this.#queue;
+    const begun = this.#begun && cursors.has(this.#begun) ? this.#begun : undefined;
+    const isBegunFirst = begun !== undefined && replaced.first === begun;
+    if (this.#state !== 'open' || replaced.length === (isBegunFirst ? 1 : 0)) return false;
+    if (this.#replaced.length > 0) return true;
+    const position = this.#oldest;
+    if (isBegunFirst) replaced.shift();
+    this.#replacedCount += replaced.length;
+    for (; coalesced.length > 0; coalesced.shift()) {
+      if (coalesced.first !== begun) replaced.push(coalesced.first, NO_ROW);
+    }
+    for (const cursor of cursors) if (cursor !== begun) cursor.close();
+    cursors.clear();
+    const list = writer.list();
+    if (this.#initial && this.#initial !== begun) this.#initial = list;
+    for (const cursor of begun ? [begun, list] : [list]) {
+      cursors.add(cursor);
+      coalesced.push(cursor, NO_ROW, position);
+    }
+    this.#queue = new ChunkedQueue();
+    this.#replaced = replaced;
+    this.#bytes.objects = 0;
+    this.#bytes.held = 0;
+    return true;
   }
 
   /** True while the handler runs synchronously; false while its promise is pending. */
@@ -298,20 +360,24 @@ export class ProcessorListener {
   }
 
   /** Drops all pending notifications; a call in progress finishes. */
-  remove(failure?: KubeloomError): void {
+  remove(): void {
     this.#state = 'removed';
-    this.#options.writer?.ended(failure);
+    this.#options.writer?.ended();
     for (const cursor of this.#cursors) cursor.close();
     this.#cursors.clear();
     this.release();
   }
 
-  /** Releases some of the pending entries, of which a removed handler may hold millions; true while there are more. */
+  /**
+   * Releases some of the replaced entries, and of those that a removed handler had pending: there may be millions. True
+   * while there are more.
+   */
   release(): boolean {
-    if (this.#state !== 'removed') return false;
+    const isRemoved = this.#state === 'removed';
+    if (!isRemoved && this.#replaced.length === 0) return false;
     const { table } = this.#options;
     for (let released = 0; released < RELEASED_PER_CALL; released++) {
-      const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
+      const queue = this.#replaced.length > 0 || !isRemoved ? this.#replaced : this.#next;
       if (queue.length === 0) break;
       const { first = NO_ROW, second = NO_ROW } = queue;
       if (isCursor(first) && first.close()) break;
@@ -320,13 +386,14 @@ export class ProcessorListener {
       if (!isCursor(first) && first !== NO_ROW) table.dropReference(first);
       if (second !== NO_ROW) table.dropReference(second);
     }
+    if (!isRemoved) return this.#replaced.length > 0;
     this.#checkEnded();
     return this.#isHolding;
   }
 
   /** Moves the next notification into `#delivery`; returns false at the end of a cursor. */
   #take(): boolean {
-    const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
+    const queue = this.#next;
     const { first = NO_ROW, second = NO_ROW } = queue;
     const delivery = this.#delivery;
     const { table } = this.#options;
@@ -349,7 +416,7 @@ export class ProcessorListener {
     delivery.oldEntry = table.entryOf(first);
     delivery.newEntry = table.entryOf(second);
     delivery.isInInitialList = false;
-    delivery.isFinalStateUnknown = false;
+    delivery.isFinalStateUnknown = queue === this.#coalesced && this.#coalesced.isFinalStateUnknown;
     queue.shift();
     this.#bytes.count(delivery.oldEntry?.length, delivery.newEntry?.length, -1);
     return true;
@@ -364,6 +431,11 @@ export class ProcessorListener {
     const sampled = queue.second;
     queue.shift();
     return sampled;
+  }
+
+  /** The queue with the oldest notification. */
+  get #next(): ChunkedQueue<Pending, number> | CoalescedQueue {
+    return this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
   }
 
   get #oldest(): number {
@@ -382,7 +454,7 @@ export class ProcessorListener {
     if (this.#state !== 'removed') return;
     this.#calls.unwatchAge();
     if (this.#calls.isBusy || this.#isHolding) return;
-    this.#options.writer?.ended(undefined);
+    this.#options.writer?.ended();
     this.#end();
   }
 

@@ -20,10 +20,6 @@ export class SplitMap<Value> {
   delete(key: string): void {
     this.#parts[partOf(key)]?.delete(key);
   }
-
-  clear(): void {
-    this.#parts.length = 0;
-  }
 }
 
 function partOf(key: string): number {

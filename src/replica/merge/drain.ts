@@ -95,8 +95,9 @@ export class Drain {
         hasMaintenance = listener.release() || hasMaintenance;
         heldBytes += listener.heldBytes;
       }
-      const isPressed = heldBytes > this.#backlogs.idleBytes && this.#backlogs.runOnce(this.#listeners);
-      didWork = merged > 0 || delivered || isPressed;
+      const hasPending =
+        heldBytes > this.#backlogs.backlogBytesMax && this.#backlogs.runOnce(this.#listeners, heldBytes);
+      didWork = merged > 0 || delivered || hasPending;
     } while (didWork && this.#clock.now() < deadline);
     return didWork || hasMaintenance;
   }
@@ -116,7 +117,7 @@ export class Drain {
   }
 
   hasWork(): boolean {
-    if (this.#backlogs.mayMerge && this.#merger.hasWork()) return true;
+    if (this.#merger.hasWork()) return true;
     for (const listener of this.#listeners) if (listener.isReady) return true;
     return false;
   }
@@ -167,7 +168,6 @@ export class Drain {
   }
 
   #merge(): number {
-    if (!this.#backlogs.mayMerge) return 0;
     return this.#merger.merge(this.#isCongested() ? this.#mergeBatchCongested : MERGE_BATCH);
   }
 

@@ -36,7 +36,7 @@ export interface DeliveryCursor {
   readonly remaining: number;
   /** Upper bound of the bytes of superseded objects that the cursor may still need. */
   readonly heldBytes: number;
-  /** As `heldBytes`, with bytes that several cursors share divided among them. */
+  /** As `heldBytes` with the cursor's own memory, divided among cursors that share the bytes. */
   readonly heldShareBytes: number;
 }
 
@@ -297,6 +297,8 @@ export class Difference {
   }
 }
 
+/** Memory of a place, which unchanged objects also have. */
+const PLACE_BYTES = 8;
 /** Places without a notification for a reader that a call may skip. */
 const SKIP_MAX = 256;
 
@@ -324,7 +326,8 @@ export class DifferenceCursor implements DeliveryCursor {
   }
 
   get heldShareBytes(): number {
-    return this.heldBytes / this.#difference.readers.size;
+    const { readers, length } = this.#difference;
+    return this.remaining === 0 ? 0 : (this.heldBytes + length * PLACE_BYTES) / readers.size;
   }
 
   next(out: Delivery): boolean {

@@ -113,6 +113,8 @@ export const EntryFlag = {
   Exported: 2048,
   /** The former place of a row that was moved: threads may still read the bytes. */
   Moved: 4096,
+  /** The last state of a deleted object that was never in the cache. */
+  NeverCached: 8192,
 } as const;
 
 /** @internal */

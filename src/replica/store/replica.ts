@@ -78,13 +78,18 @@ export class Replica {
     return this.#live;
   }
 
+  /** The state that records now change: during a list, the state that will replace the live one. */
+  get changing(): ReplicaState {
+    return this.#shadow?.state ?? this.#live;
+  }
+
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
 
   /** Returns the row of the object with this id in the state that records now change, or `NO_ROW`. */
   rowOf(shard: number, id: number): number {
-    const state = this.#changing;
+    const state = this.changing;
     return state.rowAt(state.at(shard, id));
   }
 
@@ -96,7 +101,7 @@ export class Replica {
   /** Adds or replaces an object. The row holds the bytes; the index values are evaluated here. */
   upsert(shard: number, id: number, row: number): void {
     const { table } = this;
-    const target = this.#changing;
+    const target = this.changing;
     const ordinal = target.at(shard, id);
     const isKnown = ordinal !== NO_ORDINAL;
     const state = isKnown ? target : this.#live;
@@ -169,7 +174,7 @@ export class Replica {
         this.#swap(this.#shadow, resourceVersion);
         break;
       case DeltaKind.Bookmark:
-        this.#changing.version = resourceVersion;
+        this.changing.version = resourceVersion;
         break;
     }
     return true;
@@ -216,11 +221,6 @@ export class Replica {
     return hasMore;
   }
 
-  /** The state that records now change. */
-  get #changing(): ReplicaState {
-    return this.#shadow?.state ?? this.#live;
-  }
-
   /** @param values undefined when they did not change since the shadow's state of the object */
   #updateShadow(shadow: Shadow, ordinal: number, row: number, values: IndexValues | undefined): void {
     const superseded = shadow.state.rowAt(ordinal);
@@ -252,6 +252,7 @@ export class Replica {
     this.#deletions.set(key, version);
     const row = this.#live.rowAt(ordinal);
     if (ordinal !== NO_ORDINAL) this.#live.remove(ordinal);
+    else this.table.setFlag(last, EntryFlag.NeverCached);
     // Handlers are also called for the deletion of an object that was never seen, as in client-go.
     this.#listener.changed(last, NO_ROW);
     if (ordinal !== NO_ORDINAL) this.table.dropReference(row);

@@ -8,8 +8,8 @@ export type CacheExportState =
   | { readonly kind: 'leaving' }
   /** A record could not be written, so the thread's cache ended with this error. */
   | { readonly kind: 'failed'; readonly failure: KubeloomError }
-  /** The handler ended, and with it the thread's cache, perhaps with an error. */
-  | { readonly kind: 'removed'; readonly failure: KubeloomError | undefined }
+  /** The handler ended, and with it the thread's cache. */
+  | { readonly kind: 'removed' }
   /** The thread ended. */
   | { readonly kind: 'closed' };
 
@@ -17,7 +17,7 @@ export type CacheExportEvent =
   | { readonly type: 'leave' }
   | { readonly type: 'close' }
   | { readonly type: 'fail'; readonly failure: KubeloomError }
-  | { readonly type: 'remove'; readonly failure: KubeloomError | undefined };
+  | { readonly type: 'remove' };
 
 export const OPEN: CacheExportState = { kind: 'open' };
 
@@ -34,5 +34,5 @@ export function stepCacheExport(state: CacheExportState, event: CacheExportEvent
   if (!isWriting(state)) return state;
   if (event.type === 'leave') return state.kind === 'open' ? { kind: 'leaving' } : state;
   if (event.type === 'fail') return { kind: 'failed', failure: event.failure };
-  return { kind: 'removed', failure: event.failure };
+  return { kind: 'removed' };
 }

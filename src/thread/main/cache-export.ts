@@ -1,8 +1,8 @@
 /**
  * An informer's cache for a reading thread, on the main thread: a handler whose calls write records. While the ring is
  * full, or the thread holds too many bytes of old states, the call is a pending promise. So a thread that does not read
- * is a slow handler, with the same consequences. This class queues no changes: besides the call in progress it holds
- * the marks of a list and a version to be written.
+ * is a slow handler, whose changes become a list when the backlogs exceed their budget. This class queues no changes:
+ * besides the call in progress it holds the marks of a list and a version to be written.
  */
 import { assert } from '../../base/errors.ts';
 import type { KubeloomError } from '../../base/errors.ts';
@@ -10,6 +10,8 @@ import { RowKind, RowRecord, RowWriter } from '../../shared/record/row.ts';
 import type { ResourceEventHandler } from '../../replica/deliver/handler.ts';
 import type { CacheWriter } from '../../replica/deliver/processor-listener.ts';
 import { NO_ROW } from '../../replica/store/columns.ts';
+import { SnapshotCursor } from '../../replica/store/deliveries.ts';
+import type { DeliveryCursor } from '../../replica/store/deliveries.ts';
 import type { EntryOwner } from '../../replica/store/entry-owner.ts';
 import { EntryFlag } from '../../replica/store/entry.ts';
 import type { EntryTable } from '../../replica/store/entry-table.ts';
@@ -134,9 +136,15 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     this.#apply({ type: 'leave' });
   }
 
-  /** Called when the handler has ended: the thread's cache no longer changes. @param failure the reason */
-  ended(failure: KubeloomError | undefined): void {
-    this.#apply({ type: 'remove', failure });
+  /** Returns the cache as a list: the thread's cache becomes equal to it. */
+  list(): DeliveryCursor {
+    const { table, replica } = this.#options;
+    return new SnapshotCursor({ table, live: replica.live }, 'join');
+  }
+
+  /** Called when the handler has ended: the thread's cache no longer changes. */
+  ended(): void {
+    this.#apply({ type: 'remove' });
   }
 
   /** Ends the thread's cache. The rows that the thread holds stay readable. */
@@ -195,7 +203,8 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     const call = this.#call;
     this.#call = undefined;
     this.#marks = [];
-    if (state.kind !== 'closed') this.link.end(this.#informer, state.failure);
+    if (state.kind !== 'closed')
+      this.link.end(this.#informer, state.kind === 'failed' ? state.failure : undefined);
     if (isWriting(before) && state.kind !== 'removed') this.#options.remove();
     call?.written();
   }

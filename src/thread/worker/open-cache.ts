@@ -112,7 +112,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
 
   /** @internal */
   constructor(cachePort: CachePort, { onError }: OpenCacheOptions, parts: ThreadCacheParts = REAL_PARTS) {
-    const { clock, background } = parts;
+    const { clock } = parts;
     const { memory, informers } = cachePort;
     const [port] = cachePort.transferList;
     this.#cachePort = cachePort;
@@ -120,7 +120,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     this.#loop = new MainLoop(parts.timers, 0, PAUSES_MORE);
     this.#levelMs = clock.now();
     this.opened = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
-    const { drainBudgetMs, decodedCacheBytes, ...limits } = resolveThreadsOptions();
+    const { drainBudgetMs, decodedCacheBytes, backlogBytesMax } = resolveThreadsOptions();
     this.#merger = new ExportRingReader({
       memory,
       progress: () => port.postMessage({ type: 'progress' }),
@@ -129,12 +129,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
       broken: (error) => void this.#shutDown(error),
     });
     const requestRun = this.#loop.wake;
-    const drain = new Drain(
-      this.#merger,
-      clock,
-      drainBudgetMs,
-      new BacklogBudget({ clock: background, limits, requestRun }),
-    );
+    const drain = new Drain(this.#merger, clock, drainBudgetMs, new BacklogBudget(backlogBytesMax));
     const shared = {
       thread: { drain, requestRun },
       clock,

@@ -24,13 +24,11 @@ export class ReplicaReader {
   readonly #applied: (isListEnd: boolean) => void;
   readonly #identities: IdentityReader = new IdentityReader();
   readonly #sharedFields: SharedFields = new SharedFields();
-  /** Ids of the objects by row. */
+  /** Ids of the objects by row. As in a shard, ids are valid for a list and the changes after it. */
   readonly #ids: NumberColumns = new NumberColumns(1);
   /** Unused ids. */
-  readonly #freeIds: number[] = [];
+  #freeIds: number[] = [];
   #idEnd = 0;
-  /** Ids of objects that the list in progress lacks. */
-  #missingIds: number[] = [];
   #epoch = 0;
 
   /**
@@ -51,36 +49,27 @@ export class ReplicaReader {
   take(record: RowRecord, text: Buffer): void {
     const replica = this.#replica;
     switch (record.kind) {
-      case RowKind.Put: {
-        const { row } = record;
+      case RowKind.Put:
         this.#add(record, text);
-        const id = this.#idAfter(record.previousRow, row);
-        this.#ids.reserve(row);
-        this.#ids.set(row, 0, id);
-        replica.upsert(SOURCE, id, row);
+        replica.upsert(SOURCE, this.#idAfter(record.previousRow, record.row), record.row);
         break;
-      }
       case RowKind.Deleted:
         this.#add(record, text);
         this.#delete(record.row);
         break;
-      case RowKind.Kept: {
-        const ordinal = this.#ordinalOf(record.row);
-        replica.keep(SOURCE, ordinal, ordinal);
+      case RowKind.Kept:
+        replica.keep(SOURCE, this.#idAfter(NO_ROW, record.row), this.#ordinalOf(record.row));
         break;
-      }
-      case RowKind.Missing: {
-        const ordinal = this.#ordinalOf(record.row);
+      case RowKind.Missing:
         replica.remove(record.row);
-        this.#missingIds.push(ordinal);
         break;
-      }
       case RowKind.ListBegin:
         replica.control(DeltaKind.ReplaceBegin, ++this.#epoch, '');
+        this.#freeIds = [];
+        this.#idEnd = 0;
         break;
       case RowKind.ListEnd:
-        replica.control(DeltaKind.ReplaceEnd, this.#epoch, String(record.version));
-        this.#freeMissing();
+        while (!replica.control(DeltaKind.ReplaceEnd, this.#epoch, String(record.version)));
         break;
       case RowKind.Position:
         replica.control(DeltaKind.Bookmark, this.#epoch, String(record.version));
@@ -142,13 +131,12 @@ export class ReplicaReader {
   }
 
   #delete(row: number): void {
-    const { live } = this.#replica;
-    const ordinal = live.get(this.table.keyOf(row));
+    const ordinal = this.#replica.changing.get(this.table.keyOf(row));
     this.#replica.remove(row);
     if (ordinal !== NO_ORDINAL) this.#freeIds.push(ordinal);
   }
 
-  /** Returns the ordinal of a state in the cache. In a replica of a single source, an object's ordinal is its id. */
+  /** Returns the ordinal of a state in the cache. */
   #ordinalOf(row: number): number {
     const { live } = this.#replica;
     const ordinal = live.get(this.table.keyOf(row));
@@ -156,18 +144,14 @@ export class ReplicaReader {
     return ordinal;
   }
 
-  /** Returns the object's id, which is the same in the cache and in the list that replaces it. */
+  /** Returns the object's id, which is new with the row. In a replica of a single source, the id is the ordinal. */
   #idAfter(previousRow: number, row: number): number {
-    const { live } = this.#replica;
-    const id = previousRow === NO_ROW ? NO_ORDINAL : this.#ids.get(previousRow, 0);
-    if (id !== NO_ORDINAL && live.rowAt(id) === previousRow) return id;
-    const ordinal = live.get(this.table.keyOf(row));
-    return ordinal === NO_ORDINAL ? (this.#freeIds.pop() ?? this.#idEnd++) : ordinal;
-  }
-
-  #freeMissing(): void {
-    const { live } = this.#replica;
-    for (const id of this.#missingIds) if (live.rowAt(id) === NO_ROW) this.#freeIds.push(id);
-    this.#missingIds = [];
+    const { changing } = this.#replica;
+    let id = previousRow === NO_ROW ? NO_ORDINAL : this.#ids.get(previousRow, 0);
+    if (id === NO_ORDINAL || changing.rowAt(id) !== previousRow) id = changing.get(this.table.keyOf(row));
+    if (id === NO_ORDINAL) id = this.#freeIds.pop() ?? this.#idEnd++;
+    this.#ids.reserve(row);
+    this.#ids.set(row, 0, id);
+    return id;
   }
 }

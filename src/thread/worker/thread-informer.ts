@@ -186,16 +186,15 @@ export class ThreadInformer<T = unknown> {
     checkSyncOptions(options);
     const { signal, registration } = options;
     const isSynced = (): boolean => (registration ?? this).hasSynced();
-    const failure = (): KubeloomError | undefined => registration?.failure;
     try {
-      await this.#changed.until(() => isSynced() || failure() !== undefined || this.#isStopped, signal);
+      await this.#changed.until(() => isSynced() || this.#isStopped, signal);
     } catch (cause) {
       const { name } = this;
       const reason = 'the main thread has not sent its first list to this thread yet';
       const late = registration && this.hasSynced() ? registration.hasSyncedChecker : undefined;
       throw new NotSyncedError('', [late ?? { name, isDone: false, reason }], cause);
     }
-    if (!isSynced()) throw failure() ?? this.#failure ?? this.#stoppedError('did not sync before that');
+    if (!isSynced()) throw this.#failure ?? this.#stoppedError('did not sync before that');
   }
 
   /** Current health: how far this thread is behind the main thread, and the backlogs of the handlers. */

@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'bookmarks do not move the version',
     file: 'src/replica/store/replica.ts',
-    find: 'this.#changing.version = resourceVersion;',
+    find: 'this.changing.version = resourceVersion;',
     replace: '',
   },
   {

@@ -44,7 +44,6 @@ describe('options of the threads', () => {
       restartsMax: 10,
       restartWindowMs: 60_000,
       backlogBytesMax: defaultBacklogBytesMax(),
-      backlogTimeoutMs: 60_000,
     });
     assert.deepEqual(resolveThreadsOptions({}), resolveThreadsOptions());
   });
@@ -85,7 +84,6 @@ describe('options of the threads', () => {
       restartsMax: 0,
       restartWindowMs: 1,
       backlogBytesMax: 2 ** 16,
-      backlogTimeoutMs: 1,
     };
     assert.deepEqual(resolveThreadsOptions(smallest), smallest);
     assert.equal(resolveThreadsOptions({ compressAfterMs: Infinity }).compressAfterMs, Infinity);
@@ -113,7 +111,6 @@ describe('options of the threads', () => {
     ['decodedCacheBytes', [-1, 0.5, Number.NaN]],
     ['compressAfterMs', [0, 0.5, 2 ** 31, -Infinity, Number.NaN, '2000']],
     ['backlogBytesMax', [0, 2 ** 16 - 1, 2 ** 17 + 0.5, Number.NaN]],
-    ['backlogTimeoutMs', [0, 2 ** 31, Number.NaN, '60']],
   ];
   for (const [name, values] of wrong) {
     test(`refuse a wrong ${name}, by name`, () => {

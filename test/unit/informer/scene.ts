@@ -29,7 +29,7 @@ export function pod(name: string, labels: Readonly<Record<string, string>> = {})
 }
 
 /** The changes of 100 padded pods are more than a handler may leave pending. */
-export const SMALL_BACKLOGS: ThreadsOptions = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };
+export const SMALL_BACKLOGS: ThreadsOptions = { backlogBytesMax: 2 ** 16 };
 
 export function paddedPods(count: number): Pod[] {
   const spec = { padding: 'x'.repeat(2000) };

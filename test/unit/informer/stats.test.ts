@@ -6,7 +6,7 @@ import { MetricsReading } from '../../../src/tools/cli/top/reading.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { collectMetrics } from '../../../src/metrics/index.ts';
-import { Gate, Lines, PODS, SMALL_BACKLOGS, Scene, paddedPods, pod, turns } from './scene.ts';
+import { Gate, Lines, PODS, Scene, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 const now = (): MetricsReading => new MetricsReading(collectMetrics());
@@ -146,28 +146,4 @@ describe('the store and the cache of parsed objects', () => {
     assert.equal(cached?.metadata.name, 'a');
     assert.ok((now().sum('kubeloom_decoded_cache_bytes') ?? 0) > 0);
   });
-});
-
-test('a backlog that pauses the merge counts as a pause, and what was read stays in the log', async () => {
-  await using scene = new Scene({ ...SMALL_BACKLOGS, backlogTimeoutMs: 10_000 });
-  const { source, threads } = scene;
-  const informer = scene.informer();
-  const gate = scene.gate();
-  informer.addEventHandler({ onAdd: () => gate.opened }, { name: 'stuck' });
-  const pods = paddedPods(100);
-  for (const one of pods) source.add(one);
-  void informer.run();
-  await informer.waitForSync();
-  await turns();
-  assert.equal(now().sum('kubeloom_log_used_bytes'), 0);
-  assert.equal(now().sum('kubeloom_paused_seconds_total'), 0);
-  const merged = (): number => threads.stats().at(-1)?.deltas ?? 0;
-  for (const one of pods) source.modify(one);
-  await scene.passed(() => (now().sum('kubeloom_paused_seconds_total', { cause: 'backlog' }) ?? 0) >= 2);
-  source.add(pod('late'));
-  await turns();
-  assert.ok((now().sum('kubeloom_log_used_bytes') ?? 0) > 0);
-  assert.equal(now().sum('kubeloom_thread_records_total', { role: 'main' }), merged());
-  assert.ok((threads.stats()[0]?.deltas ?? 0) > merged(), 'the reflector has read more');
-  gate.open();
 });

@@ -8,7 +8,6 @@ import { Drain } from '../../../src/replica/merge/drain.ts';
 import { ForeignMemory } from '../../../src/thread/worker/foreign-memory.ts';
 import { DecodedCache } from '../../../src/replica/store/decoded-cache.ts';
 import { RowKind, RowRecord } from '../../../src/shared/record/row.ts';
-import { resolveThreadsOptions } from '../../../src/informer/threads/threads-options.ts';
 import { ThreadInformer } from '../../../src/thread/worker/thread-informer.ts';
 import { PODS } from '../informer/scene.ts';
 
@@ -17,8 +16,7 @@ test('C294 a list that is cut by the end of the informer holds no state', async 
   let kicks = 0;
   const requestRun = (): void => void kicks++;
   const merger = { merge: () => 0, publish: () => undefined, hasWork: () => false };
-  const budget = new BacklogBudget({ clock, limits: resolveThreadsOptions(), requestRun });
-  const drain = new Drain(merger, clock, 1, budget);
+  const drain = new Drain(merger, clock, 1, new BacklogBudget(2 ** 20));
   const memory = new ForeignMemory(() => false);
   memory.take({ type: 'memory', number: 1, memory: new SharedArrayBuffer(64) });
   const spec = { key: 'pods', resource: PODS, name: 'pods', fields: [], indexers: {}, objectBytesMax: 4096 };
@@ -36,7 +34,7 @@ test('C294 a list that is cut by the end of the informer holds no state', async 
   for (record.row = 0; record.row < 3; record.row++) merge.take(record, Buffer.from(`pod-${record.row}`));
   drain.runOnce();
   assert.equal(merge.table.takeEnded(), undefined);
-  await informer.stop(new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow'));
+  await informer.stop(new KubeloomError('ERR_KUBELOOM_STOPPED', 'the main thread has ended'));
   assert.ok(kicks > 0, 'a turn was requested');
   while (drain.runOnce());
   const rows = [merge.table.takeEnded(), merge.table.takeEnded(), merge.table.takeEnded()];

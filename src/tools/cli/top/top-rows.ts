@@ -164,15 +164,12 @@ export function threadTable(history: TopHistory): TopTable {
   return { columns: TOP_COLUMNS.threads, rows };
 }
 
-/** Causes of the waits of a thread. */
-const PAUSES: ReadonlyMap<string, readonly string[]> = new Map([
-  ['main', ['backlog']],
-  ['reflector', ['log', 'ring']],
-]);
+/** Causes of the reflector's waits. */
+const PAUSES: readonly string[] = ['log', 'ring'];
 
-/** Returns the share of the recent period in which the thread waited for others. */
+/** Returns the share of the recent period in which the reflector waited for others. */
 function pausedText(history: TopHistory, threads: string, role: string): string {
-  const shares = (PAUSES.get(role) ?? [])
+  const shares = (role === 'reflector' ? PAUSES : [])
     .map((cause) => history.rate('kubeloom_paused_seconds_total', { threads, cause }))
     .filter((share) => share !== undefined);
   return shares.length === 0 ? '' : percentText(Math.max(...shares));

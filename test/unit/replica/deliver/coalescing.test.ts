@@ -44,12 +44,12 @@ describe('coalesced notifications', () => {
       ['add c@4'],
     ],
     [
-      'an update before a deletion stays',
+      'an update and a deletion become the deletion',
       (r) => {
         r.put(at('a', 11), at('a', 12));
         r.remove(at('a', 13));
       },
-      ['update a@10>12', 'delete a@13'],
+      ['delete a@13'],
     ],
     [
       'a deletion and a new object of its name stay two, and a third object of that name leaves none',
@@ -62,13 +62,31 @@ describe('coalesced notifications', () => {
       ['delete a@11', 'add a@16'],
     ],
     [
-      'nothing is merged across a relist',
+      'changes before, in and after relists become one',
       (r) => {
-        r.put(at('a', 11), at('a', 12));
-        r.relist(at('a', 13));
-        r.put(at('a', 14), at('a', 15));
+        r.put(at('a', 11), at('b', 12));
+        r.relist(at('a', 13), at('c', 14));
+        r.put(at('a', 15));
+        r.relist(at('a', 15), at('c', 14), at('d', 16));
       },
-      ['update a@10>12', 'update a@12>13', 'update a@13>15'],
+      ['add c@14', 'update a@10>15', 'add d@16'],
+    ],
+    [
+      'a deletion that a relist found has no known final state',
+      (r) => {
+        r.put(at('a', 11));
+        r.relist(at('b', 12));
+      },
+      ['lost a@11', 'add b@12'],
+    ],
+    [
+      'relists without a change, and the deletion of an object that was never in the cache, leave none',
+      (r) => {
+        r.relist(at('a', 10));
+        r.relist(at('a', 10));
+        r.remove(at('b', 11));
+      },
+      [],
     ],
   ];
   for (const [title, change, expected] of histories) {

@@ -1,6 +1,5 @@
 /** Handlers and listeners for tests, which record calls in order as short lines of text. */
 import { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
-import type { BacklogPressure } from '../../../../src/replica/deliver/backlog-step.ts';
 import { SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
 import type { ListenerOptions } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { ResourceEventHandler } from '../../../../src/replica/deliver/handler.ts';
@@ -43,7 +42,6 @@ export interface Reports {
   readonly errors: { readonly error: unknown; readonly key: string; readonly registeredAt: string }[];
   /** Durations of the calls reported as slow; undefined for a notification that waited too long. */
   readonly slow: (number | undefined)[];
-  readonly pressures: BacklogPressure[];
   ready: number;
   synced: number;
 }
@@ -52,7 +50,7 @@ export function newListener(
   handler: ResourceEventHandler<unknown>,
   options: Pick<ListenerOptions, 'table'> & Partial<ListenerOptions>,
 ): { listener: ProcessorListener; reports: Reports } {
-  const reports: Reports = { errors: [], slow: [], pressures: [], ready: 0, synced: 0 };
+  const reports: Reports = { errors: [], slow: [], ready: 0, synced: 0 };
   const listener = new ProcessorListener({
     handler,
     origin: () => ({ name: 'pods', group: '', version: 'v1', resource: 'pods', handler: 'recording' }),
@@ -62,7 +60,7 @@ export function newListener(
     slowLimits: SLOW_LIMITS,
     onSlow: (callMs) => reports.slow.push(callMs),
     onReady: () => reports.ready++,
-    onPressure: (pressure) => reports.pressures.push(pressure),
+    onPressure: () => undefined,
     onSynced: () => reports.synced++,
     ...options,
   });

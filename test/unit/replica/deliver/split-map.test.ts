@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { SplitMap } from '../../../../src/replica/deliver/split-map.ts';
 
-test('a split map has the last values set and not deleted, and is empty after clearing', () => {
+test('a split map has the last values set and not deleted', () => {
   const map = new SplitMap<number>();
   const keys = ['', 'a', ...Array.from({ length: 500 }, (_, index) => `default/web-${index}`)];
   for (const [index, key] of keys.entries()) {
@@ -14,6 +14,4 @@ test('a split map has the last values set and not deleted, and is empty after cl
   }
   for (const [index, key] of keys.entries()) if (index % 2 === 0) map.delete(key);
   for (const [index, key] of keys.entries()) assert.equal(map.get(key), index % 2 === 0 ? undefined : index);
-  map.clear();
-  for (const key of keys) assert.equal(map.get(key), undefined);
 });

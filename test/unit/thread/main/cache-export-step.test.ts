@@ -6,20 +6,19 @@ import { OPEN, isWriting, stepCacheExport } from '../../../../src/thread/main/ca
 import type { CacheExportEvent, CacheExportState } from '../../../../src/thread/main/cache-export-step.ts';
 
 const failure = new KubeloomError('ERR_KUBELOOM_OBJECT_TOO_LARGE', 'too large');
-const overflow = new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow');
 
 const STATES: readonly CacheExportState[] = [
   OPEN,
   { kind: 'leaving' },
   { kind: 'failed', failure },
-  { kind: 'removed', failure: overflow },
+  { kind: 'removed' },
   { kind: 'closed' },
 ];
 
 const EVENTS: readonly CacheExportEvent[] = [
   { type: 'leave' },
   { type: 'fail', failure },
-  { type: 'remove', failure: overflow },
+  { type: 'remove' },
   { type: 'close' },
 ];
 

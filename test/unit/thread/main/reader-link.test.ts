@@ -139,7 +139,7 @@ test('C295 the request to close the port comes after the ends of all informers, 
   link.runOnce();
   assert.deepEqual(read(), ['stopped 0 ']);
   const message = 'x'.repeat(3 * RING_BYTES);
-  link.end(1, new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', message));
+  link.end(1, new KubeloomError('ERR_KUBELOOM_STOPPED', message));
   const taken: string[] = [];
   for (let turn = 0; turn < 20; turn++) {
     link.runOnce();

@@ -1,6 +1,5 @@
 /** Both ends of a link in one thread: a reader's replica, with a handler, and its cache export in the main thread's replica. */
 import assert from 'node:assert/strict';
-import type { KubeloomError } from '../../../../src/base/errors.ts';
 import type { Random } from '../../../../src/base/clock.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
@@ -143,9 +142,9 @@ export class ReaderTwin {
     this.merger.returnRows();
   }
 
-  /** Removes the handler on the main thread, as an overflow does. */
-  remove(failure?: KubeloomError): void {
-    this.#main.processor.remove(this.listener, false, failure);
+  /** Removes the handler on the main thread. */
+  remove(): void {
+    this.#main.processor.remove(this.listener);
   }
 
   /** Ends the reader at this moment: only the main thread's end is used from now on. */

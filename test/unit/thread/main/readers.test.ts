@@ -5,7 +5,6 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Random } from '../../../../src/base/clock.ts';
-import { KubeloomError } from '../../../../src/base/errors.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { CacheExports } from '../../../../src/replica/store/cache-exports.ts';
 import type { Difference } from '../../../../src/replica/store/deliveries.ts';
@@ -44,6 +43,8 @@ class World {
   kills = 0;
   removals = 0;
   fullRings = 0;
+  /** Number of times that a list replaced pending notifications. */
+  replacements = 0;
   moves = 0;
 
   constructor(seed: number) {
@@ -107,7 +108,7 @@ class World {
     if (!each || each.removedAt !== undefined) return;
     this.removals++;
     each.removedAt = this.twin.indexer.lastStoreSyncResourceVersion();
-    each.reader.remove(new KubeloomError('ERR_KUBELOOM_HANDLER_OVERFLOW', 'too slow'));
+    each.reader.remove();
   }
 
   /** Ends the readers whose handler was removed. */
@@ -121,7 +122,7 @@ class World {
       this.checkReader(each);
       reader.link.runOnce();
       reader.read(Infinity, Infinity);
-      assert.equal(reader.stopped, 'ERR_KUBELOOM_HANDLER_OVERFLOW');
+      assert.equal(reader.stopped, 'no error');
       assert.equal(reader.listener.isReady, false);
       this.kill(at);
     }
@@ -165,8 +166,12 @@ class World {
     if (chance < 0.4) mainStep(twin, random);
     else if (chance < 0.42) this.join_();
     else if (chance < 0.43) this.kill(at);
-    else if (chance < 0.4335) this.remove(each);
-    else if (each && chance < 0.7) {
+    else if (chance < 0.44) this.remove(each);
+    else if (each && chance < 0.47) {
+      const { coalesced } = each.reader.listener;
+      each.reader.listener.coalesce(1024);
+      if (each.reader.listener.coalesced > coalesced) this.replacements++;
+    } else if (each && chance < 0.7) {
       each.reader.deliver(wholeNumber(random, 1, 40));
       if (each.reader.listener.pendingNotifications > 0 && !each.reader.listener.isReady) this.fullRings++;
     } else if (each) {
@@ -176,6 +181,7 @@ class World {
     }
     // The promises of calls that waited for room settle.
     if (random() < 0.3) await settled();
+    if (each && random() < 0.5) each.reader.listener.release();
   }
 
   /** Reads everything in every reader. */
@@ -189,6 +195,7 @@ class World {
       }
       reader.deliver(Infinity);
       reader.read(Infinity, Infinity);
+      while (reader.listener.release());
       assert.ok(reader.isLevel, 'a reader did not become level');
       this.checkReader(each);
       this.checkRetained(reader);
@@ -224,7 +231,7 @@ class World {
 
 function mainStep(twin: ReplicaTwin, random: Random): void {
   const chance = random();
-  if (chance < 0.45) twin.event(twin.write(), false);
+  if (chance < 0.47) twin.event(twin.write(), false);
   else if (chance < 0.55) deleteOne(twin, false);
   else if (chance < 0.57) deleteOne(twin, true);
   else if (chance < 0.62) twin.write();
@@ -298,6 +305,7 @@ describe('readers of one cache through random histories', () => {
         world.kills > 3 && world.fullRings > 3 && world.removals > 0,
         `${world.kills} kills, ${world.fullRings} full rings, ${world.removals} removals`,
       );
+      assert.ok(world.replacements > 0, `${world.replacements} lists in place of notifications`);
       while (world.readers.length > 0) world.kill(0);
       twin.clear();
       assert.equal(slabs.liveBytes, 0);

@@ -25,7 +25,7 @@ const EXPECTED: readonly string[] = [
   'pods      watching          12,345       100  200ms  5.5ms  9.9ms        5        0       0                                     ██',
   '',
   'THREAD               CPU  RECORDS/S  RING IN  RING OUT    LOG  PAUSED  RESTARTS',
-  'threads main         50%                                           0%',
+  'threads main         50%',
   'threads reflector    10%                                  90%     40%',
   'threads shard 0      25%        200      25%       50%                        1',
   '',
@@ -49,7 +49,7 @@ const EXPECTED_NARROW: readonly string[] = [
   'pods      watching        12,345       100  200ms  5.5ms  9.9ms        5       0',
   '',
   'THREAD 1–1 of 3      CPU  RECORDS/S  RING IN  RING OUT    LOG  PAUSED  RESTARTS',
-  'threads main         50%                                           0%',
+  'threads main         50%',
   '',
   'q quit ↑↓ scroll sort by: [n name]  o objects   e events/s   l lag   p p99',
 ];
@@ -102,7 +102,6 @@ function threadsAndQueue(second: number): Values {
     kubeloom_paused_seconds_total: [
       [{ threads: 'threads', cause: 'log' }, 0.4 * second],
       [{ threads: 'threads', cause: 'ring' }, 0],
-      [{ threads: 'threads', cause: 'backlog' }, 0],
     ],
   };
 }
