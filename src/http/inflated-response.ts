@@ -109,8 +109,10 @@ export class InflatedResponse implements ResponseSink, HttpExchange {
     });
     gunzip.on('error', (cause) => this.#finish(this.#received?.error ?? notInflated(cause, this.#url)));
     gunzip.on('end', () => {
-      if (this.#received) this.#finish(this.#received.error);
-      else this.#finish(notInflated(new Error('there are bytes behind its end'), this.#url));
+      // zlib leaves the rest from the first zero behind a member on.
+      const isWhole = gunzip.bytesWritten === this.#receivedBytes;
+      const surplus = isWhole ? undefined : notInflated(new Error('bytes follow its end'), this.#url);
+      this.#finish(this.#received?.error ?? surplus);
     });
     return gunzip;
   }
