@@ -1,29 +1,28 @@
-/** A link of TCP in front of a server on loopback. It counts the bytes of the answers, and may have a bandwidth. */
+/** A link of TCP in front of a server on loopback. It counts the bytes of the answers, and passes them on at a given pace. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** A late timer is caught up to this extent. */
-const LATE_MS_MAX = 20;
+/** Resolves when this number of bytes may be passed on. */
+type Pace = (bytes: number) => Promise<void>;
 
 export class Link implements AsyncDisposable {
   /** Bytes from the server, with those of TLS. */
   receivedBytes = 0;
-  readonly #bytesPerMs: number;
+  readonly #pace: Pace;
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
-  #target: URL;
-  #freeMs = 0;
+  readonly #target: URL;
 
-  private constructor(target: string, bitsPerSecond: number) {
+  private constructor(target: string, pace: Pace) {
     this.#target = new URL(target);
-    this.#bytesPerMs = bitsPerSecond / 8000;
+    this.#pace = pace;
     this.#server = createServer((socket) => this.#join(socket));
   }
 
-  /** @param target URL of the server, with a port; @param bitsPerSecond of all answers together. Default: no limit */
-  static async start(target: string, bitsPerSecond = Infinity): Promise<Link> {
-    const link = new Link(target, bitsPerSecond);
+  /** @param target URL of the server, with a port; @param pace of all answers together. Default: at once */
+  static async start(target: string, pace: Pace = () => Promise.resolve()): Promise<Link> {
+    const link = new Link(target, pace);
     link.#server.listen(0, '127.0.0.1');
     await once(link.#server, 'listening');
     return link;
@@ -58,15 +57,11 @@ export class Link implements AsyncDisposable {
     client.pipe(server);
     server.on('data', (bytes: Buffer) => {
       this.receivedBytes += bytes.length;
-      const nowMs = performance.now();
-      this.#freeMs = Math.max(this.#freeMs, nowMs - LATE_MS_MAX) + bytes.length / this.#bytesPerMs;
       server.pause();
-      const passOn = (): void => {
+      void this.#pace(bytes.length).then(() => {
         if (client.destroyed || client.write(bytes)) server.resume();
         else client.once('drain', () => server.resume());
-      };
-      if (this.#freeMs <= nowMs) passOn();
-      else setTimeout(passOn, this.#freeMs - nowMs);
+      });
     });
   }
 }

@@ -61,7 +61,10 @@ export class Client {
   }
 
   async watch(path: string, accept?: string, encoding?: string): Promise<WatchStream> {
-    const extras = { ...(accept === undefined ? {} : { accept }), ...(encoding === undefined ? {} : { encoding }) };
+    const extras = {
+      ...(accept === undefined ? {} : { accept }),
+      ...(encoding === undefined ? {} : { encoding }),
+    };
     return new WatchStream(await this.#send('GET', path, extras));
   }
 

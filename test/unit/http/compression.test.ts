@@ -1,3 +1,4 @@
+/** Which servers an informer asks for gzip. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asksForGzip } from '../../../src/http/compression.ts';
@@ -9,7 +10,12 @@ test('gzip is asked for at servers beyond this machine that a kubeconfig names',
   assert.equal(asksForGzip(REMOTE, undefined, {}), true);
   assert.equal(asksForGzip(kubeConfigFor('https://10.0.0.1:6443'), 'auto', {}), true);
   assert.equal(asksForGzip(kubeConfigFor('cluster.example.com:6443'), 'auto', {}), true);
-  for (const here of ['https://127.0.0.1:6443', 'https://[::1]:6443', 'http://localhost:8080', 'localhost:8080'])
+  for (const here of [
+    'https://127.0.0.1:6443',
+    'https://[::1]:6443',
+    'http://localhost:8080',
+    'localhost:8080',
+  ])
     assert.equal(asksForGzip(kubeConfigFor(here), 'auto', {}), false, here);
   assert.equal(asksForGzip({ server: 'https://cluster.example.com' }, 'auto', {}), false, 'a connection');
 });

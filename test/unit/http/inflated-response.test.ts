@@ -104,7 +104,8 @@ test('a paused answer holds a few pieces back, and no data and no end comes unti
     const held = sink.chunks.splice(0);
     receivedBytes += Buffer.concat(held).length;
     const calls = sink.calls.length;
-    for (let turn = heldBytes === undefined ? 0 : TURNS; turn <= TURNS; turn++) await new Promise(setImmediate);
+    for (let turn = heldBytes === undefined ? 0 : TURNS; turn <= TURNS; turn++)
+      await new Promise(setImmediate);
     assert.deepEqual([sink.chunks.length, sink.calls.length], [0, calls]);
     heldBytes ??= process.memoryUsage().arrayBuffers - before;
   }

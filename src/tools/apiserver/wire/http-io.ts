@@ -63,7 +63,7 @@ export function sendJson(response: ServerResponse, code: number, body: Buffer | 
 
 /** Decides by the first bytes of the answer, at most all of them, and sets the headers. */
 function isCompressed(response: ServerResponse, first: Buffer): boolean {
-  const accepted = String(response.req.headers['accept-encoding'] ?? '').split(',');
+  const accepted = (response.req.headers['accept-encoding'] ?? '').split(',');
   const isGzip = first.length > PLAIN_BYTES_MAX && accepted.some((token) => token.trim() === 'gzip');
   if (isGzip) response.setHeader('Content-Encoding', 'gzip').setHeader('Vary', 'Accept-Encoding');
   return isGzip;
