@@ -73,7 +73,7 @@ const ENTRIES = [
     what: 'kubeloom',
     file: 'index.js',
     packages: ['js-yaml', 'msgpackr', 'piscina'],
-    files: 208,
+    files: 210,
     bytes: 900_000,
   },
   {
@@ -87,7 +87,7 @@ const ENTRIES = [
     what: 'the reflector’s thread',
     file: 'reflector/create-reflector.js',
     packages: [],
-    files: 74,
+    files: 75,
     bytes: 263_000,
   },
   {
