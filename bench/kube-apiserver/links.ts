@@ -72,7 +72,7 @@ async function createPods(controlPlane: ControlPlane, count: number, bytes: numb
       const { name = '', labels, annotations = {} } = metadata;
       await client.create(resources.core.v1.pods, {
         metadata: { name, namespace: 'default', annotations, labels: { ...labels, [label]: value } },
-        spec: spec as WireOf<'core', 'v1', 'Pod'>['spec'],
+        spec: spec as object as NonNullable<WireOf<'core', 'v1', 'Pod'>['spec']>,
       });
     }
   };
