@@ -88,7 +88,7 @@ const ENTRIES = [
     file: 'reflector/create-reflector.js',
     packages: [],
     files: 75,
-    bytes: 263_000,
+    bytes: 268_000,
   },
   {
     what: 'a shard’s thread',
