@@ -1,6 +1,6 @@
 /**
- * Chooses whether an informer asks for gzip. Inflating costs little; compressing costs the server about as much as the
- * bytes cost on a link of 1 Gbit/s. So it pays between machines far apart, and not within a cluster.
+ * Chooses whether an informer asks for gzip: between machines far apart, where the link limits a list. Within a cluster the
+ * CPU time of the server, which many clients share, is worth more than bytes.
  */
 import { isLoopbackHost } from '../base/loopback.ts';
 import { isServerConnection } from '../kube/server-source.ts';
