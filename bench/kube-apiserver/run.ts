@@ -1,10 +1,12 @@
 /**
  * Figures at a real kube-apiserver, as tables in Markdown: `npm run suite -- figures sharding` (docs/sharding.md),
- * `npm run suite -- figures streaming` and `npm run suite -- figures watchers` (docs/benchmarks.md).
+ * `npm run suite -- figures streaming` and `npm run suite -- figures watchers` (docs/benchmarks.md), `npm run suite -- figures links`.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';
+import { measureLinks } from './links.ts';
+import { linksTable } from './links-figures.ts';
 import { measureSharding } from './sharding.ts';
 import { meansOf, tablesOf } from './sharding-figures.ts';
 import { shardingPlot } from './sharding-plot.ts';
@@ -22,6 +24,10 @@ function number(text: string): number {
 
 function numbers(text: string): number[] {
   return text.split(',').map(number);
+}
+
+function bandwidths(text: string): number[] {
+  return text.split(',').map((each) => (each === '0' ? 0 : number(each)));
 }
 
 function gates(text: string): boolean[] {
@@ -70,6 +76,17 @@ program
     console.log(
       `${size.objects} objects of ${size.bytes} bytes; ${conditions()}\n\n${streamingTable(figures)}`,
     );
+  });
+program
+  .command('links')
+  .description('a first list over links, as streaming list, LIST, and LIST in gzip')
+  .option('--objects <count>', 'pods', number, 10_000)
+  .option('--bytes <count>', 'bytes of each, about', number, 5120)
+  .option('--links <megabits>', 'megabits a second of each link; 0: no limit', bandwidths, [50, 0])
+  .option('--rounds <count>', 'for each link', number, 1)
+  .action(async (size) => {
+    const figures = await measureLinks(size, print);
+    console.log(`${size.objects} pods; ${conditions()}\n\n${linksTable(figures)}`);
   });
 program
   .command('watchers')

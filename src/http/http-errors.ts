@@ -117,10 +117,22 @@ export function toHttpError(error: unknown, url: string): KubeloomError {
 export function unexpectedEncoding(encoding: string, url: string): HttpError {
   return new HttpError(
     'ERR_KUBELOOM_HTTP',
-    `the answer of ${url} is encoded (${encoding}) although no encoding was asked for; ` +
+    `the answer of ${url} is encoded (${encoding}) although that was not asked for; ` +
       'a proxy on the way seems to compress, switch that off for this server',
     url,
     'content-encoding',
+  );
+}
+
+/** @param cause the reason, with the code of zlib if it is an error of zlib */
+export function notInflated(cause: Error, url: string): HttpError {
+  return new HttpError(
+    'ERR_KUBELOOM_HTTP',
+    `the answer of ${url} cannot be inflated: ${messageOf(cause)}; ` +
+      'if that remains, check the proxies on the way, or set the option `compression` to off',
+    url,
+    codeOf(cause) || 'content-encoding',
+    cause,
   );
 }
 

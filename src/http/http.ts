@@ -21,6 +21,8 @@ export interface HttpRequest {
   readonly body?: Buffer;
   /** Asked when the bytes are about to be written, each time: an aborted signal ends the request before. */
   readonly signal?: AbortSignal;
+  /** Whether the answer may be compressed with gzip: it is inflated before the sink receives it. Default: false. */
+  readonly acceptsGzip?: boolean;
   /** The limit from sending the request to the end of the response's headers. */
   readonly timeoutMs?: number;
 }

@@ -17,6 +17,7 @@ import {
   unusableProxy,
   unexpectedEncoding,
 } from './http-errors.ts';
+import { encodingOf } from './inflated-response.ts';
 import { connectToProxy, openTunnel } from './proxy-tunnel.ts';
 import type { OnRead } from './proxy-tunnel.ts';
 import { ResponseParser } from './response-parser.ts';
@@ -179,12 +180,14 @@ export interface Connections {
   forget(exchange: Http1Exchange): void;
 }
 
-/** When a request may be sent. */
-interface SendingRules {
+/** When a request may be sent, and the answer that it may have. */
+interface ExchangeRules {
   /** True when the request may be sent twice, because it changes no state. */
   readonly isRepeatable: boolean;
   /** Asked before each time. */
   readonly signal: AbortSignal | undefined;
+  /** False: an answer in gzip is refused. */
+  readonly acceptsGzip: boolean;
 }
 
 export class Http1Exchange implements HttpExchange {
@@ -193,7 +196,7 @@ export class Http1Exchange implements HttpExchange {
   readonly #sink: ResponseSink;
   readonly #connections: Connections;
   readonly #parser: ResponseParser = new ResponseParser();
-  readonly #rules: SendingRules;
+  readonly #rules: ExchangeRules;
   /** The request, a text in Latin 1. */
   #request: string | Buffer = '';
   #connection: Http1Connection | undefined;
@@ -221,7 +224,7 @@ export class Http1Exchange implements HttpExchange {
     headersTimeoutMs: number,
     sink: ResponseSink,
     connections: Connections,
-    rules: SendingRules,
+    rules: ExchangeRules,
   ) {
     this.#url = url;
     this.#headersTimeoutMs = headersTimeoutMs;
@@ -344,8 +347,9 @@ export class Http1Exchange implements HttpExchange {
 
   #head({ status, headers }: ResponseHead): void {
     this.#cancelTimeout();
-    const encoding = headers['content-encoding'] ?? 'identity';
-    if (encoding === 'identity') this.#call(() => this.#sink.head(status, headers));
+    const encoding = encodingOf(headers);
+    const isAccepted = encoding === 'identity' || (encoding === 'gzip' && this.#rules.acceptsGzip);
+    if (isAccepted) this.#call(() => this.#sink.head(status, headers));
     else this.#finish(unexpectedEncoding(encoding, this.#url));
   }
 

@@ -10,6 +10,7 @@ import { keepSecrets } from '../base/secrets.ts';
 import type { ConnectionOptions } from '../kube/connection-options.ts';
 import { Http1Connection, Http1Exchange } from './http1-connection.ts';
 import type { Connections } from './http1-connection.ts';
+import { InflatedResponse } from './inflated-response.ts';
 import { ServerAddress } from './server-address.ts';
 import type { Dialling, HttpExchange, HttpRequest, HttpTransport, ResponseSink } from './http.ts';
 import { TransportFailure } from './http-errors.ts';
@@ -64,10 +65,15 @@ export class Http1Transport implements HttpTransport, Connections {
 
   request(request: HttpRequest, sink: ResponseSink): HttpExchange {
     const { path, method = 'GET', timeoutMs = this.#options.headersTimeoutMs, signal } = request;
-    const exchange = new Http1Exchange(this.#server.urlOf(path), timeoutMs, sink, this, {
+    const { acceptsGzip = false } = request;
+    const url = this.#server.urlOf(path);
+    const inflated = acceptsGzip ? new InflatedResponse(url, sink) : undefined;
+    const exchange = new Http1Exchange(url, timeoutMs, inflated ?? sink, this, {
       isRepeatable: method === 'GET',
       signal,
+      acceptsGzip,
     });
+    if (inflated) inflated.http = exchange;
     this.#exchanges.add(exchange);
     try {
       if (this.#isDisposed) throw new TransportFailure('HTTP_DISPOSED', 'disposed');
@@ -76,7 +82,7 @@ export class Http1Transport implements HttpTransport, Connections {
       // Deferred: the caller does not hold the exchange yet.
       queueMicrotask(() => exchange.fail(cause));
     }
-    return exchange;
+    return inflated ?? exchange;
   }
 
   closeIdle(): void {

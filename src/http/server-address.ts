@@ -18,6 +18,7 @@ const PATH = /^[\x21-\x7e]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers that the transport sets itself, because they describe the use of the connection. */
 const RESERVED: ReadonlySet<string> = new Set([
+  'accept-encoding',
   'connection',
   'content-length',
   'expect',
@@ -88,7 +89,7 @@ export class ServerAddress {
    *
    * @throws TransportFailure when path or headers cannot be sent as they are
    */
-  requestBytes({ method = 'GET', path, headers = {}, body }: HttpRequest): string | Buffer {
+  requestBytes({ method = 'GET', path, headers = {}, body, acceptsGzip }: HttpRequest): string | Buffer {
     const target = `${this.#isForProxy ? this.origin : ''}${this.#basePath}${path}`;
     if (!PATH.test(target)) throw new TransportFailure('HTTP_REQUEST', 'the path has invalid characters');
     const lines = [`${method} ${target} HTTP/1.1`];
@@ -101,6 +102,7 @@ export class ServerAddress {
       }
     }
     const { authorization } = (this.#isForProxy ? this.proxy : undefined) ?? {};
+    if (acceptsGzip === true) lines.push('accept-encoding: gzip');
     if (authorization !== undefined) lines.push(`proxy-authorization: ${authorization}`);
     if (body !== undefined) lines.push(`content-length: ${body.length}`);
     const head = `${lines.join('\r\n')}\r\nconnection: keep-alive\r\n\r\n`;

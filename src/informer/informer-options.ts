@@ -22,6 +22,7 @@ import type { Transform } from './transform.ts';
 import type { TweakListOptions } from './tweak.ts';
 import { parseFieldSelector } from '../kube/field-selector.ts';
 import { parseLabelSelector } from '../kube/label-selector.ts';
+import { asksForGzip } from '../http/compression.ts';
 import { checkShardSelector, shardSelectorText } from '../kube/shard-selector.ts';
 import type { ShardSelector } from '../kube/shard-selector.ts';
 import { splitPath } from '../kube/json/read.ts';
@@ -100,11 +101,19 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly tweakListOptions?: TweakListOptions;
   /** Format of stored objects. `json`: as received. `msgpack`: smaller, faster to read, slower to store. */
   readonly codec?: Codec;
+  /**
+   * Whether servers may compress their answers with gzip. `auto` (default): only a server beyond this machine that a
+   * kubeconfig names, and not in a pod. A kube-apiserver compresses LIST alone, from 128 KiB.
+   */
+  readonly compression?: 'auto' | 'on' | 'off';
   /** Pauses after failures: the first, which doubles with each failure, and the longest. Default: 800, and 30,000. */
   readonly backoff?: { readonly initialMs?: number; readonly maxMs?: number };
   /** Options of the first list and of relists. */
   readonly list?: {
-    /** Streaming list of Kubernetes 1.35. `auto` (default) uses LIST when the server does not support it. */
+    /**
+     * Streaming list of Kubernetes 1.35. `auto` uses LIST when the server does not support it. Default: `off` where
+     * `compression` asks for gzip, because servers compress no streaming list; else `auto`.
+     */
     readonly watchList?: 'auto' | 'off';
     /**
      * State of the first list if it is not a streaming list. `any` (default): any state, as in client-go; the cheapest.
@@ -220,6 +229,7 @@ export function reflectorSpec<T>(
     throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }
   const isWatchListUnsupported = isOwn && source.isWatchListUnsupported === true;
+  const acceptsGzip = source !== undefined && !isOwn && asksForGzip(source, options.compression, process.env);
   const { shardSelector, list = {}, watch = {} } = options;
   const { minTimeoutMs = MIN_WATCH_TIMEOUT_MS } = watch;
   return {
@@ -233,7 +243,8 @@ export function reflectorSpec<T>(
     ...(list.initialList ? { initialList: list.initialList } : {}),
     kind: options.view === 'metadata' ? '' : ref.kind,
     apiVersion: apiVersionOf(ref),
-    watchList: isWatchListUnsupported ? 'off' : (list.watchList ?? 'auto'),
+    watchList: isWatchListUnsupported ? 'off' : (list.watchList ?? (acceptsGzip ? 'off' : 'auto')),
+    ...(acceptsGzip ? { acceptsGzip } : {}),
     pageSize: list.pageSize ?? 0,
     watchTimeoutMinSeconds: minTimeoutMs / 1000,
     watchTimeoutMaxSeconds: (2 * minTimeoutMs) / 1000,
@@ -304,6 +315,7 @@ export const INFORMER_CHECKS: OptionChecks<InformerOptions<unknown>> = {
   shardSelector: (_name, value) => checkShardSelector(value),
   tweakListOptions: callback,
   codec: oneOf('json', 'msgpack'),
+  compression: oneOf('auto', 'on', 'off'),
   backoff: nested<Group<'backoff'>>({ initialMs: number(1), maxMs: number(1) }),
   list: nested<Group<'list'>>({
     watchList: oneOf('auto', 'off'),

@@ -94,8 +94,10 @@ export class SessionResponse implements ResponseSink {
       transport.closeIdle();
       this.#happened(() => owner.silent(limitMs));
     });
+    const { acceptsGzip = false } = owner.spec;
+    const timeoutMs = silenceMaxMs + TRANSPORT_EXTRA_MS;
     const headers = accept === undefined ? {} : { headers: { accept } };
-    this.#http = transport.request({ path, timeoutMs: silenceMaxMs + TRANSPORT_EXTRA_MS, ...headers }, this);
+    this.#http = transport.request({ path, timeoutMs, acceptsGzip, ...headers }, this);
   }
 
   /** Shortens the time allowed between two signs of life; never extends it. */

@@ -17,6 +17,8 @@ export interface ReflectorSpec {
   readonly shardSelector?: ShardSelector;
   /** The Accept headers of the requests. Default: application/json. */
   readonly accept?: { readonly list: string; readonly watch: string };
+  /** Whether the server may compress its answers with gzip. Default: false. */
+  readonly acceptsGzip?: boolean;
   /** Whether the shards drop managedFields, so the server may leave them out; the reflector looks whether it does. */
   readonly dropsManagedFields?: boolean;
   /**

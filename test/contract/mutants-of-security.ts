@@ -44,6 +44,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
     ],
   },
   'src/http/http1-connection.ts': { C191: ["encoding === 'identity'", 'true'] },
+  'src/http/inflated-response.ts': { C191: ['RATIO_MAX * this.#receivedBytes', 'Infinity'] },
   'src/http/watch-frames.ts': {
     C192: ['this.#partial.totalBytes > LINE_BYTES_MAX', 'false'],
     C450: ['this.#objectKey.from(bytes, key + 1) < end', 'false'],

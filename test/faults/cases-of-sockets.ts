@@ -79,4 +79,25 @@ export const CASES_OF_SOCKETS: readonly RealCase[] = [
       return `six refusals; memory ${grownMiB.toFixed(0)} MiB more`;
     },
   },
+  {
+    id: '43b',
+    place: 'process',
+    what: 'answers in gzip that was requested: truncated, and a bomb of 1 GiB',
+    expected: 'ended with a code and requested again; less than a quarter of the bomb was in memory',
+    codes: ['ERR_KUBELOOM_VERY_SHORT_WATCH'],
+    mayReport: [GONE],
+    server: { isolation: 'process' },
+    informer: { compression: 'on' },
+    run: async (scene) => {
+      const before = residentMiB();
+      let grownMiB = 0;
+      for (const body of ['truncated', 'bomb'] as const) {
+        await scene.fault({ type: 'encoded', encoding: 'gzip', body }, PLAIN_WATCH);
+        await strike(scene, { type: 'end' });
+        grownMiB = Math.max(grownMiB, residentMiB() - before);
+      }
+      assert.ok(grownMiB < BOMB_MIB / 4, `${grownMiB} MiB more`);
+      return `two answers; memory ${grownMiB.toFixed(0)} MiB more`;
+    },
+  },
 ];

@@ -73,7 +73,7 @@ const ENTRIES = [
     what: 'kubeloom',
     file: 'index.js',
     packages: ['js-yaml', 'msgpackr', 'piscina'],
-    files: 208,
+    files: 210,
     bytes: 900_000,
   },
   {
@@ -87,8 +87,8 @@ const ENTRIES = [
     what: 'the reflector’s thread',
     file: 'reflector/create-reflector.js',
     packages: [],
-    files: 74,
-    bytes: 263_000,
+    files: 75,
+    bytes: 268_000,
   },
   {
     what: 'a shard’s thread',

@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { constants, createGzip, gzipSync } from 'node:zlib';
+import type { Gzip } from 'node:zlib';
 import { InformerThreads, SharedIndexInformer, resourcePath } from '../../src/index.ts';
 import { newListWatchFromClient } from '../../src/client-go/index.ts';
 import type { KubeloomError } from '../../src/index.ts';
@@ -93,6 +95,76 @@ test('C191 an answer that is compressed without a request for it is refused befo
     assert.match(error.message, /is encoded/);
     assert.equal(server.requests[0]?.headers['accept-encoding'], undefined, 'no encoding is requested');
   }
+});
+
+test('C191 gzip that is truncated or damaged is reported, and requested again until it is whole', async (context) => {
+  const whole = gzipSync(
+    '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a","resourceVersion":"1"}}]}',
+  );
+  const damaged = Buffer.from(whole).fill(0, whole.length - 8);
+  const bodies = [whole.subarray(0, 60), damaged, whole];
+  for (const indexerThreads of [0, 1]) {
+    let lists = 0;
+    const server = await BareServer.start(context, (request, response) => {
+      if (request.url?.includes('watch=')) return response.flushHeaders();
+      assert.equal(request.headers['accept-encoding'], 'gzip');
+      return response.writeHead(200, { 'content-encoding': 'gzip' }).end(bodies[lists++]);
+    });
+    const codes: string[] = [];
+    await using threads = new InformerThreads({ indexerThreads });
+    await using informer = new SharedIndexInformer(kubeConfigFor(server.url), CONFIG_MAPS, {
+      threads,
+      compression: 'on',
+      backoff: { initialMs: 5, maxMs: 20 },
+      onError: ({ code }) => codes.push(code),
+    });
+    void informer.run();
+    await informer.waitForSync({ signal: AbortSignal.timeout(HANG_MS) });
+    assert.deepEqual(codes, ['ERR_KUBELOOM_HTTP', 'ERR_KUBELOOM_HTTP']);
+    assert.deepEqual(informer.getStore().listKeys(), ['a']);
+  }
+});
+
+test('C191 the events of a watch in gzip arrive one by one, and a damaged watch continues behind the last', async (context) => {
+  const answers: { readonly gzip: Gzip; readonly version: string | null }[] = [];
+  const server = await BareServer.start(context, (request, response) => {
+    const query = new URL(request.url ?? '', 'http://localhost').searchParams;
+    if (!query.has('watch')) {
+      return response.end(
+        '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}',
+      );
+    }
+    const gzip = createGzip();
+    gzip.pipe(response.writeHead(200, { 'content-encoding': 'gzip' }));
+    response.flushHeaders();
+    return answers.push({ gzip, version: query.get('resourceVersion') });
+  });
+  const codes: string[] = [];
+  await using threads = new InformerThreads({ indexerThreads: 0 });
+  await using informer = new SharedIndexInformer(kubeConfigFor(server.url), CONFIG_MAPS, {
+    threads,
+    compression: 'on',
+    backoff: { initialMs: 5, maxMs: 20 },
+    onError: ({ code }) => codes.push(code),
+  });
+  void informer.run();
+  await informer.waitForSync({ signal: AbortSignal.timeout(HANG_MS) });
+  for (const [watch, versions] of [
+    [0, [2, 3]],
+    [1, [4]],
+  ] as const) {
+    await until(() => answers.length > watch);
+    const { gzip, version } = answers[watch] ?? assert.fail();
+    assert.equal(version, watch === 0 ? '1' : '3');
+    for (const resourceVersion of versions) {
+      const object = { metadata: { name: `map-${resourceVersion}`, resourceVersion: `${resourceVersion}` } };
+      gzip.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
+      gzip.flush(constants.Z_SYNC_FLUSH);
+      await until(() => informer.getStore().getByKey(object.metadata.name) !== undefined);
+    }
+    if (watch === 0) gzip.push(Buffer.alloc(64, 0xff));
+  }
+  assert.deepEqual(codes, ['ERR_KUBELOOM_HTTP']);
 });
 
 test('a plugin that runs when its informer stops is ended', async (context) => {

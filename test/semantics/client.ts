@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { gunzipSync } from 'node:zlib';
 import type { Target } from './target.ts';
 
 export interface Answer {
@@ -15,6 +16,8 @@ export interface RequestExtras {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
+  /** The encodings that the client accepts; the answer is inflated. */
+  readonly encoding?: string;
   /** In place of the target's token; '' sends none. */
   readonly token?: string;
 }
@@ -50,14 +53,19 @@ export class Client {
     const response = await this.#send(method, path, extras);
     const chunks: Buffer[] = [];
     for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
+    const bytes = Buffer.concat(chunks);
+    const text = (response.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString();
     const isJson = response.headers['content-type']?.startsWith('application/json') === true;
     const parsed = (isJson ? JSON.parse(text) : {}) as Body;
     return { status: response.statusCode ?? 0, headers: response.headers, text, body: parsed };
   }
 
-  async watch(path: string, accept?: string): Promise<WatchStream> {
-    return new WatchStream(await this.#send('GET', path, accept === undefined ? {} : { accept }));
+  async watch(path: string, accept?: string, encoding?: string): Promise<WatchStream> {
+    const extras = {
+      ...(accept === undefined ? {} : { accept }),
+      ...(encoding === undefined ? {} : { encoding }),
+    };
+    return new WatchStream(await this.#send('GET', path, extras));
   }
 
   #send(method: string, path: string, extras: RequestExtras): Promise<IncomingMessage> {
@@ -71,6 +79,7 @@ export class Client {
         // A real server pretty-prints for curl and browsers.
         'user-agent': 'kubeloom-semantics',
         accept: extras.accept ?? 'application/json',
+        ...(extras.encoding === undefined ? {} : { 'accept-encoding': extras.encoding }),
         ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
         ...(payload === undefined
           ? {}

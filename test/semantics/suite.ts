@@ -4,6 +4,7 @@
  */
 import { describe } from 'node:test';
 import { applySemantics } from './apply.ts';
+import { compressionSemantics } from './compression.ts';
 import { customResourceSemantics } from './custom-resources.ts';
 import { deleteSemantics } from './deletes.ts';
 import { errorSemantics } from './errors.ts';
@@ -28,6 +29,7 @@ import { writeSemantics } from './writes.ts';
 export function apiServerSemantics(target: () => Promise<Target>, name = 'a server'): void {
   describe(`apiserver semantics: ${name}`, () => {
     listSemantics(target);
+    compressionSemantics(target);
     paginationSemantics(target);
     watchSemantics(target);
     watchListSemantics(target);

@@ -57,8 +57,8 @@ export const REQUEST_ERRORS = {
   ],
   ERR_KUBELOOM_HTTP: [
     ['thrown', 'onError', 'health'],
-    'The request failed in the HTTP protocol: the answer is not valid HTTP, or is compressed without request.',
-    'Check that the address is that of an apiserver, and the proxies on the way.',
+    'The request failed in the HTTP protocol: the answer is not valid HTTP, is compressed without request, or cannot be inflated.',
+    "Check that the address is that of an apiserver, and the proxies on the way; `compression: 'off'` requests no gzip.",
   ],
   ERR_KUBELOOM_REDIRECT: [
     ['thrown', 'onError', 'health'],

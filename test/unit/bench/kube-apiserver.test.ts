@@ -1,4 +1,4 @@
-/** The figures of sharded watches, streaming lists and slow watchers: what is read, and the tables. */
+/** The figures of sharded watches, streaming lists, links and slow watchers: what is read, and the tables. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -14,6 +14,7 @@ import type {
   ServerFigures,
   Tenure,
 } from '../../../bench/kube-apiserver/sharding-figures.ts';
+import { linksTable } from '../../../bench/kube-apiserver/links-figures.ts';
 import { shardingPlot } from '../../../bench/kube-apiserver/sharding-plot.ts';
 import { streamingTable } from '../../../bench/kube-apiserver/streaming-figures.ts';
 import { watchersTable } from '../../../bench/kube-apiserver/watchers-figures.ts';
@@ -136,4 +137,14 @@ test('the table of watchers has the delays, the changes that did not arrive, and
   ]);
   assert.match(text, /^\| 100 \| stalled \| 100 \| 6\.0 \| 10\.9 \| 11\.0 \| 2 \| 250 \| 1 \|$/m);
   assert.match(text, /^\| 100 \| alone \| 100 \| none \| none \| none \| 1000 \| 250 \| 0 \|$/m);
+});
+
+test('the table of links has the bytes and the times of each form of list', () => {
+  const client = { durationMs: 1230, cpuMs: 560, peakBytes: 100 * 2 ** 20, objects: 10 };
+  const text = linksTable([
+    { form: 'LIST', megabitsPerSecond: 50, receivedBytes: 7_650_000, client, serverCpuSeconds: 0.5 },
+    { form: 'LIST in gzip', megabitsPerSecond: 0, receivedBytes: 800_000, client, serverCpuSeconds: 0.7 },
+  ]);
+  assert.match(text, /^\| 50 \| LIST \| 7\.7 \| 1\.23 \| 0\.56 \| 100 \| 0\.50 \|$/m);
+  assert.match(text, /^\| no limit \| LIST in gzip \| 0\.8 \| 1\.23 \| 0\.56 \| 100 \| 0\.70 \|$/m);
 });

@@ -20,7 +20,10 @@ import {
 } from '../../../src/informer/threads/threads-options.ts';
 import type { ThreadsOptions } from '../../../src/informer/threads/threads-options.ts';
 import { field, indexModule, label } from '../../../src/replica/store/index-functions.ts';
+import type { KubeObject } from '../../../src/kube/wire.ts';
+import type { ServerSource } from '../../../src/kube/server-source.ts';
 import { PODS } from '../../kit/objects.ts';
+import { kubeConfigFor } from '../../security/bare-server.ts';
 
 const NODES = { ...PODS, resource: 'nodes', kind: 'Node', isNamespaced: false };
 const MIB = 2 ** 20;
@@ -140,7 +143,7 @@ describe('retainChecks', () => {
 });
 
 describe('options of an informer', () => {
-  test('are twenty words, nine of which are enough for most programs, and five of which are groups', () => {
+  test('are twenty-one words, nine of which are enough for most programs, and five of which are groups', () => {
     const { backoff, list, watch, slowHandler, debug, ...single } = INFORMER_CHECKS;
     const words = Object.keys(single);
     assert.deepEqual(words.slice(0, 9), [
@@ -154,7 +157,7 @@ describe('options of an informer', () => {
       'resyncPeriodMs',
       'onError',
     ]);
-    assert.equal(words.length, 15);
+    assert.equal(words.length, 16);
     for (const { members } of [backoff, list, watch, slowHandler, debug])
       assert.ok(members && members.length <= 4, 'a group that must be searched is no help');
   });
@@ -198,6 +201,26 @@ describe('options of an informer', () => {
   test('have the backoff of client-go by default', () => {
     const { backoffInitialMs, backoffMaxMs, pageSize, watchList } = reflectorSpec(PODS, {});
     assert.deepEqual([backoffInitialMs, backoffMaxMs, pageSize, watchList], [800, 30_000, 0, 'auto']);
+  });
+
+  test('request gzip and, unless streaming is asked for, a LIST, which alone is compressed', () => {
+    const chosen = (options: InformerOptions<KubeObject>, source: ServerSource): readonly unknown[] => {
+      const { acceptsGzip, watchList } = reflectorSpec(PODS, options, source);
+      return [acceptsGzip, watchList];
+    };
+    const here = { server: 'http://127.0.0.1:1' };
+    assert.deepEqual(chosen({}, here), [undefined, 'auto']);
+    assert.deepEqual(chosen({ compression: 'on' }, here), [true, 'off']);
+    assert.deepEqual(chosen({ compression: 'on', list: { watchList: 'auto' } }, here), [true, 'auto']);
+    assert.deepEqual(chosen({}, kubeConfigFor('https://cluster.example.com')), [true, 'off']);
+    assert.deepEqual(chosen({ compression: 'off' }, kubeConfigFor('https://cluster.example.com')), [
+      undefined,
+      'auto',
+    ]);
+    for (const compression of ['gzip', true]) {
+      const wrong = { compression } as unknown as InformerOptions<KubeObject>;
+      assert.throws(() => resolveInformerOptions(wrong), refused('compression'));
+    }
   });
 
   test('refuse a namespace of a cluster-scoped resource', () => {

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { createGzip, gzipSync } from 'node:zlib';
 import { parseJson } from '../../../base/parse-json.ts';
 import type { Json } from '../store/json.ts';
 import { badRequest, entityTooLarge, notAcceptable, unsupportedMediaType } from '../store/status.ts';
@@ -11,8 +11,9 @@ import type { Status } from '../store/status.ts';
 import { PROTOBUF_TYPE, readProtobuf } from './protobuf.ts';
 
 const WRITE_BYTES = 256 * 1024;
-/** The smallest answer that is compressed, in bytes, as in the real server. */
-const GZIP_BYTES_MIN = 128 * 1024;
+/** Longer answers are compressed for clients that accept it, with this level, as in the real server. */
+const PLAIN_BYTES_MAX = 128 * 1024;
+const GZIP = { level: 1 };
 const JSON_TYPE = 'application/json';
 const NEWLINE = Buffer.from('\n');
 
@@ -55,8 +56,17 @@ export function sendJson(response: ServerResponse, code: number, body: Buffer | 
   const bytes = Buffer.isBuffer(body)
     ? Buffer.concat([body, NEWLINE])
     : Buffer.from(`${JSON.stringify(body)}\n`);
-  response.writeHead(code, { 'Content-Type': JSON_TYPE, 'Content-Length': bytes.length });
-  response.end(bytes);
+  const sent = isCompressed(response, bytes) ? gzipSync(bytes, GZIP) : bytes;
+  response.writeHead(code, { 'Content-Type': JSON_TYPE, 'Content-Length': sent.length });
+  response.end(sent);
+}
+
+/** Decides by the first bytes of the answer, at most all of them, and sets the headers. */
+function isCompressed(response: ServerResponse, first: Buffer): boolean {
+  const accepted = (response.req.headers['accept-encoding'] ?? '').split(',');
+  const isGzip = first.length > PLAIN_BYTES_MAX && accepted.some((token) => token.trim() === 'gzip');
+  if (isGzip) response.setHeader('Content-Encoding', 'gzip').setHeader('Vary', 'Accept-Encoding');
+  return isGzip;
 }
 
 export function sendStatus(response: ServerResponse, status: Status): void {
@@ -65,20 +75,14 @@ export function sendStatus(response: ServerResponse, status: Status): void {
   sendJson(response, status.code ?? 200, status);
 }
 
-/**
- * Streams a document in chunks, each after the previous chunk was sent. Large documents are compressed for clients that
- * accept it, as in the real server.
- */
-export function sendPieces(call: ServerExchange, pieces: Iterable<Buffer>): Promise<void> {
-  const { request, response } = call;
+/** Streams a document in chunks, each after the previous chunk was sent. */
+export function sendPieces({ response }: ServerExchange, pieces: Iterable<Buffer>): Promise<void> {
   const rest = chunks(pieces);
   const first = rest.next().value ?? Buffer.alloc(0);
   const document = Readable.from(prepend(first, rest));
   response.setHeader('Content-Type', JSON_TYPE);
-  const acceptsGzip = String(request.headers['accept-encoding']).includes('gzip');
-  if (first.length < GZIP_BYTES_MIN || !acceptsGzip) return pipeline(document, response);
-  response.setHeader('Content-Encoding', 'gzip');
-  return pipeline(document, createGzip({ level: 1 }), response);
+  if (!isCompressed(response, first)) return pipeline(document, response);
+  return pipeline(document, createGzip(GZIP), response);
 }
 
 function* chunks(pieces: Iterable<Buffer>): Generator<Buffer, undefined> {
