@@ -25,7 +25,7 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C218: ["return { kind: 'removed' };", 'return state;'],
   },
   'src/thread/worker/replica-reader.ts': {
-    C205: ['(this.#freeIds.pop() ?? this.#idEnd++)', '0'],
+    C205: ['this.#freeIds.pop() ?? this.#idEnd++', '0'],
     C206: ["replica.control(DeltaKind.ReplaceBegin, ++this.#epoch, '');", '++this.#epoch;'],
     C209: ['table.setFlag(row, EntryFlag.Packed, record.dictionary !== NO_MEMORY);', ''],
   },
