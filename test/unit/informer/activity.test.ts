@@ -158,7 +158,7 @@ describe('metrics of lists and watches', () => {
     );
   });
 
-  test('counters continue when the reflector is replaced, whose watch ended with its thread', async (context) => {
+  test('counters continue with a new reflector after one whose watch ended with its thread', async (context) => {
     let backend: InProcessBackend | undefined;
     const threads = new InformerThreads(
       { indexerThreads: 0 },
@@ -174,11 +174,11 @@ describe('metrics of lists and watches', () => {
     const modified = (): number | undefined => now().sum('kubeloom_watch_events_total', { type: 'modified' });
     assert.equal(modified(), 1);
     backend?.kill('reflector');
-    await dying.until(() => ended('thread') === 1);
+    await dying.until(() => ended('thread') === 1 && lists().length === 2);
     const [second = ''] = await dying.put(pod('a', { step: '2' }));
     await handler.reached(Number(second));
     assert.equal(modified(), 2);
-    assert.deepEqual(lists(), ['stream initial ok']);
+    assert.deepEqual(lists(), ['stream initial ok', 'stream restarted ok']);
     assert.equal(now().sum('kubeloom_watches_started_total'), 2);
     assert.equal(now().sum('kubeloom_errors_total', { during: 'thread' }), 1);
     assert.deepEqual(replaced, [
