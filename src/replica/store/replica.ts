@@ -46,8 +46,8 @@ interface Disposal {
 }
 
 const DISPOSED_PER_CALL = 512;
-/** Ordinals that `control` looks at in a call: a few hundred microseconds if all of them are missing. */
-const SEARCHED_PER_CALL = 256;
+/** Ordinals that `control` looks at in a call, which counts as a record: some microseconds if all of them are missing. */
+const SEARCHED_PER_CALL = 64;
 /** A server that repeats an event repeats a recent event. */
 const DELETIONS_MIN = 256;
 
