@@ -1,6 +1,7 @@
 /** Repeated deaths of shards and the reflector, which throw, exit or stop answering, under a load of 20,000 events a second. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { Scene } from '../../kit/scene.ts';
 import { EXIT, InsideThreads, STOP, THROW, THROW_SOON } from './inside-threads.ts';
 import { HANG_MS } from '../../kit/hang.ts';
@@ -31,16 +32,15 @@ test('caches and handlers converge although twenty threads die in a row at 20,00
     const seen = handler.calls.length;
     // One of the shards, or now and then the reflector.
     const deed = REFLECTOR_DEEDS[deaths];
-    if (deed === undefined) await inside.run('piscina/dist/worker.js', THROW);
-    else await inside.run('reflector.js', deed);
+    if (deed === undefined) await inside.end('piscina/dist/worker.js', THROW);
+    else await inside.end('reflector.js', deed);
     await scene.untilReported(() => codes().length >= deaths);
     // Wait for records after it.
     if (!isLoaded) underLoad++;
     await Promise.race([load, handler.until(() => handler.calls.length > seen + 1000)]);
   }
-  const { toRevision } = await load;
-  await watching.informer.waitForResourceVersion(String(toRevision));
-  await handler.until(() => handler.held().size === watching.informer.getStore().list().length);
+  await load;
+  await settled(watching.informer);
   await scene.assertConverged(watching);
   const events = handler.calls.length - 1000;
   // A slow machine may also be the cause of a restart.

@@ -13,6 +13,8 @@ export type ThreadFile = 'reflector.js' | 'piscina/dist/worker.js';
 export class InsideThreads implements AsyncDisposable {
   readonly #session: Session = new Session();
   readonly #attached: Attached[] = [];
+  /** Sessions of threads that end. */
+  readonly #doomed: Set<string> = new Set();
   #requests = 0;
   readonly #answers: Map<number, () => void> = new Map();
 
@@ -45,11 +47,19 @@ export class InsideThreads implements AsyncDisposable {
     await answer;
   }
 
+  /** Ends a thread by the expression. All threads of the process end with it, so a later call waits for new ones. */
+  async end(file: ThreadFile, expression: string): Promise<void> {
+    await this.run(file, expression);
+    for (const { sessionId } of this.#attached) this.#doomed.add(sessionId);
+  }
+
   /** Runs the expression without waiting for a result: the thread may end or never continue. */
   async run(file: ThreadFile, expression: string, answered?: () => void): Promise<void> {
     let thread: Attached | undefined;
     // A thread that has just started may not be attached yet.
-    while (!(thread = this.#attached.find(({ url }) => url.endsWith(file)))) await setImmediate();
+    const isWanted = ({ url, sessionId }: Attached): boolean =>
+      url.endsWith(file) && !this.#doomed.has(sessionId);
+    while (!(thread = this.#attached.find(isWanted))) await setImmediate();
     const id = ++this.#requests;
     if (answered) this.#answers.set(id, answered);
     const message = JSON.stringify({ id, method: 'Runtime.evaluate', params: { expression } });
