@@ -216,6 +216,11 @@ export class Handlers {
     return [...this.#listeners].filter(([, listener]) => !listener.isIdle).map(([{ name }]) => name);
   }
 
+  /** Whether the handler has no pending notification, list or call. */
+  isIdle(registration: HandlerRegistration): boolean {
+    return this.#listeners.get(registration as Registration)?.isIdle ?? true;
+  }
+
   get backlogs(): readonly HandlerHealth[] {
     return Array.from(this.#listeners.keys(), ({ name, backlog }) => ({ name, ...backlog }));
   }

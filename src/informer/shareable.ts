@@ -24,5 +24,5 @@ export interface SharedParts {
     InformerPipeline<never>,
     'replica' | 'owner' | 'cacheExports' | 'extracted' | 'objectBytesMax' | 'threads'
   >;
-  readonly handlers: Pick<Handlers, 'add' | 'remove'>;
+  readonly handlers: Pick<Handlers, 'add' | 'isIdle' | 'remove'>;
 }

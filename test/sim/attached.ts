@@ -171,6 +171,7 @@ export class AttachedThread {
         ...informer.sharedParts,
         handlers: {
           add: (...args) => (this.#registration = handlers.add(...args)),
+          isIdle: (registration) => handlers.isIdle(registration),
           remove: (...args) => handlers.remove(...args),
         },
       },

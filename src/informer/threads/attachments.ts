@@ -68,14 +68,14 @@ const INFORMERS_MAX = 0xffff;
 
 export class AttachmentTable extends Map<number, Attachment> {
   readonly #shards: number;
-  readonly #toReflector: (answer: FeedAnswer) => void;
+  readonly #backend: () => Pick<Backend, 'toReflector' | 'toShard'> | undefined;
   #next = 1;
 
-  /** @param toReflector sends the answer of a feed to the current reflector */
-  constructor(shards: number, toReflector: (answer: FeedAnswer) => void) {
+  /** @param backend returns the present threads */
+  constructor(shards: number, backend: () => Pick<Backend, 'toReflector' | 'toShard'> | undefined) {
     super();
     this.#shards = shards;
-    this.#toReflector = toReflector;
+    this.#backend = backend;
   }
 
   freeNumber(): number {
@@ -92,39 +92,35 @@ export class AttachmentTable extends Map<number, Attachment> {
    * cannot be loaded, and when `signal` is aborted. After a rejection neither this table nor a shard keeps the
    * informer.
    */
-  async attach(
-    backend: Pick<Backend, 'toShard'>,
-    informer: number,
-    client: PipelineClient,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  async attach(informer: number, client: PipelineClient, signal: AbortSignal | undefined): Promise<void> {
     try {
       signal?.throwIfAborted();
       const answered = new Promise<void>((resolve, reject) => {
         const attached = (error: KubeloomError | undefined): void => (error ? reject(error) : resolve());
         this.set(informer, { client, unanswered: new Set(), attached, phase: 'attaching' });
       });
-      this.send(backend, informer);
+      this.send(informer);
       await abortable(answered, signal);
     } catch (error) {
-      this.remove(backend, informer);
+      this.remove(informer);
       throw error;
     }
   }
 
   /** Forgets an informer that has no records: a shard failed to attach it, or it ended before its start. */
-  remove(backend: Pick<Backend, 'toShard'>, informer: number): void {
+  remove(informer: number): void {
     this.delete(informer);
-    for (let shard = 0; shard < this.#shards; shard++) backend.toShard(shard, { type: 'detach', informer });
+    for (let shard = 0; shard < this.#shards; shard++)
+      this.#backend()?.toShard(shard, { type: 'detach', informer });
   }
 
   /** Sends the informer to all shards; `attached` follows. */
-  send(backend: Pick<Backend, 'toShard'>, informer: number): void {
+  send(informer: number): void {
     const attachment = this.get(informer);
     if (!attachment) return;
     for (let shard = 0; shard < this.#shards; shard++) {
       attachment.unanswered.add(shard);
-      backend.toShard(shard, { type: 'attach', informer, spec: attachment.client.shardSpec });
+      this.#backend()?.toShard(shard, { type: 'attach', informer, spec: attachment.client.shardSpec });
     }
   }
 
@@ -136,7 +132,8 @@ export class AttachmentTable extends Map<number, Attachment> {
     const { listerWatcher, error } = attachment.client;
     const onError = (thrown: KubeloomError): void => error(thrown, 'watch');
     if (!listerWatcher) return;
-    attachment.feed = new ListWatchFeed(listerWatcher, { informer, post: this.#toReflector, onError });
+    const post = (answer: FeedAnswer): void => this.#backend()?.toReflector(answer);
+    attachment.feed = new ListWatchFeed(listerWatcher, { informer, post, onError });
   }
 
   /** Takes the answer of a shard. */

@@ -95,9 +95,7 @@ export class InformerThreads {
     });
     const memory = parts.memory ?? allocatePipeline(Math.max(1, indexerThreads), logBytes, ringBytes);
     this.#memory = memory;
-    this.#attachments = new AttachmentTable(memory.toShard.length, (answer) =>
-      this.#running?.backend.toReflector(answer),
-    );
+    this.#attachments = new AttachmentTable(memory.toShard.length, () => this.#running?.backend);
     // The bells of the in-process backend ring on this thread and request a turn of the loop.
     const words = new PipelineWords(memory, indexerThreads === 0 ? this.#loop.wake : undefined);
     this.#words = words;
@@ -157,7 +155,7 @@ export class InformerThreads {
     const informer = this.#attachments.freeNumber();
     this.#merger.attach(informer, client.merge);
     try {
-      await this.#attachments.attach(running.backend, informer, client, signal);
+      await this.#attachments.attach(informer, client, signal);
     } catch (error) {
       this.#merger.detach(informer);
       if (signal?.aborted) return undefined;
@@ -299,17 +297,18 @@ export class InformerThreads {
     this.#dropped += this.unmerged;
     emptyPipeline(this.#memory, this.#merger.merged);
     this.#merger.restart();
-    const backend = (running.backend = this.#newBackend());
+    running.backend = this.#newBackend();
     publish('kubeloom:thread', () => ({ threads: this.#name, role: roleName(role), code: error.code }));
-    // The attachments so far: a callback may attach an informer.
+    // The attachments so far: a callback may attach an informer, or end one.
     const attachments = [...this.#attachments];
     for (const [informer, attachment] of attachments) {
+      if (this.#attachments.get(informer) !== attachment) continue;
       const { client, phase, detached } = attachment;
       if (informer === culprit?.informer) this.#end(informer, attachment, culprit.error);
       else if (detached) detached();
       else {
         if (phase !== 'attaching') this.#continue(informer, attachment);
-        this.#attachments.send(backend, informer);
+        this.#attachments.send(informer);
         client.restarted?.(error);
       }
     }
@@ -345,10 +344,9 @@ export class InformerThreads {
   #forget(informer: number, { feed, phase }: Attachment): void {
     feed?.close();
     this.#merger.detach(informer);
-    const backend = this.#running?.backend;
     // Shards that have no record of the informer do not learn of the end from the rings.
-    if (backend && phase !== 'started') this.#attachments.remove(backend, informer);
-    else this.#attachments.delete(informer);
+    if (phase === 'started') this.#attachments.delete(informer);
+    else this.#attachments.remove(informer);
   }
 
   #fromReflector(message: FromReflectorThread): void {

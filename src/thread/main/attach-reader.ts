@@ -54,7 +54,7 @@ export function attachReader(link: ReaderLink, number: number, informer: Shareab
     },
     replica,
     heldBytesMax: options.backlogBytesMax * HELD_SHARE,
-    isIdle: () => registration.backlog.notifications === 0,
+    isIdle: () => handlers.isIdle(registration),
     remove: () => handlers.remove(registration, {}),
   });
   const registration = handlers.add(cacheExport, { name: `a thread's cache` }, cacheExport);

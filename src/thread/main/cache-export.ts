@@ -45,6 +45,12 @@ export interface CacheExportOptions {
   readonly remove: () => void;
 }
 
+/** Beginning or end of a list. @member version of the end; '' for the beginning */
+interface Mark {
+  readonly kind: typeof RowKind.ListBegin | typeof RowKind.ListEnd;
+  readonly version: number | string;
+}
+
 /** The call in progress, which waits for room. */
 interface Call {
   readonly row: number;
@@ -63,8 +69,8 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
   readonly #text: TextWriter = new TextWriter();
   #state: CacheExportState = OPEN;
   #call: Call | undefined;
-  /** Marks of lists that wait for room: at most two. */
-  #marks: (typeof RowKind.ListBegin | typeof RowKind.ListEnd)[] = [];
+  /** Marks of lists that wait for room: the end of a list that has begun, and an empty list. */
+  #marks: Mark[] = [];
   #isInList = false;
   /** The version of the last record, or of the last mark. */
   #version: number | string = '';
@@ -118,12 +124,12 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
   }
 
   listBegins(): void {
-    this.#mark(RowKind.ListBegin);
+    this.#mark({ kind: RowKind.ListBegin, version: '' });
   }
 
   listEnds(version: number | string): void {
     this.#version = version;
-    this.#mark(RowKind.ListEnd);
+    this.#mark({ kind: RowKind.ListEnd, version });
   }
 
   /** Called after a merge: the cache may have reached a version that no record carries. */
@@ -234,21 +240,24 @@ export class CacheExport implements ResourceEventHandler<unknown>, CacheWriter, 
     return new Promise((written) => (this.#call = { row, kind, previousRow, written }));
   }
 
-  /** Writes a mark, or adds it to the waiting marks. An empty list whose marks both wait behind a mark is left out. */
-  #mark(kind: typeof RowKind.ListBegin | typeof RowKind.ListEnd): void {
+  /**
+   * Writes a mark, or adds it to the waiting marks. Of two empty lists that both wait, the first is left out: the second
+   * has the newer state. The end of a list that has begun stays.
+   */
+  #mark(mark: Mark): void {
     if (!isWriting(this.#state)) return;
-    this.#marks.push(kind);
-    if (this.#marks.length > 2) this.#marks.splice(0, 2);
+    const marks = this.#marks;
+    marks.push(mark);
+    const waiting = this.#isInList ? 1 : 0;
+    if (marks.length > waiting + 2) marks.splice(waiting, 2);
     if (this.link.isWaiting || !this.#writeMarks()) this.link.want(this);
   }
 
   /** Returns whether all waiting marks are written. */
   #writeMarks(): boolean {
     for (let [mark] = this.#marks; mark !== undefined; [mark] = this.#marks) {
-      const isBegin = mark === RowKind.ListBegin;
-      if (!this.link.writeMark(this.#writer, mark, this.#informer, isBegin ? '' : this.#version))
-        return false;
-      this.#isInList = isBegin;
+      if (!this.link.writeMark(this.#writer, mark.kind, this.#informer, mark.version)) return false;
+      this.#isInList = mark.kind === RowKind.ListBegin;
       this.#marks.shift();
     }
     return true;

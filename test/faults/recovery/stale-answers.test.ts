@@ -19,6 +19,9 @@ class Scene implements AsyncDisposable {
   readonly threads: InformerThreads;
   /** Informers with an unanswered `attach`. */
   readonly asked: number[] = [];
+  /** Threads, by number, that were told to forget an informer. */
+  readonly detached: (readonly [threads: number, informer: number])[] = [];
+  #generation = 0;
   #events: BackendEvents | undefined;
 
   constructor() {
@@ -40,7 +43,12 @@ class Scene implements AsyncDisposable {
         backend: (_memory, given) => {
           this.#events = given;
           this.sent.push('new threads');
-          return { ...backend };
+          const generation = ++this.#generation;
+          const toShard: Backend['toShard'] = (shard, message) => {
+            if (message.type === 'detach') this.detached.push([generation, message.informer]);
+            else backend.toShard(shard, message);
+          };
+          return { ...backend, toShard };
         },
       },
     );
@@ -50,8 +58,8 @@ class Scene implements AsyncDisposable {
     await this.threads.close();
   }
 
-  async attach(parts: Partial<PipelineClient>): Promise<number> {
-    const informer = await this.threads.attach({
+  async attach(parts: Partial<PipelineClient>, signal?: AbortSignal): Promise<number> {
+    const client = {
       merge: new MergingInformer().merge,
       shardSpec: PLAIN,
       reflectorSpec: {} as ReflectorSpec,
@@ -61,7 +69,8 @@ class Scene implements AsyncDisposable {
       activity: () => undefined,
       failed: () => undefined,
       ...parts,
-    });
+    };
+    const informer = await this.threads.attach(client, signal);
     assert.ok(informer !== undefined);
     return informer;
   }
@@ -181,4 +190,17 @@ test('C175 an informer whose modules new shards cannot load ends with the error'
   scene.attached({ code: 'ERR_KUBELOOM_MODULE', message: 'gone' });
   assert.deepEqual(failures, ['ERR_KUBELOOM_MODULE']);
   assert.deepEqual(scene.sent, ['new threads', 'start', 'new threads']);
+});
+
+test('C173 an informer that stops while it attaches to new threads leaves nothing in them', async () => {
+  await using scene = new Scene();
+  const stop = new AbortController();
+  // It has no number.
+  const ended = assert.rejects(scene.attach({ restarted: () => stop.abort() }, stop.signal), {
+    code: 'ERR_ASSERTION',
+  });
+  scene.died();
+  await turns();
+  await ended;
+  assert.deepEqual(scene.detached, [[2, 1]]);
 });

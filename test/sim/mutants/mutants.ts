@@ -72,10 +72,10 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'a turn is committed before its records are in the rings',
-    file: 'src/reflector/router.ts',
-    find: 'let isAny = false;',
-    replace: 'let isAny = false; this.#committed.store(this.#sequence);',
+    name: 'new threads find the records of the threads before',
+    file: 'src/informer/threads/informer-threads.ts',
+    find: 'emptyPipeline(this.#memory, this.#merger.merged);',
+    replace: '',
   },
   {
     name: 'every 20th event is dropped',

@@ -149,6 +149,20 @@ test('C212 C297 the notifications of a thread that does not read are two lists a
   assert.equal(reader.rows, 1);
 });
 
+test('C206 C212 a thread that falls behind while everything is deleted ends with an empty cache, wherever its ring is full', async () => {
+  for (let count = 1; count <= 40; count++) {
+    const { main, join } = scene();
+    for (let number = 0; number < count; number++) main.put(at(`pod-${number}`, number + 1));
+    const reader = join(Infinity);
+    reader.deliver(Infinity);
+    for (let number = 0; number < count; number++) main.remove(at(`pod-${number}`, count + number + 1));
+    while (reader.listener.coalesce(16)) reader.listener.release();
+    await level(reader);
+    assert.deepEqual(reader.indexer.listKeys(), [], `of ${count} objects`);
+    assert.equal(reader.indexer.lastStoreSyncResourceVersion(), main.indexer.lastStoreSyncResourceVersion());
+  }
+});
+
 test('C211 C218 a thread whose handler was removed receives the end behind its last change, and no version of later', async () => {
   const { main, join } = scene();
   const reader = join();
