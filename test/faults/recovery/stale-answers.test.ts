@@ -19,7 +19,7 @@ class Scene implements AsyncDisposable {
   readonly threads: InformerThreads;
   /** Informers with an unanswered `attach`. */
   readonly asked: number[] = [];
-  /** Threads, by number, that were told to forget an informer. */
+  /** Messages about informers to forget, with the number of the threads. */
   readonly detached: (readonly [threads: number, informer: number])[] = [];
   #generation = 0;
   #events: BackendEvents | undefined;
