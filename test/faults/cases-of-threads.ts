@@ -26,7 +26,7 @@ export const CASES_OF_THREADS: readonly RealCase[] = [
     threads: { backlogBytesMax: 2 ** 20 },
     codes: ['ERR_KUBELOOM_BACKLOG_COALESCED'],
     mayReport: ['ERR_KUBELOOM_SLOW_HANDLER'],
-    // On a slow machine the recorded handler may be coalesced too.
+    // A slow machine may coalesce the notifications of the recorded handler as well.
     excused: ['I4b'],
     run: blockedThread,
   },

@@ -83,6 +83,16 @@ async function firstError(threads: InformerThreads, server: string, user: object
   return error as unknown as KubeloomError;
 }
 
+/** Returns an informer that requests gzip, and adds the codes of its errors. */
+function inflating(url: string, threads: InformerThreads, codes: string[]): SharedIndexInformer {
+  return new SharedIndexInformer(kubeConfigFor(url), CONFIG_MAPS, {
+    threads,
+    compression: 'on',
+    backoff: { initialMs: 5, maxMs: 20 },
+    onError: ({ code }) => codes.push(code),
+  });
+}
+
 test('C191 an answer that is compressed without a request for it is refused before anything is inflated', async (context) => {
   await using threads = new InformerThreads({ indexerThreads: 0 });
   for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip, gzip', 'identity, gzip']) {
@@ -112,12 +122,7 @@ test('C191 gzip that is truncated or damaged is reported, and requested again un
     });
     const codes: string[] = [];
     await using threads = new InformerThreads({ indexerThreads });
-    await using informer = new SharedIndexInformer(kubeConfigFor(server.url), CONFIG_MAPS, {
-      threads,
-      compression: 'on',
-      backoff: { initialMs: 5, maxMs: 20 },
-      onError: ({ code }) => codes.push(code),
-    });
+    await using informer = inflating(server.url, threads, codes);
     void informer.run();
     await informer.waitForSync({ signal: AbortSignal.timeout(HANG_MS) });
     assert.deepEqual(codes, ['ERR_KUBELOOM_HTTP', 'ERR_KUBELOOM_HTTP']);
@@ -141,12 +146,7 @@ test('C191 the events of a watch in gzip arrive one by one, and a damaged watch 
   });
   const codes: string[] = [];
   await using threads = new InformerThreads({ indexerThreads: 0 });
-  await using informer = new SharedIndexInformer(kubeConfigFor(server.url), CONFIG_MAPS, {
-    threads,
-    compression: 'on',
-    backoff: { initialMs: 5, maxMs: 20 },
-    onError: ({ code }) => codes.push(code),
-  });
+  await using informer = inflating(server.url, threads, codes);
   void informer.run();
   await informer.waitForSync({ signal: AbortSignal.timeout(HANG_MS) });
   for (const [watch, versions] of [

@@ -58,7 +58,7 @@ export const REQUEST_ERRORS = {
   ERR_KUBELOOM_HTTP: [
     ['thrown', 'onError', 'health'],
     'The request failed in the HTTP protocol: the answer is not valid HTTP, is compressed without request, or cannot be inflated.',
-    "Check that the address is that of an apiserver, and the proxies on the way; `compression: 'off'` requests no gzip.",
+    "Check that an apiserver has this address, and the proxies on the way; `compression: 'off'` requests no gzip.",
   ],
   ERR_KUBELOOM_REDIRECT: [
     ['thrown', 'onError', 'health'],

@@ -63,11 +63,6 @@ export class Supervisor {
     return this.#restarts.get(role) ?? 0;
   }
 
-  /** Whether the threads run; false while they end. */
-  get isRunning(): boolean {
-    return this.#state.kind === 'running';
-  }
-
   died(death: Death): void {
     this.#happened({ type: 'died', death });
   }

@@ -252,8 +252,8 @@ export class ProcessorListener {
   }
 
   /**
-   * Moves up to `count` notifications, also those of relists and resyncs, from the queue to the coalesced queue; true
-   * when there are more. An initial list stays whole. A writer's notifications become a list.
+   * Moves up to `count` notifications, relists and resyncs included, from the queue to the coalesced queue; true when
+   * there are more. An initial list stays whole. A writer's notifications become a list.
    */
   coalesce(count: number): boolean {
     const { writer } = this.#options;
