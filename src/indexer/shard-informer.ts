@@ -16,6 +16,7 @@ import { NotificationFlag, PrefixKind } from '../shared/record/notification.ts';
 import { KeyTable, NO_ID } from './key-table.ts';
 import { KeyStates, canonicalDecimal } from './key-states.ts';
 import type { HeadSpan } from './key-states.ts';
+import { ItemPacker } from './item-packer.ts';
 import type { LoadedModules } from './modules.ts';
 import type { NotificationWriter } from './notification-writer.ts';
 import { ConvertedObject, ObjectConversion, uidFields } from './object-conversion.ts';
@@ -30,6 +31,8 @@ export class ShardInformer {
   readonly #output: NotificationWriter;
   /** Undefined when objects are passed on unchanged. */
   readonly #conversion: ObjectConversion | undefined;
+  /** Undefined when the items of lists are not packed. */
+  readonly #packer: ItemPacker | undefined;
   #phase: 'listing' | 'watching' | 'aborted' = 'watching';
   #keys: KeyTable = new KeyTable();
   #states: KeyStates = new KeyStates();
@@ -49,6 +52,7 @@ export class ShardInformer {
     this.#output = output;
     this.hasModules = modules.transform !== undefined || modules.indexes.length > 0;
     this.#conversion = spec.isRaw ? undefined : new ObjectConversion(spec, modules, output);
+    if (spec.packBytesMin !== undefined && !spec.isRaw) this.#packer = new ItemPacker(spec.packBytesMin);
   }
 
   /** Opens the output for an object record; the object's bytes in the log are not read after that. */
@@ -78,11 +82,25 @@ export class ShardInformer {
     notification.extractedLength = text.length - fieldsStart;
     notification.logOffset = delta.offset;
     notification.length = object.end - object.start;
-    if (object.isInline) object.flags |= NotificationFlag.Inline;
+    const inline = this.#inlineBytes(delta);
+    if (inline) object.flags |= NotificationFlag.Inline;
     notification.flags |= object.flags;
     this.#addPrefixes(delta);
-    if (object.isInline) this.#output.openNotification(object.bytes.subarray(object.start, object.end));
-    else this.#output.openNotification();
+    this.#output.openNotification(inline);
+  }
+
+  /** Packs an item of a list. Returns the bytes that go into the record; undefined if the object stays in the log. */
+  #inlineBytes(delta: ObjectLocation): Buffer | undefined {
+    const { notification } = this.#output;
+    const { bytes, start, end, flags, isInline } = this.#object;
+    const isItem = this.#phase === 'listing' && delta.kind !== DeltaKind.Deleted;
+    const isPackable = isItem && (flags & NotificationFlag.TooLarge) === 0;
+    const result = (isPackable && this.#packer?.pack(bytes, start, end - start)) || 'as it is';
+    notification.isSample = result === 'sample';
+    notification.packedLength = 0;
+    if (result !== 'packed' || !this.#packer) return isInline ? bytes.subarray(start, end) : undefined;
+    notification.packedLength = this.#packer.packed.length;
+    return this.#packer.packed;
   }
 
   /** Opens the output for a control record. */

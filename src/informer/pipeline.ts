@@ -276,7 +276,9 @@ export class InformerPipeline<T> {
     const { reports, activity, source, options, reflectorSpec } = this.#options;
     const { tweakListOptions, view = 'object' } = options;
     const { objectBytesMax } = threads.options;
-    const shardSpec = this.#shardSpec();
+    const { storeMemory, shards } = threads;
+    const packing = storeMemory.isPacking ? { packBytesMin: storeMemory.packBytesMin / shards } : {};
+    const shardSpec = { ...this.#shardSpec(), ...packing };
     return {
       merge,
       shardSpec,

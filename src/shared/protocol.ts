@@ -160,6 +160,8 @@ export interface ShardSpec {
   readonly codec: 'json' | 'msgpack';
   /** The transform is a plain function of the main thread: the shard passes objects on unchanged. */
   readonly isRaw: boolean;
+  /** Bytes of items before the first item that is packed; undefined: none is packed. */
+  readonly packBytesMin?: number;
 }
 
 export type ToShard =

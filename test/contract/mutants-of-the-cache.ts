@@ -148,5 +148,5 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       "lastSyncResourceVersion() { return this.#pipeline.replica.live.resourceVersion || '0';",
     ],
   },
-  'src/replica/store/pack.ts': { C197: ['let from = length + shift;', 'let from = length + shift + 1;'] },
+  'src/shared/pack/pack.ts': { C197: ['let from = length + shift;', 'let from = length + shift + 1;'] },
 });

@@ -14,10 +14,12 @@ import type { Notification, PrefixRecord } from '../../shared/record/notificatio
 import type { EventLatency } from '../deliver/event-latency.ts';
 import { NO_ORDINAL, NO_ROW } from '../store/columns.ts';
 import type { EntryOwner } from '../store/entry-owner.ts';
+import type { Dictionary } from '../../shared/pack/pack.ts';
 import { EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { ObjectBytes } from '../store/entry.ts';
 import { ObjectFacts, RecentMap, SharedFields } from '../store/extracted-fields.ts';
 import type { Identity } from '../store/extracted-fields.ts';
+import { unpackedObject } from '../store/packed-objects.ts';
 import type { Replica } from '../store/replica.ts';
 import type { MainTransform } from './main-transform.ts';
 
@@ -78,6 +80,7 @@ export class InformerMerge {
     const version = versionOf(record, text);
     let flags = entryFlags(record.flags);
     let object = received;
+    if (record.isSample) owner.packed.addSample(shard, received);
     if (transform && !(flags & EntryFlag.TooLarge)) {
       const result = transform.apply(identity, String(version), received);
       if (result) object = result;
@@ -87,17 +90,20 @@ export class InformerMerge {
       ? transform.factsOf(identity, object)
       : this.#factsOf(identity, record, text, previous);
     const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
-    const state: State = { facts, version, flags, decoder };
+    const samples = record.packedLength > 0 ? owner.packed.samplesOf(shard) : undefined;
+    const length = samples ? record.length : object.length;
+    const state: State = { facts, version, flags, decoder, object, length, samples };
     if (record.kind === DeltaKind.Replaced) {
       const ordinal = named ? cached : replica.live.get(identity.key);
-      if (ordinal !== NO_ORDINAL && this.#isUnchanged(replica.live.rowAt(ordinal), state, object)) {
+      if (ordinal !== NO_ORDINAL && this.#isUnchanged(replica.live.rowAt(ordinal), state)) {
         replica.keep(shard, record.id, ordinal);
         return;
       }
     }
     const row = owner.table.add(facts, version, flags, decoder);
-    owner.table.setLength(row, object.length);
-    owner.slabs.put(row, object.bytes, object.start, object.length);
+    owner.table.setLength(row, length);
+    if (samples) owner.packed.put(row, samples, object);
+    else owner.slabs.put(row, object.bytes, object.start, length);
     if (record.kind === DeltaKind.Deleted) replica.remove(row);
     else replica.upsert(shard, record.id, row);
   }
@@ -123,6 +129,7 @@ export class InformerMerge {
     const { replica, owner } = this.#options;
     replica.abort();
     owner.decoders.clear();
+    owner.packed.forgetShards();
     const resourceVersion = this.#isPositionless ? this.#listVersion : replica.live.resourceVersion;
     return { resourceVersion, epoch: this.#epoch };
   }
@@ -155,15 +162,23 @@ export class InformerMerge {
    * Returns whether a listed object equals the cached object. The content decides, not the version alone: versions are
    * used again after a restore of etcd, and a new default of a CRD changes objects without changing their version.
    */
-  #isUnchanged(live: number, listed: State, object: ObjectBytes): boolean {
+  #isUnchanged(live: number, listed: State): boolean {
     const { owner } = this.#options;
     const { table } = owner;
     return (
       table.versionOf(live) === listed.version &&
       (table.flagsOf(live) & UNREADABLE) === (listed.flags & UNREADABLE) &&
       table.factsOf(live).equals(listed.facts) &&
-      owner.hasObject(live, object, listed.decoder)
+      this.#hasObject(live, listed)
     );
+  }
+
+  #hasObject(live: number, { object, samples, length, decoder }: State): boolean {
+    const { owner } = this.#options;
+    if (!samples) return owner.hasObject(live, object, decoder);
+    if (owner.packed.has(live, samples, object) && owner.table.decoderOf(live) === decoder) return true;
+    const unpacked = { bytes: unpackedObject(samples, object, length), start: 0, length };
+    return owner.hasObject(live, unpacked, decoder);
   }
 
   #factsOf(
@@ -190,6 +205,11 @@ interface State {
   readonly version: number | string;
   readonly flags: number;
   readonly decoder: MsgpackDecoder | undefined;
+  readonly object: ObjectBytes;
+  /** The object's length, packed or not. */
+  readonly length: number;
+  /** The samples against which the bytes of `object` are packed; undefined if they are not. */
+  readonly samples: Dictionary | undefined;
 }
 
 function versionOf(record: Notification, text: Buffer): number | string {

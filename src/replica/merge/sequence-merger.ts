@@ -221,7 +221,7 @@ export class SequenceMerger {
     if (informer && record.flags & NotificationFlag.Nothing) informer.ignored++;
     else if (informer) {
       this.#locate(text, texts.length > 0, parts);
-      this.#takenBytes += record.length;
+      this.#takenBytes += this.#object.length;
       const { stamps, clock } = this.#options;
       const stamp = isSampled(record.sequence) ? stamps.read(record.sequence) : undefined;
       if (stamp) informer.latency.begin(stamp, clock);
@@ -238,11 +238,11 @@ export class SequenceMerger {
     return Buffer.concat(texts);
   }
 
-  /** Sets `#object` to the place of the record's object: in the log, in the ring, or in parts and ring. */
+  /** Sets `#object` to the place of the record's bytes, packed or not: in the log, in the ring, or in parts and ring. */
   #locate(text: Buffer, isTextBefore: boolean, parts: readonly Buffer[]): void {
     const record = this.#record;
     const object = this.#object;
-    object.length = record.length;
+    object.length = record.packedLength || record.length;
     if (!(record.flags & NotificationFlag.Inline)) {
       object.bytes = this.#options.log;
       object.start = record.logOffset;
@@ -255,7 +255,7 @@ export class SequenceMerger {
     object.start = inlineStart;
     if (parts.length === 0) return;
     const partsBytes = parts.reduce((sum, part) => sum + part.length, 0);
-    const rest = text.subarray(inlineStart, inlineStart + record.length - partsBytes);
+    const rest = text.subarray(inlineStart, inlineStart + object.length - partsBytes);
     object.bytes = Buffer.concat([...parts, rest]);
     object.start = 0;
   }

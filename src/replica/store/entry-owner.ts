@@ -11,7 +11,7 @@ import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } from './entry.ts';
-import { PackedObjects } from './packed-objects.ts';
+import { PackedObjects, hasSameBytes } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
 import { PartReader, decoded, malformedError } from './part-reader.ts';
 import type { BytesReaders, SlabMemory } from './store-memory.ts';
@@ -173,11 +173,6 @@ export class EntryOwner implements EntryStorage {
     const stored = this.#stored(row);
     return { ...stored, bytes: privateCopy(stored), start: 0 };
   }
-}
-
-function hasSameBytes(a: ObjectBytes, b: ObjectBytes): boolean {
-  if (a.length !== b.length) return false;
-  return a.bytes.compare(b.bytes, b.start, b.start + b.length, a.start, a.start + a.length) === 0;
 }
 
 /** Copies into memory outside Node's pool, which is shared with other buffers and cannot be transferred. */

@@ -7,25 +7,18 @@
  * dissolved: the rows are unpacked, and later packed against another dictionary.
  */
 import { assert } from '../../base/errors.ts';
-import { copyBytes } from '../../shared/log/log.ts';
-import { DICTIONARY_BYTES_MAX, DICTIONARY_HELD_BYTES, Dictionary, allocateViewed } from './pack.ts';
-import { PACK_SLACK_BYTES, pack, unpack } from './pack.ts';
-import type { ViewedMemory } from './pack.ts';
+import { DICTIONARY_HELD_BYTES, Dictionary, allocateViewed } from '../../shared/pack/pack.ts';
+import { PACK_SLACK_BYTES, pack, unpack } from '../../shared/pack/pack.ts';
+import type { Viewed, ViewedMemory } from '../../shared/pack/pack.ts';
+import { OBJECT_BYTES_MAX, Sampler, TOTAL_BYTES_MIN, copyToPack } from '../../shared/pack/sampler.ts';
 import { NO_ROW } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
+import type { ObjectBytes } from './entry.ts';
 import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
 
-/** Shorter objects gain too little, longer objects resemble no sample. */
-const OBJECT_BYTES_MIN = 128;
-export const OBJECT_BYTES_MAX: number = 2 ** 16;
-const SAMPLE_BYTES_MAX: number = DICTIONARY_BYTES_MAX / 2;
-/** An informer whose objects have less than this in total is not packed. */
-const TOTAL_BYTES_MIN: number = 2 ** 18;
-/** A full dictionary that saved this many times its size paid off: the next dictionary may take samples as easily. */
-const PAID_TIMES = 3;
 /** Waste of dictionaries at which they are dissolved: a share of the packed bytes, plus a constant. */
 const WASTED_SHARE_MAX = 1 / 8;
 const WASTED_BYTES_MIN = 2 ** 20;
@@ -42,7 +35,6 @@ export interface PackedObjectsOptions {
 }
 
 /** Scratch memory for a step; all steps run on the same thread. */
-const plain = allocateViewed(OBJECT_BYTES_MAX);
 const packed: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + PACK_SLACK_BYTES);
 
 /** The last two objects that were unpacked for a read: a caller may compare them. */
@@ -64,7 +56,9 @@ export class PackedObjects {
   readonly #readers: () => BytesReaders | undefined;
   /** Dictionaries with packed rows by number, including dissolved dictionaries, whose rows still save memory. */
   readonly #dictionaries: Map<number, Dictionary> = new Map();
-  #current: Dictionary | undefined;
+  /** The samples of each shard, against which it packs items of lists. They change with samples of the shard only. */
+  readonly #ofShards: Map<number, Dictionary> = new Map();
+  readonly #sampler: Sampler = new Sampler(() => this.#newDictionary());
   #created = 0;
   #rests = 0;
   /** Whether the round in progress changed any row. */
@@ -95,12 +89,48 @@ export class PackedObjects {
 
   /** Returns the object of a packed row, valid until the read after the next. */
   unpacked(row: number): Buffer {
-    const start = this.#table.offsetOf(row);
-    const end = start + this.#table.storedBytesOf(row);
-    const object = memoryForRead();
-    const length = unpack(this.dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, object);
-    assert(length === this.#table.lengthOf(row), 'unpacked to another length', row);
-    return object.bytes;
+    const { bytes } = this.slabs.slabOf(row);
+    const [start, length] = [this.#table.offsetOf(row), this.#table.storedBytesOf(row)];
+    return unpackedObject(this.dictionaryOf(row), { bytes, start, length }, this.#table.lengthOf(row));
+  }
+
+  /** Returns the samples of a shard that has sent a sample. */
+  samplesOf(shard: number): Dictionary {
+    const samples = this.#ofShards.get(shard);
+    assert(samples !== undefined, 'a packed item came before the first sample', shard);
+    return samples;
+  }
+
+  /** Adds the next sample of a shard. The shard does the same, so both have the same samples at the same places. */
+  addSample(shard: number, { bytes, start, length }: Readonly<ObjectBytes>): void {
+    const sample = copyToPack(bytes, start, length);
+    assert(sample !== undefined, 'a sample of a length that is not packed', length);
+    let samples = this.#ofShards.get(shard);
+    if (!samples?.hasRoom(length)) this.#ofShards.set(shard, (samples = this.#newDictionary()));
+    samples.add(sample);
+  }
+
+  /** Forgets the samples of all shards, after they have ended. */
+  forgetShards(): void {
+    this.#ofShards.clear();
+  }
+
+  /** Stores the packed bytes of a row that has its length and no bytes. */
+  put(row: number, dictionary: Dictionary, { bytes, start, length }: Readonly<ObjectBytes>): void {
+    this.slabs.put(row, bytes, start, length);
+    this.#table.setDictionary(row, dictionary.number);
+    this.#table.setFlag(row, EntryFlag.Packed);
+    dictionary.savedBytes += this.#savedBy(row);
+    // The map lacks a dictionary while no row is packed against it.
+    this.#dictionaries.set(dictionary.number, dictionary);
+  }
+
+  /** Returns whether the row is packed against the same samples to the same bytes. */
+  has(row: number, dictionary: Dictionary, packedBytes: Readonly<ObjectBytes>): boolean {
+    const table = this.#table;
+    if (!table.hasFlag(row, EntryFlag.Packed) || table.dictionaryOf(row) !== dictionary.number) return false;
+    const { bytes } = this.slabs.slabOf(row);
+    return hasSameBytes(packedBytes, { bytes, start: table.offsetOf(row), length: table.storedBytesOf(row) });
   }
 
   release(row: number): void {
@@ -148,48 +178,30 @@ export class PackedObjects {
   }
 
   #pack(row: number): void {
-    const [offset, length] = [this.#table.offsetOf(row), this.#table.lengthOf(row)];
     const dictionary = this.#dictionaries.get(this.#table.dictionaryOf(row));
     this.#isActive = true;
     this.#table.setDictionary(row, 0);
-    if (length < OBJECT_BYTES_MIN || length > OBJECT_BYTES_MAX) {
-      this.#table.setFlag(row, EntryFlag.Unpackable);
-      return;
-    }
-    copyBytes(this.#loose.slabOf(row).bytes, offset, offset + length, plain.bytes, 0);
-    plain.length = length;
-    const isLikeBefore = dictionary !== undefined && !dictionary.isDissolved && dictionary !== this.#current;
+    const { bytes } = this.#loose.slabOf(row);
+    const object = copyToPack(bytes, this.#table.offsetOf(row), this.#table.lengthOf(row));
+    const isLikeBefore = dictionary && !dictionary.isDissolved && dictionary !== this.#sampler.current;
     // The previous state was packed against this dictionary, so a sibling or an earlier state is among the samples.
-    const packedBytes = isLikeBefore ? pack(dictionary, plain, packed, length >> 2) : -1;
+    const packedBytes = object && isLikeBefore ? pack(dictionary, object, packed, object.length >> 2) : -1;
     if (dictionary && packedBytes >= 0) this.#keep(row, dictionary, packedBytes);
-    else this.#packAgainstCurrent(row);
+    else if (object) this.#packAgainstCurrent(row, object);
+    else this.#table.setFlag(row, EntryFlag.Unpackable);
   }
 
-  #packAgainstCurrent(row: number): void {
-    let dictionary = this.#current ?? this.#next();
-    let packedBytes = pack(dictionary, plain, packed, plain.length >> 1);
-    const isLikeNothing = packedBytes < 0;
-    const isWanted = (isLikeNothing || packedBytes > plain.length >> 2) && plain.length <= SAMPLE_BYTES_MAX;
-    if (isWanted && !dictionary.hasRoom(plain.length) && (isLikeNothing || hasPaid(dictionary))) {
-      if (!hasPaid(dictionary)) this.#rests = REST_ROUNDS;
-      dictionary = this.#next();
-    }
-    if (isWanted && dictionary.hasRoom(plain.length)) {
-      dictionary.add(plain);
-      packedBytes = pack(dictionary, plain, packed, plain.length >> 1);
-    }
-    if (packedBytes < 0) this.#table.setFlag(row, EntryFlag.Unpackable);
-    else this.#keep(row, dictionary, packedBytes);
+  #packAgainstCurrent(row: number, object: Viewed): void {
+    const packedBytes = this.#sampler.pack(object, packed);
+    const { current, isFruitless } = this.#sampler;
+    if (isFruitless) this.#rests = REST_ROUNDS;
+    if (!current || packedBytes < 0) this.#table.setFlag(row, EntryFlag.Unpackable);
+    else this.#keep(row, current, packedBytes);
   }
 
   #keep(row: number, dictionary: Dictionary, packedBytes: number): void {
     const former = this.#loose.releaseChunk(row);
-    this.slabs.put(row, packed, 0, packedBytes);
-    this.#table.setDictionary(row, dictionary.number);
-    this.#table.setFlag(row, EntryFlag.Packed);
-    dictionary.savedBytes += this.#savedBy(row);
-    // The map lacks a dictionary while no row is packed against it.
-    this.#dictionaries.set(dictionary.number, dictionary);
+    this.put(row, dictionary, { bytes: packed, start: 0, length: packedBytes });
     if (former !== NO_ROW) this.#readers()?.moved(row, former);
   }
 
@@ -215,8 +227,8 @@ export class PackedObjects {
     return isBlocked;
   }
 
-  #next(): Dictionary {
-    return (this.#current = new Dictionary(++this.#created));
+  #newDictionary(): Dictionary {
+    return new Dictionary(++this.#created);
   }
 
   /** Returns the dictionary of a packed row. */
@@ -254,13 +266,18 @@ export class PackedObjects {
   #chooseDissolved(): boolean {
     const dictionaries = [...this.#dictionaries.values()];
     const wasteful = dictionaries.filter(
-      (dictionary) => dictionary !== this.#current && !dictionary.isDissolved && wasteOf(dictionary) > 0,
+      (dictionary) => !this.#isOpen(dictionary) && !dictionary.isDissolved && wasteOf(dictionary) > 0,
     );
     const wastedBytes = wasteful.reduce((sum, dictionary) => sum + wasteOf(dictionary), 0);
     if (wastedBytes > this.slabs.heldBytes * WASTED_SHARE_MAX + this.#wastedBytesMin) {
       for (const dictionary of wasteful) dictionary.isDissolved = true;
     }
     return dictionaries.some(({ isDissolved }) => isDissolved);
+  }
+
+  /** Returns whether further objects may be packed against the dictionary. */
+  #isOpen(dictionary: Dictionary): boolean {
+    return dictionary === this.#sampler.current || [...this.#ofShards.values()].includes(dictionary);
   }
 
   /** Ends a step, and runs the compactions that became necessary. */
@@ -306,10 +323,23 @@ function* drained(slabs: Slab[]): Generator<Slab, void, void> {
   for (let slab = slabs.pop(); slab; slab = slabs.pop()) yield slab;
 }
 
-function hasPaid({ savedBytes, length }: Dictionary): boolean {
-  return savedBytes >= PAID_TIMES * length;
-}
-
 function wasteOf({ savedBytes, length }: Dictionary): number {
   return length - savedBytes;
+}
+
+/** Returns the object with these packed bytes, valid until the read after the next. */
+export function unpackedObject(
+  dictionary: Dictionary,
+  { bytes, start, length }: Readonly<ObjectBytes>,
+  objectLength: number,
+): Buffer {
+  const object = memoryForRead();
+  const unpackedBytes = unpack(dictionary, bytes, start, start + length, object);
+  assert(unpackedBytes === objectLength, 'unpacked to another length', unpackedBytes);
+  return object.bytes;
+}
+
+export function hasSameBytes(a: Readonly<ObjectBytes>, b: Readonly<ObjectBytes>): boolean {
+  if (a.length !== b.length) return false;
+  return a.bytes.compare(b.bytes, b.start, b.start + b.length, a.start, a.start + a.length) === 0;
 }

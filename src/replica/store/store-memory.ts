@@ -3,6 +3,7 @@
  * rounds of packing.
  */
 import type { Clock } from '../../base/clock.ts';
+import { TOTAL_BYTES_MIN } from '../../shared/pack/sampler.ts';
 import { DecodedCache } from './decoded-cache.ts';
 
 export interface StoreMemoryOptions {
@@ -24,13 +25,17 @@ export interface StoreMemoryOptions {
 export class StoreMemory {
   readonly decodedCache: DecodedCache;
   readonly slabMemory: SlabMemory;
-  readonly packBytesMin: number | undefined;
+  /** Informers whose objects have less than this in total are not packed. */
+  readonly packBytesMin: number;
+  /** Whether objects are packed at all. */
+  readonly isPacking: boolean;
   readonly packing: PackingRounds;
 
   constructor(options: StoreMemoryOptions) {
     this.decodedCache = new DecodedCache(options.decodedCacheBytes);
     this.slabMemory = new SlabMemory(options.slabBytes);
-    this.packBytesMin = options.packBytesMin;
+    this.packBytesMin = options.packBytesMin ?? TOTAL_BYTES_MIN;
+    this.isPacking = options.compressAfterMs !== Infinity;
     this.packing = new PackingRounds(options, () => this.slabMemory.tidy());
   }
 }

@@ -19,7 +19,7 @@ export const RECORD_TYPE_PREFIX = 5;
 export const NotificationFlag = {
   /** The key is new: the record contains namespace and name, and the main thread learns the id. */
   NewKey: 1,
-  /** The bytes are in the record (and in Parts before it), not in the log: transformed or transcoded. */
+  /** The bytes are in the record (and in Parts before it), not in the log: transformed, transcoded or packed. */
   Inline: 2,
   /** The bytes are msgpack with the structures of this shard; otherwise JSON. */
   Msgpack: 4,
@@ -52,8 +52,12 @@ const NAME_LENGTH_WORD = 8;
 const RESOURCE_VERSION_TEXT_LENGTH_WORD = 9;
 /** Length of the extracted fields, or `SAME`. */
 const EXTRACTED_LENGTH_WORD = 10;
+/** Length of the packed bytes; 0 if the object is not packed, or `SAMPLE`. */
+const PACKED_LENGTH_WORD = 11;
 /** Namespace, name, the resourceVersion's text, extracted fields, and with Inline the object's bytes. */
-const FIXED_WORDS = 11;
+const FIXED_WORDS = 12;
+/** The object is not packed, and the next sample of the shard. */
+const SAMPLE = -1;
 /** The extracted fields of the previous state. */
 const SAME = -1;
 export const NOTIFICATION_FIXED_BYTES: number = FIXED_WORDS * 4;
@@ -72,6 +76,10 @@ export class Notification {
   nameLength = 0;
   resourceVersionTextLength = 0;
   extractedLength = 0;
+  /** Length of the bytes if they are packed against the samples of this shard, else 0; `length` is the object's. */
+  packedLength = 0;
+  /** True when the object is the next sample of the shard. */
+  isSample = false;
   /** True when only the version and managedFields of the metadata changed; the record carries no extracted fields. */
   hasSameFields = false;
   /** Position of the text in the ring's memory, valid until `release`. */
@@ -111,6 +119,7 @@ export function writeNotification(
   words[word + NAMESPACE_LENGTH_WORD] = notification.namespaceLength;
   words[word + NAME_LENGTH_WORD] = notification.nameLength;
   words[word + RESOURCE_VERSION_TEXT_LENGTH_WORD] = notification.resourceVersionTextLength;
+  words[word + PACKED_LENGTH_WORD] = notification.isSample ? SAMPLE : notification.packedLength;
   words[word + EXTRACTED_LENGTH_WORD] = notification.hasSameFields ? SAME : notification.extractedLength;
   // The last word may contain bytes after the text: inline bytes overwrite them, and otherwise no reader uses them.
   const textWords = (text.length + 3) >> 2;
@@ -137,6 +146,9 @@ export function readNotification(ring: RingConsumer, out: Notification): void {
   const extractedLength = words[word + EXTRACTED_LENGTH_WORD] ?? 0;
   out.hasSameFields = extractedLength === SAME;
   out.extractedLength = out.hasSameFields ? 0 : extractedLength;
+  const packedLength = words[word + PACKED_LENGTH_WORD] ?? 0;
+  out.isSample = packedLength === SAMPLE;
+  out.packedLength = out.isSample ? 0 : packedLength;
   out.textOffset = ring.offset + NOTIFICATION_FIXED_BYTES;
 }
 

@@ -55,7 +55,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'packed objects are unpacked from one byte farther on',
-    file: 'src/replica/store/pack.ts',
+    file: 'src/shared/pack/pack.ts',
     find: 'let from = length + shift;',
     replace: 'let from = length + shift + 1;',
   },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { samplePod } from '../../../../src/tools/apiserver/load/sample-pod.ts';
-import { DICTIONARY_HELD_BYTES } from '../../../../src/replica/store/pack.ts';
+import { DICTIONARY_HELD_BYTES } from '../../../../src/shared/pack/pack.ts';
 import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Random } from '../../../../src/base/clock.ts';
-import type { Dictionary } from '../../../../src/replica/store/pack.ts';
+import type { Dictionary } from '../../../../src/shared/pack/pack.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';

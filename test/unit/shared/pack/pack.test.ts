@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { samplePod } from '../../../../src/tools/apiserver/load/sample-pod.ts';
-import { DICTIONARY_BYTES_MAX, Dictionary } from '../../../../src/replica/store/pack.ts';
+import { DICTIONARY_BYTES_MAX, Dictionary } from '../../../../src/shared/pack/pack.ts';
 import {
   PACK_SLACK_BYTES,
   allocateViewed,
   pack,
   unpack,
   viewedMemory,
-} from '../../../../src/replica/store/pack.ts';
-import type { Viewed } from '../../../../src/replica/store/pack.ts';
+} from '../../../../src/shared/pack/pack.ts';
+import type { Viewed } from '../../../../src/shared/pack/pack.ts';
 import type { Random } from '../../../../src/base/clock.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 
