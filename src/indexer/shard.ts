@@ -101,11 +101,12 @@ export class Shard {
     let finished = 0;
     let isDrained = false;
     while (records < recordsMax && !this.#turn.isOver) {
-      if (!this.#output.isOpen && !this.#take(limit)) {
+      if (this.#output.isOpen) {
+        if (!this.#output.canContinue) break;
+      } else if (!this.#take(limit)) {
         isDrained = true;
         break;
       }
-      if (!this.#output.canContinue) break;
       records++;
       if (!this.#output.flush()) break;
       this.#consumed = sequenceOf(ring);

@@ -224,7 +224,7 @@ export interface Packable {
 
 /** Duration of a piece and of the pause after it: a fifth of an idle thread, a thirtieth of a thread that merges. */
 const WHEN_IDLE = { pieceMs: 0.5, pauseMs: 2 };
-const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 6 };
+const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 2 };
 /** Changes since the previous piece above which the thread counts as busy: some 1,300 a second. */
 const BUSY_CHANGES = 8;
 

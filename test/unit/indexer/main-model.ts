@@ -15,6 +15,8 @@ import {
   readNotification,
   readPrefix,
 } from '../../../src/shared/record/notification.ts';
+import { Dictionary, allocateViewed, unpack } from '../../../src/shared/pack/pack.ts';
+import { OBJECT_BYTES_MAX, copyToPack } from '../../../src/shared/pack/sampler.ts';
 import type { RingConsumer } from '../../../src/shared/ring/ring.ts';
 import { compareU32 } from '../../../src/shared/ring/word.ts';
 
@@ -26,7 +28,7 @@ export interface Merged {
   readonly key: string;
   readonly resourceVersion: number | string;
   readonly extracted: unknown;
-  /** The object's bytes as they arrived. */
+  /** The object's bytes as they arrived, but not packed. */
   readonly bytes: Buffer;
 }
 
@@ -49,6 +51,11 @@ export class MainModel {
   readonly skipped: Set<number> = new Set();
   readonly decoder: MsgpackDecoder = new MsgpackDecoder();
   partsTotal = 0;
+  samples = 0;
+  /** Number of packed objects, and their bytes. */
+  packed = 0;
+  packedBytes = 0;
+  #dictionary: Dictionary = new Dictionary(1);
   /** Number of records that refer to the fields before. */
   sameExtractions = 0;
   idEnd = 0;
@@ -213,13 +220,35 @@ export class MainModel {
   }
 
   #bytesOf(parts: readonly Buffer[], inlineStart: number): Buffer {
-    const { flags, logOffset, length } = this.#notification;
+    const { isSample, packedLength, length } = this.#notification;
+    const bytes = this.#storedBytesOf(parts, inlineStart);
+    if (isSample) this.#addSample(bytes);
+    if (packedLength === 0) return bytes;
+    const object = allocateViewed(OBJECT_BYTES_MAX);
+    assert.equal(unpack(this.#dictionary, bytes, 0, bytes.length, object), length, 'unpacks to its length');
+    this.packed++;
+    this.packedBytes += packedLength;
+    return Buffer.from(object.bytes.subarray(0, length));
+  }
+
+  #addSample(bytes: Buffer): void {
+    this.samples++;
+    if (!this.#dictionary.hasRoom(bytes.length)) this.#dictionary = new Dictionary(this.samples);
+    const sample = copyToPack(bytes, 0, bytes.length);
+    assert.ok(sample, 'a sample has a length that is packed');
+    this.#dictionary.add(sample);
+  }
+
+  #storedBytesOf(parts: readonly Buffer[], inlineStart: number): Buffer {
+    const { flags, logOffset, length, packedLength } = this.#notification;
     if (!(flags & NotificationFlag.Inline)) {
       assert.equal(parts.length, 0, 'bytes in the log have no parts');
+      assert.equal(packedLength, 0, 'bytes in the log are not packed');
       return Buffer.from(this.#log.subarray(logOffset, logOffset + length));
     }
+    const storedLength = packedLength || length;
     const partsLength = parts.reduce((sum, part) => sum + part.length, 0);
-    const rest = this.#text.subarray(inlineStart, inlineStart + length - partsLength);
+    const rest = this.#text.subarray(inlineStart, inlineStart + storedLength - partsLength);
     return Buffer.concat([...parts, rest]);
   }
 

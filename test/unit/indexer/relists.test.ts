@@ -80,12 +80,22 @@ class History {
     const name = `object-${number}`;
     const key = namespace === '' ? name : `${namespace}/${name}`;
     const resourceVersion = String(++this.#version);
-    const json = JSON.stringify({ metadata: { name, namespace, uid: `u${number}`, resourceVersion } });
+    const spec = { nodeName: `node-${number % 7}`, text: this.#text() };
+    const json = JSON.stringify({ metadata: { name, namespace, uid: `u${number}`, resourceVersion }, spec });
     const target = truth.shadow ?? truth.live;
     const kind = this.#kind(target.has(key));
     if (!twin.offerObject({ kind, namespace, name, resourceVersion, json })) return;
     if (kind === DeltaKind.Deleted) target.delete(key);
     else target.set(key, json);
+  }
+
+  /** Mostly a text like others, sometimes one like nothing before, and sometimes one too short or too long to pack. */
+  #text(): string {
+    const chance = this.#random();
+    if (chance < 0.1) return '';
+    if (chance < 0.2) return 'long '.repeat(14_000);
+    if (chance < 0.3) return Array.from({ length: 300 }, () => Math.floor(this.#random() * 10)).join('');
+    return 'a text that all of them have '.repeat(wholeNumber(this.#random, 10, 40));
   }
 
   /** Chooses a kind; also deletions of absent keys, as a watch that starts late sends them. */
@@ -107,7 +117,7 @@ async function run(seed: number, steps: number, keys: number, spec: Partial<Shar
   const history = new History(random, keys, {
     inBytes: 1024 << wholeNumber(random, 0, 2),
     outBytes: 4096 << wholeNumber(random, 0, 2),
-    logBytes: 32 * 1024,
+    logBytes: 256 * 1024,
     sequence: 2 ** 32 - wholeNumber(random, 1, steps),
     ringPosition: 2 ** 32 - 8 * wholeNumber(random, 1, 2000),
     hashMask: random() < 0.3 ? 15 : -1,
@@ -127,10 +137,12 @@ async function run(seed: number, steps: number, keys: number, spec: Partial<Shar
 
 test("random histories with relists leave the server's state in the replica, under few ids", async () => {
   let completeRelists = 0;
+  let packed = 0;
   for (let seed = 1; seed <= 30; seed++) {
     try {
-      const history = await run(seed, 4000, 40, {});
+      const history = await run(seed, 4000, 40, seed % 2 === 0 ? { packBytesMin: 0 } : {});
       completeRelists += history.completeRelists;
+      packed += history.twin.main.packed;
       const { idEnd } = history.twin.main;
       assert.ok(idEnd <= 40, `${idEnd} ids for 40 keys`);
     } catch (error) {
@@ -138,4 +150,5 @@ test("random histories with relists leave the server's state in the replica, und
     }
   }
   assert.ok(completeRelists > 250, `${completeRelists} relists`);
+  assert.ok(packed > 2500, `${packed} packed items`);
 });

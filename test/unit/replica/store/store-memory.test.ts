@@ -121,7 +121,7 @@ describe('rounds of packing', () => {
 
   for (const [what, isBusy, pauseMs, stepsMax] of [
     ['are divided into small pieces with pauses between them, over all members', false, 2, 5],
-    ['are divided into smaller pieces with longer pauses while changes are merged', true, 6, 2],
+    ['are divided into smaller pieces with longer pauses while changes are merged', true, 2, 2],
   ] as const) {
     it(what, () => {
       const scene = new Scene();

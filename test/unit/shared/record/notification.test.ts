@@ -41,6 +41,7 @@ function anySample(random: Random): Sample {
   const extracted = anyBytes(random, 400);
   const inline = random() < 0.5 ? anyBytes(random, 3_000) : undefined;
   const isExtreme = random() < 0.5;
+  const isSample = random() < 0.3;
   const notification: Notification = {
     sequence: anyU32(random),
     informer: anyInformer(random),
@@ -54,6 +55,8 @@ function anySample(random: Random): Sample {
     nameLength: name.length,
     resourceVersionTextLength: resourceVersionText.length,
     extractedLength: extracted.length,
+    packedLength: isSample ? 0 : anyLength(random),
+    isSample,
     hasSameFields: false,
     textOffset: 0,
   };
