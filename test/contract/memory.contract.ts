@@ -4,7 +4,16 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { Borrowed } from '../../src/index.ts';
 import type { EntryOwner } from '../../src/replica/store/entry-owner.ts';
 import { Entry, EntryFlag } from '../../src/replica/store/entry.ts';
-import { RecordingHandler, annotated, configurationWasUsed, pod, pods, start, test } from './scene.ts';
+import {
+  RecordingHandler,
+  THREADS,
+  annotated,
+  configurationWasUsed,
+  pod,
+  pods,
+  start,
+  test,
+} from './scene.ts';
 import type { Call, Scene } from './scene.ts';
 
 const BLOCK_BYTES = 4 * 2 ** 20;
@@ -174,6 +183,31 @@ test('C197 objects that have not changed for a while take a fraction of their si
   await informer.waitForSync({ registration: informer.addEventHandler(late) });
   assert.equal(late.calls.length, COUNT);
   assert.deepEqual([...new Set(store.list().map(stepOf))], ['second']);
+  await scene.assertEqualsServer(informer);
+});
+
+test('C197 objects of a list are packed when they arrive, and a change arrives as it is', async () => {
+  await using scene = await start({ threads: { compressAfterMs: 1_000_000 } });
+  await scene.put(...pods(COUNT, {}, { step: 'first', padding: 'x'.repeat(6000) }));
+  const informer = scene.informer();
+  await scene.synced(informer);
+  const store = informer.getStore();
+  const plain = (): string[] =>
+    store
+      .list()
+      .filter((entry) => !isPacked(entry))
+      .map(({ name }) => name);
+  // The samples stay as they are.
+  assert.ok(plain().length <= Math.max(1, THREADS), plain().join(' '));
+  for (const { object, name } of store.list()) assert.deepEqual(object.spec, pod(name).spec);
+  await scene.assertEqualsServer(informer);
+  const [changed = ''] = store
+    .list()
+    .filter(isPacked)
+    .map(({ name }) => name);
+  await scene.put(annotated(pod(changed), { step: 'second', padding: 'x'.repeat(6000) }));
+  await scene.until(() => store.list().map(stepOf).includes('second'));
+  assert.ok(plain().includes(changed), plain().join(' '));
   await scene.assertEqualsServer(informer);
 });
 

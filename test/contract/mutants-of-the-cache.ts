@@ -90,8 +90,8 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/indexer/modules.ts': { C50: ['changed.length > 0', 'false'] },
   'src/replica/store/entry.ts': { C30: ['return this.owner.reader.copy(this);', 'return this.object;'] },
   'src/replica/merge/informer-merge.ts': {
-    C31: ['this.#isUnchanged(replica.live.rowAt(ordinal), state, object)', 'false'],
-    C200: ['&&\n            owner.hasObject(live, object, listed.decoder)', ''],
+    C31: ['this.#isUnchanged(replica.live.rowAt(ordinal), state)', 'false'],
+    C200: ['&&\n            this.#hasObject(live, listed)', ''],
   },
   'src/replica/deliver/processor-listener.ts': {
     C7: [

@@ -55,7 +55,8 @@ export interface ThreadsOptions {
   readonly decodedCacheBytes?: number;
   /**
    * Time without a change after which (at most twice as long) an object is packed: to about a tenth of the size among
-   * similar objects, for 2 µs more a read. Infinity: never. Default 2000 ms.
+   * similar objects, for 2 µs more a read. Objects of a list are packed at once. Infinity: never, lists included. Default
+   * 2000 ms.
    */
   readonly compressAfterMs?: number;
   /**

@@ -60,6 +60,18 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'let from = length + shift + 1;',
   },
   {
+    name: 'the samples of ended shards stay for the new shards',
+    file: 'src/replica/merge/informer-merge.ts',
+    find: 'owner.packed.forgetShards();',
+    replace: '',
+  },
+  {
+    name: 'every 10th sample of a shard does not become a sample of the main thread',
+    file: 'src/replica/store/packed-objects.ts',
+    find: 'samples.add(sample);',
+    replace: 'this.count = (this.count ?? 0) + 1; if (this.count % 10 !== 0) samples.add(sample);',
+  },
+  {
     name: 'every 10th turn of the reflector ends without a commit',
     file: 'src/reflector/loop-turns.ts',
     find: 'this.#work.commit();',
@@ -292,7 +304,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a relist keeps whatever has the version that it had',
     file: 'src/replica/merge/informer-merge.ts',
-    find: ['&&', '            owner.hasObject(live, object, listed.decoder)'].join('\n'),
+    find: ['&&', '            this.#hasObject(live, listed)'].join('\n'),
     replace: '',
   },
 ];
