@@ -240,7 +240,7 @@ export class InformerPipeline<T> {
       retainChecks: resolved.retainChecks,
       decodedCache: storeMemory.decodedCache,
       slabMemory: storeMemory.slabMemory,
-      packing: { totalBytesMin: storeMemory.packBytesMin },
+      packing: { totalBytesMin: storeMemory.packBytesMin, looseBytesMax: storeMemory.looseBytesMax },
       objectBytesMax: options.objectBytesMax,
       report: reports.object,
       guard: this.#guard(),

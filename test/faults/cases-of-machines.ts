@@ -27,7 +27,7 @@ async function littleMemory(scene: Scene): Promise<string> {
     threads: { stallTimeoutMs: HANG_MS },
     isStuck: true,
   };
-  await using program = await InformerProcess.start(scene.server, options, 160);
+  await using program = await InformerProcess.start(scene.server, options, { heapMiB: 160 });
   scene.own.push('small process');
   let state = await program.state();
   const isCoalesced = async (): Promise<boolean> =>

@@ -1,12 +1,21 @@
 /** Handle of a process with an informer. */
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import type { EmbeddedApiServer } from '../../src/tools/apiserver/testing/index.ts';
+import type { ControlGroup } from './control-group.ts';
 import type { ChildOptions, ChildState } from './informer-child.ts';
 import { TemporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
+
+interface Limits {
+  /** V8's limit of the old generation. Default: as V8 chooses. */
+  readonly heapMiB?: number;
+  /** The control group that the process runs in. Default: that of the parent. */
+  readonly group?: ControlGroup | undefined;
+}
 
 /** Characters of a process's last output to quote when it ends. */
 const SAID_MAX = 2000;
@@ -20,17 +29,14 @@ export class InformerProcess implements AsyncDisposable {
   private constructor(
     { kubeConfigYaml }: EmbeddedApiServer,
     options: Partial<ChildOptions>,
-    heapMiB: number,
+    { heapMiB, group }: Limits,
   ) {
     const kubeconfig = this.folder.write('kubeconfig', kubeConfigYaml);
-    this.child = fork(
-      new URL('./informer-child.js', import.meta.url),
-      [JSON.stringify({ kubeconfig, ...options })],
-      {
-        execArgv: heapMiB > 0 ? [`--max-old-space-size=${heapMiB}`] : [],
-        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      },
-    );
+    const flags = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`];
+    const entry = fileURLToPath(new URL('./informer-child.js', import.meta.url));
+    const args = [...flags, entry, JSON.stringify({ kubeconfig, ...options })];
+    const [program, programArgs] = group?.command(process.execPath, args) ?? [process.execPath, args];
+    this.child = spawn(program, programArgs, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
     let said = '';
     this.child.stderr
       ?.setEncoding('utf8')
@@ -41,17 +47,13 @@ export class InformerProcess implements AsyncDisposable {
     this.#ended.catch(() => undefined);
   }
 
-  /**
-   * Starts a process; resolves when the informer is synced.
-   *
-   * @param heapMiB V8's limit of the old generation; 0 for the default
-   */
+  /** Starts a process; resolves when the informer is synced. */
   static async start(
     server: EmbeddedApiServer,
     options: Partial<ChildOptions> = {},
-    heapMiB: number = 0,
+    limits: Limits = {},
   ): Promise<InformerProcess> {
-    const started = new InformerProcess(server, options, heapMiB);
+    const started = new InformerProcess(server, options, limits);
     await Promise.race([once(started.child, 'message'), started.#ended]);
     return started;
   }
@@ -81,6 +83,7 @@ export class InformerProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.child.kill('SIGKILL');
+    await this.#ended.catch(() => undefined);
     await this.folder[Symbol.asyncDispose]();
   }
 }

@@ -30,7 +30,10 @@ export interface ThreadsOptions {
    * counts, not the machine's cores.
    */
   readonly indexerThreads?: number | 'auto';
-  /** Shared memory for wire bytes on their way to the main thread. Default 32 MiB, a multiple of 4 MiB. */
+  /**
+   * Shared memory for wire bytes on their way to the main thread, a multiple of 4 MiB. Default 32 MiB; with less than
+   * 512 MiB of memory a sixteenth, but at least 8 MiB.
+   */
   readonly logBytes?: number;
   /** Size of each of the 2 × `indexerThreads` rings. Default 4 MiB, a power of two, at least 16 KiB. */
   readonly ringBytes?: number;
@@ -132,7 +135,7 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
     invalidOption('threads', options, 'options such as { indexerThreads: 3 }, or an InformerThreads');
   }
   checkOptions('options of the threads', options, CHECKS);
-  const logBytes = options.logBytes ?? 32 * 2 ** 20;
+  const logBytes = options.logBytes ?? defaultLogBytes();
   const resolved = {
     indexerThreads: indexerThreadsOf(options),
     logBytes,
@@ -163,15 +166,26 @@ export function defaultDecodedCacheBytes(heapBytes: number = getHeapStatistics()
   return Math.min(64 * 2 ** 20, Math.floor(heapBytes / 8));
 }
 
-/** Returns a part of the memory inside and outside of V8's heap, because a backlog needs both. */
-export function defaultBacklogBytesMax(
+/** Returns the memory of the machine, or of the control group if that is less. */
+export function availableBytes(
   machineBytes: number = totalmem(),
   constrainedBytes: number = process.constrainedMemory() ?? 0,
-  heapBytes: number = getHeapStatistics().heap_size_limit,
 ): number {
   // 0 means that there is no limit; some systems report a number above the machine's memory instead.
-  const limitBytes = constrainedBytes > 0 ? constrainedBytes : machineBytes;
-  return Math.max(2 ** 16, Math.floor(Math.min(machineBytes, limitBytes, heapBytes) / 4));
+  return constrainedBytes > 0 ? Math.min(machineBytes, constrainedBytes) : machineBytes;
+}
+
+export function defaultLogBytes(memoryBytes: number = availableBytes()): number {
+  const blocks = Math.floor(memoryBytes / 16 / BLOCK_BYTES);
+  return Math.min(8, Math.max(2, blocks)) * BLOCK_BYTES;
+}
+
+/** Returns a part of the memory inside and outside of V8's heap, because a backlog needs both. */
+export function defaultBacklogBytesMax(
+  memoryBytes: number = availableBytes(),
+  heapBytes: number = getHeapStatistics().heap_size_limit,
+): number {
+  return Math.max(2 ** 16, Math.floor(Math.min(memoryBytes, heapBytes) / 4));
 }
 
 /** Returns `strict` unless NODE_ENV is production. `strict` rejects the use of a borrowed entry after the call. */

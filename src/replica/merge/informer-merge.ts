@@ -105,7 +105,10 @@ export class InformerMerge {
     if (samples) owner.packed.put(row, samples, object);
     else owner.slabs.put(row, object.bytes, object.start, length);
     if (record.kind === DeltaKind.Deleted) replica.remove(row);
-    else replica.upsert(shard, record.id, row);
+    else {
+      replica.upsert(shard, record.id, row);
+      if (!samples) owner.packed.stored(row);
+    }
   }
 
   prefix(shard: number, record: PrefixRecord): void {

@@ -27,7 +27,7 @@ export interface EntryOwnerOptions {
   readonly retainChecks: RetainChecks;
   readonly decodedCache: DecodedCache;
   readonly slabMemory?: SlabMemory;
-  readonly packing?: Pick<PackedObjectsOptions, 'totalBytesMin' | 'wastedBytesMin'>;
+  readonly packing?: Pick<PackedObjectsOptions, 'totalBytesMin' | 'wastedBytesMin' | 'looseBytesMax'>;
   readonly objectBytesMax: number;
   /** Receives an error that a read throws, once for each object. */
   readonly report?: (error: KubeloomError, key: string) => void;

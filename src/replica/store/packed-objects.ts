@@ -31,6 +31,8 @@ export interface PackedObjectsOptions {
   readonly memory?: SlabMemory | undefined;
   readonly totalBytesMin?: number | undefined;
   readonly wastedBytesMin?: number | undefined;
+  /** Bytes of objects as received above which a changed object is packed at once. Default: never. */
+  readonly looseBytesMax?: number | undefined;
   readonly readers?: (() => BytesReaders | undefined) | undefined;
 }
 
@@ -53,6 +55,7 @@ export class PackedObjects {
   readonly #loose: Slabs;
   readonly #totalBytesMin: number;
   readonly #wastedBytesMin: number;
+  readonly #looseBytesMax: number;
   readonly #readers: () => BytesReaders | undefined;
   /** Dictionaries with packed rows by number, including dissolved dictionaries, whose rows still save memory. */
   readonly #dictionaries: Map<number, Dictionary> = new Map();
@@ -76,6 +79,7 @@ export class PackedObjects {
     this.#readers = readers;
     this.#totalBytesMin = options.totalBytesMin ?? TOTAL_BYTES_MIN;
     this.#wastedBytesMin = options.wastedBytesMin ?? WASTED_BYTES_MIN;
+    this.#looseBytesMax = options.looseBytesMax ?? Infinity;
   }
 
   get heldBytes(): number {
@@ -123,6 +127,15 @@ export class PackedObjects {
     dictionary.savedBytes += this.#savedBy(row);
     // The map lacks a dictionary while no row is packed against it.
     this.#dictionaries.set(dictionary.number, dictionary);
+  }
+
+  /**
+   * Called for a changed object that was stored as received. Packs it at once if too many such objects have not been
+   * packed, as after a list during which the server's objects changed at a high rate.
+   */
+  stored(row: number): void {
+    if (this.#loose.liveBytes > this.#looseBytesMax && this.#rests === 0 && !this.#isFixed(row))
+      this.#pack(row);
   }
 
   /** Returns whether the row is packed against the same samples to the same bytes. */

@@ -13,6 +13,8 @@ export interface StoreMemoryOptions {
   readonly compressAfterMs: number;
   /** Informers whose objects have less than this in total are not packed. */
   readonly packBytesMin?: number | undefined;
+  /** Measure of the memory that the program has: see `ThreadsOptions`. Default: no limit. */
+  readonly backlogBytesMax?: number;
   /** Length of a slab; shorter in tests. */
   readonly slabBytes?: number | undefined;
   readonly clock: Clock;
@@ -22,6 +24,11 @@ export interface StoreMemoryOptions {
   readonly afterNextMerge: (callback: () => void) => void;
 }
 
+/** Shares of `backlogBytesMax`: changed objects that wait to be packed, dropped memory that waits for V8, free slabs. */
+const LOOSE_SHARE = 1 / 2;
+const DROPPED_SHARE = 1 / 4;
+const FREE_SHARE = 1 / 8;
+
 export class StoreMemory {
   readonly decodedCache: DecodedCache;
   readonly slabMemory: SlabMemory;
@@ -29,13 +36,17 @@ export class StoreMemory {
   readonly packBytesMin: number;
   /** Whether objects are packed at all. */
   readonly isPacking: boolean;
+  /** Bytes as received of an informer's objects above which a changed object is packed at once. */
+  readonly looseBytesMax: number;
   readonly packing: PackingRounds;
 
   constructor(options: StoreMemoryOptions) {
     this.decodedCache = new DecodedCache(options.decodedCacheBytes);
-    this.slabMemory = new SlabMemory(options.slabBytes);
+    const { backlogBytesMax = Infinity } = options;
+    this.slabMemory = new SlabMemory(options.slabBytes, backlogBytesMax);
     this.packBytesMin = options.packBytesMin ?? TOTAL_BYTES_MIN;
     this.isPacking = options.compressAfterMs !== Infinity;
+    this.looseBytesMax = this.isPacking ? backlogBytesMax * LOOSE_SHARE : Infinity;
     this.packing = new PackingRounds(options, () => this.slabMemory.tidy());
   }
 }
@@ -45,7 +56,7 @@ export class StoreMemory {
  * slab.
  */
 export const SLAB_BYTES: number = 512 * 2 ** 10;
-const FREE_SLABS_MAX = 32;
+const FREE_BYTES_MAX = 2 ** 24;
 /** Dropped bytes after which V8 is made to collect: twice the amount that makes it collect the whole heap. */
 const DROPPED_BYTES_MAX = 2 ** 27;
 /** Shorter memory is not worth a separate mapping; the system allows some ten thousand mappings. */
@@ -70,12 +81,17 @@ export class SlabMemory {
   readonly readers: Set<MemoryReader> = new Set();
   /** Approximate length of a slab. */
   readonly slabBytes: number;
+  readonly #droppedBytesMax: number;
+  readonly #freeBytesMax: number;
   readonly #free: Buffer[] = [];
   #droppedBytes = 0;
   #isQuiet = true;
 
-  constructor(slabBytes: number = SLAB_BYTES) {
+  /** @param backlogBytesMax measure of the memory that the program has */
+  constructor(slabBytes: number = SLAB_BYTES, backlogBytesMax: number = Infinity) {
     this.slabBytes = slabBytes;
+    this.#droppedBytesMax = Math.min(DROPPED_BYTES_MAX, backlogBytesMax * DROPPED_SHARE);
+    this.#freeBytesMax = Math.min(FREE_BYTES_MAX, backlogBytesMax * FREE_SHARE);
   }
 
   /** Returns memory of at least `bytes`, with any content. */
@@ -93,14 +109,14 @@ export class SlabMemory {
       return false;
     }
     this.#free.push(memory);
-    if (this.#free.length > FREE_SLABS_MAX) this.#drop(FREE_SLABS_MAX / 2);
+    if (this.freeBytes > this.#freeBytesMax) this.#drop(this.#free.length >> 1);
     return true;
   }
 
   /** Counts dropped bytes of shared memory. */
   dropped(bytes: number): void {
     this.#droppedBytes += bytes;
-    if (this.#droppedBytes >= DROPPED_BYTES_MAX) this.#collect();
+    if (this.#droppedBytes >= this.#droppedBytesMax) this.#collect();
   }
 
   /** Ends the number of a memory without rows in every thread. */
@@ -222,11 +238,9 @@ export interface Packable {
   round(): Generator<void, boolean, void>;
 }
 
-/** Duration of a piece and of the pause after it: a fifth of an idle thread, a thirtieth of a thread that merges. */
-const WHEN_IDLE = { pieceMs: 0.5, pauseMs: 2 };
-const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 2 };
-/** Changes since the previous piece above which the thread counts as busy: some 1,300 a second. */
-const BUSY_CHANGES = 8;
+/** Duration of a piece and of the pause after it: a fifth of the thread while there is something to pack. */
+const PIECE_MS = 0.5;
+const PAUSE_MS = 2;
 
 type PackingOptions = Pick<StoreMemoryOptions, 'clock' | 'compressAfterMs' | 'merged' | 'afterNextMerge'>;
 
@@ -244,8 +258,6 @@ export class PackingRounds {
   #isAwaitingMerge = false;
   /** Cancels the wait for the next piece; undefined while there is no work. */
   #cancel: (() => void) | undefined;
-  /** Number of merged changes at the last piece. */
-  #merged = 0;
   /** Number of merged changes at the first piece of the last round. */
   #mergedBefore = 0;
 
@@ -288,14 +300,11 @@ export class PackingRounds {
 
   #work(round: Generator<void, boolean, void>): void {
     const { clock, merged } = this.#options;
-    const isBusy = (merged() - this.#merged) >>> 0 > BUSY_CHANGES;
-    this.#merged = merged();
-    const { pieceMs, pauseMs } = isBusy ? WHEN_BUSY : WHEN_IDLE;
-    const endMs = clock.now() + pieceMs;
+    const endMs = clock.now() + PIECE_MS;
     let step: IteratorResult<void, boolean> | undefined;
     while (!step?.done && clock.now() < endMs) step = round.next();
     if (!step?.done) {
-      this.#cancel = clock.schedule(pauseMs, () => this.#work(round));
+      this.#cancel = clock.schedule(PAUSE_MS, () => this.#work(round));
       return;
     }
     this.#cancel = undefined;

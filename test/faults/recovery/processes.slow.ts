@@ -48,7 +48,7 @@ test('a process that is terminated in the middle of a relist ends by itself', as
 test('a shard that runs out of memory is replaced, or the process ends with a message', async (context) => {
   await using server = await serving();
   await server.populate({ count: 100 });
-  await using program = await InformerProcess.start(server, { module: MODULE }, 96);
+  await using program = await InformerProcess.start(server, { module: MODULE }, { heapMiB: 96 });
   let said = '';
   program.child.stderr?.on('data', (data: Buffer) => (said += data.toString()));
   const ended = once(program.child, 'exit');

@@ -11,9 +11,11 @@ import type { InformerOptions } from '../../../src/informer/informer-options.ts'
 import { drop, transformModule } from '../../../src/informer/transform.ts';
 import {
   autoIndexerThreads,
+  availableBytes,
   availableCores,
   defaultBacklogBytesMax,
   defaultDecodedCacheBytes,
+  defaultLogBytes,
   defaultRetainChecks,
   defaultIndexerThreads,
   resolveThreadsOptions,
@@ -27,6 +29,7 @@ import { kubeConfigFor } from '../../security/bare-server.ts';
 
 const NODES = { ...PODS, resource: 'nodes', kind: 'Node', isNamespaced: false };
 const MIB = 2 ** 20;
+const GIB = 2 ** 30;
 
 function refused(name: string): { code: string; message: RegExp } {
   return { code: 'ERR_KUBELOOM_OPTION', message: new RegExp(`^${name}`) };
@@ -99,10 +102,23 @@ describe('options of the threads', () => {
 
   test('C179 give backlogs a quarter of the memory that there is least of', () => {
     const gib = 2 ** 30;
-    assert.equal(defaultBacklogBytesMax(16 * gib, 0, 4 * gib), gib, 'the heap');
-    assert.equal(defaultBacklogBytesMax(2 * gib, 0, 4 * gib), gib / 2, 'the machine');
-    assert.equal(defaultBacklogBytesMax(16 * gib, gib, 4 * gib), gib / 4, 'the control group');
-    assert.equal(defaultBacklogBytesMax(2 * gib, 2 ** 63, 4 * gib), gib / 2, 'a limit that is none');
+    assert.equal(defaultBacklogBytesMax(16 * gib, 4 * gib), gib, 'the heap');
+    assert.equal(defaultBacklogBytesMax(2 * gib, 4 * gib), gib / 2, 'the memory');
+  });
+
+  test('have the memory of the machine, or of the control group if that is less', () => {
+    assert.equal(availableBytes(16 * GIB, 0), 16 * GIB);
+    assert.equal(availableBytes(16 * GIB, GIB), GIB);
+    assert.equal(availableBytes(2 * GIB, 2 ** 63), 2 * GIB, 'a limit that is none');
+  });
+
+  test('have a log of 32 MiB, and of a sixteenth of less memory than 512 MiB', () => {
+    const memory = [16 * GIB, 512 * MIB, 511 * MIB, 256 * MIB, 64 * MIB];
+    const logs = [32, 32, 28, 16, 8];
+    assert.deepEqual(
+      memory.map((bytes) => defaultLogBytes(bytes) / MIB),
+      logs,
+    );
   });
 
   const wrong: readonly [keyof ThreadsOptions, readonly unknown[]][] = [
