@@ -25,7 +25,7 @@ async function littleMemory(scene: Scene): Promise<string> {
   const options = {
     memoryLimitBytes: 256 * MIB,
     threads: { stallTimeoutMs: HANG_MS },
-    isStuck: true,
+    handler: 'stuck' as const,
   };
   await using program = await InformerProcess.start(scene.server, options, { heapMiB: 160 });
   scene.own.push('small process');

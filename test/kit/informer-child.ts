@@ -2,8 +2,7 @@
  * Process with an informer of pods: `node informer-child.js OPTIONS`. It answers each message of the parent with the
  * informer's state; SIGTERM shuts it down. The limit of a control group is injected, because only root can set one.
  */
-import { KubeConfig } from '@kubernetes/client-node';
-import { InformerThreads, SharedIndexInformer, transformModule } from '../../src/index.ts';
+import { InformerThreads, SharedIndexInformer, loadKubeConfig, transformModule } from '../../src/index.ts';
 import type { KubeloomError, ThreadsOptions } from '../../src/index.ts';
 import { PODS } from './objects.ts';
 
@@ -13,8 +12,8 @@ export interface ChildOptions {
   readonly module?: string;
   readonly memoryLimitBytes?: number;
   readonly threads?: ThreadsOptions;
-  /** Whether the only handler never returns from updates. */
-  readonly isStuck?: boolean;
+  /** The only handler: it checks the order of versions, never returns from updates, or reads keys. Default: checks. */
+  readonly handler?: 'checks' | 'stuck' | 'keys';
 }
 
 /** Answer to the parent. */
@@ -33,10 +32,9 @@ export interface ChildState {
 }
 
 const options = JSON.parse(process.argv[2] ?? '{}') as ChildOptions;
-const { kubeconfig, module, memoryLimitBytes, isStuck = false } = options;
+const { kubeconfig, module, memoryLimitBytes, handler = 'checks' } = options;
 if (memoryLimitBytes !== undefined) process.constrainedMemory = () => memoryLimitBytes;
-const kubeConfig = new KubeConfig();
-kubeConfig.loadFromFile(kubeconfig);
+const kubeConfig = loadKubeConfig({ path: kubeconfig });
 const threads = new InformerThreads({ indexerThreads: 1, ...options.threads });
 const errors: string[] = [];
 const informer = new SharedIndexInformer(kubeConfig, PODS, {
@@ -55,7 +53,9 @@ function received(key: string, version: string, isAgain: boolean): void {
 }
 
 const never = new Promise(() => undefined);
-if (isStuck) informer.addEventHandler({ onUpdate: () => never }, { name: 'stuck' });
+if (handler === 'stuck') informer.addEventHandler({ onUpdate: () => never }, { name: 'stuck' });
+else if (handler === 'keys')
+  informer.addEventHandler({ onAdd: ({ key }) => key, onUpdate: (_, { key }) => key });
 else
   informer.addEventHandler({
     onAdd: (added) => received(added.key, added.resourceVersion, false),

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { TOTAL_BYTES_MIN } from '../../shared/pack/sampler.ts';
+import { WORTH_BYTES_MIN, collectGarbage } from '../../shared/forgotten-memory.ts';
 import { DecodedCache } from './decoded-cache.ts';
 
 export interface StoreMemoryOptions {
@@ -61,8 +62,6 @@ const FREE_BYTES_MAX = 2 ** 24;
 const DROPPED_BYTES_MAX = 2 ** 27;
 /** Shorter memory is not worth a separate mapping; the system allows some ten thousand mappings. */
 const MAPPED_BYTES_MIN = 2 ** 16;
-/** Bytes below which a collection costs more than it frees. */
-const WORTH_BYTES_MIN = 2 ** 23;
 
 /**
  * The memory of slabs. Full-size slabs are SharedArrayBuffers, even if only a single thread uses them: V8 counts the
@@ -152,36 +151,6 @@ export class SlabMemory {
     this.#droppedBytes = 0;
     collectGarbage();
     for (const reader of this.readers) reader.collect();
-  }
-}
-
-/** Makes V8 collect. The array is never written, so it takes no memory; V8 collects before it refuses such an array. */
-function collectGarbage(): void {
-  try {
-    void new ArrayBuffer(DROPPED_BYTES_MAX);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-  }
-}
-
-/** Memory that a thread dropped: it is freed when V8 has collected in every thread that read it. */
-export class ForgottenMemory {
-  readonly #collectGarbage: () => void;
-  #bytes = 0;
-
-  constructor(collect: () => void = collectGarbage) {
-    this.#collectGarbage = collect;
-  }
-
-  add(bytes: number): void {
-    this.#bytes += bytes;
-  }
-
-  /** Makes V8 collect in this thread if that frees much. */
-  collect(): void {
-    if (this.#bytes < WORTH_BYTES_MIN) return;
-    this.#bytes = 0;
-    this.#collectGarbage();
   }
 }
 

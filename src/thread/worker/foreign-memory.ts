@@ -7,7 +7,7 @@ import type { ForeignBytes, ObjectBytes } from '../../replica/store/entry.ts';
 import { unpack, viewedMemory } from '../../shared/pack/pack.ts';
 import type { ViewedMemory } from '../../shared/pack/pack.ts';
 import { memoryForRead } from '../../replica/store/packed-objects.ts';
-import { ForgottenMemory } from '../../replica/store/store-memory.ts';
+import { ForgottenMemory } from '../../shared/forgotten-memory.ts';
 import { NO_MEMORY } from '../messages.ts';
 import type { ToReader } from '../messages.ts';
 

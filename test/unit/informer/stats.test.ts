@@ -90,8 +90,10 @@ describe('the store and the cache of parsed objects', () => {
       { clock, packBytesMin: 0 },
     );
     await using informer = new SharedIndexInformer<Pod>(source, PODS, { threads });
-    for (let index = 0; index < 50; index++) source.add({ ...pod(`p${index}`), spec: { PADDING } });
     void informer.run();
+    await settled(informer);
+    // The items of a list would be packed when they arrive.
+    for (let index = 0; index < 50; index++) source.add({ ...pod(`p${index}`), spec: { PADDING } });
     await settled(informer);
     const before = now().sum('kubeloom_store_bytes', { state: 'plain' }) ?? 0;
     assert.ok(before > 50 * 2000);

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { samplePod } from '../../../../src/tools/apiserver/load/sample-pod.ts';
-import { DICTIONARY_HELD_BYTES } from '../../../../src/shared/pack/pack.ts';
+import { DICTIONARY_HELD_BYTES, Dictionary, pack } from '../../../../src/shared/pack/pack.ts';
+import type { Viewed } from '../../../../src/shared/pack/pack.ts';
+import { copyToPack } from '../../../../src/shared/pack/sampler.ts';
 import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { EntryFlag } from '../../../../src/replica/store/entry.ts';
-import type { Entry } from '../../../../src/replica/store/entry.ts';
+import type { Entry, ObjectBytes } from '../../../../src/replica/store/entry.ts';
 import { seededRandom } from '../../shared/ring/random.ts';
 import { Packr } from 'msgpackr';
 import {
@@ -320,6 +322,89 @@ describe('the dictionaries that entries are packed against', () => {
       assert.ok(dictionaries.some(({ isDissolved }) => isDissolved));
       for (const { isDissolved } of owner.packed.dictionaries) assert.ok(!isDissolved);
     }
+  });
+});
+
+describe('beyond the bound of objects as received', () => {
+  const looseBytesMax = 20 * POD_BYTES;
+  const bounded = (): EntryOwner => packingOwner({ packing: { ...PACK_ALL, looseBytesMax } });
+
+  function stored(owner: EntryOwner, index: number): Entry {
+    const entry = held(owner, specOf(index), podBytes(index));
+    owner.packed.stored(entry.row);
+    return entry;
+  }
+
+  it('a changed object is packed at once, and read as it was received', () => {
+    const owner = bounded();
+    const entries = Array.from({ length: 60 }, (_, index) => stored(owner, index));
+    assert.ok(owner.slabs.liveBytes <= looseBytesMax + POD_BYTES, `${owner.slabs.liveBytes} bytes`);
+    assert.ok(entries.slice(0, 19).every((entry) => !isPacked(entry)));
+    for (const [index, entry] of entries.entries()) assert.deepEqual(entry.bytes(), podBytes(index));
+  });
+
+  it('an object stays as it is where threads that read it are far behind', () => {
+    const owner = bounded();
+    owner.readers = { mayMove: () => false, moved: () => undefined, dropped: () => undefined };
+    for (let index = 0; index < 30; index++) stored(owner, index);
+    const entry = held(owner, specOf(30), podBytes(30));
+    owner.table.exportRow(entry.row);
+    owner.packed.stored(entry.row);
+    assert.equal(isPacked(entry), false);
+  });
+});
+
+describe('an item that a shard has packed', () => {
+  const NEXT_SAMPLE = 7;
+
+  /** Returns the bytes of a pod, packed as the shard packs it, and the same samples on the main thread. */
+  function sent(owner: EntryOwner, shard: number, index: number): ObjectBytes {
+    const sample = podBytes(NEXT_SAMPLE);
+    owner.packed.addSample(shard, { bytes: sample, start: 0, length: sample.length });
+    const samples = new Dictionary(1);
+    samples.add(copyOf(sample));
+    const target = Buffer.alloc(POD_BYTES);
+    return { bytes: target, start: 0, length: pack(samples, copyOf(podBytes(index)), target, POD_BYTES / 2) };
+  }
+
+  function copyOf(bytes: Buffer): Viewed {
+    const copy = copyToPack(bytes, 0, bytes.length);
+    assert.ok(copy);
+    return copy;
+  }
+
+  /** Returns a row with the length of a pod, and without bytes. */
+  function rowOf(owner: EntryOwner, index: number): number {
+    const { row } = held(owner, specOf(index), podBytes(index));
+    owner.slabs.release(row);
+    return row;
+  }
+
+  it('is stored as it came, read as it was, and known again from its packed bytes', () => {
+    const owner = packingOwner();
+    const packed = sent(owner, 0, 1);
+    const row = rowOf(owner, 1);
+    owner.packed.put(row, owner.packed.samplesOf(0), packed);
+    assert.deepEqual(owner.packed.unpacked(row).subarray(0, podBytes(1).length), podBytes(1));
+    assert.ok(owner.packed.has(row, owner.packed.samplesOf(0), packed));
+    const other = sent(packingOwner(), 0, 2);
+    assert.equal(owner.packed.has(row, owner.packed.samplesOf(0), other), false);
+  });
+
+  it('is not known from equal bytes against the samples of another shard', () => {
+    const owner = packingOwner();
+    const packed = sent(owner, 0, 1);
+    sent(owner, 1, 1);
+    const row = rowOf(owner, 1);
+    owner.packed.put(row, owner.packed.samplesOf(0), packed);
+    assert.equal(owner.packed.has(row, owner.packed.samplesOf(1), packed), false);
+  });
+
+  it('needs a sample that the shard has sent since it began', () => {
+    const owner = packingOwner();
+    sent(owner, 0, 1);
+    owner.packed.forgetShards();
+    assert.throws(() => owner.packed.samplesOf(0), { code: 'ERR_KUBELOOM_ASSERTION' });
   });
 });
 

@@ -1,12 +1,7 @@
 /** Packing runs after changes, in small pieces, and never without members or when it is off. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  ForgottenMemory,
-  PackingRounds,
-  SLAB_BYTES,
-  SlabMemory,
-} from '../../../../src/replica/store/store-memory.ts';
+import { PackingRounds, SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/store-memory.ts';
 import type { Packable } from '../../../../src/replica/store/store-memory.ts';
 import { FakeClock } from '../../../../src/tools/apiserver/testing/index.ts';
 
@@ -208,16 +203,17 @@ describe('the memory of slabs', () => {
     assert.equal(collections, 1);
   });
 
-  it('C293 that a thread has forgotten is collected on request, when it is worth it', () => {
+  it('C293 waits for V8 up to a quarter of `backlogBytesMax`, and for other slabs up to an eighth', () => {
+    const memory = new SlabMemory(SLAB_BYTES, 64 * SLAB_BYTES);
     let collections = 0;
-    const forgotten = new ForgottenMemory(() => collections++);
-    forgotten.add(2 ** 22);
-    forgotten.collect();
-    assert.equal(collections, 0);
-    forgotten.add(2 ** 22);
-    forgotten.collect();
-    forgotten.collect();
-    assert.equal(collections, 1);
+    memory.readers.add({ forget: () => undefined, collect: () => collections++ });
+    const slabs = Array.from({ length: 64 }, () => memory.take(SLAB_BYTES));
+    for (const [at, slab] of slabs.entries()) {
+      memory.give(slab);
+      assert.ok(memory.freeBytes <= 8 * SLAB_BYTES, `${memory.freeBytes} bytes are free`);
+      if (at < 16) assert.equal(collections, 0);
+    }
+    assert.ok(collections >= 3, `${collections} collections`);
   });
 
   it('is tidied once more after a call that found memory in use, until the free memory is dropped', () => {
