@@ -94,7 +94,7 @@ const ENTRIES = [
     what: 'a shard’s thread',
     file: 'indexer/shard-loop.js',
     packages: ['msgpackr'],
-    files: 40,
+    files: 41,
     bytes: 157_000,
   },
 ] as const;

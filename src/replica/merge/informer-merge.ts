@@ -107,7 +107,7 @@ export class InformerMerge {
     if (record.kind === DeltaKind.Deleted) replica.remove(row);
     else {
       replica.upsert(shard, record.id, row);
-      if (!samples) owner.packed.stored(row);
+      if (owner.slabs.liveBytes > owner.packed.looseBytesMax && !samples) owner.packed.packAtOnce(row);
     }
   }
 

@@ -55,7 +55,8 @@ export class PackedObjects {
   readonly #loose: Slabs;
   readonly #totalBytesMin: number;
   readonly #wastedBytesMin: number;
-  readonly #looseBytesMax: number;
+  /** Bytes of objects as received above which a changed object is to be packed at once. */
+  readonly looseBytesMax: number;
   readonly #readers: () => BytesReaders | undefined;
   /** Dictionaries with packed rows by number, including dissolved dictionaries, whose rows still save memory. */
   readonly #dictionaries: Map<number, Dictionary> = new Map();
@@ -79,7 +80,7 @@ export class PackedObjects {
     this.#readers = readers;
     this.#totalBytesMin = options.totalBytesMin ?? TOTAL_BYTES_MIN;
     this.#wastedBytesMin = options.wastedBytesMin ?? WASTED_BYTES_MIN;
-    this.#looseBytesMax = options.looseBytesMax ?? Infinity;
+    this.looseBytesMax = options.looseBytesMax ?? Infinity;
   }
 
   get heldBytes(): number {
@@ -105,7 +106,7 @@ export class PackedObjects {
     return samples;
   }
 
-  /** Adds the next sample of a shard. The shard does the same, so both have the same samples at the same places. */
+  /** Adds the next sample of a shard, as the shard does: both have equal samples at equal places. */
   addSample(shard: number, { bytes, start, length }: Readonly<ObjectBytes>): void {
     const sample = copyToPack(bytes, start, length);
     assert(sample !== undefined, 'a sample of a length that is not packed', length);
@@ -129,13 +130,9 @@ export class PackedObjects {
     this.#dictionaries.set(dictionary.number, dictionary);
   }
 
-  /**
-   * Called for a changed object that was stored as received. Packs it at once if too many such objects have not been
-   * packed, as after a list during which the server's objects changed at a high rate.
-   */
-  stored(row: number): void {
-    if (this.#loose.liveBytes > this.#looseBytesMax && this.#rests === 0 && !this.#isFixed(row))
-      this.#pack(row);
+  /** Packs an object that has just changed, because `looseBytesMax` is exceeded; not while that would fail. */
+  packAtOnce(row: number): void {
+    if (this.#rests === 0 && !this.#isFixed(row)) this.#pack(row);
   }
 
   /** Returns whether the row is packed against the same samples to the same bytes. */

@@ -30,7 +30,7 @@ test(
     await using server = await startEmbeddedApiServer({ isolation: 'process' });
     await server.populate({ count: PODS, objectBytes: POD_BYTES });
     using group = ControlGroup.limitedTo(CONTAINER_BYTES);
-    // Without a control group the program and V8 are told of one.
+    // Without a control group, options give the program and V8 its limit.
     const options = { handler: 'keys', ...(group ? {} : { memoryLimitBytes: CONTAINER_BYTES }) } as const;
     const limits = group ? { group } : { heapMiB: CONTAINER_BYTES / 2 ** 20 };
     await using program = await InformerProcess.start(server, options, limits);

@@ -331,7 +331,7 @@ describe('beyond the bound of objects as received', () => {
 
   function stored(owner: EntryOwner, index: number): Entry {
     const entry = held(owner, specOf(index), podBytes(index));
-    owner.packed.stored(entry.row);
+    if (owner.slabs.liveBytes > owner.packed.looseBytesMax) owner.packed.packAtOnce(entry.row);
     return entry;
   }
 
@@ -349,7 +349,7 @@ describe('beyond the bound of objects as received', () => {
     for (let index = 0; index < 30; index++) stored(owner, index);
     const entry = held(owner, specOf(30), podBytes(30));
     owner.table.exportRow(entry.row);
-    owner.packed.stored(entry.row);
+    owner.packed.packAtOnce(entry.row);
     assert.equal(isPacked(entry), false);
   });
 });

@@ -48,11 +48,12 @@ describe('a sampler', () => {
   });
 
   it('begins a further dictionary when one that paid off is full, and is not fruitless', () => {
-    for (let index = 0; dictionaries < 2; index++) {
+    for (let index = 0; index < 14; index++) {
       for (let like = 0; like < 60; like++) pack(pod(like));
       pack(noise(index, 5000));
       assert.equal(sampler.isFruitless, false);
     }
+    assert.equal(dictionaries, 2);
   });
 
   it('is fruitless at the first object that does not fit into a dictionary that did not pay off', () => {
