@@ -113,7 +113,7 @@ export class InformerThreads {
       clock: this.#clock,
       broken: (cause, shard) => this.#died(shard, cause),
     });
-    const backlogs = new BacklogBudget(this.options.backlogBytesMax);
+    const backlogs = new BacklogBudget(this.options.backlogBytesMax, this.#clock);
     this.drain = new Drain(this.#merger, parts.clock ?? realClock, drainBudgetMs, backlogs);
   }
 

@@ -2,24 +2,26 @@
  * The memory budget of all handlers' backlogs together. Beyond it, the handlers that hold most receive the changes of an
  * object as one, so that the objects bound their backlogs.
  */
+import type { Clock } from '../../base/clock.ts';
 import type { ProcessorListener } from './processor-listener.ts';
 
-export type BudgetedListener = Pick<
-  ProcessorListener,
-  'heldBytes' | 'isCoalescing' | 'coalesced' | 'coalesce' | 'onPressure'
->;
+export type BudgetedListener = Pick<ProcessorListener, 'heldBytes' | 'coalesced' | 'coalesce' | 'onPressure'>;
 
 /** Notifications coalesced in a turn: about 0.25 ms of work, and several times the records that a round merges. */
 const COALESCE_BATCH = 1024;
+/** Shortest time between two reports of a handler. */
+const REPORT_INTERVAL_MS = 60_000;
 
 export class BacklogBudget {
   /** Bytes that only pending notifications need, over all handlers of the threads. */
   readonly backlogBytesMax: number;
-  /** Handlers that were reported since they last had no merged notification. */
-  readonly #reported: WeakSet<BudgetedListener> = new WeakSet();
+  readonly #clock: Pick<Clock, 'now'>;
+  /** Times of the last reports. */
+  readonly #reportedAtMs: WeakMap<BudgetedListener, number> = new WeakMap();
 
-  constructor(backlogBytesMax: number) {
+  constructor(backlogBytesMax: number, clock: Pick<Clock, 'now'>) {
     this.backlogBytesMax = backlogBytesMax;
+    this.#clock = clock;
   }
 
   /**
@@ -32,11 +34,12 @@ export class BacklogBudget {
     let hasMore = false;
     for (const listener of listeners) {
       if (listener.heldBytes * listeners.length < bytes) continue;
-      if (!listener.isCoalescing) this.#reported.delete(listener);
       const { coalesced } = listener;
       if (listener.coalesce(COALESCE_BATCH)) hasMore = true;
-      if (listener.coalesced === coalesced || this.#reported.has(listener)) continue;
-      this.#reported.add(listener);
+      const nowMs = this.#clock.now();
+      const sinceMs = nowMs - (this.#reportedAtMs.get(listener) ?? -Infinity);
+      if (listener.coalesced === coalesced || sinceMs < REPORT_INTERVAL_MS) continue;
+      this.#reportedAtMs.set(listener, nowMs);
       listener.onPressure(bytes, this.backlogBytesMax);
     }
     return hasMore;

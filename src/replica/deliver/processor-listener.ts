@@ -238,11 +238,6 @@ export class ProcessorListener {
     return this.#calls.errors;
   }
 
-  /** Whether merged notifications are pending. */
-  get isCoalescing(): boolean {
-    return this.#coalesced.length > 0;
-  }
-
   get coalesced(): number {
     return this.#coalesced.coalesced + this.#replacedCount;
   }

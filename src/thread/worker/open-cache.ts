@@ -129,7 +129,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
       broken: (error) => void this.#shutDown(error),
     });
     const requestRun = this.#loop.wake;
-    const drain = new Drain(this.#merger, clock, drainBudgetMs, new BacklogBudget(backlogBytesMax));
+    const drain = new Drain(this.#merger, clock, drainBudgetMs, new BacklogBudget(backlogBytesMax, clock));
     const shared = {
       thread: { drain, requestRun },
       clock,

@@ -16,7 +16,7 @@ test('C294 a list that is cut by the end of the informer holds no state', async 
   let kicks = 0;
   const requestRun = (): void => void kicks++;
   const merger = { merge: () => 0, publish: () => undefined, hasWork: () => false };
-  const drain = new Drain(merger, clock, 1, new BacklogBudget(2 ** 20));
+  const drain = new Drain(merger, clock, 1, new BacklogBudget(2 ** 20, clock));
   const memory = new ForeignMemory(() => false);
   memory.take({ type: 'memory', number: 1, memory: new SharedArrayBuffer(64) });
   const spec = { key: 'pods', resource: PODS, name: 'pods', fields: [], indexers: {}, objectBytesMax: 4096 };

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { FakeClock } from '../../../../src/tools/apiserver/testing/fake-clock.ts';
 import { BacklogBudget } from '../../../../src/replica/deliver/backlog-budget.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
@@ -34,7 +35,7 @@ describe('a backlog beyond its budget', () => {
       });
       const { listener, reports } = newListener(handler, { table: twin.owner.table });
       processor.add(listener, twin.replica);
-      const budget = new BacklogBudget(BUDGET_BYTES);
+      const budget = new BacklogBudget(BUDGET_BYTES, new FakeClock());
       const coalesce = (): void => {
         while (listener.heldBytes > BUDGET_BYTES && budget.runOnce([listener], listener.heldBytes));
       };
@@ -96,7 +97,7 @@ describe('a backlog beyond its budget', () => {
     const { listener } = newListener(never, { table: replica.owner.table });
     processor.add(listener, replica.replica);
     listener.deliver(Infinity);
-    const budget = new BacklogBudget(BUDGET_BYTES);
+    const budget = new BacklogBudget(BUDGET_BYTES, new FakeClock());
     const { slabs } = replica.owner;
     let mostBytes = 0;
     for (let version = 2; version < 2000; version += 6) {

@@ -30,7 +30,12 @@ class Scene {
   constructor({ backlogBytesMax = 2 ** 30, budgetMs = BUDGET_MS } = {}) {
     const { table } = this.owner;
     this.replica = new Replica(table, 1, new IndexSet(table, {}, 0, () => {}), this.processor);
-    this.drain = new Drain(this.shards.merger, this.clock, budgetMs, new BacklogBudget(backlogBytesMax));
+    this.drain = new Drain(
+      this.shards.merger,
+      this.clock,
+      budgetMs,
+      new BacklogBudget(backlogBytesMax, this.clock),
+    );
     this.shards.merger.attach(
       1,
       new InformerMerge({
