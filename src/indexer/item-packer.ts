@@ -17,12 +17,17 @@ export class ItemPacker {
   readonly #sampler: Sampler = new Sampler(() => new Dictionary(1));
   /** Scratch memory; a record may wait in it for room in the ring while other shards of the thread go on. */
   #target: Buffer | undefined;
+  readonly #bytesMin: number;
   /** Bytes of items that pass before the next is packed. */
-  #restBytes: number;
+  #restBytes = 0;
 
-  /** @param bytesMin bytes of items before the first item that is packed */
+  /** @param bytesMin bytes of a list before the first item that is packed */
   constructor(bytesMin: number) {
-    this.#restBytes = bytesMin;
+    this.#bytesMin = bytesMin;
+  }
+
+  beginList(): void {
+    if (!this.#sampler.current) this.#restBytes = this.#bytesMin;
   }
 
   /** @returns `sample`: the main thread must receive the bytes with the mark of a sample */

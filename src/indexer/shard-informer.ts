@@ -129,6 +129,7 @@ export class ShardInformer {
     this.#keys = new KeyTable();
     this.#states = new KeyStates();
     this.#forgotten.collect();
+    this.#packer?.beginList();
   }
 
   /** Compares heads for changes only: there is no fingerprint of a listed object. */

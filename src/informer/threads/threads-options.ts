@@ -32,7 +32,7 @@ export interface ThreadsOptions {
   readonly indexerThreads?: number | 'auto';
   /**
    * Shared memory for wire bytes on their way to the main thread, a multiple of 4 MiB. Default 32 MiB; with less than
-   * 512 MiB of memory a sixteenth, but at least 8 MiB.
+   * 512 MiB of memory a sixteenth, but at least 8 MiB, and four times a given `objectBytesMax`.
    */
   readonly logBytes?: number;
   /** Size of each of the 2 × `indexerThreads` rings. Default 4 MiB, a power of two, at least 16 KiB. */
@@ -135,7 +135,7 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
     invalidOption('threads', options, 'options such as { indexerThreads: 3 }, or an InformerThreads');
   }
   checkOptions('options of the threads', options, CHECKS);
-  const logBytes = options.logBytes ?? defaultLogBytes();
+  const logBytes = options.logBytes ?? defaultLogBytes(options.objectBytesMax);
   const resolved = {
     indexerThreads: indexerThreadsOf(options),
     logBytes,
@@ -175,9 +175,14 @@ export function availableBytes(
   return constrainedBytes > 0 ? Math.min(machineBytes, constrainedBytes) : machineBytes;
 }
 
-export function defaultLogBytes(memoryBytes: number = availableBytes()): number {
-  const blocks = Math.floor(memoryBytes / 16 / BLOCK_BYTES);
-  return Math.min(8, Math.max(2, blocks)) * BLOCK_BYTES;
+/** @param objectBytesMax the given limit, for which there must be room */
+export function defaultLogBytes(objectBytesMax: number = 0, memoryBytes: number = availableBytes()): number {
+  const blocks = Math.max(
+    2,
+    Math.floor(memoryBytes / 16 / BLOCK_BYTES),
+    Math.ceil((objectBytesMax * 4) / BLOCK_BYTES),
+  );
+  return Math.min(8, blocks) * BLOCK_BYTES;
 }
 
 /** Returns a part of the memory inside and outside of V8's heap, because a backlog needs both. */

@@ -110,14 +110,18 @@ export class PackedObjects {
   addSample(shard: number, { bytes, start, length }: Readonly<ObjectBytes>): void {
     const sample = copyToPack(bytes, start, length);
     assert(sample !== undefined, 'a sample of a length that is not packed', length);
-    let samples = this.#ofShards.get(shard);
-    if (!samples?.hasRoom(length)) this.#ofShards.set(shard, (samples = this.#newDictionary()));
+    const before = this.#ofShards.get(shard);
+    const samples = before?.hasRoom(length) ? before : this.#newDictionary();
     samples.add(sample);
+    this.#ofShards.set(shard, samples);
+    if (before) this.#dropUnused(before);
   }
 
   /** Forgets the samples of all shards, after they have ended. */
   forgetShards(): void {
+    const ended = [...this.#ofShards.values()];
     this.#ofShards.clear();
+    for (const samples of ended) this.#dropUnused(samples);
   }
 
   /** Stores the packed bytes of a row that has its length and no bytes. */
@@ -130,9 +134,9 @@ export class PackedObjects {
     this.#dictionaries.set(dictionary.number, dictionary);
   }
 
-  /** Packs an object that has just changed, because `looseBytesMax` is exceeded; not while that would fail. */
+  /** Packs an object that has just changed, because `looseBytesMax` is exceeded. */
   packAtOnce(row: number): void {
-    if (this.#rests === 0 && !this.#isFixed(row)) this.#pack(row);
+    if (!this.#isFixed(row)) this.#pack(row);
   }
 
   /** Returns whether the row is packed against the same samples to the same bytes. */
@@ -190,23 +194,29 @@ export class PackedObjects {
   #pack(row: number): void {
     const dictionary = this.#dictionaries.get(this.#table.dictionaryOf(row));
     this.#isActive = true;
-    this.#table.setDictionary(row, 0);
     const { bytes } = this.#loose.slabOf(row);
     const object = copyToPack(bytes, this.#table.offsetOf(row), this.#table.lengthOf(row));
     const isLikeBefore = dictionary && !dictionary.isDissolved && dictionary !== this.#sampler.current;
     // The previous state was packed against this dictionary, so a sibling or an earlier state is among the samples.
     const packedBytes = object && isLikeBefore ? pack(dictionary, object, packed, object.length >> 2) : -1;
     if (dictionary && packedBytes >= 0) this.#keep(row, dictionary, packedBytes);
-    else if (object) this.#packAgainstCurrent(row, object);
-    else this.#table.setFlag(row, EntryFlag.Unpackable);
+    else if (!object) this.#giveUp(row);
+    else if (this.#rests === 0) this.#packAgainstCurrent(row, object);
   }
 
   #packAgainstCurrent(row: number, object: Viewed): void {
+    const before = this.#sampler.current;
     const packedBytes = this.#sampler.pack(object, packed);
     const { current, isFruitless } = this.#sampler;
     if (isFruitless) this.#rests = REST_ROUNDS;
-    if (!current || packedBytes < 0) this.#table.setFlag(row, EntryFlag.Unpackable);
+    if (!current || packedBytes < 0) this.#giveUp(row);
     else this.#keep(row, current, packedBytes);
+    if (before && before !== current) this.#dropUnused(before);
+  }
+
+  #giveUp(row: number): void {
+    this.#table.setDictionary(row, 0);
+    this.#table.setFlag(row, EntryFlag.Unpackable);
   }
 
   #keep(row: number, dictionary: Dictionary, packedBytes: number): void {
@@ -221,6 +231,12 @@ export class PackedObjects {
     dictionary.savedBytes += bytes;
     if (dictionary.savedBytes > 0) return;
     this.#dictionaries.delete(dictionary.number);
+    this.#dropUnused(dictionary);
+  }
+
+  /** Drops a dictionary if no row is packed against it and none will be. */
+  #dropUnused(dictionary: Dictionary): void {
+    if (this.#dictionaries.has(dictionary.number) || this.#isOpen(dictionary)) return;
     this.slabs.memory.dropped(dictionary.bytes.length);
     if (dictionary.isShared) this.#readers()?.dropped(dictionary);
   }

@@ -117,6 +117,19 @@ describe('the items of a list', () => {
     }
   });
 
+  test('are not packed by the sum of several small lists', async () => {
+    const twin = await listing({ packBytesMin: 10 * POD_BYTES });
+    for (let list = 2; list < 6; list++) {
+      deliver(
+        twin,
+        range(6, (index) => pod(index)),
+      );
+      twin.control(DeltaKind.ReplaceEnd, list - 1);
+      twin.control(DeltaKind.ReplaceBegin, list);
+    }
+    assert.equal(twin.main.samples + twin.main.packed, 0);
+  });
+
   test('are not packed if they are short, long, or larger than the limit', async () => {
     const twin = await listing(PACKING);
     const short = { ...noise(1, 10), json: '{"metadata":{"name":"n1"}}' };

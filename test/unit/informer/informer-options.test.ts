@@ -116,9 +116,11 @@ describe('options of the threads', () => {
     const memory = [16 * GIB, 512 * MIB, 511 * MIB, 256 * MIB, 64 * MIB];
     const logs = [32, 32, 28, 16, 8];
     assert.deepEqual(
-      memory.map((bytes) => defaultLogBytes(bytes) / MIB),
+      memory.map((bytes) => defaultLogBytes(undefined, bytes) / MIB),
       logs,
     );
+    const given = [5 * MIB, 8 * MIB, 9 * MIB].map((bytes) => defaultLogBytes(bytes, 256 * MIB) / MIB);
+    assert.deepEqual(given, [20, 32, 32], 'room for the largest object that a program expects');
   });
 
   const wrong: readonly [keyof ThreadsOptions, readonly unknown[]][] = [

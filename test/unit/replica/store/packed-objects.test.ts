@@ -343,6 +343,38 @@ describe('beyond the bound of objects as received', () => {
     for (const [index, entry] of entries.entries()) assert.deepEqual(entry.bytes(), podBytes(index));
   });
 
+  it('an object is packed as its previous state was, also while objects that resemble nothing rest', () => {
+    const owner = bounded();
+    const before = Array.from({ length: 60 }, (_, index) => stored(owner, index)).slice(-30);
+    const random = seededRandom(1);
+    for (let index = 0; index < 40; index++) {
+      const noise = Buffer.from(Array.from({ length: POD_BYTES }, () => Math.floor(random() * 256)));
+      owner.packed.packAtOnce(held(owner, { name: `noise-${index}`, version: 1 }, noise).row);
+    }
+    for (const [index, entry] of before.entries()) {
+      const after = changed(owner, entry, podBytes(30 + index, 2));
+      owner.packed.packAtOnce(after.row);
+      assert.ok(isPacked(after), `${index}`);
+    }
+  });
+
+  it('dictionaries with further objects are not dropped between two states of their only object', () => {
+    const owner = bounded();
+    const dropped: unknown[] = [];
+    owner.readers = {
+      mayMove: () => true,
+      moved: () => undefined,
+      dropped: (memory) => dropped.push(memory),
+    };
+    const entries = Array.from({ length: 22 }, (_, index) => stored(owner, index));
+    const packedEntries = entries.filter(isPacked);
+    for (const dictionary of owner.packed.dictionaries) dictionary.isShared = true;
+    for (const entry of packedEntries) entry.dropReference();
+    assert.deepEqual([...owner.packed.dictionaries], []);
+    assert.deepEqual(dropped, []);
+    assert.ok(isPacked(stored(owner, 30)));
+  });
+
   it('an object stays as it is where threads that read it are far behind', () => {
     const owner = bounded();
     owner.readers = { mayMove: () => false, moved: () => undefined, dropped: () => undefined };
@@ -398,6 +430,25 @@ describe('an item that a shard has packed', () => {
     const row = rowOf(owner, 1);
     owner.packed.put(row, owner.packed.samplesOf(0), packed);
     assert.equal(owner.packed.has(row, owner.packed.samplesOf(1), packed), false);
+  });
+
+  it('leaves no samples when the shard has ended, or begun others, and nothing is packed against them', () => {
+    const owner = packingOwner();
+    const dropped: unknown[] = [];
+    owner.readers = {
+      mayMove: () => true,
+      moved: () => undefined,
+      dropped: (memory) => dropped.push(memory),
+    };
+    const share = (): void => void (owner.packed.samplesOf(0).isShared = true);
+    for (let sample = 0; sample < 14; sample++) {
+      sent(owner, 0, 1);
+      if (sample === 0) share();
+    }
+    assert.equal(dropped.length, 1, 'the fourteenth begins others');
+    share();
+    owner.packed.forgetShards();
+    assert.equal(dropped.length, 2);
   });
 
   it('needs a sample that the shard has sent since it began', () => {
