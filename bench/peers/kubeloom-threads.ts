@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
+import { InformerThreads, SharedIndexInformer, defaultIndexerThreads } from '../../src/index.ts';
 import type { KubeObject } from '../../src/index.ts';
 import { FIRST_REVISION } from '../source/object-templates.ts';
 import type { LoopDelay, OutcomeRow, Task } from '../task.ts';
@@ -152,7 +152,7 @@ async function idle(informer: Informer, { cellMs }: Task): Promise<Result> {
 }
 
 async function run(task: Task): Promise<Result> {
-  const threads = new InformerThreads();
+  const threads = new InformerThreads({ indexerThreads: defaultIndexerThreads() });
   const informer = new SharedIndexInformer<KubeObject>(connectionTo(task), resourceRef(task.resource), {
     threads,
   });

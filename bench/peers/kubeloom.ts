@@ -1,7 +1,7 @@
 /**
  * kubeloom's informer: `node kubeloom.js TASK`. All options are defaults, unless the task sets them. Problems are warnings on standard error; the runner prints them if there is no result.
  */
-import { InformerThreads, SharedIndexInformer, drop, resources } from 'kubeloom';
+import { InformerThreads, SharedIndexInformer, defaultIndexerThreads, drop, resources } from 'kubeloom';
 import type { Borrowed, InformerOptions, KubeObject } from 'kubeloom';
 import { SENT_ANNOTATION } from '../task.ts';
 import type { Handler, Task } from '../task.ts';
@@ -25,6 +25,16 @@ function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeOb
       pageSize: task.listing === 'pages' ? PAGE_OBJECTS : 0,
     },
   };
+}
+
+/**
+ * Returns the threads at which the default ends at the rates of the task. The source cannot repeat a list in the middle of
+ * its events, as a change of the backend requires.
+ */
+function indexerThreadsOf({ shards, case: kind, warmUpEvents = 0 }: Task): number | 'auto' {
+  if (shards !== undefined) return shards;
+  const isFast = kind === 'watch' || kind === 'latency' || (kind === 'rest' && warmUpEvents > 1);
+  return isFast ? defaultIndexerThreads() : 'auto';
 }
 
 /** Returns the length of the key; parses the rest as far as the task requires. */
@@ -53,7 +63,7 @@ async function control(task: Task): Promise<Result> {
 async function run(task: Task): Promise<Result> {
   if (task.program === 'controller') return await control(task);
   const connection = connectionTo(task);
-  const threads = new InformerThreads(task.shards === undefined ? {} : { indexerThreads: task.shards });
+  const threads = new InformerThreads({ indexerThreads: indexerThreadsOf(task) });
   const options = optionsOf(task, threads);
   const informers = resourcesOf(task).map(
     (resource) => new SharedIndexInformer<KubeObject>(connection, resourceRef(resource), options),

@@ -13,6 +13,8 @@ const SETTLE_MS = 5000;
 const IDLE_SETTLE_MS = 35_000;
 /** Up to this rate V8 takes the heap for idle. */
 const IDLE_RATE_MAX = 10;
+/** Up to this rate informers stay on the calling thread. The warm-up is faster. */
+const ONE_THREAD_RATE_MAX = 100;
 
 /** The rates that clusters really have. */
 const GOALS: ReadonlyMap<number, readonly Goal[]> = new Map([
@@ -46,6 +48,7 @@ const WATCHED: readonly BenchCase[] = [...GOALS].map(([rate, goals]) => ({
     warmUpEvents: WARM_UP_EVENTS,
     settleMs: rate > IDLE_RATE_MAX ? SETTLE_MS : IDLE_SETTLE_MS,
     cellMs: SECTION_MS,
+    ...(rate <= ONE_THREAD_RATE_MAX ? { shards: 0 } : {}),
   },
   clients: each(CLIENTS, 0),
   goals,

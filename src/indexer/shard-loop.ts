@@ -30,11 +30,19 @@ const RECORDS_PER_MS = 32;
 /** Pause between two searches for records while modules load: the thread must not block on the bell. */
 const LOADING_PAUSE_MS = 4;
 
-/** Runs until `shutdown` arrives. */
+/**
+ * Runs from the first message until `shutdown` arrives. Until the first message the thread only shows signs of life, because
+ * other roles may use the memory while the thread starts.
+ */
 export async function runShard(task: ShardTask): Promise<void> {
   const port = new PolledPort(task.port);
-  const shard = createShard(task.index, task.memory, port);
   const { bell, heartbeat } = new PipelineWords(task.memory).shard(task.index);
+  port.post({ type: 'ready' });
+  while (!port.hasMessage()) {
+    heartbeat.increment();
+    bell.park(() => port.hasMessage(), task.heartbeatMs);
+  }
+  const shard = createShard(task.index, task.memory, port);
   const moderation = new Moderation(realClock.now());
   while (!port.isShutdown) {
     heartbeat.increment();
@@ -66,9 +74,15 @@ function eventLoop(isBusy: boolean): Promise<void> {
   });
 }
 
+interface Envelope {
+  readonly message: ToShard;
+}
+
 class PolledPort implements ControlPort<ToShard, FromShard> {
   isShutdown = false;
   readonly #port: MessagePort;
+  /** The first message, until `poll` passes it on. */
+  #first: Envelope | undefined;
   #listener: ((message: ToShard) => void) | undefined;
 
   constructor(port: MessagePort) {
@@ -83,11 +97,18 @@ class PolledPort implements ControlPort<ToShard, FromShard> {
     this.#port.postMessage(message);
   }
 
+  /** Returns whether the first message has arrived. */
+  hasMessage(): boolean {
+    this.#first ??= receiveMessageOnPort(this.#port);
+    return this.#first !== undefined;
+  }
+
   /** Passes waiting messages to the shard; returns true when there were any. */
   poll(): boolean {
     let received = false;
     for (;;) {
-      const envelope: { message: ToShard } | undefined = receiveMessageOnPort(this.#port);
+      const envelope: Envelope | undefined = this.#first ?? receiveMessageOnPort(this.#port);
+      this.#first = undefined;
       if (!envelope) return received;
       received = true;
       if (envelope.message.type === 'shutdown') this.isShutdown = true;

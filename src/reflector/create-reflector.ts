@@ -8,6 +8,7 @@ import type { Clock, Random } from '../base/clock.ts';
 import { LogWriter } from '../shared/log/log.ts';
 import type { ReflectorLoop } from './loop-turns.ts';
 import { ReflectorThread } from './reflector-thread.ts';
+import type { OnRead } from './reflector-session.ts';
 import { Router } from './router.ts';
 import { BellWatch } from '../shared/ring/bell-watch.ts';
 import { RingMemory, RingProducer } from '../shared/ring/ring.ts';
@@ -32,6 +33,7 @@ export interface ReflectorHostOptions {
   readonly onRing?: OnRing;
   /** Called when something found no room: call `doWork` when there may be room again. */
   readonly onBacklog: () => void;
+  readonly onRead?: OnRead | undefined;
   /** Default: the loop runs other work as well. */
   readonly loop?: ReflectorLoop;
   /** Upper bound of one read of a socket, in bytes. The default suits a thread that also does other work. */
@@ -61,6 +63,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
     router,
     port: feeds.port,
     onBacklog: options.onBacklog,
+    onRead: options.onRead,
     loop: options.loop,
     clock,
     random: options.random ?? Math.random,
@@ -90,10 +93,37 @@ export interface ReflectorTask {
   readonly port: MessagePort;
 }
 
+/**
+ * Runs the reflector from the first message on. Until that message the thread only answers the supervisor, because other
+ * roles may use the memory while the thread starts.
+ */
 export function runReflector(task: ReflectorTask): void {
-  const { controlBell, reflectorBell, reflectorHeartbeat: heartbeat } = new PipelineWords(task.memory);
+  const { reflectorHeartbeat: heartbeat } = new PipelineWords(task.memory);
+  let running: RunningReflector | undefined;
+  // The event loop receives the main thread's message, so a blocked thread does not answer.
+  const beat = (): void => {
+    heartbeat.increment();
+    running?.publishUsage();
+  };
+  task.port.on('message', (message: ToReflectorWorker) => {
+    if (message.type === 'beat') beat();
+    else (running ??= beginReflector(task)).handle(message);
+  });
+  beat();
+  task.port.postMessage({ type: 'ready' } satisfies FromReflectorThread);
+}
+
+interface RunningReflector {
+  readonly handle: (message: ToReflectorThread) => void;
+  readonly publishUsage: () => void;
+}
+
+function beginReflector(task: ReflectorTask): RunningReflector {
+  const { memory, readWindowMs } = task;
+  const { controlBell, reflectorBell } = new PipelineWords(memory);
   const bell = new BellWatch(reflectorBell, backgroundClock, () => reflector.hasBacklog);
-  const usage = new UsageWriter(task.memory.usage[0] as SharedArrayBuffer, realClock);
+  const usage = new UsageWriter(memory.usage[0] as SharedArrayBuffer, realClock);
+  let receive: (message: ToReflectorThread) => void = () => undefined;
   const port: ControlPort<ToReflectorThread, FromReflectorThread> = {
     post: (message) => {
       task.port.postMessage(message);
@@ -102,20 +132,12 @@ export function runReflector(task: ReflectorTask): void {
       task.port.close();
     },
     onMessage: (listener) => {
-      task.port.on('message', (message: ToReflectorWorker) => {
-        if (message.type === 'beat') {
-          beat();
-          return;
-        }
-        listener(message);
-        backlog.begin();
-      });
+      receive = listener;
     },
   };
   const onBacklog = (): void => backlog.begin();
   // It rings for every batch of records: its CPU time changes with these.
   const onRing = (): void => usage.publishCpuTime(true);
-  const { memory, readWindowMs } = task;
   const loop: ReflectorLoop = {
     readWindowMs,
     atEndOfTurn: realTimers.setImmediate,
@@ -130,16 +152,18 @@ export function runReflector(task: ReflectorTask): void {
     readBytes: READ_BYTES,
   });
   const backlog = new BacklogWatch(reflector, bell);
-
-  // The event loop receives the main thread's message, so a blocked thread does not answer.
-  const beat = (): void => {
-    heartbeat.increment();
-    reflector.measure(usage);
-    usage.set(UsageCounter.LostWakeups, bell.lostWakeups);
-    usage.publish();
-    usage.publishCpuTime(false);
+  return {
+    handle: (message) => {
+      receive(message);
+      backlog.begin();
+    },
+    publishUsage: () => {
+      reflector.measure(usage);
+      usage.set(UsageCounter.LostWakeups, bell.lostWakeups);
+      usage.publish();
+      usage.publishCpuTime(false);
+    },
   };
-  beat();
 }
 
 /** Looks for room while the reflector holds a backlog: after short pauses first, then when its bell rings. */

@@ -29,6 +29,13 @@ import { step } from './rules/step.ts';
 import type { TransportPool } from '../http/transport-pool.ts';
 import { WatchBody } from './watch-body.ts';
 
+/**
+ * Called for each read of a socket.
+ *
+ * @param listBytes bytes of the list in progress, with this read; 0 while no list is read
+ */
+export type OnRead = (bytes: number, listBytes: number) => void;
+
 /** The services of the thread for reflectors. */
 export interface ReflectorHost {
   readonly router: Router;
@@ -38,6 +45,7 @@ export interface ReflectorHost {
   readonly inbox: Inbox;
   /** True while responses must not be read. */
   readonly isPaused: boolean;
+  readonly onRead: OnRead | undefined;
   post(message: FromReflector): void;
   /** Returns a number that is unique among the requests of this thread. */
   nextRequest(): number;
@@ -214,6 +222,11 @@ export class ReflectorSession implements ResponseOwner {
   silent(limitMs: number): void {
     const verb = this.#request?.verb ?? 'watch';
     this.fail(stalled(verb, this.#where(verb), limitMs));
+  }
+
+  received(bytes: number): void {
+    if (this.#connection?.feed === undefined)
+      this.#host.onRead?.(bytes, this.isListing ? this.meter.bytes + bytes : 0);
   }
 
   answered(code: string, durationMs: number): void {

@@ -15,7 +15,7 @@ import type { ConnectionOptions } from '../kube/connection-options.ts';
 import type { HttpTransport } from '../http/http.ts';
 import { Inbox } from './session-response.ts';
 import { ReflectorSession } from './reflector-session.ts';
-import type { ReflectorHost } from './reflector-session.ts';
+import type { OnRead, ReflectorHost } from './reflector-session.ts';
 import type { Router } from './router.ts';
 import { LoopTurns } from './loop-turns.ts';
 import type { ReflectorLoop } from './loop-turns.ts';
@@ -29,6 +29,7 @@ export interface ReflectorThreadOptions {
   readonly transportFor: (connection: ConnectionOptions) => HttpTransport;
   /** Called when something found no room: call `doWork` when there may be room again. */
   readonly onBacklog?: () => void;
+  readonly onRead?: OnRead | undefined;
   /** An event loop that runs this reflector alone. Default: each input is committed at once, and no window follows. */
   readonly loop?: ReflectorLoop | undefined;
 }
@@ -43,6 +44,7 @@ export class ReflectorThread implements ReflectorHost {
   readonly transports: TransportPool;
   isPaused = false;
   readonly inbox: Inbox = new Inbox(() => this.#endInput());
+  readonly onRead: OnRead | undefined;
   readonly #port: ControlPort<ToReflector, FromReflector>;
   readonly #onBacklog: () => void;
   readonly #turns: LoopTurns | undefined;
@@ -65,6 +67,7 @@ export class ReflectorThread implements ReflectorHost {
     this.random = options.random;
     this.transports = new TransportPool(options.transportFor);
     this.#port = options.port;
+    this.onRead = options.onRead;
     this.#onBacklog = options.onBacklog ?? (() => undefined);
     this.#turns = options.loop && new LoopTurns(options.loop, this);
     this.#written = options.router.sequence;

@@ -41,6 +41,8 @@ export interface ResponseOwner {
   /** Carries out the effects of earlier inputs. @returns false when an effect found no room */
   flush(): boolean;
   begin(exchange: SessionResponse, status: number, headers: Readonly<Record<string, string>>): Body;
+  /** Called for each chunk of a response, before any part of the chunk is read. */
+  received(bytes: number): void;
   unanswered(error: KubeloomError): void;
   silent(limitMs: number): void;
   /**
@@ -143,6 +145,7 @@ export class SessionResponse implements ResponseSink {
     const nowMs = this.owner.clock.now();
     this.#watchdog.lastSignAt = nowMs;
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    this.owner.received(bytes.length);
     this.owner.inbox.offerBytes(this, bytes, nowMs);
   }
 

@@ -102,7 +102,8 @@ export type FeedRequest = { readonly type: 'feed'; readonly informer: number; re
 export type ToReflectorThread = ToReflector | FeedAnswer;
 /** All messages to the reflector's thread. `beat` asks for a sign of life. */
 export type ToReflectorWorker = ToReflectorThread | { readonly type: 'beat' };
-export type FromReflectorThread = FromReflector | FeedRequest;
+/** All messages of the reflector's thread. `ready`: it has loaded its code and waits for the first message. */
+export type FromReflectorThread = FromReflector | FeedRequest | { readonly type: 'ready' };
 
 /** Activity of a reflector, for health and for tests. */
 export type ReflectorPhase =
@@ -172,6 +173,8 @@ export type ToShard =
 
 export type FromShard =
   | { readonly type: 'attached'; readonly informer: number; readonly error?: ErrorMessage }
+  /** The thread has loaded its code and waits for the first message. */
+  | { readonly type: 'ready' }
   | { readonly type: 'closed' };
 
 /** An end of a control channel: a MessagePort between threads, a queue in the in-process backend. */

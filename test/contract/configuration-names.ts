@@ -3,8 +3,8 @@
  * run.
  */
 
-/** Indexer threads; 0 means the in-process twin. */
-export const THREADS_OF = { twin: 0, 'threads-1': 1, 'threads-3': 3 } as const;
+/** Indexer threads. 0: the in-process twin; auto: the default, after its backend has changed. */
+export const THREADS_OF = { twin: 0, changing: 'auto', 'threads-1': 1, 'threads-3': 3 } as const;
 export type ConfigurationName = keyof typeof THREADS_OF;
 export type CodecName = 'json' | 'msgpack';
 
@@ -15,6 +15,8 @@ export type RunName = `${ConfigurationName}:${CodecName}`;
 export const RUNS: readonly RunName[] = [
   'twin:json',
   'twin:msgpack',
+  'changing:json',
+  'changing:msgpack',
   'threads-1:json',
   'threads-1:msgpack',
   'threads-3:json',

@@ -27,9 +27,9 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     C59: ["throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);", 'return;'],
   },
   'src/informer/threads/informer-threads.ts': {
-    C60: ["this.#running?.backend.toReflector({ type: 'stop', informer });", 'resolve();'],
+    C60: ["this.#running?.backends.current.toReflector({ type: 'stop', informer });", 'resolve();'],
     C446: ['this.#closed.abort(closed);', ''],
-    C61: ['await this.#running?.backend.close();', 'void 0;', 'threads-1'],
+    C61: ['await this.#running?.backends.close();', 'void 0;', 'threads-1'],
   },
   'src/base/option-checks.ts': { C62: ['!Object.hasOwn(checks, name)', 'false'] },
   'src/replica/merge/sequence-merger.ts': {

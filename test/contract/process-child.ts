@@ -14,7 +14,9 @@ kubeConfig.loadFromOptions({
   contexts: [{ name: 'context', cluster: 'cluster', user: 'user' }],
   currentContext: 'context',
 });
-const threads = new InformerThreads({ indexerThreads: Number(threadCount) });
+const threads = new InformerThreads({
+  indexerThreads: threadCount === 'auto' ? 'auto' : Number(threadCount),
+});
 const { pods } = resources.core.v1;
 const informer = new SharedIndexInformer(kubeConfig, pods, { threads, codec: codec as Codec });
 informer.addEventHandler({ onAdd: () => undefined }, { resyncPeriodMs: 60_000 });

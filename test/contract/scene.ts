@@ -9,6 +9,8 @@ import type { EmbeddedApiServerOptions } from '../../src/tools/apiserver/testing
 import { InformerThreads } from '../../src/index.ts';
 import type { Codec, ThreadsOptions } from '../../src/index.ts';
 import type { ThreadsParts } from '../../src/informer/threads/backend.ts';
+import { LIST_BYTES_MAX } from '../../src/informer/threads/backend-step.ts';
+import { InProcessBackend } from '../../src/informer/threads/in-process-backend.ts';
 import { Scene } from '../kit/scene.ts';
 import { EVIDENCE_TITLE, RUNS, THREADS_OF } from './configuration-names.ts';
 import type { CodecName, ConfigurationName } from './configuration-names.ts';
@@ -23,23 +25,45 @@ assert.ok(
   `KUBELOOM_CONTRACT: ${run}`,
 );
 const [CONFIGURATION, CODEC_NAME] = run.split(':') as [ConfigurationName, CodecName];
-export const THREADS: number = THREADS_OF[CONFIGURATION];
+export const THREADS: number | 'auto' = THREADS_OF[CONFIGURATION];
 export const CODEC: Codec = CODEC_NAME;
 
-let shared: InformerThreads | undefined;
+let shared: Promise<InformerThreads> | undefined;
+
+/** The first read counts as a long list. */
+const CHANGING: ThreadsParts = {
+  cores: 2,
+  backend: (memory, events, wake) => {
+    const read = (bytes: number): void => events.read?.(bytes, LIST_BYTES_MAX + 1);
+    return new InProcessBackend(memory, { ...events, read }, wake);
+  },
+};
 
 /** The twin packs every object as early as possible, which must change no result. */
 const PACKING: readonly [ThreadsOptions, ThreadsParts] =
-  CONFIGURATION === 'twin' ? [{ compressAfterMs: 1 }, { packBytesMin: 0 }] : [{}, {}];
+  CONFIGURATION === 'twin'
+    ? [{ compressAfterMs: 1 }, { packBytesMin: 0 }]
+    : [{}, CONFIGURATION === 'changing' ? CHANGING : {}];
 
-function newThreads(options: ThreadsOptions = {}): InformerThreads {
+async function newThreads(options: ThreadsOptions = {}): Promise<InformerThreads> {
   const [packing, parts] = PACKING;
   // A test of packing packs all objects, whenever they arrive.
-  const packAll = options.compressAfterMs === undefined ? parts : { packBytesMin: 0 };
-  return new InformerThreads({ indexerThreads: THREADS, ...packing, ...options }, packAll);
+  const packAll = options.compressAfterMs === undefined ? parts : { ...parts, packBytesMin: 0 };
+  const threads = new InformerThreads({ indexerThreads: THREADS, ...packing, ...options }, packAll);
+  if (CONFIGURATION === 'changing') await change(threads);
+  return threads;
 }
 
-function sharedThreads(): InformerThreads {
+/** Lets an informer read, and the backend change. The difference that handlers receive by a change is a relist's. */
+async function change(threads: InformerThreads): Promise<void> {
+  await using scene = await Scene.start({ server: { tls: false, isolation: 'none' }, threads });
+  await scene.watching();
+  await scene.until(() =>
+    threads.stats().some(({ role, cpuMs }) => role === 'reflector' && cpuMs !== undefined),
+  );
+}
+
+function sharedThreads(): Promise<InformerThreads> {
   return (shared ??= newThreads());
 }
 
@@ -49,14 +73,16 @@ const KEYS_FOR_ALL_SHARDS = 50;
 /** Registers the last test of a file, which checks that the configuration was used. */
 export function configurationWasUsed(): void {
   register(`${EVIDENCE_TITLE} the configuration ${CONFIGURATION} with ${CODEC}`, async () => {
-    const threads = sharedThreads();
+    const threads = await sharedThreads();
     const stats = threads.stats();
-    const roles = Array.from({ length: Math.max(1, THREADS) }, (_, shard) => `shard ${shard}`);
+    const roles = Array.from({ length: threads.shards }, (_, shard) => `shard ${shard}`);
     assert.deepEqual(
       stats.map(({ role }) => role),
       ['reflector', ...roles, 'main'],
     );
     assert.equal(threads.options.indexerThreads, THREADS);
+    // The roles of the calling thread have no CPU time of their own.
+    assert.equal(stats[0]?.cpuMs === undefined, THREADS === 0);
     const total = stats[0]?.deltas ?? 0;
     const shards = stats.slice(1, -1);
     // A control record counts in all shards, an object in a single shard; so compare without control records.
@@ -71,7 +97,7 @@ export function configurationWasUsed(): void {
     }
     assert.equal(stats.at(-1)?.deltas, total, 'the main thread has merged everything');
   });
-  after(() => shared?.close());
+  after(async () => (await shared)?.close());
 }
 
 interface StartOptions {
@@ -81,10 +107,10 @@ interface StartOptions {
 
 /** Starts a scene on the file's threads, or on separate threads for tests that need other sizes or end the threads. */
 export async function start({ server, threads }: StartOptions = {}): Promise<Scene> {
-  const own = threads && newThreads(threads);
+  const own = threads && (await newThreads(threads));
   const scene = await Scene.start({
     server: { tls: false, isolation: 'none', ...server },
-    threads: own ?? sharedThreads(),
+    threads: own ?? (await sharedThreads()),
     codec: CODEC,
   });
   if (own) scene.ends(own);

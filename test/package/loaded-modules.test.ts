@@ -72,7 +72,7 @@ const ENTRIES = [
   {
     what: 'kubeloom',
     file: 'index.js',
-    packages: ['js-yaml', 'msgpackr', 'piscina'],
+    packages: ['js-yaml', 'msgpackr'],
     files: 210,
     bytes: 900_000,
   },

@@ -72,7 +72,7 @@ export const RUNNING_ERRORS = {
   ],
   ERR_KUBELOOM_THREAD_RESTARTED: [
     ['thrown', 'onError', 'warning'],
-    'A thread ended, and new threads list again. Caches stay readable and catch up; a key that it reconciled is queued again.',
+    'A thread ended, and new threads list again, or the calling thread goes on. Caches stay readable and catch up; a key that it reconciled is queued again.',
     'Read the `cause`; if it repeats, check modules and memory.',
   ],
   ERR_KUBELOOM_THREAD: [

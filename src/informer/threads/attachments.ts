@@ -13,7 +13,7 @@ import type {
 } from '../../shared/protocol.ts';
 import type { ConnectionOptions, Query } from '../../kube/connection-options.ts';
 import type { Activity } from '../../shared/activity.ts';
-import type { Backend } from './backend.ts';
+import type { Backends } from './backends.ts';
 import { ListWatchFeed } from './list-watch-feed.ts';
 
 /** An informer, as the threads see it. */
@@ -68,14 +68,14 @@ const INFORMERS_MAX = 0xffff;
 
 export class AttachmentTable extends Map<number, Attachment> {
   readonly #shards: number;
-  readonly #backend: () => Pick<Backend, 'toReflector' | 'toShard'> | undefined;
+  readonly #backends: () => Backends | undefined;
   #next = 1;
 
-  /** @param backend returns the present threads */
-  constructor(shards: number, backend: () => Pick<Backend, 'toReflector' | 'toShard'> | undefined) {
+  /** @param backends returns the present threads */
+  constructor(shards: number, backends: () => Backends | undefined) {
     super();
     this.#shards = shards;
-    this.#backend = backend;
+    this.#backends = backends;
   }
 
   freeNumber(): number {
@@ -111,16 +111,22 @@ export class AttachmentTable extends Map<number, Attachment> {
   remove(informer: number): void {
     this.delete(informer);
     for (let shard = 0; shard < this.#shards; shard++)
-      this.#backend()?.toShard(shard, { type: 'detach', informer });
+      this.#backends()?.current.toShard(shard, { type: 'detach', informer });
   }
 
-  /** Sends the informer to all shards; `attached` follows. */
+  /**
+   * Sends the informer to all shards; `attached` follows. An informer with modules waits for worker threads, which call
+   * this function again.
+   */
   send(informer: number): void {
     const attachment = this.get(informer);
-    if (!attachment) return;
+    const backends = this.#backends();
+    if (!attachment || !backends) return;
+    const { shardSpec: spec } = attachment.client;
+    if (backends.mustWait(spec)) return;
     for (let shard = 0; shard < this.#shards; shard++) {
       attachment.unanswered.add(shard);
-      this.#backend()?.toShard(shard, { type: 'attach', informer, spec: attachment.client.shardSpec });
+      backends.current.toShard(shard, { type: 'attach', informer, spec });
     }
   }
 
@@ -132,7 +138,7 @@ export class AttachmentTable extends Map<number, Attachment> {
     const { listerWatcher, error } = attachment.client;
     const onError = (thrown: KubeloomError): void => error(thrown, 'watch');
     if (!listerWatcher) return;
-    const post = (answer: FeedAnswer): void => this.#backend()?.toReflector(answer);
+    const post = (answer: FeedAnswer): void => this.#backends()?.current.toReflector(answer);
     attachment.feed = new ListWatchFeed(listerWatcher, { informer, post, onError });
   }
 

@@ -15,12 +15,16 @@ export interface BackendEvents {
   fromReflector(message: FromReflectorThread): void;
   fromShard(shard: number, message: FromShard): void;
   /** Reports that a thread threw or ended without a request; it is the last event of the thread. */
-  died(role: Role, cause: unknown): void;
+  readonly died: (role: Role, cause: unknown) => void;
+  /** Reports a read of a socket on the calling thread (`OnRead`). */
+  readonly read?: (bytes: number, listBytes: number) => void;
 }
 
 export interface Backend {
   toReflector(message: ToReflectorThread): void;
   toShard(shard: number, message: ToShard): void;
+  /** Runs the roles of the calling thread for a bounded number of records; returns true if they did any work. */
+  runOnce?(): boolean;
   /** Whether the roles run on threads that may stall. */
   readonly isThreaded: boolean;
   /** Requests a heartbeat from threads that do not send heartbeats by themselves. */
@@ -34,10 +38,19 @@ export interface Backend {
   close(): Promise<void>;
 }
 
+/** A backend whose threads load their code before the first message. */
+export interface StartingBackend extends Backend {
+  /** Resolves when all threads have loaded their code. */
+  readonly ready: Promise<void>;
+}
+
 /** Replacements for tests and simulators. */
 export interface ThreadsParts {
   readonly backend?: (memory: PipelineMemory, events: BackendEvents, wake: () => void) => Backend;
+  readonly workers?: (memory: PipelineMemory, events: BackendEvents, wake: () => void) => StartingBackend;
   readonly memory?: PipelineMemory;
+  /** Cores given to the process. */
+  readonly cores?: number;
   readonly clock?: Clock;
   readonly timers?: LoopTimers;
   /** Total bytes of an informer's objects below which they are not packed. */

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError, assert } from '../../base/errors.ts';
-import { resolveThreadsOptions } from './threads-options.ts';
+import { resolveThreadsOptions, shardsOf } from './threads-options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './threads-options.ts';
 import { InformerThreads } from './informer-threads.ts';
 
@@ -40,7 +40,7 @@ export class ThreadsHandle {
 
   /** Number of shards; known before the threads start. */
   get shards(): number {
-    return this.threads?.shards ?? Math.max(1, this.#shared?.options.indexerThreads ?? 1);
+    return this.threads?.shards ?? (this.#shared ? shardsOf(this.#shared.options) : 1);
   }
 
   /** Known before the threads start. */

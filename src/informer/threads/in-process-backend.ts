@@ -1,5 +1,5 @@
 /**
- * Reflector and shard on the calling thread, for `indexerThreads: 0`: the same classes over the same memory. A bell
+ * Reflector and shards on the calling thread, until worker threads pay: the same classes over the same memory. A bell
  * does not wake a thread here, but requests a turn.
  */
 import { backgroundClock, realTimers } from '../../base/clock.ts';
@@ -150,6 +150,7 @@ export class InProcessBackend implements Backend {
       port,
       onRing: this.#onRing,
       onBacklog: this.#onRing,
+      onRead: this.#events.read,
       clock: this.#clock,
     });
     const usage = new UsageWriter(this.#memory.usage[0] as SharedArrayBuffer, backgroundClock);

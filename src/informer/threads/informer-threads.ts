@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import { publish } from '../../metrics/channels.ts';
 import { registerMetrics } from '../../metrics/collect.ts';
 import { KubeloomError, assert, fromErrorMessage, toErrorMessage } from '../../base/errors.ts';
-import { resolveThreadsOptions } from './threads-options.ts';
+import { resolveThreadsOptions, shardsOf } from './threads-options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './threads-options.ts';
 import { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import { Drain } from '../../replica/merge/drain.ts';
@@ -18,7 +18,8 @@ import { StoreMemory } from '../../replica/store/store-memory.ts';
 import { AttachmentTable } from './attachments.ts';
 import type { Attachment, PipelineClient } from './attachments.ts';
 import { roleName } from './backend.ts';
-import type { Backend, BackendEvents, Role, ThreadsParts } from './backend.ts';
+import type { Role, ThreadsParts } from './backend.ts';
+import { Backends } from './backends.ts';
 import { BellWatch } from '../../shared/ring/bell-watch.ts';
 import { PipelineWords, allocatePipeline, emptyPipeline } from '../../shared/pipeline-layout.ts';
 import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
@@ -30,26 +31,26 @@ import type {
   FromReflectorThread,
   FromShard,
   ResumePosition,
+  ShardSpec,
   ToReflector,
 } from '../../shared/protocol.ts';
 import { Supervisor } from './supervisor.ts';
 import type { Culprit } from './supervisor.ts';
-import { heartbeatMsOf } from './supervisor-step.ts';
 import type { ThreadSign, ThreadSigns } from './supervisor-step.ts';
-import { InProcessBackend } from './in-process-backend.ts';
-import { WorkerBackend } from './worker-backend.ts';
 
 type PreparedAnswer = Omit<Extract<ToReflector, { type: 'prepared' }>, 'type' | 'request'>;
 
 interface Running {
-  /** The present threads. */
-  backend: Backend;
+  readonly backends: Backends;
   readonly supervisor: Supervisor;
 }
 
-/** The threads of informers: the reflector's thread and the indexer threads, which several informers can share. */
+/**
+ * The threads of informers: the reflector's thread and the indexer threads, which several informers can share. By default
+ * the informers begin on the calling thread, and change to these threads once they pay (`indexerThreads`).
+ */
 export class InformerThreads {
-  /** The given options and the defaults of the others; `auto` is resolved. */
+  /** The given options and the defaults of the others. */
   readonly options: ResolvedThreadsOptions;
   /** @internal */
   readonly drain: Drain;
@@ -93,13 +94,12 @@ export class InformerThreads {
       merged: () => this.#merger.merged,
       afterNextMerge: (callback) => this.#afterNextMerge(callback),
     });
-    const memory = parts.memory ?? allocatePipeline(Math.max(1, indexerThreads), logBytes, ringBytes);
+    const memory = parts.memory ?? allocatePipeline(shardsOf(this.options), logBytes, ringBytes);
     this.#memory = memory;
-    this.#attachments = new AttachmentTable(memory.toShard.length, () => this.#running?.backend);
-    // The bells of the in-process backend ring on this thread and request a turn of the loop.
-    const words = new PipelineWords(memory, indexerThreads === 0 ? this.#loop.wake : undefined);
+    this.#attachments = new AttachmentTable(memory.toShard.length, () => this.#running?.backends);
+    const words = new PipelineWords(memory, this.#loop.rang);
     this.#words = words;
-    if (indexerThreads > 0)
+    if (indexerThreads !== 0)
       this.#bellWatch = new BellWatch(words.mainBell, backgroundClock, () => this.unmerged > 0);
     this.#merger = new SequenceMerger({
       shards: memory.toMain.map((buffer, shard) => ({
@@ -140,7 +140,7 @@ export class InformerThreads {
   /** Lets the process exit while informers run. */
   unref(): void {
     this.#isUnref = true;
-    this.#running?.backend.unref();
+    this.#running?.backends.unref();
   }
 
   /**
@@ -151,7 +151,7 @@ export class InformerThreads {
   async attach(client: PipelineClient, signal?: AbortSignal): Promise<number | undefined> {
     if (this.#failure) throw this.#failure;
     if (this.#closing) throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'these informer threads were closed');
-    const running = (this.#running ??= this.#start());
+    this.#running ??= this.#start(client);
     const informer = this.#attachments.freeNumber();
     this.#merger.attach(informer, client.merge);
     try {
@@ -161,7 +161,7 @@ export class InformerThreads {
       if (signal?.aborted) return undefined;
       throw error;
     }
-    this.#startReflector(running.backend, informer, client);
+    this.#startReflector(informer, client);
     return informer;
   }
 
@@ -172,7 +172,7 @@ export class InformerThreads {
     if (!this.#failure && attachment.phase === 'started') {
       await new Promise<void>((resolve) => {
         attachment.detached = resolve;
-        this.#running?.backend.toReflector({ type: 'stop', informer });
+        this.#running?.backends.current.toReflector({ type: 'stop', informer });
       });
     }
     this.#forget(informer, attachment);
@@ -208,7 +208,7 @@ export class InformerThreads {
 
   async #close(): Promise<void> {
     this.#running?.supervisor.close();
-    await this.#running?.backend.close();
+    await this.#running?.backends.close();
     const closed = new KubeloomError(
       'ERR_KUBELOOM_STOPPED',
       'the informer threads were closed while this informer used them; close the threads when shutdown() has resolved',
@@ -221,24 +221,25 @@ export class InformerThreads {
     this.#endMetrics();
   }
 
-  #start(): Running {
-    const backend = this.#newBackend();
+  #start({ shardSpec }: PipelineClient): Running {
+    const backends = this.#newBackends(shardSpec);
+    const isThreaded = (): boolean => backends.current.isThreaded;
     const supervisor = new Supervisor({
       clock: this.#clock,
       limits: this.options,
-      signs: () => this.#signs(backend.isThreaded),
+      signs: () => this.#signs(isThreaded()),
       ticked: () => {
-        this.#running?.backend.askForHeartbeats();
+        backends.current.askForHeartbeats();
         this.#bellWatch?.watch();
       },
-      end: async () => this.#running?.backend.end(),
+      end: () => backends.current.end(),
       restart: (error, role, culprit) => this.#restart(error, role, culprit),
       failed: (error) => this.#failed(error),
     });
     this.#metrics = new ThreadsMetrics({
       memory: this.#memory,
-      isThreaded: backend.isThreaded,
-      publishUsage: () => this.#running?.backend.publishUsage(),
+      isThreaded,
+      publishUsage: () => backends.current.publishUsage(),
       supervisor,
       merger: this.#merger,
       decodedCache: this.storeMemory.decodedCache,
@@ -248,28 +249,31 @@ export class InformerThreads {
     const registration = registerMetrics(this.#metrics);
     this.#name = registration.name;
     this.#endMetrics = registration.end;
-    return { backend, supervisor };
+    this.#drive(backends);
+    return { backends, supervisor };
   }
 
-  #newBackend(): Backend {
-    const events: BackendEvents = {
-      fromReflector: (message) => this.#fromReflector(message),
-      fromShard: (shard, message) => this.#fromShard(shard, message),
-      died: (role, cause) => this.#died(role, cause),
+  #newBackends(shardSpec: ShardSpec): Backends {
+    const options = {
+      memory: this.#memory,
+      options: this.options,
+      parts: this.#parts,
+      clock: this.#clock,
+      wake: this.#loop.wake,
+      events: {
+        fromReflector: (message: FromReflectorThread) => this.#fromReflector(message),
+        fromShard: (shard: number, message: FromShard) => this.#fromShard(shard, message),
+        died: (role: Role, cause: unknown) => this.#died(role, cause),
+      },
+      changed: () => this.#changed(),
+      refused: (error: KubeloomError) => this.#refused(error),
     };
-    const { wake } = this.#loop;
-    const backend =
-      this.#parts.backend?.(this.#memory, events, wake) ??
-      (this.options.indexerThreads === 0
-        ? new InProcessBackend(this.#memory, events, wake, this.#clock)
-        : new WorkerBackend(this.#memory, events, {
-            heartbeatMs: heartbeatMsOf(this.options.stallTimeoutMs),
-            readWindowMs: this.options.readWindowMs,
-          }));
-    const inProcess = backend instanceof InProcessBackend ? backend : undefined;
-    this.#loop.start({ drain: this.drain, bell: this.#bellWatch, inProcess });
-    if (this.#isUnref) backend.unref();
-    return backend;
+    return new Backends(options, shardSpec, this.#isUnref);
+  }
+
+  #drive({ current }: Backends): void {
+    const bell = current.isThreaded ? this.#bellWatch : undefined;
+    this.#loop.start({ drain: this.drain, bell, inProcess: current });
   }
 
   #died(role: Role, cause: unknown): void {
@@ -287,18 +291,44 @@ export class InformerThreads {
     return { heartbeat: heartbeat.load(), informer: working.load() };
   }
 
-  /**
-   * Starts new threads on empty rings. What the ended threads had published and this thread did not merge is dropped,
-   * because every informer lists again.
-   */
   #restart(error: KubeloomError, role: Role, culprit: Culprit | undefined): void {
-    const running = this.#running;
-    if (!running) return;
+    this.#empty();
+    this.#running?.backends.restart();
+    publish('kubeloom:thread', () => ({ threads: this.#name, role: roleName(role), code: error.code }));
+    this.#continueAll(error, culprit);
+  }
+
+  /** Continues on worker threads: a restart without a failure. */
+  #changed(): void {
+    this.#empty();
+    this.#continueAll(undefined, undefined);
+    this.#running?.supervisor.began();
+  }
+
+  #refused(error: KubeloomError): void {
+    for (const [, { client, phase, unanswered, attached }] of this.#attachments) {
+      // The informer waited for the threads, because it has modules.
+      if (phase === 'attaching' && unanswered.size === 0) attached(error);
+      else client.restarted?.(error);
+    }
+  }
+
+  /** Drops what ended threads had published and this thread did not merge, because every informer lists again. */
+  #empty(): void {
     this.#dropped += this.unmerged;
     emptyPipeline(this.#memory, this.#merger.merged);
     this.#merger.restart();
-    running.backend = this.#newBackend();
-    publish('kubeloom:thread', () => ({ threads: this.#name, role: roleName(role), code: error.code }));
+  }
+
+  /**
+   * Continues every informer on new threads.
+   *
+   * @param error the end of a thread, if that is the reason
+   */
+  #continueAll(error: KubeloomError | undefined, culprit: Culprit | undefined): void {
+    const running = this.#running;
+    if (!running) return;
+    this.#drive(running.backends);
     // The attachments so far: a callback may attach an informer, or end one.
     const attachments = [...this.#attachments];
     for (const [informer, attachment] of attachments) {
@@ -309,7 +339,7 @@ export class InformerThreads {
       else {
         if (phase !== 'attaching') this.#continue(informer, attachment);
         this.#attachments.send(informer);
-        client.restarted?.(error);
+        if (error) client.restarted?.(error);
       }
     }
   }
@@ -322,14 +352,15 @@ export class InformerThreads {
     attachment.phase = 'again';
     attachment.attached = (error) => {
       if (error) this.#end(informer, attachment, error);
-      else if (this.#running) this.#startReflector(this.#running.backend, informer, client, resume);
+      else this.#startReflector(informer, client, resume);
     };
   }
 
-  #startReflector(backend: Backend, informer: number, client: PipelineClient, resume?: ResumePosition): void {
+  #startReflector(informer: number, client: PipelineClient, resume?: ResumePosition): void {
     this.#attachments.started(informer);
     const { reflectorSpec: spec, counters } = client;
-    backend.toReflector({ type: 'start', informer, spec, counters, ...(resume && { resume }) });
+    const start = { type: 'start', informer, spec, counters, ...(resume && { resume }) } as const;
+    this.#running?.backends.current.toReflector(start);
   }
 
   /** Ends a single informer. */
@@ -350,7 +381,7 @@ export class InformerThreads {
   }
 
   #fromReflector(message: FromReflectorThread): void {
-    if (message.type === 'closed') return;
+    if (message.type === 'closed' || message.type === 'ready') return;
     const attachment = this.#attachments.get(message.informer);
     if (!attachment) return;
     const { client, feed } = attachment;
@@ -385,9 +416,9 @@ export class InformerThreads {
   ): Promise<void> {
     const { request, isUnauthorized = false } = message;
     // An answer to a reflector that has ended must not reach the next.
-    const backend = this.#running?.backend;
+    const backend = this.#running?.backends.current;
     const answer = (prepared: PreparedAnswer): void => {
-      if (this.#running?.backend === backend)
+      if (this.#running?.backends.current === backend)
         backend?.toReflector({ type: 'prepared', request, ...prepared });
     };
     try {
@@ -422,6 +453,7 @@ export class InformerThreads {
     if (this.#failure) return;
     this.#failure = error;
     this.#running?.supervisor.close();
+    void this.#running?.backends.endStart();
     const attachments = [...this.#attachments];
     for (const [informer, attachment] of attachments) this.#end(informer, attachment, error);
   }

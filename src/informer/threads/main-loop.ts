@@ -19,7 +19,7 @@ export interface LoopWork {
   /** Undefined without other threads; every ring is then a call of `wake`. */
   readonly bell: Pick<BellWatch, 'ring' | 'parkAsync'> | undefined;
   /** Reflector and shards on this thread; they run before each turn of the drain. */
-  readonly inProcess: { runOnce(): boolean } | undefined;
+  readonly inProcess: { runOnce?(): boolean } | undefined;
 }
 
 export class MainLoop {
@@ -55,6 +55,11 @@ export class MainLoop {
     this.#timers.setImmediate(this.#turn);
   };
 
+  /** Wakes the loop for the bell of a role on this thread; other threads wake it through the bell itself. */
+  readonly rang = (): void => {
+    if (this.#work?.bell === undefined) this.wake();
+  };
+
   stop(): void {
     this.#isStopped = true;
     // Ends the open wait.
@@ -65,7 +70,7 @@ export class MainLoop {
     this.#isScheduled = false;
     if (this.#isStopped || !this.#work) return;
     const { drain, inProcess } = this.#work;
-    const didWork = inProcess?.runOnce() ?? false;
+    const didWork = inProcess?.runOnce?.() ?? false;
     const hasMore = drain.runOnce() || didWork;
     if (hasMore) this.wake();
     else if (drain.lastMerged > this.#pauseAfter) {

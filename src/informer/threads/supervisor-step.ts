@@ -86,6 +86,8 @@ export type ThreadsEvent =
   /** `elapsedMs`: time since the last tick, capped, because a process can be suspended for hours. */
   | { readonly type: 'tick'; readonly elapsedMs: number; readonly signs: ThreadSigns }
   | { readonly type: 'died'; readonly death: Death }
+  /** Worker threads take over from the calling thread, which has no signs. */
+  | { readonly type: 'began'; readonly signs: ThreadSigns }
   /** All threads have ended. `signs`: their last values. */
   | { readonly type: 'ended'; readonly nowMs: number; readonly signs: ThreadSigns };
 
@@ -133,6 +135,7 @@ type Ending = Extract<ThreadsState, { kind: 'ending' }>;
 
 function stepRunning(state: Running, event: ThreadsEvent, limits: SupervisorLimits): ThreadsStep {
   if (event.type === 'died') return end(state, event.death);
+  if (event.type === 'began') return { state: started(state.restarts, event.signs) };
   if (event.type !== 'tick') return { state };
   const lives = new Map<Role, Life>();
   for (const [role, before] of state.lives) {

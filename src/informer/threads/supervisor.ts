@@ -63,6 +63,13 @@ export class Supervisor {
     return this.#restarts.get(role) ?? 0;
   }
 
+  /** Supervises worker threads that take over from the calling thread. */
+  began(): void {
+    this.#tickedMs = this.#options.clock.now();
+    this.#happened({ type: 'began', signs: this.#options.signs() });
+    this.#tickLater();
+  }
+
   died(death: Death): void {
     this.#happened({ type: 'died', death });
   }

@@ -38,8 +38,8 @@ export interface RoleStats {
 /** @internal */
 export interface MeasuredThreads {
   readonly memory: PipelineMemory;
-  /** Whether reflector and shards run on separate threads. */
-  readonly isThreaded: boolean;
+  /** Returns whether reflector and shards run on separate threads now. */
+  readonly isThreaded: () => boolean;
   /** Publishes the figures of roles on the calling thread. */
   readonly publishUsage: () => void;
   readonly supervisor: Pick<Supervisor, 'restartsOf'>;
@@ -87,7 +87,7 @@ export class ThreadsMetrics implements MetricSource {
     const { memory, isThreaded, publishUsage, decodedCache } = this.#threads;
     const threads = { threads: name };
     for (const { role, deltas, cpuMs, lostWakeups, restarts } of this.stats()) {
-      if (role !== 'main' && !isThreaded) continue;
+      if (role !== 'main' && !isThreaded()) continue;
       const labels = { ...threads, role };
       if (cpuMs !== undefined) add('kubeloom_thread_cpu_seconds_total', labels, cpuMs / 1000);
       add('kubeloom_thread_records_total', labels, deltas);
@@ -120,7 +120,7 @@ export class ThreadsMetrics implements MetricSource {
     return Object.freeze({
       role: roleName(role),
       deltas: records,
-      cpuMs: isThreaded ? cpuMs : undefined,
+      cpuMs: isThreaded() ? cpuMs : undefined,
       lostWakeups,
       restarts,
     });

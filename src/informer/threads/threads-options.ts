@@ -25,9 +25,11 @@ export type Codec = 'json' | 'msgpack';
 /** Options of the threads that informers share. */
 export interface ThreadsOptions {
   /**
-   * Indexer threads; 0 runs reflector and shard on the calling thread, with identical results. Default: 1, plus 1 for
-   * every core beyond three, at most 8. `auto`: 0 where one core is given, else the default. In a container the quota
-   * counts, not the machine's cores.
+   * Indexer threads. 0 pins the pipeline to the calling thread, and a number above 0 starts threads with the first informer;
+   * results are identical. Default `auto`: informers begin on the calling thread and change, once, to a reflector thread and
+   * 1 indexer thread, plus 1 for every core beyond three, at most 8, when these pay: for a transform or index in a module,
+   * when one list has more than 32 MiB, or after seconds with more than some 500 events a second. Lists and rates change
+   * nothing where one core is given. In a container the quota counts, not the machine's cores.
    */
   readonly indexerThreads?: number | 'auto';
   /**
@@ -46,7 +48,7 @@ export interface ThreadsOptions {
    * Longest time between two reads of the sockets while events come singly: the reflector's thread sleeps after a read
    * and takes the events of that time together, so that each wake-up of the three threads serves several events. The
    * window is shorter above 4,500 events a second: 1 ms at 10,000, none above 20,000. The first event after silence,
-   * lists and first states never wait. 0: no window. At most 50. Default 5 ms. Without effect if `indexerThreads` is 0.
+   * lists and first states never wait. 0: no window. At most 50. Default 5 ms. Without effect on the calling thread.
    */
   readonly readWindowMs?: number;
   /** Longest time for which the main thread works before it yields to the event loop. Default 1 ms. */
@@ -84,9 +86,7 @@ export interface ThreadsOptions {
   readonly backlogBytesMax?: number;
 }
 
-export type ResolvedThreadsOptions = Required<Omit<ThreadsOptions, 'indexerThreads'>> & {
-  readonly indexerThreads: number;
-};
+export type ResolvedThreadsOptions = Required<ThreadsOptions>;
 
 /**
  * Returns the cores of the machine, or of the control group's quota if that is less. Newer versions of Node also do
@@ -105,9 +105,9 @@ export function defaultIndexerThreads(cores: number = availableCores()): number 
   return Math.min(8, Math.max(1, cores - 2));
 }
 
-/** Returns the number that `auto` stands for: on one core further threads only take turns with the calling thread. */
-export function autoIndexerThreads(cores: number = availableCores()): number {
-  return cores < 2 ? 0 : defaultIndexerThreads(cores);
+/** Returns whether further threads can pay: on one core they only take turns with the calling thread. */
+export function mayThreadsPay(cores: number = availableCores()): boolean {
+  return cores >= 2;
 }
 
 const indexerThreads = integer(0, 64);
@@ -137,7 +137,7 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
   checkOptions('options of the threads', options, CHECKS);
   const logBytes = options.logBytes ?? defaultLogBytes(options.objectBytesMax);
   const resolved = {
-    indexerThreads: indexerThreadsOf(options),
+    indexerThreads: options.indexerThreads ?? 'auto',
     logBytes,
     ringBytes: options.ringBytes ?? 4 * 2 ** 20,
     objectBytesMax: options.objectBytesMax ?? logBytes / 4,
@@ -157,8 +157,9 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
   return resolved;
 }
 
-function indexerThreadsOf({ indexerThreads: given = defaultIndexerThreads() }: ThreadsOptions): number {
-  return given === 'auto' ? autoIndexerThreads() : given;
+/** Returns the number of shards, on whichever threads they run. */
+export function shardsOf({ indexerThreads }: Pick<ResolvedThreadsOptions, 'indexerThreads'>): number {
+  return indexerThreads === 'auto' ? defaultIndexerThreads() : Math.max(1, indexerThreads);
 }
 
 /** Threads that read a cache may have small heaps. */

@@ -3,7 +3,7 @@
  * for each shard.
  */
 import { realTimers } from '../../base/clock.ts';
-import type { Backend, BackendEvents, Role } from './backend.ts';
+import type { BackendEvents, Role, StartingBackend } from './backend.ts';
 import { PipelineWords } from '../../shared/pipeline-layout.ts';
 import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
 } from '../../shared/protocol.ts';
 import { MessageChannel, MessagePort, Worker } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import type { ShardTask } from '../../indexer/shard-loop.ts';
 import type { ReflectorTask } from '../../reflector/create-reflector.ts';
 import { existsSync } from 'node:fs';
@@ -31,13 +31,16 @@ export interface WorkerTimes {
   readonly readWindowMs: number;
 }
 
-export class WorkerBackend implements Backend {
+export class WorkerBackend implements StartingBackend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #words: PipelineWords;
   readonly #times: WorkerTimes;
   readonly #reflector: WorkerThread<ToReflectorWorker>;
   readonly #shards: readonly WorkerThread<ToShard>[];
+  readonly ready: Promise<void>;
+  #ready: () => void = () => undefined;
+  #readyThreads = 0;
   /** True when no message and no death of a thread counts any longer. */
   #isClosing = false;
 
@@ -46,6 +49,9 @@ export class WorkerBackend implements Backend {
     this.#events = events;
     this.#times = times;
     this.#words = new PipelineWords(memory);
+    this.ready = new Promise((resolve) => (this.#ready = resolve));
+    // A bundle without this entry is reported to the caller.
+    workerUrl('indexer');
     this.#reflector = this.#startReflector();
     this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard));
   }
@@ -93,7 +99,7 @@ export class WorkerBackend implements Backend {
   #startReflector(): WorkerThread<ToReflectorWorker> {
     const { readWindowMs } = this.#times;
     return startReflectorThread(this.#memory, readWindowMs, {
-      message: (message) => this.#isClosing || this.#events.fromReflector(message),
+      message: (message) => this.#received(message, () => this.#events.fromReflector(message)),
       died: (cause) => this.#died('reflector', cause),
     });
   }
@@ -103,10 +109,15 @@ export class WorkerBackend implements Backend {
     return startShardThread(
       { index, memory: this.#memory, heartbeatMs },
       {
-        message: (message) => this.#isClosing || this.#events.fromShard(index, message),
+        message: (message) => this.#received(message, () => this.#events.fromShard(index, message)),
         died: (cause) => this.#died(index, cause),
       },
     );
+  }
+
+  #received({ type }: FromReflectorThread | FromShard, pass: () => void): void {
+    if (type === 'ready' && ++this.#readyThreads === this.#threads.length) this.#ready();
+    if (type !== 'ready' && !this.#isClosing) pass();
   }
 
   /** Reports the end of a thread, unless the backend ends them. */
@@ -187,7 +198,46 @@ function startShardThread(
   task: Omit<ShardTask, 'port'>,
   events: WorkerThreadEvents<FromShard>,
 ): WorkerThread<ToShard> {
-  const pool = new Piscina({
+  const { port1: port, port2 } = new MessageChannel();
+  port.on('message', events.message);
+  const started = startPool({ ...task, port: port2 }, port2);
+  const ended = started
+    .then(({ task: running }) => running)
+    .then(
+      () => events.died(new Error('its task returned')),
+      (error: unknown) => events.died(error),
+    );
+  return {
+    ended,
+    post: (message) => port.postMessage(message),
+    unref: () => {
+      port.unref();
+      void started.then(({ worker }) => worker).then(unrefPort, () => undefined);
+    },
+    end: async () => {
+      port.close();
+      // A pool that could not be loaded has no thread.
+      const running = await started.catch(() => undefined);
+      await running?.pool.destroy();
+      await running?.exited;
+      // If the thread threw and exits after the first call, Piscina has replaced it.
+      await running?.pool.destroy();
+    },
+  };
+}
+
+interface StartedPool {
+  readonly pool: Piscina;
+  readonly worker: Promise<object>;
+  readonly exited: Promise<unknown>;
+  /** Settles when the shard's task does. */
+  readonly task: Promise<unknown>;
+}
+
+/** Loads Piscina with the first worker thread: it takes 7 MB of resident memory. */
+async function startPool(task: ShardTask, port: MessagePort): Promise<StartedPool> {
+  const { Piscina: Pool } = await import('piscina');
+  const pool = new Pool({
     filename: fileURLToPath(workerUrl('indexer')),
     minThreads: 1,
     maxThreads: 1,
@@ -197,31 +247,13 @@ function startShardThread(
   });
   // Ignore errors of a thread without a task: the end of the task was already reported.
   pool.on('error', () => undefined);
-  const created = new Promise<object>((resolve) => pool.once('workerCreate', resolve));
+  const worker = new Promise<object>((resolve) => pool.once('workerCreate', resolve));
   const exited = Promise.all(
     pool.threads.map((thread) => new Promise((resolve) => thread.once('exit', resolve))),
   );
-  const { port1: port, port2 } = new MessageChannel();
-  port.on('message', events.message);
-  const ended = pool.run({ ...task, port: port2 }, { transferList: [port2] }).then(
-    () => events.died(new Error('its task returned')),
-    (error: unknown) => events.died(error),
-  );
-  return {
-    ended,
-    post: (message) => port.postMessage(message),
-    unref: () => {
-      port.unref();
-      void created.then(unrefPort);
-    },
-    end: async () => {
-      await pool.destroy();
-      await exited;
-      // If the thread threw and exits after the first call, Piscina has replaced it.
-      await pool.destroy();
-      port.close();
-    },
-  };
+  const running: Promise<unknown> = pool.run(task, { transferList: [port] });
+  running.catch(() => undefined);
+  return { pool, worker, exited, task: running };
 }
 
 /**

@@ -103,10 +103,10 @@ export class MortalTwin implements AsyncDisposable {
   }
 }
 
-type Around = (self: object, proceed: () => unknown) => unknown;
+export type Around = (self: object, proceed: () => unknown) => unknown;
 
 /** Wraps a method; returns a function that restores it. */
-function wrap(prototype: object, name: string, around: Around): () => void {
+export function wrap(prototype: object, name: string, around: Around): () => void {
   const original: unknown = Reflect.get(prototype, name);
   assert.ok(typeof original === 'function');
   Reflect.set(prototype, name, function (this: object, ...args: unknown[]): unknown {

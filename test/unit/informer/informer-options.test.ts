@@ -10,8 +10,8 @@ import {
 import type { InformerOptions } from '../../../src/informer/informer-options.ts';
 import { drop, transformModule } from '../../../src/informer/transform.ts';
 import {
-  autoIndexerThreads,
   availableBytes,
+  mayThreadsPay,
   availableCores,
   defaultBacklogBytesMax,
   defaultDecodedCacheBytes,
@@ -19,6 +19,7 @@ import {
   defaultRetainChecks,
   defaultIndexerThreads,
   resolveThreadsOptions,
+  shardsOf,
 } from '../../../src/informer/threads/threads-options.ts';
 import type { ThreadsOptions } from '../../../src/informer/threads/threads-options.ts';
 import { field, indexModule, label } from '../../../src/replica/store/index-functions.ts';
@@ -38,7 +39,7 @@ function refused(name: string): { code: string; message: RegExp } {
 describe('options of the threads', () => {
   test('have the documented defaults', () => {
     assert.deepEqual(resolveThreadsOptions(), {
-      indexerThreads: defaultIndexerThreads(),
+      indexerThreads: 'auto',
       logBytes: 32 * MIB,
       ringBytes: 4 * MIB,
       objectBytesMax: 8 * MIB,
@@ -58,13 +59,17 @@ describe('options of the threads', () => {
     assert.deepEqual([1, 2, 3, 4, 5, 10, 11, 64].map(defaultIndexerThreads), [1, 1, 1, 2, 3, 8, 8, 8]);
   });
 
-  test('C425 of `auto` are no thread where one core is given, and the default elsewhere', () => {
-    assert.deepEqual([1, 2, 3, 4, 64].map(autoIndexerThreads), [0, 1, 1, 2, 8]);
-    assert.equal(autoIndexerThreads(availableCores(64, 0.5)), 0, 'a quota of half a core');
-    assert.equal(autoIndexerThreads(availableCores(1, Infinity)), 0);
-    assert.equal(autoIndexerThreads(availableCores(64, 2)), 1);
-    const { indexerThreads } = resolveThreadsOptions({ indexerThreads: 'auto' });
-    assert.equal(indexerThreads, autoIndexerThreads());
+  test('C425 leave lists and rates on the calling thread where one core is given', () => {
+    assert.deepEqual([1, 2, 3, 64].map(mayThreadsPay), [false, true, true, true]);
+    assert.equal(mayThreadsPay(availableCores(64, 0.5)), false, 'a quota of half a core');
+    assert.equal(mayThreadsPay(availableCores(64, 2)), true);
+  });
+
+  test('share keys among one shard, or among as many as there are indexer threads, on whichever thread they run', () => {
+    assert.deepEqual(
+      [0, 1, 3, 'auto' as const].map((indexerThreads) => shardsOf({ indexerThreads })),
+      [1, 1, 3, defaultIndexerThreads()],
+    );
   });
 
   test('keep the largest object within a quarter of the log', () => {

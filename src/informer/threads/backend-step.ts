@@ -1,0 +1,89 @@
+/**
+ * Choice between the calling thread and worker threads, as a pure step; `backends.ts` performs the effects. There is no way
+ * back: the caches are then as large, or the changes as frequent, as worker threads are for.
+ *
+ * ```
+ *  calling thread ── a long list, many reads ─► starting ── all are ready ─► worker threads
+ *        │ a module                               ▲   │ one cannot start
+ *        └────────────────────────────────────────┤   ▼
+ *                                    a module └── modules only
+ * ```
+ */
+
+/** Bytes of one list above which worker threads start (docs/decisions/0044). */
+export const LIST_BYTES_MAX: number = 32 * 2 ** 20;
+/**
+ * Work of reads that the calling thread does in a second. A read counts 1, and 1 for each `READ_BYTES`: it is 500 events of
+ * 5 KB a second, which cost as much CPU time on one thread as on three.
+ */
+export const WORK_PER_S = 650;
+export const READ_BYTES: number = 16 * 2 ** 10;
+/** Work above `WORK_PER_S`, in all, above which worker threads start: five seconds of twice that rate. */
+export const WORK_MAX: number = 5 * WORK_PER_S;
+
+export type BackendState =
+  /** The option pins the calling thread. */
+  | { readonly kind: 'pinned' }
+  /** `work`: above `WORK_PER_S`, at `atMs`. */
+  | { readonly kind: 'calling-thread'; readonly work: number; readonly atMs: number }
+  /** Only a module starts worker threads: one core is given, or they could not be started. */
+  | { readonly kind: 'modules-only' }
+  /** Worker threads load their code, and the calling thread goes on. */
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'worker-threads' };
+
+export type BackendEvent =
+  /** A read of a socket. `listBytes`: bytes of the list in progress, with this read; 0 while no list is read. */
+  | { readonly type: 'read'; readonly bytes: number; readonly listBytes: number; readonly nowMs: number }
+  /** An informer with modules, which only a worker thread may run, because it can be ended. */
+  | { readonly type: 'module' }
+  | { readonly type: 'ready' }
+  | { readonly type: 'failed' };
+
+export interface BackendStep {
+  readonly state: BackendState;
+  /** `start`: start worker threads. `change`: every informer continues on them. */
+  readonly effect?: 'start' | 'change';
+}
+
+export interface FirstInformer {
+  readonly hasModules: boolean;
+  /** Whether the process has cores for further threads. */
+  readonly mayPay: boolean;
+}
+
+export function firstBackend(
+  indexerThreads: number | 'auto',
+  { hasModules, mayPay }: FirstInformer,
+): BackendState {
+  if (indexerThreads === 0) return { kind: 'pinned' };
+  if (indexerThreads !== 'auto' || hasModules) return { kind: 'worker-threads' };
+  return mayPay ? { kind: 'calling-thread', work: 0, atMs: 0 } : { kind: 'modules-only' };
+}
+
+export function stepBackend(state: BackendState, event: BackendEvent): BackendStep {
+  switch (state.kind) {
+    case 'calling-thread':
+      if (event.type === 'read') return afterRead(state, event);
+      return event.type === 'module' ? START : { state };
+    case 'modules-only':
+      return event.type === 'module' ? START : { state };
+    case 'starting':
+      if (event.type === 'ready') return { state: { kind: 'worker-threads' }, effect: 'change' };
+      return { state: event.type === 'failed' ? { kind: 'modules-only' } : state };
+    default:
+      return { state };
+  }
+}
+
+const START: BackendStep = { state: { kind: 'starting' }, effect: 'start' };
+
+function afterRead(
+  { work, atMs }: Extract<BackendState, { kind: 'calling-thread' }>,
+  { bytes, listBytes, nowMs }: Extract<BackendEvent, { type: 'read' }>,
+): BackendStep {
+  const done = ((nowMs - atMs) / 1000) * WORK_PER_S;
+  const left = Math.max(0, work - done) + 1 + bytes / READ_BYTES;
+  if (listBytes > LIST_BYTES_MAX || left > WORK_MAX) return START;
+  return { state: { kind: 'calling-thread', work: left, atMs: nowMs } };
+}
