@@ -10,8 +10,6 @@ import { SOURCE } from './watch.ts';
 const HERE = ['kubeloom', 'client-node'] as const;
 const BOTH = [...HERE, 'kubeloom-lts', 'client-node-2'] as const;
 const PODS = 5000;
-/** A list after which kubeloom has changed to worker threads, as it does at these rates: before the first event. */
-const MANY_PODS = 8000;
 const EVENTS = 60_000;
 const SETTLE_MS = 6000;
 const SECTION_MS = 5000;
@@ -39,7 +37,7 @@ function besideGo(job: Job): Job {
 /** The first seconds after the list. The first event shows that the watch is open. */
 function atRate(rate: number, handler: Handler, burst: number = 1): Job {
   return {
-    source: { ...paced(rate < MIDDLE_RATE ? PODS : MANY_PODS, rate, 0), burst },
+    source: { ...paced(PODS, rate, 0), burst },
     task: { case: 'rest', handler, warmUpEvents: 1, settleMs: SETTLE_MS, cellMs: SECTION_MS },
     clients: each(rate === MIDDLE_RATE && burst === 1 ? BOTH : HERE, 0),
   };

@@ -29,12 +29,8 @@ import { step } from './rules/step.ts';
 import type { TransportPool } from '../http/transport-pool.ts';
 import { WatchBody } from './watch-body.ts';
 
-/**
- * Called for each read of a socket.
- *
- * @param listBytes bytes of the list in progress, with this read; 0 while no list is read
- */
-export type OnRead = (bytes: number, listBytes: number) => void;
+/** Called for each read of a socket. */
+export type OnRead = (bytes: number, isListing: boolean) => void;
 
 /** The services of the thread for reflectors. */
 export interface ReflectorHost {
@@ -225,8 +221,7 @@ export class ReflectorSession implements ResponseOwner {
   }
 
   received(bytes: number): void {
-    if (this.#connection?.feed === undefined)
-      this.#host.onRead?.(bytes, this.isListing ? this.meter.bytes + bytes : 0);
+    if (this.#connection?.feed === undefined) this.#host.onRead?.(bytes, this.isListing);
   }
 
   answered(code: string, durationMs: number): void {

@@ -198,7 +198,7 @@ test('C197 objects of a list are packed when they arrive, and a change arrives a
       .filter((entry) => !isPacked(entry))
       .map(({ name }) => name);
   // The samples stay as they are.
-  assert.ok(plain().length <= Math.max(1, THREADS), plain().join(' '));
+  assert.ok(plain().length <= Math.max(1, Number(THREADS) || 1), plain().join(' '));
   for (const { object, name } of store.list()) assert.deepEqual(object.spec, pod(name).spec);
   await scene.assertEqualsServer(informer);
   const [changed = ''] = store

@@ -12,7 +12,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C331: ['for (const other of [entry.before, entry.after]) {', 'for (const other of [entry.before]) {'],
     C332: ['if ((before.flags | entry.flags) & UNREADABLE) return false;', 'void 0;'],
   },
-  'src/informer/threads/backend-step.ts': { C425: ['listBytes > LIST_BYTES_MAX', 'bytes > LIST_BYTES_MAX'] },
+  'src/informer/threads/backend-step.ts': { C425: ['event.isListing ? { state } : afterRead', 'afterRead'] },
   'src/reflector/read-window.ts': {
     C320: ['windowMs * this.#ratePerMs >= EVENTS_MIN', 'windowMs * this.#ratePerMs < EVENTS_MIN'],
   },

@@ -9,7 +9,7 @@ import type { EmbeddedApiServerOptions } from '../../src/tools/apiserver/testing
 import { InformerThreads } from '../../src/index.ts';
 import type { Codec, ThreadsOptions } from '../../src/index.ts';
 import type { ThreadsParts } from '../../src/informer/threads/backend.ts';
-import { LIST_BYTES_MAX } from '../../src/informer/threads/backend-step.ts';
+import { READ_BYTES, WORK_MAX } from '../../src/informer/threads/backend-step.ts';
 import { InProcessBackend } from '../../src/informer/threads/in-process-backend.ts';
 import { Scene } from '../kit/scene.ts';
 import { EVIDENCE_TITLE, RUNS, THREADS_OF } from './configuration-names.ts';
@@ -30,11 +30,11 @@ export const CODEC: Codec = CODEC_NAME;
 
 let shared: Promise<InformerThreads> | undefined;
 
-/** The first read counts as a long list. */
+/** The first read counts as many changes. */
 const CHANGING: ThreadsParts = {
   cores: 2,
   backend: (memory, events, wake) => {
-    const read = (bytes: number): void => events.read?.(bytes, LIST_BYTES_MAX + 1);
+    const read = (): void => events.read?.(WORK_MAX * READ_BYTES, false);
     return new InProcessBackend(memory, { ...events, read }, wake);
   },
 };

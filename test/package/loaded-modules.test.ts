@@ -73,7 +73,7 @@ const ENTRIES = [
     what: 'kubeloom',
     file: 'index.js',
     packages: ['js-yaml', 'msgpackr'],
-    files: 210,
+    files: 212,
     bytes: 900_000,
   },
   {

@@ -1,20 +1,18 @@
 /**
  * Choice between the calling thread and worker threads, as a pure step; `backends.ts` performs the effects. There is no way
- * back: the caches are then as large, or the changes as frequent, as worker threads are for.
+ * back: a change costs a list, and the rate that it was made for mostly comes again.
  *
  * ```
- *  calling thread ── a long list, many reads ─► starting ── all are ready ─► worker threads
+ *  calling thread ── many reads of changes ──► starting ── all are ready ─► worker threads
  *        │ a module                               ▲   │ one cannot start
  *        └────────────────────────────────────────┤   ▼
  *                                    a module └── modules only
  * ```
  */
 
-/** Bytes of one list above which worker threads start (docs/decisions/0044). */
-export const LIST_BYTES_MAX: number = 32 * 2 ** 20;
 /**
- * Work of reads that the calling thread does in a second. A read counts 1, and 1 for each `READ_BYTES`: it is 500 events of
- * 5 KB a second, which cost as much CPU time on one thread as on three.
+ * Work of reads that the calling thread does in a second (docs/decisions/0044). A read counts 1, and 1 for each
+ * `READ_BYTES`: it is 500 events of 5 KB a second, which cost as much CPU time on one thread as on three.
  */
 export const WORK_PER_S = 650;
 export const READ_BYTES: number = 16 * 2 ** 10;
@@ -33,8 +31,8 @@ export type BackendState =
   | { readonly kind: 'worker-threads' };
 
 export type BackendEvent =
-  /** A read of a socket. `listBytes`: bytes of the list in progress, with this read; 0 while no list is read. */
-  | { readonly type: 'read'; readonly bytes: number; readonly listBytes: number; readonly nowMs: number }
+  /** A read of a socket. Lists do not count: a change in the middle would read what came before twice. */
+  | { readonly type: 'read'; readonly bytes: number; readonly isListing: boolean; readonly nowMs: number }
   /** An informer with modules, which only a worker thread may run, because it can be ended. */
   | { readonly type: 'module' }
   | { readonly type: 'ready' }
@@ -64,7 +62,7 @@ export function firstBackend(
 export function stepBackend(state: BackendState, event: BackendEvent): BackendStep {
   switch (state.kind) {
     case 'calling-thread':
-      if (event.type === 'read') return afterRead(state, event);
+      if (event.type === 'read') return event.isListing ? { state } : afterRead(state, event);
       return event.type === 'module' ? START : { state };
     case 'modules-only':
       return event.type === 'module' ? START : { state };
@@ -80,10 +78,10 @@ const START: BackendStep = { state: { kind: 'starting' }, effect: 'start' };
 
 function afterRead(
   { work, atMs }: Extract<BackendState, { kind: 'calling-thread' }>,
-  { bytes, listBytes, nowMs }: Extract<BackendEvent, { type: 'read' }>,
+  { bytes, nowMs }: Extract<BackendEvent, { type: 'read' }>,
 ): BackendStep {
   const done = ((nowMs - atMs) / 1000) * WORK_PER_S;
   const left = Math.max(0, work - done) + 1 + bytes / READ_BYTES;
-  if (listBytes > LIST_BYTES_MAX || left > WORK_MAX) return START;
+  if (left > WORK_MAX) return START;
   return { state: { kind: 'calling-thread', work: left, atMs: nowMs } };
 }

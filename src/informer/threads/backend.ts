@@ -1,5 +1,6 @@
 /** Common interface of the two runners of reflector and shards: worker threads, or the calling thread. */
 import type { Clock } from '../../base/clock.ts';
+import type { OnRead } from '../../reflector/reflector-session.ts';
 import type { FromReflectorThread, FromShard, ToReflectorThread, ToShard } from '../../shared/protocol.ts';
 import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
 import type { LoopTimers } from './main-loop.ts';
@@ -17,7 +18,7 @@ export interface BackendEvents {
   /** Reports that a thread threw or ended without a request; it is the last event of the thread. */
   readonly died: (role: Role, cause: unknown) => void;
   /** Reports a read of a socket on the calling thread (`OnRead`). */
-  readonly read?: (bytes: number, listBytes: number) => void;
+  readonly read?: OnRead;
 }
 
 export interface Backend {

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, firstLineOf } from '../../base/errors.ts';
 import type { PipelineMemory } from '../../shared/pipeline-layout.ts';
 import type { ShardSpec } from '../../shared/protocol.ts';
+import type { OnRead } from '../../reflector/reflector-session.ts';
 import { firstBackend, stepBackend } from './backend-step.ts';
 import type { BackendEvent, BackendState } from './backend-step.ts';
 import type { Backend, BackendEvents, StartingBackend, ThreadsParts } from './backend.ts';
@@ -85,8 +86,8 @@ export class Backends {
   #newBackend(): Backend {
     if (this.#choice.kind === 'worker-threads') return this.#newWorkers();
     const { memory, parts, clock, wake, events } = this.#options;
-    const read = (bytes: number, listBytes: number): void =>
-      this.#happened({ type: 'read', bytes, listBytes, nowMs: clock.now() });
+    const read: OnRead = (bytes, isListing) =>
+      this.#happened({ type: 'read', bytes, isListing, nowMs: clock.now() });
     const reading = this.#choice.kind === 'calling-thread' ? { ...events, read } : events;
     const backend =
       parts.backend?.(memory, reading, wake) ?? new InProcessBackend(memory, reading, wake, clock);

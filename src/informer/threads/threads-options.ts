@@ -28,8 +28,8 @@ export interface ThreadsOptions {
    * Indexer threads. 0 pins the pipeline to the calling thread, and a number above 0 starts threads with the first informer;
    * results are identical. Default `auto`: informers begin on the calling thread and change, once, to a reflector thread and
    * 1 indexer thread, plus 1 for every core beyond three, at most 8, when these pay: for a transform or index in a module,
-   * when one list has more than 32 MiB, or after seconds with more than some 500 events a second. Lists and rates change
-   * nothing where one core is given. In a container the quota counts, not the machine's cores.
+   * or after seconds with more than some 500 events a second. Rates change nothing where one core is given. In a container
+   * the quota counts, not the machine's cores.
    */
   readonly indexerThreads?: number | 'auto';
   /**

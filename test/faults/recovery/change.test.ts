@@ -38,7 +38,7 @@ test('C483 a change delivers nothing twice, reports nothing and is no restart', 
   for (const one of pods(3)) source.add(one);
   void informer.run();
   await settled(informer);
-  twin.readLongList();
+  twin.readManyChanges();
   source.modify(pod('pod-0'));
   await settled(informer);
   twin.load();
@@ -103,7 +103,7 @@ test('C483 an informer with a module fails, and others go on, when worker thread
   assert.deepEqual(first.handler.changedNames, ['add a']);
   assert.equal(first.errors.length, 1);
   // Long lists no longer start threads, another module does.
-  twin.readLongList();
+  twin.readManyChanges();
   assert.equal(twin.workers.length, 1);
   const third = watching(twin, { transform: PERFORM });
   void third.informer.run();
@@ -135,7 +135,7 @@ for (const when of ['before', 'after'] as const) {
     const second = watching(twin);
     void first.informer.run();
     await first.informer.waitForSync();
-    twin.readLongList();
+    twin.readManyChanges();
     if (when === 'after') twin.load();
     second.source.add(pod('b'));
     const running = second.informer.run();
@@ -156,7 +156,7 @@ test('C483 threads that are closed while worker threads start end these, and the
   const { informer } = watching(twin);
   const run = assert.rejects(informer.run(), { code: 'ERR_KUBELOOM_STOPPED' });
   await informer.waitForSync();
-  twin.readLongList();
+  twin.readManyChanges();
   await twin.threads.close();
   await run;
   twin.load();
@@ -176,7 +176,7 @@ test('C483 the cache of another thread follows through a change', async () => {
   const handler = new RecordingHandler();
   there.addEventHandler(handler);
   await there.waitForSync();
-  twin.readLongList();
+  twin.readManyChanges();
   twin.load();
   source.modify(pod('pod-1'));
   await settled(informer);

@@ -4,7 +4,7 @@
  * as threads do.
  */
 import type { Backend, BackendEvents, Role, StartingBackend } from '../../../src/informer/threads/backend.ts';
-import { LIST_BYTES_MAX } from '../../../src/informer/threads/backend-step.ts';
+import { READ_BYTES, WORK_MAX } from '../../../src/informer/threads/backend-step.ts';
 import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
 import { allocatePipeline } from '../../../src/shared/pipeline-layout.ts';
@@ -101,9 +101,9 @@ export class ChangingTwin implements AsyncDisposable {
         cores: 2,
         memory: allocatePipeline(SHARDS, 16 * MIB, 64 * 1024, FIRST_SEQUENCE),
         backend: (memory, events, wake): Backend => {
-          const read = (bytes: number, listBytes: number): void => {
+          const read = (bytes: number, isListing: boolean): void => {
             this.reads++;
-            events.read?.(bytes, listBytes);
+            events.read?.(bytes, isListing);
           };
           this.#read = read;
           const backend = new InProcessBackend(memory, { ...events, read }, wake);
@@ -119,9 +119,9 @@ export class ChangingTwin implements AsyncDisposable {
     );
   }
 
-  /** A long list, after which the second backend starts. */
-  readLongList(): void {
-    this.#read?.(1, LIST_BYTES_MAX + 1);
+  /** Many changes in a read, after which the second backend starts. */
+  readManyChanges(): void {
+    this.#read?.(WORK_MAX * READ_BYTES, false);
   }
 
   load(): void {

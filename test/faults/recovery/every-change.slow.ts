@@ -18,7 +18,7 @@ interface Sweep {
   readonly changes: boolean;
 }
 
-const start = (atStore: number): Act => ({ atStore, act: (twin) => twin.readLongList() });
+const start = (atStore: number): Act => ({ atStore, act: (twin) => twin.readManyChanges() });
 const load = (atStore: number): Act => ({ atStore, act: (twin) => twin.load() });
 
 /** Follows the history once for each store after which the first act can happen. */

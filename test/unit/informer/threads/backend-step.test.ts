@@ -1,8 +1,9 @@
-/** The choice between the calling thread and worker threads, by lists, reads and modules. */
+/** The choice between the calling thread and worker threads, by reads and modules. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  LIST_BYTES_MAX,
+  READ_BYTES,
+  WORK_MAX,
   WORK_PER_S,
   firstBackend,
   stepBackend,
@@ -11,13 +12,14 @@ import type { BackendState } from '../../../../src/informer/threads/backend-step
 
 const CALLING: BackendState = { kind: 'calling-thread', work: 0, atMs: 0 };
 const EVENT_BYTES = 5000;
+const MANY_CHANGES = { type: 'read', bytes: WORK_MAX * READ_BYTES, isListing: false, nowMs: 0 } as const;
 
 /** Seconds of that rate after which worker threads start; undefined if they do not within a minute. */
 function secondsUntilStart(eventsPerS: number, eventBytes: number = EVENT_BYTES): number | undefined {
   let state = CALLING;
   for (let event = 0; event < 60 * eventsPerS; event++) {
     const nowMs = (event / eventsPerS) * 1000;
-    const step = stepBackend(state, { type: 'read', bytes: eventBytes, listBytes: 0, nowMs });
+    const step = stepBackend(state, { type: 'read', bytes: eventBytes, isListing: false, nowMs });
     if (step.effect === 'start') return Math.round(nowMs / 1000);
     ({ state } = step);
   }
@@ -34,7 +36,7 @@ describe('C425 informers begin', () => {
 
   test('C425 on the calling thread of a single core, where only a module starts worker threads', () => {
     const state = firstBackend('auto', { ...first, mayPay: false });
-    const read = stepBackend(state, { type: 'read', bytes: 1, listBytes: LIST_BYTES_MAX + 1, nowMs: 0 });
+    const read = stepBackend(state, MANY_CHANGES);
     assert.deepEqual(read, { state });
     assert.equal(stepBackend(state, { type: 'module' }).effect, 'start');
   });
@@ -48,10 +50,9 @@ describe('C425 informers begin', () => {
 });
 
 describe('C425 worker threads start', () => {
-  test('C425 when one list has more bytes than the limit', () => {
-    const read = { type: 'read', bytes: 1, nowMs: 0 } as const;
-    assert.equal(stepBackend(CALLING, { ...read, listBytes: LIST_BYTES_MAX }).effect, undefined);
-    assert.equal(stepBackend(CALLING, { ...read, listBytes: LIST_BYTES_MAX + 1 }).effect, 'start');
+  test('C425 for many changes, and not for a list, however long', () => {
+    assert.equal(stepBackend(CALLING, MANY_CHANGES).effect, 'start');
+    assert.deepEqual(stepBackend(CALLING, { ...MANY_CHANGES, isListing: true }), { state: CALLING });
   });
 
   test('C425 after seconds of many reads, and never at the rate that the calling thread does by itself', () => {
