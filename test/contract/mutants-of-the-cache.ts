@@ -38,7 +38,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       'this.#live.update(ordinal, row, values);',
       'setImmediate(() => this.#live.update(ordinal, row, values));',
     ],
-    C10: ['new Difference(this.table, !this.#hasSynced)', 'new Difference(this.table, true)'],
+    C10: ['new Difference(this.table, !this.#hasSynced,', 'new Difference(this.table, true,'],
     C11: ['return this.#hasSynced;', 'return this.#hasSynced || this.#shadow !== undefined;'],
     C41: ['this.#hasSynced = true;', 'this.#hasSynced = this.#live.size > 0;'],
     C47: [

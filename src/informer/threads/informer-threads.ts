@@ -337,7 +337,7 @@ export class InformerThreads {
       if (informer === culprit?.informer) this.#end(informer, attachment, culprit.error);
       else if (detached) detached();
       else {
-        if (phase !== 'attaching') this.#continue(informer, attachment);
+        if (phase !== 'attaching') this.#continue(informer, attachment, error !== undefined);
         this.#attachments.send(informer);
         if (error) client.restarted?.(error);
       }
@@ -345,9 +345,9 @@ export class InformerThreads {
   }
 
   /** Lists again for a started informer when the new shards have accepted it. */
-  #continue(informer: number, attachment: Attachment): void {
+  #continue(informer: number, attachment: Attachment, isFailure: boolean): void {
     const { client, feed } = attachment;
-    const resume = client.merge.restart();
+    const resume = client.merge.restart(isFailure);
     feed?.close();
     attachment.phase = 'again';
     attachment.attached = (error) => {

@@ -41,8 +41,8 @@ export class SharedProcessor implements ReplicaListener {
   replaced(difference: Difference): void {
     for (const listener of this.#listeners) {
       // A relist decides now, not at the delivery, which listeners receive updates without a change (contract C12).
-      const { isResyncDue } = listener;
-      listener.pushCursor(difference.cursor(isResyncDue), difference.isInitial);
+      const isResyncDue = listener.isResyncDue && difference.mayResync;
+      listener.pushCursor(difference.cursor(isResyncDue || listener.isThread), difference.isInitial);
     }
   }
 
@@ -228,6 +228,11 @@ export class ProcessorListener {
     let bytes = this.#bytes.held + (this.#options.writer?.heldBytes ?? 0);
     for (const cursor of this.#cursors) bytes += cursor.heldShareBytes;
     return bytes;
+  }
+
+  /** Whether the listener writes for another thread, whose lists contain unchanged objects. */
+  get isThread(): boolean {
+    return this.#options.writer !== undefined;
   }
 
   get calls(): number {

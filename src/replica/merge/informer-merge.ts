@@ -128,9 +128,9 @@ export class InformerMerge {
    * Forgets the shards' ids and tables, and a list in progress, after the threads have ended. Returns the position that
    * the next list must have reached.
    */
-  restart(): ResumePosition {
+  restart(isFailure: boolean): ResumePosition {
     const { replica, owner } = this.#options;
-    replica.abort();
+    replica.restart(isFailure);
     owner.decoders.clear();
     owner.packed.forgetShards();
     const resourceVersion = this.#isPositionless ? this.#listVersion : replica.live.resourceVersion;

@@ -174,6 +174,8 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
 export class Difference {
   readonly #table: EntryTable;
   readonly isInitial: boolean;
+  /** Whether handlers may receive unchanged objects (contract C12): not of a list that only new threads need. */
+  readonly mayResync: boolean;
   /** The server's version of the list; set at the swap. */
   version: number | string = '';
   readonly #deletions: number[] = [];
@@ -187,9 +189,10 @@ export class Difference {
   supersededBytes = 0;
   #released = 0;
 
-  constructor(table: EntryTable, isInitial: boolean) {
+  constructor(table: EntryTable, isInitial: boolean, mayResync: boolean = true) {
     this.#table = table;
     this.isInitial = isInitial;
+    this.mayResync = mayResync;
   }
 
   addDeletion(row: number): void {

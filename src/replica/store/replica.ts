@@ -60,6 +60,8 @@ export class Replica {
   #live: ReplicaState;
   #shadow: Shadow | undefined;
   #hasSynced = false;
+  /** Whether the next list is for new threads only, which no failure requires. */
+  #isContinuing = false;
   /**
    * Versions of the latest deletions by key: a repeated DELETED event is dropped instead of delivered as the deletion
    * of an unknown object. The replica keeps no other data of deleted objects.
@@ -160,7 +162,7 @@ export class Replica {
         this.#shadow = {
           epoch,
           state: this.#newState(),
-          difference: new Difference(this.table, !this.#hasSynced),
+          difference: new Difference(this.table, !this.#hasSynced, !this.#isContinuing),
           seen: new OrdinalSet(this.#live.ordinalEnd),
           searchAt: 0,
         };
@@ -178,6 +180,12 @@ export class Replica {
         break;
     }
     return true;
+  }
+
+  /** Ends an incomplete list before the next one. @param isFailure false when new threads begin without a failure */
+  restart(isFailure: boolean): void {
+    this.abort();
+    this.#isContinuing = !isFailure;
   }
 
   /** Ends an incomplete list. */
@@ -294,6 +302,7 @@ export class Replica {
     this.#live = shadow.state;
     this.#shadow = undefined;
     this.#hasSynced = true;
+    this.#isContinuing = false;
     this.#listener.replaced(difference);
     this.#disposeLater(old, difference);
   }

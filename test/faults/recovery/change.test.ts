@@ -46,7 +46,7 @@ test('C483 a change delivers nothing twice, reports nothing and is no restart', 
   await settled(informer);
   source.modify(pod('pod-2'));
   await settled(informer);
-  assert.deepEqual(handler.changedNames, [
+  assert.deepEqual(handler.names, [
     'add pod-0',
     'add pod-1',
     'add pod-2',

@@ -315,14 +315,14 @@ describe('a plain transform', () => {
 describe('new threads', () => {
   test('C173 begin at the version of the cache, without the list that was open', () => {
     const scene = new Scene();
-    assert.deepEqual(scene.merge.restart(), { resourceVersion: '', epoch: 0 });
+    assert.deepEqual(scene.merge.restart(true), { resourceVersion: '', epoch: 0 });
     scene.relist({ extracted: '' }, at('a', 1));
-    const { resourceVersion } = scene.merge.restart();
+    const { resourceVersion } = scene.merge.restart(true);
     assert.equal(resourceVersion, scene.replica.live.resourceVersion);
     scene.shards.sendControl(DeltaKind.ReplaceBegin, 30);
     scene.shards.sendObject(at('b', 2), { kind: DeltaKind.Replaced });
     scene.shards.drain();
-    assert.deepEqual(scene.merge.restart(), { resourceVersion, epoch: 30 });
+    assert.deepEqual(scene.merge.restart(true), { resourceVersion, epoch: 30 });
     scene.shards.sendControl(DeltaKind.ReplaceEnd, 30, '17');
     scene.shards.drain();
     assert.equal(scene.replica.live.size, 1, 'the end of the list that was open has no effect');

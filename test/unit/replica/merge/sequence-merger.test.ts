@@ -310,7 +310,7 @@ describe('new shards', () => {
     shards.send(parts.shard, parts.writes.slice(0, -1));
     shards.drain();
     shards.restart();
-    informer.merge.restart();
+    informer.merge.restart(true);
     assert.equal(shards.drain(), 0);
     shards.sendControl(DeltaKind.ReplaceBegin, 2);
     shards.sendObject(at('c', 3), { kind: DeltaKind.Replaced });
