@@ -99,6 +99,15 @@ test('C61 a running informer keeps its process alive, a stopped one with closed 
   assert.equal(stdout, 'synced, alive, ended\n');
 });
 
+test('C61 an informer whose threads are unreferenced does not keep its process alive', async () => {
+  await using scene = await start({ server: { isolation: 'thread' } });
+  // Sockets of the calling thread do, where an option pins it.
+  const threads = THREADS === 0 ? 'auto' : String(THREADS);
+  const args = [CHILD, scene.server.url, scene.server.token, threads, CODEC, 'unref'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: HANG_MS });
+  assert.equal(stdout, 'synced, ended\n');
+});
+
 const WRONG_OPTIONS: readonly InformerOptions<unknown>[] = [
   { codec: 'xml' as 'json' },
   { list: { watchList: 'yes' as 'auto' } },

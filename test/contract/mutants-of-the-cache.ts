@@ -109,7 +109,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       "for (const one of this.#listeners) one.pushCursor(new SnapshotCursor(replica, 'join'), true);",
     ],
     C39: ['return this.#hasInitial && this.#initial === undefined;', 'return this.#hasInitial;'],
-    C12: ['const { isResyncDue } = listener;', 'const isResyncDue = true;'],
+    C12: ['const isResyncDue = listener.isResyncDue && difference.mayResync;', 'const isResyncDue = true;'],
     C13: ["new SnapshotCursor(replica, 'resync')", "new SnapshotCursor(replica, 'join')"],
   },
   'src/replica/deliver/handler-calls.ts': {

@@ -4,9 +4,9 @@
  *
  * ```
  *  calling thread ── many reads of changes ──► starting ── all are ready ─► worker threads
- *        │ a module                               ▲   │ one cannot start
+ *        │ a need                                 ▲   │ one cannot start
  *        └────────────────────────────────────────┤   ▼
- *                                    a module └── modules only
+ *                                      a need └── on need
  * ```
  */
 
@@ -24,8 +24,8 @@ export type BackendState =
   | { readonly kind: 'pinned' }
   /** `work`: above `WORK_PER_S`, at `atMs`. */
   | { readonly kind: 'calling-thread'; readonly work: number; readonly atMs: number }
-  /** Only a module starts worker threads: one core is given, or they could not be started. */
-  | { readonly kind: 'modules-only' }
+  /** Only a need starts worker threads: one core is given, or they could not be started. */
+  | { readonly kind: 'on-need' }
   /** Worker threads load their code, and the calling thread goes on. */
   | { readonly kind: 'starting' }
   | { readonly kind: 'worker-threads' };
@@ -33,8 +33,11 @@ export type BackendState =
 export type BackendEvent =
   /** A read of a socket. Lists do not count: a change in the middle would read what came before twice. */
   | { readonly type: 'read'; readonly bytes: number; readonly isListing: boolean; readonly nowMs: number }
-  /** An informer with modules, which only a worker thread may run, because it can be ended. */
-  | { readonly type: 'module' }
+  /**
+   * An informer with modules, which only a worker thread may run, because it can be ended; or `unref`: sockets of the
+   * calling thread keep the process alive.
+   */
+  | { readonly type: 'need' }
   | { readonly type: 'ready' }
   | { readonly type: 'failed' };
 
@@ -45,30 +48,31 @@ export interface BackendStep {
 }
 
 export interface FirstInformer {
-  readonly hasModules: boolean;
+  /** Whether only worker threads will do: modules, or `unref`. */
+  readonly needsThreads: boolean;
   /** Whether the process has cores for further threads. */
   readonly mayPay: boolean;
 }
 
 export function firstBackend(
   indexerThreads: number | 'auto',
-  { hasModules, mayPay }: FirstInformer,
+  { needsThreads, mayPay }: FirstInformer,
 ): BackendState {
   if (indexerThreads === 0) return { kind: 'pinned' };
-  if (indexerThreads !== 'auto' || hasModules) return { kind: 'worker-threads' };
-  return mayPay ? { kind: 'calling-thread', work: 0, atMs: 0 } : { kind: 'modules-only' };
+  if (indexerThreads !== 'auto' || needsThreads) return { kind: 'worker-threads' };
+  return mayPay ? { kind: 'calling-thread', work: 0, atMs: 0 } : { kind: 'on-need' };
 }
 
 export function stepBackend(state: BackendState, event: BackendEvent): BackendStep {
   switch (state.kind) {
     case 'calling-thread':
       if (event.type === 'read') return event.isListing ? { state } : afterRead(state, event);
-      return event.type === 'module' ? START : { state };
-    case 'modules-only':
-      return event.type === 'module' ? START : { state };
+      return event.type === 'need' ? START : { state };
+    case 'on-need':
+      return event.type === 'need' ? START : { state };
     case 'starting':
       if (event.type === 'ready') return { state: { kind: 'worker-threads' }, effect: 'change' };
-      return { state: event.type === 'failed' ? { kind: 'modules-only' } : state };
+      return { state: event.type === 'failed' ? { kind: 'on-need' } : state };
     default:
       return { state };
   }

@@ -11,7 +11,7 @@ import { firstBackend, stepBackend } from './backend-step.ts';
 import type { BackendEvent, BackendState } from './backend-step.ts';
 import type { Backend, BackendEvents, StartingBackend, ThreadsParts } from './backend.ts';
 import { InProcessBackend } from './in-process-backend.ts';
-import { heartbeatMsOf } from './supervisor-step.ts';
+import { START_TIMEOUT_MS, heartbeatMsOf } from './supervisor-step.ts';
 import { mayThreadsPay } from './threads-options.ts';
 import type { ResolvedThreadsOptions } from './threads-options.ts';
 import { WorkerBackend, workerUrl } from './worker-backend.ts';
@@ -36,6 +36,7 @@ export class Backends {
   #choice: BackendState;
   /** Worker threads that load their code. */
   #starting: StartingBackend | undefined;
+  #endStartTimer: () => void = () => undefined;
   #isUnref: boolean;
   #isClosed = false;
 
@@ -48,7 +49,7 @@ export class Backends {
     this.#options = options;
     this.#isUnref = isUnref;
     this.#choice = firstBackend(indexerThreads, {
-      hasModules: hasModules(spec),
+      needsThreads: hasModules(spec) || isUnref,
       mayPay: mayThreadsPay(options.parts.cores),
     });
     if (this.#choice.kind === 'calling-thread') for (const name of ENTRIES) workerUrl(name);
@@ -63,12 +64,13 @@ export class Backends {
   /** Returns whether an informer may be attached only after the change. Begins the change unless it has begun. */
   mustWait(spec: ShardSpec): boolean {
     if (!hasModules(spec)) return false;
-    this.#happened({ type: 'module' });
-    return this.#choice.kind === 'starting' || this.#choice.kind === 'modules-only';
+    this.#happened({ type: 'need' });
+    return this.#choice.kind === 'starting' || this.#choice.kind === 'on-need';
   }
 
   unref(): void {
     this.#isUnref = true;
+    this.#happened({ type: 'need' });
     this.current.unref();
     this.#starting?.unref();
   }
@@ -76,6 +78,7 @@ export class Backends {
   /** Terminates worker threads that start; no change follows. */
   async endStart(): Promise<void> {
     this.#isClosed = true;
+    this.#endStartTimer();
     await this.#starting?.end();
   }
 
@@ -125,6 +128,9 @@ export class Backends {
       return;
     }
     this.#starting = starting;
+    this.#endStartTimer = this.#options.clock.schedule(START_TIMEOUT_MS, () => {
+      this.#refused(new Error(`they were not ready within ${START_TIMEOUT_MS} ms`));
+    });
     void starting.ready.then(() => {
       if (this.#starting === starting) this.#happened({ type: 'ready' });
     });
@@ -132,6 +138,7 @@ export class Backends {
 
   #change(): void {
     if (!this.#starting) return;
+    this.#endStartTimer();
     // Roles on the calling thread end within the call.
     void this.current.end();
     this.current = this.#starting;
@@ -142,6 +149,7 @@ export class Backends {
   #refused(cause: unknown): void {
     const starting = this.#starting;
     this.#starting = undefined;
+    this.#endStartTimer();
     void starting?.end();
     if (this.#choice.kind !== 'starting' || this.#isClosed) return;
     this.#happened({ type: 'failed' });

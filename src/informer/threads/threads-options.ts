@@ -27,9 +27,9 @@ export interface ThreadsOptions {
   /**
    * Indexer threads. 0 pins the pipeline to the calling thread, and a number above 0 starts threads with the first informer;
    * results are identical. Default `auto`: informers begin on the calling thread and change, once, to a reflector thread and
-   * 1 indexer thread, plus 1 for every core beyond three, at most 8, when these pay: for a transform or index in a module,
-   * or after seconds with more than some 500 events a second. Rates change nothing where one core is given. In a container
-   * the quota counts, not the machine's cores.
+   * 1 indexer thread, plus 1 for every core beyond three, at most 8, when these pay: for a transform or index in a module
+   * or `unref()`, or after seconds with more than some 500 events of 5 KB a second; what arrives in one read counts less.
+   * Rates change nothing where one core is given. In a container the quota counts, not the machine's cores.
    */
   readonly indexerThreads?: number | 'auto';
   /**

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../../src/index.ts';
 import type { InformerOptions } from '../../../src/index.ts';
-import { FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
+import { START_TIMEOUT_MS } from '../../../src/informer/threads/supervisor-step.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../src/tools/apiserver/testing/index.ts';
 import { SharedCache, openCache } from '../../../src/thread/index.ts';
 import { PODS, pod, pods } from '../../kit/objects.ts';
 import { RecordingHandler } from '../../kit/recording-handler.ts';
@@ -102,7 +103,7 @@ test('C483 an informer with a module fails, and others go on, when worker thread
   await settled(first.informer);
   assert.deepEqual(first.handler.changedNames, ['add a']);
   assert.equal(first.errors.length, 1);
-  // Long lists no longer start threads, another module does.
+  // Many changes no longer start threads, another module does.
   twin.readManyChanges();
   assert.equal(twin.workers.length, 1);
   const third = watching(twin, { transform: PERFORM });
@@ -112,6 +113,32 @@ test('C483 an informer with a module fails, and others go on, when worker thread
   twin.load();
   await third.informer.waitForSync();
   await Promise.all([first.informer.shutdown(), third.informer.shutdown()]);
+});
+
+test('C483 worker threads that are neither ready nor dead are given up, and the calling thread goes on', async () => {
+  const clock = new FakeClock();
+  await using twin = new ChangingTwin([], { clock });
+  const { source, informer, handler, errors } = watching(twin);
+  void informer.run();
+  await informer.waitForSync();
+  twin.readManyChanges();
+  clock.advance(START_TIMEOUT_MS);
+  assert.ok(twin.workers[0]?.isEnded);
+  assert.match(String(errors), /not ready within 30000 ms/);
+  source.add(pod('a'));
+  await settled(informer);
+  assert.deepEqual(handler.names, ['add a']);
+  await informer.shutdown();
+});
+
+test('C425 threads that are unreferenced become worker threads', async () => {
+  await using twin = new ChangingTwin();
+  const { informer } = watching(twin);
+  void informer.run();
+  await informer.waitForSync();
+  twin.threads.unref();
+  assert.equal(twin.workers.length, 1);
+  await informer.shutdown();
 });
 
 test('C425 objects of a ListerWatcher are no work of the calling thread', async () => {

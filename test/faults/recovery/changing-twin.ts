@@ -3,7 +3,13 @@
  * as the start of the second backend, the end of that start, or a death. The second backend begins with its first message,
  * as threads do.
  */
-import type { Backend, BackendEvents, Role, StartingBackend } from '../../../src/informer/threads/backend.ts';
+import type {
+  Backend,
+  BackendEvents,
+  Role,
+  StartingBackend,
+  ThreadsParts,
+} from '../../../src/informer/threads/backend.ts';
 import { READ_BYTES, WORK_MAX } from '../../../src/informer/threads/backend-step.ts';
 import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
@@ -88,7 +94,7 @@ export class ChangingTwin implements AsyncDisposable {
   readonly #restore: readonly (() => void)[];
   #read: BackendEvents['read'];
 
-  constructor(acts: readonly Act[] = []) {
+  constructor(acts: readonly Act[] = [], parts: ThreadsParts = {}) {
     const count = (_self: object, proceed: () => unknown): unknown => {
       this.stores++;
       for (const { atStore, act } of acts) if (atStore === this.stores) queueMicrotask(() => act(this));
@@ -99,6 +105,7 @@ export class ChangingTwin implements AsyncDisposable {
       { logBytes: 16 * MIB },
       {
         cores: 2,
+        ...parts,
         memory: allocatePipeline(SHARDS, 16 * MIB, 64 * 1024, FIRST_SEQUENCE),
         backend: (memory, events, wake): Backend => {
           const read = (bytes: number, isListing: boolean): void => {

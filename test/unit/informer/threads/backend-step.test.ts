@@ -27,25 +27,25 @@ function secondsUntilStart(eventsPerS: number, eventBytes: number = EVENT_BYTES)
 }
 
 describe('C425 informers begin', () => {
-  const first = { hasModules: false, mayPay: true };
+  const first = { needsThreads: false, mayPay: true };
 
-  test('C425 on the calling thread, unless they have modules', () => {
+  test('C425 on the calling thread, unless they need worker threads', () => {
     assert.equal(firstBackend('auto', first).kind, 'calling-thread');
-    assert.equal(firstBackend('auto', { ...first, hasModules: true }).kind, 'worker-threads');
+    assert.equal(firstBackend('auto', { ...first, needsThreads: true }).kind, 'worker-threads');
   });
 
-  test('C425 on the calling thread of a single core, where only a module starts worker threads', () => {
+  test('C425 on the calling thread of a single core, where only a need starts worker threads', () => {
     const state = firstBackend('auto', { ...first, mayPay: false });
     const read = stepBackend(state, MANY_CHANGES);
     assert.deepEqual(read, { state });
-    assert.equal(stepBackend(state, { type: 'module' }).effect, 'start');
+    assert.equal(stepBackend(state, { type: 'need' }).effect, 'start');
   });
 
-  test('C425 where the option pins them, also with modules', () => {
-    assert.equal(firstBackend(0, { ...first, hasModules: true }).kind, 'pinned');
+  test('C425 where the option pins them, whatever they need', () => {
+    assert.equal(firstBackend(0, { ...first, needsThreads: true }).kind, 'pinned');
     assert.equal(firstBackend(1, { ...first, mayPay: false }).kind, 'worker-threads');
     const pinned: BackendState = { kind: 'pinned' };
-    assert.deepEqual(stepBackend(pinned, { type: 'module' }), { state: pinned });
+    assert.deepEqual(stepBackend(pinned, { type: 'need' }), { state: pinned });
   });
 });
 
@@ -64,19 +64,19 @@ describe('C425 worker threads start', () => {
   });
 
   test('C425 once: a second reason, and the end of threads that started late, change nothing', () => {
-    const starting = stepBackend(CALLING, { type: 'module' });
+    const starting = stepBackend(CALLING, { type: 'need' });
     assert.deepEqual(starting, { state: { kind: 'starting' }, effect: 'start' });
     const { state } = starting;
-    assert.deepEqual(stepBackend(state, { type: 'module' }), { state });
+    assert.deepEqual(stepBackend(state, { type: 'need' }), { state });
     const changed = stepBackend(state, { type: 'ready' });
     assert.deepEqual(changed, { state: { kind: 'worker-threads' }, effect: 'change' });
-    for (const type of ['ready', 'failed', 'module'] as const)
+    for (const type of ['ready', 'failed', 'need'] as const)
       assert.deepEqual(stepBackend(changed.state, { type }), { state: changed.state });
   });
 
-  test('C425 for a module only, after they could not be started', () => {
+  test('C425 for a need only, after they could not be started', () => {
     const { state } = stepBackend({ kind: 'starting' }, { type: 'failed' });
-    assert.deepEqual(state, { kind: 'modules-only' });
+    assert.deepEqual(state, { kind: 'on-need' });
     assert.deepEqual(stepBackend(state, { type: 'ready' }), { state });
   });
 });
