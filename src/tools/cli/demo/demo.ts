@@ -4,7 +4,13 @@
  * comparison of the changes sent with the changes received.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { InformerThreads, SharedIndexInformer, resourcePath, resources } from '../../../index.ts';
+import {
+  InformerThreads,
+  SharedIndexInformer,
+  defaultIndexerThreads,
+  resourcePath,
+  resources,
+} from '../../../index.ts';
 import type { HandlerRegistration } from '../../../index.ts';
 import type { EmbeddedApiServer } from '../../apiserver/run/embedded-server.ts';
 import type { JournalEntry } from '../../apiserver/store/journal.ts';
@@ -60,7 +66,8 @@ async function runDemo(flags: DemoFlags, progress: Progress, signal: AbortSignal
     watchBacklogEventsMax: HISTORY_EVENTS_MAX,
   });
   const listedAt = await Promise.race([server.populate({ count: pods, objectBytes }), interruptedBy(signal)]);
-  await using threads = new InformerThreads(shards === undefined ? {} : { indexerThreads: shards });
+  // The change from the calling thread would be a list, which merges events, and the demo checks every event.
+  await using threads = new InformerThreads({ indexerThreads: shards ?? defaultIndexerThreads() });
   await using informer = new SharedIndexInformer<unknown>(server.connection, PODS, {
     threads,
     codec,
