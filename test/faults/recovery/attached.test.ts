@@ -50,6 +50,10 @@ for (const codec of ['json', 'msgpack'] as const) {
         all.shift();
       }
       await settled(informer);
+      // A new shape, which the table of the last shard does not have yet.
+      for (const one of all)
+        source.modify({ ...one, spec: { containers: [], nodeName: 'last', hostname: 'host' } });
+      await settled(informer);
       await there.waitForResourceVersion(informer.lastSyncResourceVersion());
       const objects = (of: Pick<typeof there, 'lister'>): unknown[] =>
         of.lister.list().map((entry) => entry.object);
