@@ -12,8 +12,6 @@ import { OBJECT_BYTES_MAX, Sampler, copyToPack } from '../shared/pack/sampler.ts
 const REST_BYTES: number = 2 ** 21;
 
 export class ItemPacker {
-  /** The result of the last call that returned `packed`, valid until the next call. */
-  packed: Buffer = Buffer.alloc(0);
   readonly #sampler: Sampler = new Sampler(() => new Dictionary(1));
   /** Scratch memory; a record may wait in it for room in the ring while other shards of the thread go on. */
   #target: Buffer | undefined;
@@ -30,22 +28,24 @@ export class ItemPacker {
     if (!this.#sampler.current) this.#restBytes = this.#bytesMin;
   }
 
-  /** @returns `sample`: the main thread must receive the bytes with the mark of a sample */
-  pack(bytes: Buffer, start: number, length: number): 'packed' | 'sample' | 'as it is' {
+  /**
+   * Returns the packed item, valid until the next call; `sample` if the main thread must receive the item with the mark of
+   * a sample, and undefined if the item stays as it is.
+   */
+  pack(bytes: Buffer, start: number, length: number): Buffer | 'sample' | undefined {
     if (this.#restBytes > 0) {
       this.#restBytes -= length;
-      return 'as it is';
+      return undefined;
     }
     const item = copyToPack(bytes, start, length);
-    if (!item) return 'as it is';
+    if (!item) return undefined;
     const target = (this.#target ??= Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX / 2 + PACK_SLACK_BYTES));
     const packedBytes = this.#sampler.pack(item, target);
     if (this.#sampler.isFruitless) this.#restBytes = REST_BYTES;
     if (this.#sampler.hasAdded) return 'sample';
     const dictionary = this.#sampler.current;
-    if (!dictionary || packedBytes < 0) return 'as it is';
+    if (!dictionary || packedBytes < 0) return undefined;
     dictionary.savedBytes += length - packedBytes;
-    this.packed = target.subarray(0, packedBytes);
-    return 'packed';
+    return target.subarray(0, packedBytes);
   }
 }

@@ -6,7 +6,6 @@
  * and finds what a list lacks. An aborted list leaves no ids: the next record of an object comes in another list.
  */
 import { assert } from '../base/errors.ts';
-import { ForgottenMemory } from '../shared/forgotten-memory.ts';
 import { decodeStringContent } from '../kube/json/read.ts';
 import type { MetadataPrefix } from '../kube/json/extraction.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
@@ -25,6 +24,9 @@ import { ConvertedObject, ObjectConversion, uidFields } from './object-conversio
 /** Characters of a version in a message. */
 const QUOTED_VERSION_MAX = 96;
 
+/** Called after tables of this length were dropped. */
+export type DroppedMemory = (bytes: number) => void;
+
 export class ShardInformer {
   /** Whether a user's functions receive the objects; they may take any time. */
   readonly hasModules: boolean;
@@ -37,7 +39,7 @@ export class ShardInformer {
   #phase: 'listing' | 'watching' | 'aborted' = 'watching';
   #keys: KeyTable = new KeyTable();
   #states: KeyStates = new KeyStates();
-  readonly #forgotten: ForgottenMemory = new ForgottenMemory();
+  readonly #dropped: DroppedMemory;
   #outOfOrder = 0;
   readonly #object: ConvertedObject = new ConvertedObject();
   readonly #prefix: MetadataPrefix & HeadSpan = {
@@ -49,7 +51,14 @@ export class ShardInformer {
     versionEnd: 0,
   };
 
-  constructor(spec: ShardSpec, modules: LoadedModules, log: Buffer, output: NotificationWriter) {
+  constructor(
+    spec: ShardSpec,
+    modules: LoadedModules,
+    log: Buffer,
+    output: NotificationWriter,
+    dropped: DroppedMemory,
+  ) {
+    this.#dropped = dropped;
     this.#log = log;
     this.#output = output;
     this.hasModules = modules.transform !== undefined || modules.indexes.length > 0;
@@ -97,12 +106,12 @@ export class ShardInformer {
     const { bytes, start, end, flags, isInline } = this.#object;
     const isItem = this.#phase === 'listing' && delta.kind !== DeltaKind.Deleted;
     const isPackable = isItem && (flags & NotificationFlag.TooLarge) === 0;
-    const result = (isPackable && this.#packer?.pack(bytes, start, end - start)) || 'as it is';
-    notification.isSample = result === 'sample';
+    const packed = isPackable ? this.#packer?.pack(bytes, start, end - start) : undefined;
+    notification.isSample = packed === 'sample';
     notification.packedLength = 0;
-    if (result !== 'packed' || !this.#packer) return isInline ? bytes.subarray(start, end) : undefined;
-    notification.packedLength = this.#packer.packed.length;
-    return this.#packer.packed;
+    if (packed === undefined || packed === 'sample') return isInline ? bytes.subarray(start, end) : undefined;
+    notification.packedLength = packed.length;
+    return packed;
   }
 
   /** Opens the output for a control record. */
@@ -124,11 +133,10 @@ export class ShardInformer {
   /** Begins a list with no keys. */
   #begin(): void {
     this.#phase = 'listing';
-    // V8 would keep several tables of a large list until it collects in this thread, which makes little garbage.
-    this.#forgotten.add(this.#keys.memoryBytes);
+    const { memoryBytes } = this.#keys;
     this.#keys = new KeyTable();
     this.#states = new KeyStates();
-    this.#forgotten.collect();
+    this.#dropped(memoryBytes);
     this.#packer?.beginList();
   }
 

@@ -5,6 +5,7 @@
 import { receiveMessageOnPort } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { realClock, realTimers } from '../base/clock.ts';
+import { ForgottenMemory } from '../shared/forgotten-memory.ts';
 import { PipelineWords } from '../shared/pipeline-layout.ts';
 import { UsageCounter } from '../shared/thread-usage.ts';
 import type { PipelineMemory } from '../shared/pipeline-layout.ts';
@@ -42,7 +43,13 @@ export async function runShard(task: ShardTask): Promise<void> {
     heartbeat.increment();
     bell.park(() => port.hasMessage(), task.heartbeatMs);
   }
-  const shard = createShard(task.index, task.memory, port);
+  const forgotten = new ForgottenMemory();
+  // This thread makes little garbage, so V8 would keep the tables of several lists.
+  const dropped = (bytes: number): void => {
+    forgotten.add(bytes);
+    forgotten.collect();
+  };
+  const shard = createShard(task.index, task.memory, port, { dropped });
   const moderation = new Moderation(realClock.now());
   while (!port.isShutdown) {
     heartbeat.increment();

@@ -29,6 +29,7 @@ import type { Word } from '../shared/ring/word.ts';
 import { loadModules } from './modules.ts';
 import { NotificationWriter } from './notification-writer.ts';
 import { ShardInformer } from './shard-informer.ts';
+import type { DroppedMemory } from './shard-informer.ts';
 
 const RECORDS_PER_TURN = 1024;
 const TURN_MS = 4;
@@ -56,6 +57,8 @@ export interface ShardOptions {
   readonly port: ControlPort<ToShard, FromShard>;
   readonly clock: Clock;
   readonly usage: UsageWriter;
+  /** Default: nothing, because V8 collects by itself in a thread that does other work. */
+  readonly dropped?: DroppedMemory | undefined;
 }
 
 export class Shard {
@@ -208,14 +211,14 @@ export class Shard {
    * Loads the modules, then answers with success or the error; does not answer if the informer was detached before the modules were loaded.
    */
   async #attach(informer: number, spec: ShardSpec): Promise<void> {
-    const { log, port, clock } = this.#options;
+    const { log, port, clock, dropped = () => undefined } = this.#options;
     const loading = loadModules(spec, clock);
     this.#loading.set(informer, loading);
     const isWanted = (): boolean => this.#loading.get(informer) === loading;
     try {
       const modules = await loading;
       if (!isWanted()) return;
-      this.#informers.set(informer, new ShardInformer(spec, modules, log, this.#output));
+      this.#informers.set(informer, new ShardInformer(spec, modules, log, this.#output, dropped));
       port.post({ type: 'attached', informer });
     } catch (error) {
       if (!isWanted()) return;
@@ -269,9 +272,9 @@ export function createShard(
   index: number,
   memory: PipelineMemory,
   port: ControlPort<ToShard, FromShard>,
-  options: { readonly onRing?: OnRing; readonly clock?: Clock } = {},
+  options: { readonly onRing?: OnRing; readonly clock?: Clock; readonly dropped?: DroppedMemory } = {},
 ): Shard {
-  const { onRing, clock = realClock } = options;
+  const { onRing, clock = realClock, dropped } = options;
   const words = new PipelineWords(memory, onRing);
   const input = memory.toShard[index];
   const output = memory.toMain[index];
@@ -288,5 +291,6 @@ export function createShard(
     port,
     clock,
     usage: new UsageWriter(usage, clock),
+    dropped,
   });
 }

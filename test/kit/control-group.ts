@@ -4,6 +4,7 @@ import path from 'node:path';
 
 const V2 = '/sys/fs/cgroup';
 const V1 = '/sys/fs/cgroup/memory';
+const NOT_PERMITTED: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT']);
 
 export class ControlGroup implements Disposable {
   readonly folder: string;
@@ -22,8 +23,9 @@ export class ControlGroup implements Disposable {
         return undefined;
       mkdirSync(folder);
       return new ControlGroup(folder, isV1 ? 'memory.limit_in_bytes' : 'memory.max', limitBytes);
-    } catch {
-      return undefined;
+    } catch (error) {
+      if (NOT_PERMITTED.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+      throw error;
     }
   }
 

@@ -13,7 +13,7 @@ import { until } from './until.ts';
 interface Limits {
   /** V8's limit of the old generation. Default: as V8 chooses. */
   readonly heapMiB?: number;
-  /** The control group that the process runs in. Default: that of the parent. */
+  /** The control group that the process runs in. Default: the parent's group. */
   readonly group?: ControlGroup | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import { publish } from '../../metrics/channels.ts';
 import { registerMetrics } from '../../metrics/collect.ts';
 import { KubeloomError, assert, fromErrorMessage, toErrorMessage } from '../../base/errors.ts';
-import { resolveThreadsOptions, shardsOf } from './threads-options.ts';
+import { leastBytes, resolveThreadsOptions, shardsOf } from './threads-options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './threads-options.ts';
 import { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import { Drain } from '../../replica/merge/drain.ts';
@@ -89,6 +89,7 @@ export class InformerThreads {
     this.storeMemory = new StoreMemory({
       ...this.options,
       packBytesMin: parts.packBytesMin,
+      memoryBytes: leastBytes(),
       slabBytes: parts.slabBytes,
       clock: this.#clock,
       merged: () => this.#merger.merged,

@@ -186,12 +186,16 @@ export function defaultLogBytes(objectBytesMax: number = 0, memoryBytes: number 
   return Math.min(8, blocks) * BLOCK_BYTES;
 }
 
-/** Returns a part of the memory inside and outside of V8's heap, because a backlog needs both. */
-export function defaultBacklogBytesMax(
+/** Returns the memory inside or outside of V8's heap, whichever is less: caches and backlogs need both. */
+export function leastBytes(
   memoryBytes: number = availableBytes(),
   heapBytes: number = getHeapStatistics().heap_size_limit,
 ): number {
-  return Math.max(2 ** 16, Math.floor(Math.min(memoryBytes, heapBytes) / 4));
+  return Math.min(memoryBytes, heapBytes);
+}
+
+export function defaultBacklogBytesMax(memoryBytes: number = leastBytes()): number {
+  return Math.max(2 ** 16, Math.floor(memoryBytes / 4));
 }
 
 /** Returns `strict` unless NODE_ENV is production. `strict` rejects the use of a borrowed entry after the call. */

@@ -3,14 +3,13 @@
  * object as one, so that the objects bound their backlogs.
  */
 import type { Clock } from '../../base/clock.ts';
+import { REPORT_INTERVAL_MS } from './handler-calls.ts';
 import type { ProcessorListener } from './processor-listener.ts';
 
 export type BudgetedListener = Pick<ProcessorListener, 'heldBytes' | 'coalesced' | 'coalesce' | 'onPressure'>;
 
 /** Notifications coalesced in a turn: about 0.25 ms of work, and several times the records that a round merges. */
 const COALESCE_BATCH = 1024;
-/** Shortest time between two reports of a handler. */
-const REPORT_INTERVAL_MS = 60_000;
 
 export class BacklogBudget {
   /** Bytes that only pending notifications need, over all handlers of the threads. */

@@ -29,7 +29,7 @@ export const SLOW_LIMITS: SlowLimits = { pendingNotifications: 1024, callMs: 100
 /** A handler that keeps its thread for longer is reported, even if no notification waits. */
 export const BLOCKED_MS = 5000;
 
-const REPORT_INTERVAL_MS = 60_000;
+export const REPORT_INTERVAL_MS = 60_000;
 
 export interface HandlerCallsOptions {
   readonly handler: ResourceEventHandler<unknown>;

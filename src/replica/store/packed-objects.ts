@@ -44,7 +44,7 @@ const unpackedObjects: (ViewedMemory | undefined)[] = [];
 let unpackedReads = 0;
 
 /** Returns memory for an unpacked object, valid until the call after the next. */
-export function memoryForRead(): ViewedMemory {
+function memoryForRead(): ViewedMemory {
   const at = ++unpackedReads & 1;
   return (unpackedObjects[at] ??= allocateViewed(OBJECT_BYTES_MAX));
 }
@@ -355,7 +355,7 @@ function wasteOf({ savedBytes, length }: Dictionary): number {
 
 /** Returns the object with these packed bytes, valid until the read after the next. */
 export function unpackedObject(
-  dictionary: Dictionary,
+  dictionary: Readonly<ViewedMemory>,
   { bytes, start, length }: Readonly<ObjectBytes>,
   objectLength: number,
 ): Buffer {

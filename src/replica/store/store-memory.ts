@@ -14,8 +14,8 @@ export interface StoreMemoryOptions {
   readonly compressAfterMs: number;
   /** Informers whose objects have less than this in total are not packed. */
   readonly packBytesMin?: number | undefined;
-  /** Measure of the memory that the program has: see `ThreadsOptions`. Default: no limit. */
-  readonly backlogBytesMax?: number;
+  /** Memory that the program has. Default: no limit. */
+  readonly memoryBytes?: number;
   /** Length of a slab; shorter in tests. */
   readonly slabBytes?: number | undefined;
   readonly clock: Clock;
@@ -25,10 +25,10 @@ export interface StoreMemoryOptions {
   readonly afterNextMerge: (callback: () => void) => void;
 }
 
-/** Shares of `backlogBytesMax`: changed objects that wait to be packed, dropped memory that waits for V8, free slabs. */
-const LOOSE_SHARE = 1 / 2;
-const DROPPED_SHARE = 1 / 4;
-const FREE_SHARE = 1 / 8;
+/** Shares of the memory: changed objects that wait to be packed, dropped memory that waits for V8, free slabs. */
+const LOOSE_SHARE = 1 / 8;
+const DROPPED_SHARE = 1 / 16;
+const FREE_SHARE = 1 / 32;
 
 export class StoreMemory {
   readonly decodedCache: DecodedCache;
@@ -43,11 +43,11 @@ export class StoreMemory {
 
   constructor(options: StoreMemoryOptions) {
     this.decodedCache = new DecodedCache(options.decodedCacheBytes);
-    const { backlogBytesMax = Infinity } = options;
-    this.slabMemory = new SlabMemory(options.slabBytes, backlogBytesMax);
+    const { memoryBytes = Infinity } = options;
+    this.slabMemory = new SlabMemory(options.slabBytes, memoryBytes);
     this.packBytesMin = options.packBytesMin ?? TOTAL_BYTES_MIN;
     this.isPacking = options.compressAfterMs !== Infinity;
-    this.looseBytesMax = this.isPacking ? backlogBytesMax * LOOSE_SHARE : Infinity;
+    this.looseBytesMax = this.isPacking ? memoryBytes * LOOSE_SHARE : Infinity;
     this.packing = new PackingRounds(options, () => this.slabMemory.tidy());
   }
 }
@@ -86,11 +86,11 @@ export class SlabMemory {
   #droppedBytes = 0;
   #isQuiet = true;
 
-  /** @param backlogBytesMax measure of the memory that the program has */
-  constructor(slabBytes: number = SLAB_BYTES, backlogBytesMax: number = Infinity) {
+  /** @param memoryBytes memory that the program has */
+  constructor(slabBytes: number = SLAB_BYTES, memoryBytes: number = Infinity) {
     this.slabBytes = slabBytes;
-    this.#droppedBytesMax = Math.min(DROPPED_BYTES_MAX, backlogBytesMax * DROPPED_SHARE);
-    this.#freeBytesMax = Math.min(FREE_BYTES_MAX, backlogBytesMax * FREE_SHARE);
+    this.#droppedBytesMax = Math.min(DROPPED_BYTES_MAX, memoryBytes * DROPPED_SHARE);
+    this.#freeBytesMax = Math.min(FREE_BYTES_MAX, memoryBytes * FREE_SHARE);
   }
 
   /** Returns memory of at least `bytes`, with any content. */

@@ -4,9 +4,9 @@ import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { EntryTable } from '../../replica/store/entry-table.ts';
 import { EntryFlag } from '../../replica/store/entry.ts';
 import type { ForeignBytes, ObjectBytes } from '../../replica/store/entry.ts';
-import { unpack, viewedMemory } from '../../shared/pack/pack.ts';
+import { viewedMemory } from '../../shared/pack/pack.ts';
 import type { ViewedMemory } from '../../shared/pack/pack.ts';
-import { memoryForRead } from '../../replica/store/packed-objects.ts';
+import { unpackedObject } from '../../replica/store/packed-objects.ts';
 import { ForgottenMemory } from '../../shared/forgotten-memory.ts';
 import { NO_MEMORY } from '../messages.ts';
 import type { ToReader } from '../messages.ts';
@@ -95,10 +95,8 @@ export class ForeignRows implements ForeignBytes {
     const start = table.offsetOf(row);
     const length = table.lengthOf(row);
     if (!table.hasFlag(row, EntryFlag.Packed)) return { bytes, start, length };
-    const object = memoryForRead();
     const dictionary = this.#memory.get(table.dictionaryOf(row));
-    const unpacked = unpack(dictionary, bytes, start, start + table.storedBytesOf(row), object);
-    assert(unpacked === length, 'unpacked to another length', row);
-    return { bytes: object.bytes, start: 0, length };
+    const packed = { bytes, start, length: table.storedBytesOf(row) };
+    return { bytes: unpackedObject(dictionary, packed, length), start: 0, length };
   }
 }

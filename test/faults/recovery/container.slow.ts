@@ -35,17 +35,17 @@ test(
     const limits = group ? { group } : { heapMiB: CONTAINER_BYTES / 2 ** 20 };
     await using program = await InformerProcess.start(server, options, limits);
     let most = 0;
+    const look = (): void => void (most = Math.max(most, countedBytes(program.child.pid ?? 0)));
     const load = async (): Promise<void> => {
-      const report = await server.load({ rate: CHANGES_PER_SECOND, durationMs: HANG_MS, eventsMax: CHANGES });
-      assert.equal(report.issued, CHANGES);
+      let isOver = false;
+      const loading = server.load({ rate: CHANGES_PER_SECOND, durationMs: HANG_MS, eventsMax: CHANGES });
+      const looking = until(() => {
+        look();
+        return isOver;
+      });
+      const [{ issued }] = await Promise.all([loading.finally(() => (isOver = true)), looking]);
+      assert.equal(issued, CHANGES);
     };
-    const stop = new AbortController();
-    const watching = (async () => {
-      while (!stop.signal.aborted) {
-        most = Math.max(most, countedBytes(program.child.pid ?? 0));
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    })();
     await load();
     const before = (await server.requests()).length;
     const changes = load();
@@ -54,10 +54,11 @@ test(
     await until(async () => (await server.requests()).length > before);
     await changes;
     const revision = await server.revision();
-    await until(async () => (await program.state()).version === String(revision));
+    await until(async () => {
+      look();
+      return (await program.state()).version === String(revision);
+    });
     const { size, restarts } = await program.state();
-    stop.abort();
-    await watching;
     assert.deepEqual({ size, restarts }, { size: PODS, restarts: 0 });
     context.diagnostic(
       `${group ? 'in a control group' : 'without a control group'}: ${Math.round(most / 2 ** 20)} MiB`,

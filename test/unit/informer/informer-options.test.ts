@@ -16,6 +16,7 @@ import {
   defaultBacklogBytesMax,
   defaultDecodedCacheBytes,
   defaultLogBytes,
+  leastBytes,
   defaultRetainChecks,
   defaultIndexerThreads,
   resolveThreadsOptions,
@@ -107,8 +108,8 @@ describe('options of the threads', () => {
 
   test('C179 give backlogs a quarter of the memory that there is least of', () => {
     const gib = 2 ** 30;
-    assert.equal(defaultBacklogBytesMax(16 * gib, 4 * gib), gib, 'the heap');
-    assert.equal(defaultBacklogBytesMax(2 * gib, 4 * gib), gib / 2, 'the memory');
+    assert.equal(defaultBacklogBytesMax(leastBytes(16 * gib, 4 * gib)), gib, 'the heap');
+    assert.equal(defaultBacklogBytesMax(leastBytes(2 * gib, 4 * gib)), gib / 2, 'the memory');
   });
 
   test('have the memory of the machine, or of the control group if that is less', () => {

@@ -203,8 +203,8 @@ describe('the memory of slabs', () => {
     assert.equal(collections, 1);
   });
 
-  it('C293 waits for V8 up to a quarter of `backlogBytesMax`, and for other slabs up to an eighth', () => {
-    const memory = new SlabMemory(SLAB_BYTES, 64 * SLAB_BYTES);
+  it('C293 waits for V8 up to a sixteenth of the memory, and for other slabs up to half of that', () => {
+    const memory = new SlabMemory(SLAB_BYTES, 256 * SLAB_BYTES);
     let collections = 0;
     memory.readers.add({ forget: () => undefined, collect: () => collections++ });
     const slabs = Array.from({ length: 64 }, () => memory.take(SLAB_BYTES));

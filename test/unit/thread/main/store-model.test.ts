@@ -12,6 +12,7 @@ describe('the store through random histories', () => {
     let moves = 0;
     let compactions = 0;
     let dissolved = 0;
+    let packsAtOnce = 0;
     for (let seed = 1; seed <= SEEDS; seed++) {
       const model = new StoreModel(seed);
       try {
@@ -27,8 +28,10 @@ describe('the store through random histories', () => {
       moves += model.moves;
       compactions += model.compactions;
       dissolved += model.dissolved;
+      packsAtOnce += model.packsAtOnce;
     }
     const counts = `${moves} moves, ${compactions} compactions, ${dissolved} dissolved dictionaries`;
     assert.ok(moves > 100 * SEEDS && compactions > 3 * SEEDS && dissolved > SEEDS, counts);
+    assert.ok(packsAtOnce > 5 * SEEDS, `${packsAtOnce} rows packed at once`);
   });
 });

@@ -107,6 +107,7 @@ export class StoreModel {
   #added = 0;
   moves = 0;
   packs = 0;
+  packsAtOnce = 0;
   dissolved = 0;
   compactions = 0;
 
@@ -152,6 +153,7 @@ export class StoreModel {
     else if (chance < 0.655) this.#kill();
     else if (chance < 0.68) this.#ending = this.#ending.filter(({ exportedRows }) => exportedRows.endAll());
     else if (chance < 0.69) this.#dissolve();
+    else if (chance < 0.72) this.#packAtOnce(row);
     else if (chance < 0.9) this.#pack(wholeNumber(random, 1, 12));
     else this.#compact();
   }
@@ -230,6 +232,14 @@ export class StoreModel {
     // A thread that has the state before receives the new one at once.
     for (const reader of this.#readers) if (reader.exportedRows.has(previous)) reader.deliver(row);
     this.#remove(previous);
+  }
+
+  /** As the merge does with a changed object beyond the bound; a row is packed once. */
+  #packAtOnce(row: number): void {
+    const { table, packed } = this.owner;
+    if (table.hasFlag(row, EntryFlag.Packed) || table.hasFlag(row, EntryFlag.Unpackable)) return;
+    packed.packAtOnce(row);
+    if (table.hasFlag(row, EntryFlag.Packed)) this.packsAtOnce++;
   }
 
   #remove(row: number): void {
