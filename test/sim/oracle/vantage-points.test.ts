@@ -141,6 +141,16 @@ test('I5b: the oracle finds a sequence that a shard repeats or leaves out, over 
   finds('I5b', ({ applied }) => applied.splice(3, 1));
 });
 
+test('I5b: a dead thread may leave out sequences behind the last merged one, and new threads may not', () => {
+  const died = (merged: number): Histories =>
+    spoiled(({ applied, restarts }) => {
+      applied.push({ shard: 0, sequence: 9, incarnation: 1, kind: 'Modified' });
+      restarts.push({ incarnation: 2, merged, wire: 0 });
+    });
+  assert.ok(!judge(died(2)).some(({ invariant }) => invariant === 'I5b'));
+  assertFinds('I5b', died(9));
+});
+
 test('a run that was written to a file and read again has the same violations', () => {
   const run = fromJsonLines(toJsonLines(smallRun()));
   assert.deepEqual(run, smallRun());
