@@ -8,6 +8,7 @@
  * All times are milliseconds of one clock, which may be a virtual one. Revisions are numbers: servers under
  * test count from small ones.
  */
+import { compareU32 } from '../../../src/shared/ring/word.ts';
 
 /** H1: the server's log. All other records are compared with it. */
 export interface Commit {
@@ -80,6 +81,11 @@ export interface RestartRecord {
   readonly merged: number;
   /** Number of records of the wire before. */
   readonly wire: number;
+}
+
+/** Returns whether new threads write the record again. */
+export function drops({ incarnation, merged }: RestartRecord, record: AppliedRecord): boolean {
+  return record.incarnation < incarnation && compareU32(record.sequence, merged) > 0;
 }
 
 /** H4: the notifications that one handler received, and the steps of its life. */

@@ -3,7 +3,7 @@
  * exact at any moment. Work that a shard has done and the main thread has not merged yet may be missing until the run has
  * come to rest.
  */
-import { compareU32 } from '../../../../src/shared/ring/word.ts';
+import { drops } from '../histories.ts';
 import type { AppliedRecord, DeliveredRecord, Histories, ScrapeRecord, WireRecord } from '../histories.ts';
 import type { InformerView } from '../run-view.ts';
 import { Scrape, differences } from '../scrape-view.ts';
@@ -90,11 +90,10 @@ class Counts {
     for (const record of delivered.slice(from.delivered, before.delivered)) this.#deliver(record);
     for (const record of applied.slice(from.applied, before.applied))
       this.#written.set(record.sequence, record);
-    for (const { incarnation, merged, wire: at } of restarts) {
-      if (at < from.wire || at > before.wire) continue;
+    for (const restart of restarts) {
+      if (restart.wire < from.wire || restart.wire > before.wire) continue;
       for (const [sequence, record] of this.#written)
-        if (record.incarnation < incarnation && compareU32(sequence, merged) > 0)
-          this.#written.delete(sequence);
+        if (drops(restart, record)) this.#written.delete(sequence);
     }
     for (const { code } of reports.slice(from.reports, before.reports))
       this.reports.set(code, (this.reports.get(code) ?? 0) + 1);

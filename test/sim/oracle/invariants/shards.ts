@@ -5,6 +5,7 @@
  * record again, so only the records that this restart keeps count.
  */
 import { compareU32 } from '../../../../src/shared/ring/word.ts';
+import { drops } from '../histories.ts';
 import type { AppliedRecord, Histories } from '../histories.ts';
 import { violation } from '../violation.ts';
 import type { Violation } from '../violation.ts';
@@ -13,17 +14,15 @@ export function checkShards({ applied, restarts }: Histories): Violation[] {
   const found: Violation[] = [];
   const last = new Map<string, number>();
   const kept = new Set<number>();
-  for (const { shard, incarnation, sequence, kind } of applied) {
+  for (const record of applied) {
+    const { shard, incarnation, sequence, kind } = record;
     const thread = `${shard}/${incarnation}`;
     const before = last.get(thread);
     if (before !== undefined && compareU32(sequence, before) <= 0) {
       found.push(violation('I5b', `shard ${shard} wrote ${kind} ${sequence} after ${before}`));
     }
     last.set(thread, sequence);
-    const isDropped = restarts.some(
-      (restart) => incarnation < restart.incarnation && compareU32(sequence, restart.merged) > 0,
-    );
-    if (!isDropped) kept.add(sequence);
+    if (!restarts.some((restart) => drops(restart, record))) kept.add(sequence);
   }
   const first = firstOf(applied);
   if (first === undefined) return found;
