@@ -91,6 +91,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     what: 'writes docs/metrics-table.md from the table of metrics',
     programs: [['test/unit/docs/write-metrics.js']],
   },
+  shapes: {
+    what: 'writes the table of built-in kinds of the embedded apiserver from a real kube-apiserver. Needs Go.',
+    programs: [['test/e2e/prepare.js'], ['test/e2e/shapes/write-shapes.js']],
+  },
   'report-picture': {
     what: 'writes docs/loadtest/report.png from a run. Needs Go and Chromium.',
     programs: [['test/e2e/report-picture.js']],

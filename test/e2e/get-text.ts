@@ -6,10 +6,15 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { ControlPlane } from './control-plane.ts';
 
-export async function getText(controlPlane: ControlPlane, path: string): Promise<string> {
+/** @param accept media types that the answer may have */
+export async function getText(
+  controlPlane: ControlPlane,
+  path: string,
+  accept = 'application/json',
+): Promise<string> {
   const asked = request(`${controlPlane.server}${path}`, {
     ca: Buffer.from(controlPlane.caData, 'base64'),
-    headers: { authorization: `Bearer ${controlPlane.token}` },
+    headers: { authorization: `Bearer ${controlPlane.token}`, accept },
   });
   asked.end();
   const [response] = (await once(asked, 'response')) as [IncomingMessage];

@@ -1,0 +1,75 @@
+/**
+ * The built-in kinds as a real kube-apiserver describes them: `kubernetes.json`, which `npm run suite -- shapes` writes from
+ * OpenAPI, discovery and the tags of the Go sources.
+ */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { SchemaNode } from '../crd/schema-node.ts';
+
+/** A level of a shape: OpenAPI, references by short names such as `apps.v1.DeploymentSpec`, and the tags of Go. */
+export interface ShapeNode extends SchemaNode {
+  $ref?: string;
+  properties?: { [name: string]: ShapeNode };
+  additionalProperties?: boolean | ShapeNode;
+  items?: ShapeNode;
+  /** Type in Go, as the source of the struct writes it: `*int32`, `metav1.ObjectMeta`. */
+  go?: string;
+  /** True if Go leaves out the zero value. */
+  omitempty?: boolean;
+  /** Number of the field in protobuf. */
+  number?: number;
+}
+
+/** A resource in the discovery of a real server. */
+export interface DiscoveredResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly singular: string;
+  readonly verbs: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  /** Verbs by the name of the subresource. */
+  readonly subresources?: Readonly<Record<string, readonly string[]>>;
+}
+
+interface Table {
+  /** Version of Kubernetes: `v1.36.3`. */
+  readonly version: string;
+  readonly resources: readonly DiscoveredResource[];
+  readonly shapes: Readonly<Record<string, ShapeNode>>;
+}
+
+let loaded: Table | undefined;
+
+/** Returns the table, which the first call reads. */
+export function builtInKinds(): Table {
+  if (loaded !== undefined) return loaded;
+  const root = dirname(createRequire(import.meta.url).resolve('kubeloom/package.json'));
+  const path = join(root, 'src/tools/apiserver/shapes/kubernetes.json');
+  loaded = JSON.parse(readFileSync(path, 'utf8')) as Table;
+  return loaded;
+}
+
+/** Names of the shapes whose values are either a schema or another form, which OpenAPI leaves open. */
+const SCHEMA_OR = new Set(['apiextensions.v1.JSONSchemaPropsOrBool', 'apiextensions.v1.JSONSchemaPropsOrArray']);
+const OPEN: ShapeNode = {};
+
+/** Returns the shape of a kind; undefined for a kind that is not built in. */
+export function shapeOf(group: string, version: string, kind: string): ShapeNode | undefined {
+  const [prefix = ''] = group.split('.');
+  const name = `${prefix === '' ? 'core' : prefix}.${version}.${kind}`;
+  return builtInKinds().shapes[name] && { $ref: name };
+}
+
+/** Returns the node that a reference names; the node itself if it is not a reference. */
+export function resolved(node: ShapeNode): ShapeNode {
+  const { $ref: name } = node;
+  if (name === undefined) return node;
+  if (SCHEMA_OR.has(name)) return resolved({ $ref: 'apiextensions.v1.JSONSchemaProps' });
+  return builtInKinds().shapes[name] ?? OPEN;
+}
