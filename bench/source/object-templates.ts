@@ -5,6 +5,7 @@
 
 import { sampleNamespace } from '../../src/tools/apiserver/load/load.ts';
 import { STAMP_ANNOTATION } from '../../src/tools/apiserver/load/load-template.ts';
+import { builtInResources } from '../../src/tools/apiserver/shapes/built-in-resources.ts';
 import { ResourceTable, apiVersionOf } from '../../src/tools/apiserver/store/resources.ts';
 import type { ResourceDefinition } from '../../src/tools/apiserver/store/resources.ts';
 import { sampleDigest, sampleName, samplePod, sampleUid } from '../../src/tools/apiserver/load/sample-pod.ts';
@@ -33,7 +34,7 @@ const STARTED_PREFIX = '"startedAt":"';
 const MINUTE_AT = 14;
 const SECOND_AT = 17;
 
-const POD: ResourceDefinition = new ResourceTable().named('pods');
+const POD: ResourceDefinition = new ResourceTable(builtInResources()).named('pods');
 /** Pods written like custom resources, with sorted keys. */
 const WIDGET: ResourceDefinition = {
   group: 'example.com',

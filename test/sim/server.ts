@@ -10,6 +10,7 @@ import { listPieces, readPage } from '../../src/tools/apiserver/serve/list.ts';
 import type { LogEvent } from '../../src/tools/apiserver/store/history.ts';
 import { parseResourcePath } from '../../src/tools/apiserver/wire/request-info.ts';
 import { ResourceTable } from '../../src/tools/apiserver/store/resources.ts';
+import { builtInResources } from '../../src/tools/apiserver/shapes/built-in-resources.ts';
 import { selectionOf } from '../../src/tools/apiserver/serve/selection.ts';
 import type { Selection } from '../../src/tools/apiserver/serve/selection.ts';
 import {
@@ -27,7 +28,7 @@ import type { Chance } from './chance.ts';
 import type { Connection } from './connection.ts';
 import type { KubeObject } from '../../src/tools/apiserver/store/json.ts';
 
-const PODS = new ResourceTable().named('pods');
+const PODS = new ResourceTable(builtInResources()).named('pods');
 
 export interface ServerOptions {
   readonly clock: FakeClock;

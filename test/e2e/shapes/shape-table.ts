@@ -58,7 +58,12 @@ function compact(node: Node): Node {
     if (name === 'allOf' && Array.isArray(value) && value.length === 1)
       return Object.entries(compact(value[0]) as object);
     if (name === 'properties')
-      return [[name, Object.fromEntries(Object.entries(value as object).map(([key, each]) => [key, compact(each)]))]];
+      return [
+        [
+          name,
+          Object.fromEntries(Object.entries(value as object).map(([key, each]) => [key, compact(each)])),
+        ],
+      ];
     return [[name, compact(value)]];
   });
   return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
@@ -76,7 +81,11 @@ function structOf(structs: GoStructs, prefix: string, go: string): GoStruct | un
 }
 
 /** Returns the properties of a shape with the tags of their fields; only fields of the struct itself have a number. */
-function tagged(properties: Record<string, object>, name: string, structs: GoStructs): Record<string, object> {
+function tagged(
+  properties: Record<string, object>,
+  name: string,
+  structs: GoStructs,
+): Record<string, object> {
   const prefix = name.slice(0, name.lastIndexOf('.'));
   const tagsOf = (struct: GoStruct | undefined, field: string): object => {
     const own = struct?.fields.get(field);
@@ -88,7 +97,10 @@ function tagged(properties: Record<string, object>, name: string, structs: GoStr
     return {};
   };
   return Object.fromEntries(
-    Object.entries(properties).map(([field, node]) => [field, { ...node, ...tagsOf(structs.get(name), field) }]),
+    Object.entries(properties).map(([field, node]) => [
+      field,
+      { ...node, ...tagsOf(structs.get(name), field) },
+    ]),
   );
 }
 
@@ -125,7 +137,9 @@ function resourcesOf(discovery: readonly DiscoveryDocument[]): object[] {
     ...(each.categories === undefined ? {} : { categories: each.categories }),
     ...(each.subresources === undefined
       ? {}
-      : { subresources: Object.fromEntries(each.subresources.map((part) => [part.subresource, part.verbs])) }),
+      : {
+          subresources: Object.fromEntries(each.subresources.map((part) => [part.subresource, part.verbs])),
+        }),
   }));
 }
 
@@ -153,7 +167,8 @@ export function shapeTable(
       names.set(short, name);
       const { 'x-kubernetes-group-version-kind': _, ...node } = compact(schema) as Record<string, Node>;
       const text = JSON.stringify(withTags(node, short, structs));
-      if (shapes.has(short) && shapes.get(short) !== text) throw new Error(`two schemas have the name ${name}`);
+      if (shapes.has(short) && shapes.get(short) !== text)
+        throw new Error(`two schemas have the name ${name}`);
       shapes.set(short, text);
     }
   }

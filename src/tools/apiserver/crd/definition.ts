@@ -5,13 +5,14 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../../base/errors.ts';
-import { resources } from '../../../kube/built-in.ts';
-import { builtInType } from '../fields/schema-types.ts';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, textOf } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
-import { definitionOf } from '../store/resources.ts';
-import type { ResourceSchema, ScalePaths, ServedResource } from '../store/resources.ts';
+import { discovered } from '../shapes/built-in-resources.ts';
+import { withShape } from '../shapes/built-in-schema.ts';
+import type { KindRules } from '../shapes/built-in-schema.ts';
+import { builtInKinds } from '../shapes/shapes.ts';
+import type { ScalePaths, ServedResource } from '../store/resources.ts';
 import { StructuralSchema } from './schema.ts';
 import { schemaErrors } from './schema-rules.ts';
 import type { SchemaNode } from './schema-node.ts';
@@ -97,8 +98,7 @@ function scalePathsOf(scale: JsonObject): ScalePaths {
 }
 
 /** Defaults and rules of CustomResourceDefinitions, as far as this server depends on them. */
-const RULES: ResourceSchema = {
-  fieldType: builtInType('CustomResourceDefinition'),
+const RULES: KindRules = {
   coerce(object) {
     const { spec } = object;
     if (!isJsonObject(spec) || !isJsonObject(spec['names'])) return object;
@@ -110,7 +110,6 @@ const RULES: ResourceSchema = {
       spec: { conversion: { strategy: 'None' }, ...spec, names: { ...derived, ...names } },
     };
   },
-  unknownFields: () => [],
   validate(object, previous) {
     const errors = [...specErrors(object['spec']), ...nameErrors(object)];
     if (previous === undefined || errors.length > 0) return errors;
@@ -118,10 +117,12 @@ const RULES: ResourceSchema = {
   },
 };
 
-export const DEFINITIONS: ServedResource = definitionOf(
-  resources.apiextensions.v1.customResourceDefinitions,
-  { shortNames: ['crd', 'crds'], categories: ['api-extensions'], status: true, schema: RULES },
-);
+/** Returns the resource `customresourcedefinitions`. */
+export function definitions(): ServedResource {
+  const found = builtInKinds().resources.find(({ resource }) => resource === 'customresourcedefinitions');
+  if (found === undefined) throw new Error('the table of built-in kinds lacks customresourcedefinitions');
+  return withShape(discovered(found), RULES);
+}
 
 function required(field: string): FieldError {
   return { type: 'FieldValueRequired', field, body: 'Required value' };

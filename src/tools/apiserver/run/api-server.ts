@@ -11,7 +11,8 @@ import { sleep } from '../../../base/sleep.ts';
 import { KubeloomError } from '../../../base/errors.ts';
 import { jsonText } from '../../../base/json-text.ts';
 import { parseJson } from '../../../base/parse-json.ts';
-import { DEFINITIONS } from '../crd/definition.ts';
+import { definitions } from '../crd/definition.ts';
+import { builtInResources } from '../shapes/built-in-resources.ts';
 import { ServedDefinitions } from '../serve/served-definitions.ts';
 import type { Collection } from '../store/event-log.ts';
 import { EventLog } from '../store/event-log.ts';
@@ -86,8 +87,7 @@ export class ApiServer {
   /** @param clock of everything but `load` and `restart` */
   constructor(given: ApiServerOptions, clock: Clock = backgroundClock) {
     const options = resolveOptions(given);
-    const table = new ResourceTable();
-    for (const definition of [DEFINITIONS, ACCESS_REVIEWS]) table.register(definition);
+    const table = new ResourceTable([...builtInResources(), definitions(), ACCESS_REVIEWS]);
     const { historyEventsMax: eventsMax, historyBytesMax: bytesMax, firstRevision } = options;
     const log = new EventLog({ eventsMax, bytesMax }, firstRevision, clock);
     const listener = new Listener(options, (request, response) =>

@@ -14,7 +14,7 @@ import { timestamp } from '../write/object-preparation.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
 import type { Watches } from './watches.ts';
 import type { StoredObjectWriter } from '../write/writer.ts';
-import { DEFINITIONS, specOf, versionsOf } from '../crd/definition.ts';
+import { specOf, versionsOf } from '../crd/definition.ts';
 
 interface Parts {
   readonly table: ResourceTable;
@@ -41,7 +41,9 @@ export class ServedDefinitions implements ControlLoop {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#definitions = parts.log.collection(DEFINITIONS);
+    this.#definitions = parts.log.collection(
+      parts.table.named('customresourcedefinitions.apiextensions.k8s.io'),
+    );
   }
 
   saw({ collection, object }: StoredChange): void {

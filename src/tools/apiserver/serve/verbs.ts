@@ -15,7 +15,7 @@ import type { Listener } from '../wire/listener.ts';
 import type { ResolvedOptions } from '../store/server-options.ts';
 import { APPLY_PATCH, applyPatch, configurationOf, requirePatchType } from '../write/patch.ts';
 import { finalizerWarnings } from '../write/metadata-rules.ts';
-import { distinctOwners, duplicateOwners, unknownMetadata } from '../write/metadata-shape.ts';
+import { distinctOwners, duplicateOwners } from '../write/duplicate-owners.ts';
 import type { FieldWriter } from '../write/field-ownership.ts';
 import { asObject } from '../write/object-preparation.ts';
 import type { WriteScope } from '../write/object-preparation.ts';
@@ -230,12 +230,11 @@ function writeOptions(
  */
 function accepted(call: Call, body: Json | undefined, { fieldValidation }: RequestOptions): KubeObject {
   const definition = wireKind(call);
-  const object = asObject(definition, body);
+  const paths: string[] = [];
+  const object = asObject(definition, body, paths);
   const { kind, version, schema } = definition;
-  const metadata = isJsonObject(body) ? unknownMetadata(definition, body['metadata']) : [];
-  const unknown = [...metadata, ...(schema?.unknownFields(object) ?? [])].map(
-    (field) => `unknown field ${quote(field)}`,
-  );
+  paths.push(...(schema?.unknownFields(object) ?? []));
+  const unknown = paths.map((field) => `unknown field ${quote(field)}`);
   if (fieldValidation === 'Strict' && unknown.length > 0) {
     const why = `strict decoding error: ${unknown.join(', ')}`;
     throw badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);

@@ -55,8 +55,6 @@ export function builtInKinds(): Table {
   return loaded;
 }
 
-/** Names of the shapes whose values are either a schema or another form, which OpenAPI leaves open. */
-const SCHEMA_OR = new Set(['apiextensions.v1.JSONSchemaPropsOrBool', 'apiextensions.v1.JSONSchemaPropsOrArray']);
 const OPEN: ShapeNode = {};
 
 /** Returns the shape of a kind; undefined for a kind that is not built in. */
@@ -70,6 +68,5 @@ export function shapeOf(group: string, version: string, kind: string): ShapeNode
 export function resolved(node: ShapeNode): ShapeNode {
   const { $ref: name } = node;
   if (name === undefined) return node;
-  if (SCHEMA_OR.has(name)) return resolved({ $ref: 'apiextensions.v1.JSONSchemaProps' });
   return builtInKinds().shapes[name] ?? OPEN;
 }

@@ -162,7 +162,7 @@ export class Collection {
   /** Returns the object in the version of this collection. */
   encode(object: KubeObject, revision: number): StoredObject {
     const { schema } = this.definition;
-    return StoredObject.encode(this.definition, schema?.coerce(object) ?? object, revision);
+    return StoredObject.encode(this.definition, schema?.coerce(object, true) ?? object, revision);
   }
 
   /** Serves the resource by a new definition: the objects get the new defaults, and keep their versions. */

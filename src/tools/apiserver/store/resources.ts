@@ -1,14 +1,12 @@
 /**
- * The resources of the server: a table from group/version/resource to kind, scope and the few facts that the verbs
- * need. CustomResourceDefinitions and `registerResource` add more at run time.
+ * The resources of the server: from group/version/resource to kind, scope and the few facts that the verbs need.
+ * CustomResourceDefinitions and `registerResource` add more at run time.
  */
 
 import { KubeloomError } from '../../../base/errors.ts';
-import { resources } from '../../../kube/built-in.ts';
 import type { FieldType } from '../fields/schema-types.ts';
 import type { FieldError } from './field-error.ts';
 import type { KubeObject } from './json.ts';
-import type { ResourceRef } from '../../../kube/resource.ts';
 
 /** A resource that the server for tests serves. */
 export interface ResourceDefinition {
@@ -48,8 +46,12 @@ export interface ScalePaths {
 export interface ResourceSchema {
   /** The type by which managers own fields. */
   readonly fieldType: FieldType;
-  /** Returns the object as it is kept: without unknown fields, with defaults. */
-  coerce(object: KubeObject): KubeObject;
+  /**
+   * Returns the object as it is kept: without unknown fields, with defaults. @param isTrusted true for the control API, which
+   * stores objects of built-in kinds that no client could send
+   * @throws StatusError 400 for a value that a built-in kind cannot contain
+   */
+  coerce(object: KubeObject, isTrusted: boolean): KubeObject;
   /** Paths of the fields that `coerce` removes because the schema does not name them. */
   unknownFields(object: KubeObject): readonly string[];
   /** Returns the broken rules of an object that `coerce` returned. */
@@ -73,103 +75,17 @@ export interface ServedResource extends ResourceDefinition {
   readonly terminating?: boolean;
 }
 
-type Extra = Omit<ServedResource, keyof ResourceRef | 'namespaced'>;
-
-const POD_FIELDS = {
-  'spec.nodeName': '',
-  'spec.restartPolicy': '',
-  'spec.schedulerName': '',
-  'spec.serviceAccountName': '',
-  'spec.hostNetwork': 'false',
-  'status.phase': '',
-  'status.podIP': '',
-  'status.nominatedNodeName': '',
-};
-
-const SERVICE_FIELDS = { 'spec.clusterIP': '', 'spec.type': '' };
-const REPLICAS = { 'status.replicas': '0' };
-const EVENT_FIELDS = {
-  'involvedObject.kind': '',
-  'involvedObject.namespace': '',
-  'involvedObject.name': '',
-  'involvedObject.uid': '',
-  'involvedObject.apiVersion': '',
-  'involvedObject.resourceVersion': '',
-  'involvedObject.fieldPath': '',
-  reason: '',
-  reportingComponent: '',
-  type: '',
-};
-
-const SCALE: ScalePaths = {
-  replicas: ['spec', 'replicas'],
-  statusReplicas: ['status', 'replicas'],
-  selector: ['spec', 'selector'],
-};
-const { core, apps, autoscaling, batch, coordination, discovery, events } = resources;
-const { networking, policy, rbac, scheduling, storage } = resources;
-
-const BUILT_IN: ReadonlyArray<readonly [ResourceRef, Extra?]> = [
-  [core.v1.configMaps, { shortNames: ['cm'] }],
-  [core.v1.endpoints, { shortNames: ['ep'] }],
-  [core.v1.events, { shortNames: ['ev'], fields: EVENT_FIELDS }],
-  [core.v1.limitRanges, { shortNames: ['limits'] }],
-  [
-    core.v1.namespaces,
-    { shortNames: ['ns'], status: true, fields: { 'status.phase': '' }, returnsDeleted: true },
-  ],
-  [core.v1.nodes, { shortNames: ['no'], status: true, fields: { 'spec.unschedulable': 'false' } }],
-  [core.v1.persistentVolumeClaims, { shortNames: ['pvc'], status: true, returnsDeleted: true }],
-  [core.v1.persistentVolumes, { shortNames: ['pv'], status: true, returnsDeleted: true }],
-  [
-    core.v1.pods,
-    { shortNames: ['po'], status: true, fields: POD_FIELDS, graceful: true, returnsDeleted: true },
-  ],
-  [core.v1.podTemplates, { returnsDeleted: true }],
-  [
-    core.v1.replicationControllers,
-    { shortNames: ['rc'], status: true, fields: REPLICAS, scale: SCALE, orphansDependents: true },
-  ],
-  [core.v1.resourceQuotas, { shortNames: ['quota'], status: true, returnsDeleted: true }],
-  [core.v1.secrets, { fields: { type: '' } }],
-  [core.v1.serviceAccounts, { shortNames: ['sa'], returnsDeleted: true }],
-  [core.v1.services, { shortNames: ['svc'], status: true, fields: SERVICE_FIELDS, returnsDeleted: true }],
-  [apps.v1.controllerRevisions],
-  [apps.v1.daemonSets, { shortNames: ['ds'], status: true }],
-  [apps.v1.deployments, { shortNames: ['deploy'], status: true, scale: SCALE }],
-  [apps.v1.replicaSets, { shortNames: ['rs'], status: true, fields: REPLICAS, scale: SCALE }],
-  [apps.v1.statefulSets, { shortNames: ['sts'], status: true, scale: SCALE }],
-  [autoscaling.v2.horizontalPodAutoscalers, { shortNames: ['hpa'], status: true }],
-  [batch.v1.cronJobs, { shortNames: ['cj'], status: true }],
-  [batch.v1.jobs, { status: true, fields: { 'status.successful': '0' }, orphansDependents: true }],
-  [coordination.v1.leases],
-  [discovery.v1.endpointSlices],
-  [events.v1.events, { shortNames: ['ev'] }],
-  [networking.v1.ingressClasses],
-  [networking.v1.ingresses, { shortNames: ['ing'], status: true }],
-  [networking.v1.networkPolicies, { shortNames: ['netpol'] }],
-  [policy.v1.podDisruptionBudgets, { shortNames: ['pdb'], status: true }],
-  [rbac.v1.clusterRoleBindings],
-  [rbac.v1.clusterRoles],
-  [rbac.v1.roleBindings],
-  [rbac.v1.roles],
-  [scheduling.v1.priorityClasses, { shortNames: ['pc'] }],
-  [storage.v1.storageClasses, { shortNames: ['sc'], returnsDeleted: true }],
-  [storage.v1.volumeAttachments, { status: true, returnsDeleted: true }],
-];
-
-/** @internal */
-export function definitionOf({ isNamespaced, ...ref }: ResourceRef, extra: Extra = {}): ServedResource {
-  return { ...ref, namespaced: isNamespaced, ...extra };
-}
-
 export function apiVersionOf(definition: Pick<ResourceDefinition, 'group' | 'version'>): string {
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
 /** @internal The registered resources, found by the parts of a URL, by kind or by kubectl's name. */
 export class ResourceTable {
-  readonly #definitions: ServedResource[] = BUILT_IN.map(([ref, extra]) => definitionOf(ref, extra));
+  readonly #definitions: ServedResource[];
+
+  constructor(builtIn: readonly ServedResource[]) {
+    this.#definitions = [...builtIn];
+  }
 
   register(definition: ServedResource): void {
     const { group, version, resource } = definition;

@@ -256,10 +256,14 @@ export function objectNotRecognized(definition: ResourceDefinition): StatusError
 
 const SHOWN_CHARACTERS = 30;
 
-/** The body of a custom resource must name the kind. */
-export function kindMissing(definition: ResourceDefinition, body: string): StatusError {
+/** The body of a custom resource must name the kind and the version. */
+export function memberMissing(
+  definition: ResourceDefinition,
+  member: 'Kind' | 'apiVersion',
+  body: string,
+): StatusError {
   const start = body.length > SHOWN_CHARACTERS ? `${body.slice(0, SHOWN_CHARACTERS)} ...` : body;
-  const why = `Object 'Kind' is missing in '${body}' (${start})`;
+  const why = `Object '${member}' is missing in '${body}' (${start})`;
   return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why}`);
 }
 

@@ -15,14 +15,13 @@ import {
 } from '../fields/managers.ts';
 import type { FieldConflict, ManagerIdentity, Managers, Write } from '../fields/managers.ts';
 import { typeErrors } from '../fields/merge.ts';
-import { builtInType, schemaType } from '../fields/schema-types.ts';
+import { schemaType } from '../fields/schema-types.ts';
 import type { FieldType } from '../fields/schema-types.ts';
 import type { FieldSet } from '../fields/field-set.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../store/json.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { applyConflict, badRequest, bareFailure } from '../store/status.ts';
-import { unknownMetadata } from './metadata-shape.ts';
 import { timestamp } from './object-preparation.ts';
 
 /** The manager of a write, and the subresource that the write goes through ('' for the object itself). */
@@ -36,8 +35,8 @@ const BEFORE_FIRST_APPLY = 'before-first-apply';
 const WITHOUT_SCHEMA = schemaType({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
 
 /** Returns the type by which managers own the fields of a resource. */
-export function fieldTypeOf({ schema, custom, kind }: ServedResource): FieldType {
-  return schema?.fieldType ?? (custom === true ? WITHOUT_SCHEMA : builtInType(kind));
+export function fieldTypeOf({ schema }: ServedResource): FieldType {
+  return schema?.fieldType ?? WITHOUT_SCHEMA;
 }
 
 /** Returns the updated object with the managers. `given` are the managers in the body of the request. */
@@ -121,11 +120,7 @@ function ownedThrough(
 
 function checkTypes(definition: ServedResource, config: KubeObject, type: FieldType): void {
   if (config.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
-  const unknown = unknownMetadata(definition, config.metadata);
-  const errors = [
-    ...unknown.map((path) => `.${path}: field not declared in schema`),
-    ...typeErrors(config, type),
-  ];
+  const errors = typeErrors(config, type);
   if (errors.length === 0) return;
   const { name = '', namespace = '' } = config.metadata;
   const what = `${namespace}/${name}; ${groupVersionKind(apiVersionOf(definition), definition.kind)}`;

@@ -11,12 +11,12 @@ import type { ServedResource } from '../store/resources.ts';
 import {
   badRequest,
   invalid,
-  kindMissing,
+  memberMissing,
   objectNotRecognized,
   qualifiedName,
   quote,
 } from '../store/status.ts';
-import { decodeMetadata } from './metadata-shape.ts';
+import { decodeMetadata } from '../shapes/decoder.ts';
 
 const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const NAME_SUFFIX_LENGTH = 5;
@@ -41,12 +41,16 @@ export function timestamp(): string {
   return `${new Date().toISOString().slice(0, 19)}Z`;
 }
 
-/** Returns the body of a request as an object of this resource. @throws StatusError 400 for any other body */
-export function asObject(definition: ServedResource, body: Json | undefined): KubeObject {
+/**
+ * Returns the body of a request as an object of this resource, and adds the paths of unknown fields in the metadata.
+ * @throws StatusError 400 for any other body
+ */
+export function asObject(definition: ServedResource, body: Json | undefined, unknown: string[]): KubeObject {
   const { kind: expectedKind, version } = definition;
   if (!isJsonObject(body)) throw objectNotRecognized(definition);
-  if (definition.custom === true && body['kind'] === undefined) {
-    throw kindMissing(definition, JSON.stringify(body));
+  for (const [member, name] of Object.entries({ kind: 'Kind', apiVersion: 'apiVersion' } as const)) {
+    if (definition.custom === true && body[member] === undefined)
+      throw memberMissing(definition, name, JSON.stringify(body));
   }
   const kind = typeof body['kind'] === 'string' ? body['kind'] : expectedKind;
   const apiVersion = typeof body['apiVersion'] === 'string' ? body['apiVersion'] : apiVersionOf(definition);
@@ -58,7 +62,8 @@ export function asObject(definition: ServedResource, body: Json | undefined): Ku
     const why = `converting (${version}.${kind}) to (core.${expectedKind}): unknown conversion`;
     throw cannotHandle(kind, apiVersion, expectedKind, why);
   }
-  return { ...body, metadata: decodeMetadata(definition, body['metadata']) };
+  const metadata = decodeMetadata({ definition, unknown, keepsZeros: true }, body['metadata']);
+  return { ...body, metadata };
 }
 
 function cannotHandle(kind: string, version: string, expected: string, why: string): Error {

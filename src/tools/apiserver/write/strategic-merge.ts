@@ -1,6 +1,5 @@
 /**
- * Strategic merge patch of built-in kinds. Lists with keys merge by their first key, lists that are sets as sets, by the
- * types that server-side apply uses. The directives are `$patch`, `$retainKeys`, `$setElementOrder` and
+ * Strategic merge patch of built-in kinds. The shape of the kind says which lists merge, and by which key. The directives are `$patch`, `$retainKeys`, `$setElementOrder` and
  * `$deleteFromPrimitiveList`.
  */
 
@@ -14,12 +13,6 @@ const PATCH = '$patch';
 const RETAIN_KEYS = '$retainKeys';
 const DELETE_VALUES = '$deleteFromPrimitiveList/';
 const ORDER = '$setElementOrder/';
-
-/** Keys of lists that a patch merges although server-side apply owns them as a whole. */
-const MERGED_WHOLE: ReadonlyMap<string, string> = new Map([
-  ['conditions', 'type'],
-  ['imagePullSecrets', 'name'],
-]);
 
 /** @throws StatusError 500 for an unknown directive, and for an item without the key */
 export function strategicMerge(target: JsonObject, patch: JsonObject, type: FieldType): JsonObject {
@@ -35,8 +28,7 @@ export function strategicMerge(target: JsonObject, patch: JsonObject, type: Fiel
   for (const [name, value] of Object.entries(patch)) {
     if (name.startsWith('$')) continue;
     if (value === null) delete result[name];
-    else
-      setMember(result, name, mergeField(name, memberOf(result, name), value, type.member(name) ?? UNTYPED));
+    else setMember(result, name, mergeField(memberOf(result, name), value, type.member(name) ?? UNTYPED));
   }
   for (const [name, value] of Object.entries(patch)) {
     if (name.startsWith(DELETE_VALUES)) deleteValues(result, name.slice(DELETE_VALUES.length), value);
@@ -45,23 +37,14 @@ export function strategicMerge(target: JsonObject, patch: JsonObject, type: Fiel
   return result;
 }
 
-function mergeField(
-  name: string,
-  target: Json | undefined,
-  patch: Json | undefined,
-  type: FieldType,
-): Json | undefined {
+function mergeField(target: Json | undefined, patch: Json | undefined, type: FieldType): Json | undefined {
   if (isJsonObject(patch)) return strategicMerge(isJsonObject(target) ? target : {}, patch, type);
   if (!Array.isArray(patch)) return patch;
   const present = Array.isArray(target) ? target : [];
-  if (type.items?.form === 'set')
-    return ordered([...new Set([...present, ...patch])], patch, present, textOf);
-  const key = keyOf(name, type);
-  return key === undefined ? patch : mergeItems(key, present, patch, type.item);
-}
-
-function keyOf(name: string, { items }: FieldType): string | undefined {
-  return items?.form === 'map' ? items.keys[0] : MERGED_WHOLE.get(name);
+  if (!type.isMerged) return patch;
+  const { mergeKey } = type;
+  if (mergeKey !== undefined) return mergeItems(mergeKey, present, patch, type.item);
+  return ordered([...new Set([...present, ...patch])], patch, present, textOf);
 }
 
 function mergeItems(key: string, target: readonly Json[], patch: readonly Json[], type: FieldType): Json[] {
@@ -135,7 +118,7 @@ function setOrder(
 ): void {
   const present = memberOf(result, field);
   if (!Array.isArray(present) || !Array.isArray(order)) return;
-  const key = keyOf(field, type.member(field) ?? UNTYPED);
+  const key = type.member(field)?.mergeKey;
   const before = memberOf(target, field);
   const nameOf = (item: Json): string => textOf(key === undefined ? item : memberOf(item, key));
   setMember(result, field, ordered(present, order, Array.isArray(before) ? before : [], nameOf));

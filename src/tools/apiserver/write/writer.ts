@@ -86,7 +86,7 @@ export class StoredObjectWriter {
     const trusted = options.trusted === true;
     if (!trusted) this.#checkCreate(definition, given, namespace);
     else if (definition.namespaced) this.ensureNamespace(namespace);
-    const coerced = definition.schema?.coerce(given) ?? given;
+    const coerced = definition.schema?.coerce(given, trusted) ?? given;
     const prepared = prepareCreate(definition, coerced, namespace, trusted);
     const { managedFields } = given.metadata;
     const { writer } = options;
@@ -107,11 +107,12 @@ export class StoredObjectWriter {
     options: WriteOptions = {},
   ): StoredObject {
     const { definition } = collection;
+    const trusted = options.trusted === true;
     const stored = collection.get(key);
     if (stored === undefined) throw notFound(definition, given.metadata.name ?? '');
     const current = stored.parse();
-    if (options.trusted !== true) checkUpdate(definition, stored, current, given);
-    const coerced = definition.schema?.coerce(given) ?? given;
+    if (!trusted) checkUpdate(definition, stored, current, given);
+    const coerced = definition.schema?.coerce(given, trusted) ?? given;
     const prepared = prepareUpdate(definition, current, coerced, scope);
     const { managedFields } = given.metadata;
     const { writer } = options;

@@ -18,6 +18,7 @@ describe('a custom resource', () => {
   it('is written with sorted keys at every depth, and its list items carry kind and apiVersion', async () => {
     const object = {
       kind: 'Widget',
+      apiVersion: 'example.com/v1',
       spec: { z: 1, a: { y: [{ q: 1, b: 2 }], x: 2 } },
       data: 1,
       metadata: { name: 'w', labels: { b: '1', a: '2' } },
@@ -40,7 +41,12 @@ describe('a custom resource', () => {
   });
 
   it('has no unconditional update and no strategic merge patch', async () => {
-    const update = await call(url('/w'), 'PUT', { kind: 'Widget', metadata: { name: 'w' }, spec: {} });
+    const update = await call(url('/w'), 'PUT', {
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'w' },
+      spec: {},
+    });
     assert.equal(update.status, 422);
     assert.match(
       String(update.body['message']),

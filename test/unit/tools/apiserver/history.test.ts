@@ -8,6 +8,7 @@ import { call, watch } from './http.ts';
 import { EventLog } from '../../../../src/tools/apiserver/store/event-log.ts';
 import { seededRandom } from '../../../../src/base/random.ts';
 import { ResourceTable } from '../../../../src/tools/apiserver/store/resources.ts';
+import { builtInResources } from '../../../../src/tools/apiserver/shapes/built-in-resources.ts';
 import { StoredObject } from '../../../../src/tools/apiserver/store/stored-object.ts';
 
 async function touch(server: EmbeddedApiServer, times: number, bytes = 10): Promise<number> {
@@ -86,7 +87,7 @@ describe('the window of history', () => {
   });
 });
 
-const CONFIG_MAPS = new ResourceTable().named('configmaps');
+const CONFIG_MAPS = new ResourceTable(builtInResources()).named('configmaps');
 
 describe('a snapshot', () => {
   for (const seed of [1, 2, 3]) {

@@ -5,8 +5,8 @@ import { shape } from '../../../../src/tools/apiserver/crd/schema.ts';
 import type { SchemaNode } from '../../../../src/tools/apiserver/crd/schema-node.ts';
 import { validatorOf } from '../../../../src/tools/apiserver/crd/validation.ts';
 import type { Json, KubeObject } from '../../../../src/tools/apiserver/store/json.ts';
-import { resources } from '../../../../src/kube/built-in.ts';
-import { definitionOf } from '../../../../src/tools/apiserver/store/resources.ts';
+import { builtInResources } from '../../../../src/tools/apiserver/shapes/built-in-resources.ts';
+import { ResourceTable } from '../../../../src/tools/apiserver/store/resources.ts';
 import { applyPatch } from '../../../../src/tools/apiserver/write/patch.ts';
 import { StatusError } from '../../../../src/tools/apiserver/store/status.ts';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
@@ -14,7 +14,7 @@ import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
 const BEFORE = Object.getOwnPropertyNames(Object.prototype).join();
 
-const CONFIG_MAPS = definitionOf(resources.core.v1.configMaps);
+const CONFIG_MAPS = new ResourceTable(builtInResources()).named('configmaps');
 
 function objectOf(text: string): KubeObject {
   return JSON.parse(text) as KubeObject;

@@ -30,6 +30,7 @@ describe('a deleted namespace', () => {
     ok(await client.post(inside('pods'), { metadata: { name: 'p' } }));
     ok(
       await client.post(`/apis/example.com/v1/namespaces/${name}/widgets`, {
+        apiVersion: 'example.com/v1',
         kind: 'Widget',
         metadata: { name: 'w' },
       }),

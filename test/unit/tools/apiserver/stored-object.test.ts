@@ -4,10 +4,11 @@ import { describe, it } from 'node:test';
 import type { KubeObject } from '../../../../src/tools/apiserver/store/json.ts';
 import { LoadTemplate, STAMP_ANNOTATION } from '../../../../src/tools/apiserver/load/load-template.ts';
 import { ResourceTable } from '../../../../src/tools/apiserver/store/resources.ts';
+import { builtInResources } from '../../../../src/tools/apiserver/shapes/built-in-resources.ts';
 import { StoredObject } from '../../../../src/tools/apiserver/store/stored-object.ts';
 import { WIDGETS } from '../../../kit/objects.ts';
 
-const PODS = new ResourceTable().named('pods');
+const PODS = new ResourceTable(builtInResources()).named('pods');
 const OBJECT: KubeObject = {
   metadata: {
     name: 'ä-€-𝄞',

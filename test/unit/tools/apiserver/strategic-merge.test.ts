@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/tools/apiserver/store/json.ts';
-import { builtInType } from '../../../../src/tools/apiserver/fields/schema-types.ts';
+import { schemaType } from '../../../../src/tools/apiserver/fields/schema-types.ts';
 import { strategicMerge } from '../../../../src/tools/apiserver/write/strategic-merge.ts';
 
 const ONE = { name: 'one', image: 'i:1', ports: [{ containerPort: 80, name: 'http' }] };
@@ -59,14 +59,18 @@ describe('strategic merge patch', () => {
   for (const [what, patch, expected] of CASES) {
     it(what, () => {
       const before = structuredClone(POD);
-      assert.deepEqual(strategicMerge(POD, patch, builtInType('Pod')), { ...POD, ...expected });
+      assert.deepEqual(strategicMerge(POD, patch, schemaType({ $ref: 'core.v1.Pod' })), {
+        ...POD,
+        ...expected,
+      });
       assert.deepEqual(POD, before, 'the original stays as it was');
     });
   }
 
   it('refuses an item without its key, in the words of Go', () => {
     assert.throws(
-      () => strategicMerge(POD, { spec: { containers: [{ image: 'x' }] } }, builtInType('Pod')),
+      () =>
+        strategicMerge(POD, { spec: { containers: [{ image: 'x' }] } }, schemaType({ $ref: 'core.v1.Pod' })),
       /map: map\[image:x\] does not contain declared merge key: name/,
     );
   });

@@ -9,10 +9,10 @@ import {
   encodeManagers,
 } from '../../../../../src/tools/apiserver/fields/managers.ts';
 import type { Applied, Managers } from '../../../../../src/tools/apiserver/fields/managers.ts';
-import { builtInType } from '../../../../../src/tools/apiserver/fields/schema-types.ts';
+import { schemaType } from '../../../../../src/tools/apiserver/fields/schema-types.ts';
 import type { Json } from '../../../../../src/tools/apiserver/store/json.ts';
 
-const TYPE = builtInType('ConfigMap');
+const TYPE = schemaType({ $ref: 'core.v1.ConfigMap' });
 const TIME = '2026-01-01T00:00:00Z';
 const LATER = '2026-01-01T00:00:01Z';
 

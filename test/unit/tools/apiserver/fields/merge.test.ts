@@ -9,9 +9,9 @@ import {
   typeErrors,
   without,
 } from '../../../../../src/tools/apiserver/fields/merge.ts';
-import { builtInType, schemaType } from '../../../../../src/tools/apiserver/fields/schema-types.ts';
+import { schemaType } from '../../../../../src/tools/apiserver/fields/schema-types.ts';
 
-const POD = builtInType('Pod');
+const POD = schemaType({ $ref: 'core.v1.Pod' });
 const pod = (...containers: readonly object[]): never => ({ spec: { containers } }) as never;
 const named = (...names: readonly string[]): never => pod(...names.map((name) => ({ name })));
 
@@ -61,7 +61,7 @@ describe('typed values', () => {
 
   it('keep members that are named like members of Object.prototype', () => {
     const live = JSON.parse('{"data":{"__proto__":"kept"}}') as never;
-    const merged = merge(live, { data: { constructor: 'new' } }, builtInType('ConfigMap'));
+    const merged = merge(live, { data: { constructor: 'new' } }, schemaType({ $ref: 'core.v1.ConfigMap' }));
     assert.equal(JSON.stringify(merged), '{"data":{"__proto__":"kept","constructor":"new"}}');
   });
 

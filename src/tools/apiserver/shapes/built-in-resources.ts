@@ -1,0 +1,86 @@
+/** The built-in resources that the server serves: what a real server's discovery lists, and the few facts that it does not list. */
+
+import type { ScalePaths, ServedResource } from '../store/resources.ts';
+import { qualifiedName } from '../store/status.ts';
+import { withShape } from './built-in-schema.ts';
+import { builtInKinds } from './shapes.ts';
+import type { DiscoveredResource } from './shapes.ts';
+
+/** Facts that discovery does not list. */
+type Extra = Pick<ServedResource, 'fields' | 'graceful' | 'returnsDeleted' | 'orphansDependents'>;
+
+const EVENT_FIELDS = {
+  'involvedObject.kind': '',
+  'involvedObject.namespace': '',
+  'involvedObject.name': '',
+  'involvedObject.uid': '',
+  'involvedObject.apiVersion': '',
+  'involvedObject.resourceVersion': '',
+  'involvedObject.fieldPath': '',
+  reason: '',
+  reportingComponent: '',
+  type: '',
+};
+const POD_FIELDS = {
+  'spec.nodeName': '',
+  'spec.restartPolicy': '',
+  'spec.schedulerName': '',
+  'spec.serviceAccountName': '',
+  'spec.hostNetwork': 'false',
+  'status.phase': '',
+  'status.podIP': '',
+  'status.nominatedNodeName': '',
+};
+const REPLICAS = { 'status.replicas': '0' };
+const RETURNED: Extra = { returnsDeleted: true };
+
+const EXTRAS: Readonly<Record<string, Extra>> = {
+  events: { fields: EVENT_FIELDS },
+  namespaces: { fields: { 'status.phase': '' }, ...RETURNED },
+  nodes: { fields: { 'spec.unschedulable': 'false' } },
+  persistentvolumeclaims: RETURNED,
+  persistentvolumes: RETURNED,
+  pods: { fields: POD_FIELDS, graceful: true, ...RETURNED },
+  podtemplates: RETURNED,
+  replicationcontrollers: { fields: REPLICAS, orphansDependents: true },
+  resourcequotas: RETURNED,
+  secrets: { fields: { type: '' } },
+  serviceaccounts: RETURNED,
+  services: { fields: { 'spec.clusterIP': '', 'spec.type': '' }, ...RETURNED },
+  'replicasets.apps': { fields: REPLICAS },
+  'jobs.batch': { fields: { 'status.successful': '0' }, orphansDependents: true },
+  'storageclasses.storage.k8s.io': RETURNED,
+  'volumeattachments.storage.k8s.io': RETURNED,
+};
+
+const SCALE: ScalePaths = {
+  replicas: ['spec', 'replicas'],
+  statusReplicas: ['status', 'replicas'],
+  selector: ['spec', 'selector'],
+};
+
+/** The older version of a resource, whose objects a real server converts. */
+const OLDER = 'autoscaling/v1';
+/** Resources that other modules define, with rules of their own. */
+const ELSEWHERE = 'customresourcedefinitions';
+
+function isServed({ group, version, resource, verbs }: DiscoveredResource): boolean {
+  return verbs.includes('watch') && `${group}/${version}` !== OLDER && resource !== ELSEWHERE;
+}
+
+/** Returns the resource with the facts of the table. */
+export function discovered({ subresources = {}, ...resource }: DiscoveredResource): ServedResource {
+  return {
+    ...resource,
+    ...(subresources['status'] === undefined ? {} : { status: true }),
+    ...(subresources['scale'] === undefined ? {} : { scale: SCALE }),
+    ...EXTRAS[qualifiedName(resource)],
+  };
+}
+
+/** Returns the resources that can be listed and watched, with the schemas of their kinds. */
+export function builtInResources(): ServedResource[] {
+  return builtInKinds()
+    .resources.filter(isServed)
+    .map((resource) => withShape(discovered(resource)));
+}

@@ -1,0 +1,221 @@
+/**
+ * Values as a Go server decodes them, by the shape of their kind: a value of another type is a 400, a null is an absent field, an
+ * unknown field is dropped and reported, and a zero that Go omits is not kept.
+ */
+
+import { isJsonObject } from '../store/json.ts';
+import type { Json, ObjectMeta } from '../store/json.ts';
+import type { ServedResource } from '../store/resources.ts';
+import { badRequest, quote } from '../store/status.ts';
+import { resolved } from './shapes.ts';
+import type { ShapeNode } from './shapes.ts';
+
+/** The field of a value, for the messages of the server. */
+interface Place {
+  /** Path from the root of the object: `spec.ports[0].name`. */
+  readonly path: string;
+  /** Short name of the struct around the field: `core.v1.ServicePort`; '' at the root. */
+  readonly struct: string;
+  /** Type in Go as the struct writes it. */
+  readonly go: string;
+}
+
+interface Decoding {
+  readonly definition: ServedResource;
+  /** Paths of unknown fields. */
+  readonly unknown: string[];
+  /** True for a body that the server has yet to read: Go omits zeros when it writes the object. */
+  readonly keepsZeros?: boolean;
+}
+
+/** Returns the metadata of a body; empty if there is none. @throws StatusError 400 */
+export function decodeMetadata(to: Decoding, value: Json | undefined): ObjectMeta {
+  const { custom, kind } = to.definition;
+  const place = { path: 'metadata', struct: custom === true ? '' : kind, go: 'metav1.ObjectMeta' };
+  return (decode(to, value ?? null, { $ref: 'meta.v1.ObjectMeta' }, place) as ObjectMeta | undefined) ?? {};
+}
+
+/** Returns the value in the form in which a server keeps it; undefined for a null. @throws StatusError 400 */
+export function decodeShape(to: Decoding, value: Json, node: ShapeNode): Json | undefined {
+  return decode(to, value, node, { path: '', struct: '', go: node.$ref?.replace(/^\w+\./, '') ?? '' });
+}
+
+function decode(to: Decoding, value: Json, node: ShapeNode, place: Place): Json | undefined {
+  if (value === null) return undefined;
+  const { $ref: name = '' } = node;
+  const special = SPECIAL.get(name);
+  if (special !== undefined) return special(to, value, place);
+  const shape = resolved(node);
+  const { properties, additionalProperties, items, type } = shape;
+  if (properties !== undefined) return struct(to, value, shape, name, place);
+  if (items !== undefined) return list(to, value, items, place);
+  if (typeof additionalProperties === 'object') return map(to, value, additionalProperties, place);
+  if (type === undefined || type === 'object') return value;
+  return scalar(to, value, shape, place);
+}
+
+function struct(to: Decoding, value: Json, shape: ShapeNode, name: string, place: Place): Json {
+  if (!isJsonObject(value)) throw mistyped(to, value, place);
+  const entries: [string, Json][] = [];
+  for (const [field, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    const path = place.path === '' ? field : `${place.path}.${field}`;
+    const property = Object.hasOwn(shape.properties ?? {}, field) ? shape.properties?.[field] : undefined;
+    if (property === undefined) {
+      to.unknown.push(path);
+      continue;
+    }
+    const kept = decode(to, member, property, { path, struct: name, go: property.go ?? '' });
+    const isKept = to.keepsZeros === true || (kept !== undefined && !isOmitted(kept, property));
+    if (kept !== undefined && isKept) entries.push([field, kept]);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** True for a zero value that Go leaves out. A pointer keeps the zero that it refers to. */
+function isOmitted(value: Json, { omitempty, go = '', $ref }: ShapeNode): boolean {
+  if (omitempty !== true || go.startsWith('*') || $ref !== undefined) return false;
+  if (typeof value !== 'object' || value === null) return !value;
+  return Object.keys(value).length === 0;
+}
+
+function list(to: Decoding, value: Json, items: ShapeNode, place: Place): Json {
+  if (!Array.isArray(value)) throw mistyped(to, value, place);
+  const go = place.go.replace(/^\*?\[\]/, '');
+  return value.map(
+    (item, index) =>
+      decode(to, item, items, { ...place, go, path: `${place.path}[${index}]` }) ?? zero(items),
+  );
+}
+
+function map(to: Decoding, value: Json, entry: ShapeNode, place: Place): Json {
+  if (!isJsonObject(value)) throw mistyped(to, value, place);
+  const go = place.go.replace(/^\*?map\[\w+\]/, '');
+  const entries = Object.entries(value).flatMap(([name, member]): [string, Json][] =>
+    member === undefined ? [] : [[name, decode(to, member, entry, { ...place, go }) ?? zero(entry)]],
+  );
+  return Object.fromEntries(entries);
+}
+
+const RANGES: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+
+function scalar(to: Decoding, value: Json, { type, format = '' }: ShapeNode, place: Place): Json {
+  const found = typeof value;
+  if (type === 'integer') {
+    const limit = RANGES[String(format)] ?? Number.POSITIVE_INFINITY;
+    const isInteger = typeof value === 'number' && Number.isInteger(value);
+    if (isInteger && value >= -limit && value < limit) return value;
+    throw mistyped(to, value, place, found === 'number' ? `number ${String(value)}` : undefined);
+  }
+  if (type !== found) throw mistyped(to, value, place);
+  if (format === 'byte') checkBase64(to, String(value));
+  return value;
+}
+
+/** @throws StatusError 400 with the index of the first character that is not base64 */
+function checkBase64(to: Decoding, text: string): void {
+  const digits = text.replaceAll(/[\r\n]/g, '');
+  const valid = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?/.exec(digits)?.[0] ?? '';
+  if (valid.length === digits.length) return;
+  const odd = /[^A-Za-z0-9+/]/.exec(digits.slice(valid.length))?.index;
+  const at = valid.length + (odd ?? digits.length - valid.length);
+  throw refusal(to, `illegal base64 data at input byte ${at}`);
+}
+
+type Special = (to: Decoding, value: Json, place: Place) => Json | undefined;
+
+/** The zero value of a null in a list or in a map. */
+function zero(node: ShapeNode): Json {
+  const { type } = resolved(node);
+  if (type === 'string') return '';
+  if (type === 'integer' || type === 'number') return 0;
+  return type === 'boolean' ? false : type === 'object' ? {} : null;
+}
+
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const SECONDS_LENGTH = '2006-01-02T15:04:05'.length;
+const MICROSECONDS_LENGTH = '.000000'.length;
+
+/** Returns a time in UTC: in microseconds if the layout has a fraction, in seconds if it has none. */
+function time(to: Decoding, value: Json, place: Place, layout: string): Json {
+  if (typeof value !== 'string') throw mistyped(to, value, { ...place, go: 'string' });
+  const parsing = `parsing time ${quote(value)}`;
+  const unread = (text: string, as: string): Error =>
+    refusal(to, `${parsing} as ${quote(layout)}: cannot parse ${quote(text)} as ${quote(as)}`);
+  const [, seconds, fraction = '', zone = ''] = TIME.exec(value) ?? [];
+  if (seconds === undefined) throw unread(value, '2006');
+  const isMicro = layout.includes('.');
+  if (isMicro && fraction.length !== MICROSECONDS_LENGTH)
+    throw unread(value.slice(SECONDS_LENGTH), '.000000');
+  const instant = new Date(`${seconds}${zone}`);
+  // JavaScript counts 31 April as 1 May.
+  const isDay = new Date(`${seconds}Z`).toJSON()?.startsWith(seconds) === true;
+  if (!isDay || Number.isNaN(instant.getTime())) throw refusal(to, `${parsing}: day out of range`);
+  return `${instant.toISOString().slice(0, SECONDS_LENGTH)}${isMicro ? fraction : ''}Z`;
+}
+
+const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+
+function quantity(to: Decoding, value: Json, place: Place): Json {
+  if (typeof value !== 'string' && typeof value !== 'number') throw mistyped(to, value, place);
+  const text = String(value);
+  if (!QUANTITY.test(text))
+    throw refusal(to, `quantities must match the regular expression '${QUANTITY.source}'`);
+  return text;
+}
+
+function intOrString(to: Decoding, value: Json, place: Place): Json {
+  if (typeof value === 'string' || Number.isInteger(value)) return value;
+  throw mistyped(to, value, { ...place, go: 'int32' });
+}
+
+const SCHEMA: ShapeNode = { $ref: 'apiextensions.v1.JSONSchemaProps' };
+
+/** Decodes a schema, a list of schemas, or a value of another form, which is kept. */
+function schemaOr(to: Decoding, value: Json, place: Place): Json | undefined {
+  if (Array.isArray(value)) return list(to, value, SCHEMA, place);
+  return isJsonObject(value) ? decode(to, value, SCHEMA, place) : value;
+}
+
+/** Decoders of types that Go decodes by a function. */
+const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
+  ['meta.v1.Time', (to, value, place) => time(to, value, place, '2006-01-02T15:04:05Z07:00')],
+  ['meta.v1.MicroTime', (to, value, place) => time(to, value, place, '2006-01-02T15:04:05.000000Z07:00')],
+  ['api.resource.Quantity', quantity],
+  ['util.intstr.IntOrString', intOrString],
+  ['apiextensions.v1.JSONSchemaPropsOrBool', schemaOr],
+  ['apiextensions.v1.JSONSchemaPropsOrArray', schemaOr],
+]);
+
+function mistyped(to: Decoding, value: Json, place: Place, shown?: string): Error {
+  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return refusal(
+    to,
+    `json: cannot unmarshal ${shown ?? found} into ${target(to, place)} of type ${typeName(place)}`,
+  );
+}
+
+/** For a custom resource only the metadata is decoded; for a built-in kind the whole object. */
+function target({ definition: { custom } }: Decoding, { path, struct: name }: Place): string {
+  const plain = path.replaceAll(/\[\d+\]/g, '');
+  if (name === '') return 'Go value';
+  return `Go struct field ${lastPart(name)}.${custom === true ? plain.replace(/^metadata\./, '') : plain}`;
+}
+
+function lastPart(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+/** Returns a type as Go prints it: a type of the same package and an alias of a package have the version for a prefix. */
+function typeName({ go, struct: name }: Place): string {
+  const version = name.split('.')[1] ?? '';
+  return go
+    .replace(/^\*/, '')
+    .replaceAll(/(?:\b(\w+)\.)?\b([A-Z]\w*)/g, (_, from: string | undefined, type: string) => {
+      return `${from === undefined ? version : from.replace(/^.*?(v\d\w*)$/, '$1')}.${type}`;
+    });
+}
+
+function refusal({ definition: { kind, version } }: Decoding, why: string): Error {
+  return badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
+}
