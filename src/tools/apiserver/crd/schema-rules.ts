@@ -4,6 +4,7 @@ import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { JsonObject } from '../store/json.ts';
 import { ruleErrors } from './cel-rules.ts';
+import { patternError } from './go-regexp.ts';
 import { INT_OR_STRING, PRESERVE } from './schema-node.ts';
 
 const TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
@@ -28,6 +29,12 @@ function nodeErrors(node: JsonObject, path: string, isRoot: boolean): FieldError
     const supported = TYPES.map((name) => JSON.stringify(name)).join(', ');
     const body = `Unsupported value: ${JSON.stringify(type)}: supported values: ${supported}`;
     errors.push({ type: 'FieldValueNotSupported', field: `${path}.type`, body });
+  }
+  const { pattern } = node;
+  const why = typeof pattern === 'string' ? patternError(pattern) : undefined;
+  if (why !== undefined) {
+    const body = `Invalid value: ${JSON.stringify(pattern)}: must be a valid regular expression, but isn't: ${why}`;
+    errors.push({ type: 'FieldValueInvalid', field: `${path}.pattern`, body });
   }
   if (isJsonObject(properties)) {
     if (additionalProperties !== undefined) {
