@@ -5,7 +5,7 @@
 
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf, textOf } from '../store/json.ts';
-import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import type { Json, JsonObject } from '../store/json.ts';
 import { matchesGo } from './go-regexp.ts';
 import { INT_OR_STRING } from './schema-node.ts';
 import { isUnchanged, itemsBefore, memberNode } from './validation-correlation.ts';
@@ -273,7 +273,7 @@ function checkMembers(value: JsonObject, place: Place, outcome: Outcome): void {
 }
 
 /** Returns the check of a schema; a value that an update leaves unchanged breaks no rule. */
-export function validatorOf(root: JsonObject): (object: KubeObject, previous?: KubeObject) => FieldError[] {
+export function validatorOf(root: JsonObject): (object: Json, previous?: Json) => FieldError[] {
   return (object, previous) => [
     ...checked({ value: object, node: root, path: '', before: previous }).errors.values(),
   ];
