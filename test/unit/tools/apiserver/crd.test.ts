@@ -129,6 +129,10 @@ describe('a CustomResourceDefinition', () => {
     const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
     ok(await client.post(leases, { metadata: { name: 'a' }, spec: { holderIdentity: 'b' } }));
     ok(await client.post(DEFINITIONS, { metadata, spec: { ...spec, group: 'coordination.k8s.io' } }));
+    const { status } = ok(await client.get(`${DEFINITIONS}/${metadata.name}`));
+    const { conditions } = status as { conditions: { type: string; reason: string }[] };
+    const approval = conditions.find(({ type }) => type === 'KubernetesAPIApprovalPolicyConformant');
+    assert.equal(approval?.reason, 'UnapprovedAnnotation');
     ok(await client.delete(`${DEFINITIONS}/${metadata.name}`));
     assert.deepEqual(ok(await client.get(`${leases}/a`)).spec, { holderIdentity: 'b' });
   });
