@@ -6,6 +6,7 @@ import { describe } from 'node:test';
 import { applySemantics } from './apply.ts';
 import { compressionSemantics } from './compression.ts';
 import { customResourceSemantics } from './custom-resources.ts';
+import { definitionRuleSemantics } from './definition-rules.ts';
 import { deleteSemantics } from './deletes.ts';
 import { errorSemantics } from './errors.ts';
 import { expirySemantics } from './expiry.ts';
@@ -44,6 +45,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     errorSemantics(target);
     lifecycleSemantics(target);
     customResourceSemantics(target);
+    definitionRuleSemantics(target);
     schemaSemantics(target);
     schemaFieldSemantics(target);
     ruleSemantics(target);

@@ -3,15 +3,14 @@
  * contains rules, with the value before the update as `oldSelf`.
  */
 
-import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../../base/errors.ts';
-import { elementOfItem, schemaType } from '../fields/schema-types.ts';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { compile, expressionError, firstLine, formatted, optionalOf } from './cel-environment.ts';
 import type { CelProgram, CelValue } from './cel-environment.ts';
 import { EMBEDDED, RULES } from './schema-node.ts';
+import { isUnchanged, itemsBefore } from './validation-correlation.ts';
 
 interface Rule {
   readonly text: string;
@@ -89,11 +88,11 @@ function ruleOf(given: JsonObject): Rule {
   };
 }
 
-/** The rules at and below a node of a schema. */
+/** The rules at and below a node of a schema. Rules are compiled at their first use. */
 export class RuleNode {
   readonly #node: JsonObject;
   readonly #isRoot: boolean;
-  readonly #rules: readonly Rule[];
+  #rules: readonly Rule[] | undefined;
   readonly #properties = new Map<string, RuleNode>();
   readonly #entries: RuleNode | undefined;
   readonly #items: RuleNode | undefined;
@@ -103,7 +102,6 @@ export class RuleNode {
   constructor(node: JsonObject, isRoot = false) {
     this.#node = node;
     this.#isRoot = isRoot;
-    this.#rules = rulesIn(node).map(ruleOf);
     const { properties, additionalProperties, items } = node;
     for (const [name, property] of Object.entries(isJsonObject(properties) ? properties : {})) {
       const child = isJsonObject(property) ? new RuleNode(property) : undefined;
@@ -112,66 +110,67 @@ export class RuleNode {
     this.#entries = isJsonObject(additionalProperties) ? new RuleNode(additionalProperties) : undefined;
     this.#items = isJsonObject(items) ? new RuleNode(items) : undefined;
     const below = [...this.#properties.values(), this.#entries, this.#items];
-    this.isNeeded = this.#rules.length > 0 || below.some((child) => child?.isNeeded === true);
+    this.isNeeded = rulesIn(node).length > 0 || below.some((child) => child?.isNeeded === true);
   }
 
-  /** Returns the broken rules of a value. `before` is the value before the update, if any. */
-  errors(value: Json | undefined, before: Json | undefined, path: string): FieldError[] {
+  /**
+   * Returns the broken rules of a value. `before` is the value before the update, if any; `isSame` tells whether the
+   * update leaves the value, or the next value above that has a counterpart, as it was.
+   */
+  errors(
+    value: Json | undefined,
+    before: Json | undefined,
+    path = '',
+    isSameAbove: () => boolean = () => false,
+  ): FieldError[] {
     if (!this.isNeeded || value === undefined || value === null) return [];
-    return [...this.#ownErrors(value, before ?? undefined, path), ...this.#errorsBelow(value, before, path)];
+    const old = before ?? undefined;
+    const isSame = old === undefined ? isSameAbove : () => isUnchanged(value, old, this.#node);
+    return [...this.#ownErrors(value, old, path, isSame), ...this.#errorsBelow(value, old, path, isSame)];
   }
 
-  #ownErrors(value: Json, before: Json | undefined, path: string): FieldError[] {
+  #ownErrors(value: Json, before: Json | undefined, path: string, isSame: () => boolean): FieldError[] {
+    this.#rules ??= rulesIn(this.#node).map(ruleOf);
     if (this.#rules.length === 0) return [];
     const self = celValue(value, this.#node, this.#isRoot);
     const oldSelf = before === undefined ? undefined : celValue(before, this.#node, this.#isRoot);
-    const isUnchanged = before !== undefined && isDeepStrictEqual(before, value);
     return this.#rules.flatMap((rule): FieldError[] => {
       if (rule.usesOldSelf && before === undefined && !rule.isOldSelfOptional) return [];
-      // A value that an update leaves unchanged may break a rule that was added later.
-      if (!rule.usesOldSelf && isUnchanged) return [];
       const variables = { self, oldSelf: rule.isOldSelfOptional ? optionalOf(oldSelf) : oldSelf };
       try {
-        return rule.program(variables) === true ? [] : [brokenRule(rule, value, variables, path)];
+        if (rule.program(variables) === true) return [];
+        // A value that an update leaves unchanged may break a rule that was added later.
+        return !rule.usesOldSelf && isSame() ? [] : [brokenRule(rule, value, variables, path)];
       } catch (error) {
         return [failedRule(rule, this.#node, messageOf(error), path)];
       }
     });
   }
 
-  #errorsBelow(value: Json, before: Json | undefined, path: string): FieldError[] {
+  #errorsBelow(value: Json, before: Json | undefined, path: string, isSame: () => boolean): FieldError[] {
     if (Array.isArray(value)) {
-      const old = correlated(before, this.#node);
-      const rule = schemaType(this.#node).items;
+      const itemOf = itemsBefore(this.#node, before);
       return value.flatMap((item, index) => {
-        const element = rule === undefined ? undefined : elementOfItem(rule, item);
-        return this.#items?.errors(item, old.get(element ?? ''), `${path}[${index}]`) ?? [];
+        return this.#items?.errors(item, itemOf?.(item), `${path}[${index}]`, isSame) ?? [];
       });
     }
     if (!isJsonObject(value)) return [];
     const prefix = path === '' ? '' : `${path}.`;
     const fields = [...this.#properties].flatMap(([name, child]) =>
-      child.errors(memberOf(value, name), memberOf(before, name), `${prefix}${name}`),
+      child.errors(memberOf(value, name), memberOf(before, name), `${prefix}${name}`, isSame),
     );
     const entries = this.#entries;
     if (entries === undefined) return fields;
     return Object.keys(value).flatMap((name) =>
-      entries.errors(memberOf(value, name), memberOf(before, name), `${path}[${name}]`),
+      entries.errors(memberOf(value, name), memberOf(before, name), `${path}[${name}]`, isSame),
     );
   }
-}
-
-/** Returns the items of a list with keys before the update; items of other lists have no counterpart. */
-function correlated(before: Json | undefined, node: JsonObject): Map<string, Json> {
-  const rule = schemaType(node).items;
-  if (!Array.isArray(before) || rule?.form !== 'map') return new Map();
-  return new Map(before.map((item) => [elementOfItem(rule, item) ?? '', item]));
 }
 
 type Variables = Readonly<Record<'self' | 'oldSelf', CelValue>>;
 
 function brokenRule(rule: Rule, value: Json, variables: Variables, path: string): FieldError {
-  const field = rule.fieldPath === '' ? path : `${path}${path === '' ? '' : '.'}${rule.fieldPath}`;
+  const field = [path, rule.fieldPath].filter((part) => part !== '').join('.') || '<nil>';
   const detail = messageFor(rule, variables);
   const shown = typeof value === 'object' ? '' : JSON.stringify(value);
   switch (rule.reason) {
@@ -206,7 +205,7 @@ function messageFor({ message, messageProgram, text }: Rule, variables: Variable
   }
 }
 
-function failedRule({ message, text }: Rule, { type }: JsonObject, error: string, field: string): FieldError {
+function failedRule({ message, text }: Rule, { type }: JsonObject, error: string, path: string): FieldError {
   const why = firstLine(error);
   const [, index] = /index out of bounds, index (-?\d+)/.exec(why) ?? [];
   const said =
@@ -219,7 +218,7 @@ function failedRule({ message, text }: Rule, { type }: JsonObject, error: string
     : `${said} evaluating rule: ${rule}`;
   return {
     type: 'FieldValueInvalid',
-    field,
+    field: path === '' ? '<nil>' : path,
     body: `Invalid value: ${JSON.stringify(type ?? '')}: ${detail}`,
   };
 }

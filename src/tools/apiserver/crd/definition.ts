@@ -4,17 +4,20 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../../../base/errors.ts';
 import type { FieldError } from '../store/field-error.ts';
-import { isJsonObject, textOf } from '../store/json.ts';
-import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import { isJsonObject } from '../store/json.ts';
+import type { Json, JsonObject, KubeObject, ObjectMeta } from '../store/json.ts';
 import { discovered } from '../shapes/built-in-resources.ts';
 import { withShape } from '../shapes/built-in-schema.ts';
 import type { KindRules } from '../shapes/built-in-schema.ts';
 import { builtInKinds } from '../shapes/shapes.ts';
 import type { ScalePaths, ServedResource } from '../store/resources.ts';
+import { conversionErrors } from './definition-conversion.ts';
+import { invalidValue, members, objects, required, text, texts, unsupported } from './definition-errors.ts';
+import { APPROVAL, approvalErrors, groupErrors, missingNames, namesErrors } from './definition-names.ts';
+import { storedVersionErrors, storedVersions, versionErrors } from './definition-versions.ts';
+import { isSet } from './structural-rules.ts';
 import { StructuralSchema } from './schema.ts';
-import { schemaErrors } from './schema-rules.ts';
 import type { SchemaNode } from './schema-node.ts';
 
 export interface Names extends JsonObject {
@@ -97,23 +100,102 @@ function scalePathsOf(scale: JsonObject): ScalePaths {
   };
 }
 
-/** Defaults and rules of CustomResourceDefinitions, as far as this server depends on them. */
+const SCOPES = ['Cluster', 'Namespaced'];
+const PRESERVE_ADVICE =
+  'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+
+function objectNameErrors({ name, generateName }: ObjectMeta, wanted: string): FieldError[] {
+  return Object.entries({ generateName, name })
+    .filter(([, given]) => given !== undefined && given !== '' && given !== wanted)
+    .map(([field, given]) =>
+      invalidValue(`metadata.${field}`, given, 'must be spec.names.plural+"."+spec.group'),
+    );
+}
+
+function hasDefaults(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.some(hasDefaults);
+  return isJsonObject(value) && (isSet(value['default']) || Object.values(value).some(hasDefaults));
+}
+
+function specErrors(spec: JsonObject): FieldError[] {
+  const { versions, conversion, preserveUnknownFields } = spec;
+  const [names, scope] = [members(spec['names']), text(spec['scope'])];
+  const errors = groupErrors(text(spec['group']));
+  if (scope === '') errors.push(required('spec.scope'));
+  else if (!SCOPES.includes(scope)) errors.push(unsupported('spec.scope', scope, SCOPES));
+  if (preserveUnknownFields === true && objects(versions).some(({ schema }) => hasDefaults(schema))) {
+    const why = 'must be false in order to use defaults in the schema';
+    errors.push(invalidValue('spec.preserveUnknownFields', true, why));
+  }
+  const { own, shared } = versionErrors(spec);
+  errors.push(...own, ...missingNames(names), ...namesErrors(names, 'spec.names'), ...shared);
+  const wanted = members(conversion ?? { strategy: 'None' });
+  if (preserveUnknownFields === true && wanted['strategy'] !== 'None') {
+    const why = 'must be None if spec.preserveUnknownFields is true';
+    errors.push(invalidValue('spec.conversion.strategy', text(wanted['strategy']), why));
+  }
+  errors.push(...conversionErrors(wanted));
+  // The embedded apiserver calls no webhooks.
+  if (errors.length === 0 && wanted['strategy'] === 'Webhook')
+    errors.push(unsupported('spec.conversion.strategy', 'Webhook', ['None']));
+  return errors;
+}
+
+function immutableErrors(spec: JsonObject, before: JsonObject, status: JsonObject): FieldError[] {
+  const isEstablished = objects(status['conditions']).some(
+    (condition) => condition['type'] === 'Established' && condition['status'] === 'True',
+  );
+  const [names, namesBefore] = [members(spec['names']), members(before['names'])];
+  const pairs: [string, Json | undefined, Json | undefined][] = [
+    ['scope', spec['scope'], before['scope']],
+    ['names.kind', names['kind'], namesBefore['kind']],
+    ['group', spec['group'], before['group']],
+    ['names.plural', names['plural'], namesBefore['plural']],
+  ];
+  return pairs
+    .slice(isEstablished ? 0 : 2)
+    .filter(([, now, then]) => !isDeepStrictEqual(now, then))
+    .map(([field, now]) => invalidValue(`spec.${field}`, text(now), 'field is immutable'));
+}
+
+/** Defaults and rules of CustomResourceDefinitions. */
 const RULES: KindRules = {
   coerce(object) {
     const { spec } = object;
-    if (!isJsonObject(spec) || !isJsonObject(spec['names'])) return object;
-    const { names } = spec;
-    const kind = typeof names['kind'] === 'string' ? names['kind'] : '';
-    const derived = { singular: kind.toLowerCase(), listKind: `${kind}List` };
-    return {
-      ...object,
-      spec: { conversion: { strategy: 'None' }, ...spec, names: { ...derived, ...names } },
+    if (!isJsonObject(spec)) return object;
+    const names = members(spec['names']);
+    const [kind, singular, listKind] = [
+      text(names['kind']),
+      text(names['singular']),
+      text(names['listKind']),
+    ];
+    const derived = {
+      singular: singular === '' ? kind.toLowerCase() : singular,
+      listKind: listKind === '' && kind !== '' ? `${kind}List` : listKind,
     };
+    const conversion = spec['conversion'] ?? { strategy: 'None' };
+    return { ...object, spec: { ...spec, conversion, names: { ...names, ...derived } } };
   },
   validate(object, previous) {
-    const errors = [...specErrors(object['spec']), ...nameErrors(object)];
-    if (previous === undefined || errors.length > 0) return errors;
-    return immutableErrors(specOf(object), specOf(previous));
+    const [spec, metadata] = [members(object['spec']), object.metadata];
+    const { names, group } = { names: members(spec['names']), group: text(spec['group']) };
+    const [before, status] = [members(previous?.['status']), members(object['status'])];
+    const isStatusWrite = previous !== undefined && !isDeepStrictEqual(previous['status'], object['status']);
+    const stored = storedVersions(texts(before['storedVersions']), spec);
+    const approval = text(metadata.annotations?.[APPROVAL]);
+    const isApprovalOld =
+      previous !== undefined && approval === text(previous.metadata.annotations?.[APPROVAL]);
+    return [
+      ...(previous === undefined ? objectNameErrors(metadata, `${text(names['plural'])}.${group}`) : []),
+      ...specErrors(spec),
+      ...(previous === undefined ? [] : immutableErrors(spec, members(previous['spec']), before)),
+      ...namesErrors(members(status['acceptedNames']), 'status.acceptedNames'),
+      ...(isStatusWrite ? [] : storedVersionErrors(stored, spec)),
+      ...(isApprovalOld ? [] : approvalErrors(group, approval)),
+      ...(spec['preserveUnknownFields'] === true
+        ? [invalidValue('spec.preserveUnknownFields', true, PRESERVE_ADVICE)]
+        : []),
+    ];
   },
 };
 
@@ -122,88 +204,4 @@ export function definitions(): ServedResource {
   const found = builtInKinds().resources.find(({ resource }) => resource === 'customresourcedefinitions');
   if (found === undefined) throw new Error('the table of built-in kinds lacks customresourcedefinitions');
   return withShape(discovered(found), RULES);
-}
-
-function required(field: string): FieldError {
-  return { type: 'FieldValueRequired', field, body: 'Required value' };
-}
-
-function unsupported(field: string, value: Json | undefined, supported: readonly string[]): FieldError {
-  const quoted = supported.map((name) => JSON.stringify(name)).join(', ');
-  const body = `Unsupported value: ${JSON.stringify(value)}: supported values: ${quoted}`;
-  return { type: 'FieldValueNotSupported', field, body };
-}
-
-function invalidValue(field: string, value: Json | undefined, why: string): FieldError {
-  return { type: 'FieldValueInvalid', field, body: `Invalid value: ${JSON.stringify(value)}: ${why}` };
-}
-
-function specErrors(spec: Json | undefined): FieldError[] {
-  if (!isJsonObject(spec)) return [required('spec')];
-  const { group, scope, names, versions, conversion } = spec;
-  const errors: FieldError[] = [];
-  if (typeof group !== 'string' || group === '') errors.push(required('spec.group'));
-  if (scope !== 'Namespaced' && scope !== 'Cluster') {
-    errors.push(unsupported('spec.scope', scope ?? '', ['Cluster', 'Namespaced']));
-  }
-  for (const name of ['plural', 'kind']) {
-    if (!isJsonObject(names) || typeof names[name] !== 'string') errors.push(required(`spec.names.${name}`));
-  }
-  const strategy = isJsonObject(conversion) ? conversion['strategy'] : 'None';
-  if (strategy !== 'None') errors.push(unsupported('spec.conversion.strategy', strategy, ['None']));
-  const list = Array.isArray(versions) ? versions.filter((version) => isJsonObject(version)) : [];
-  for (const [index, version] of list.entries())
-    errors.push(...versionErrors(version, `spec.versions[${index}]`));
-  if (list.filter(({ storage }) => storage === true).length !== 1) {
-    const why = 'must have exactly one version marked as storage version';
-    errors.push(
-      invalidValue(
-        'spec.versions',
-        list.map(({ name }) => name ?? null),
-        why,
-      ),
-    );
-  }
-  return errors;
-}
-
-function versionErrors({ name, schema }: JsonObject, path: string): FieldError[] {
-  const root = isJsonObject(schema) ? schema['openAPIV3Schema'] : undefined;
-  const named = typeof name === 'string' && name !== '' ? [] : [required(`${path}.name`)];
-  if (!isJsonObject(root)) {
-    return [...named, required(`${path}.schema.openAPIV3Schema`)];
-  }
-  const field = `${path}.schema.openAPIV3Schema`;
-  const errors = schemaErrors(root, field);
-  return [...named, ...(errors.length > 0 ? errors : compileErrors(root, field))];
-}
-
-/** Reports schemas that ajv cannot compile, such as a pattern that only Go can read. */
-function compileErrors(root: JsonObject, field: string): FieldError[] {
-  try {
-    void new StructuralSchema(root);
-    return [];
-  } catch (error) {
-    const why = `the embedded apiserver cannot use the schema: ${messageOf(error)}`;
-    return [{ type: 'FieldValueInvalid', field, body: `Invalid value: ${why}` }];
-  }
-}
-
-function nameErrors({ metadata, spec }: KubeObject): FieldError[] {
-  if (!isJsonObject(spec) || !isJsonObject(spec['names'])) return [];
-  const wanted = `${textOf(spec['names']['plural'])}.${textOf(spec['group'])}`;
-  if (metadata.name === wanted) return [];
-  return [invalidValue('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group')];
-}
-
-function immutableErrors(spec: DefinitionSpec, before: DefinitionSpec): FieldError[] {
-  const pairs: [string, Json, Json][] = [
-    ['spec.group', spec.group, before.group],
-    ['spec.scope', spec.scope, before.scope],
-    ['spec.names.plural', spec.names.plural, before.names.plural],
-    ['spec.names.kind', spec.names.kind, before.names.kind],
-  ];
-  return pairs
-    .filter(([, now, then]) => !isDeepStrictEqual(now, then))
-    .map(([field, now]) => invalidValue(field, now, 'field is immutable'));
 }

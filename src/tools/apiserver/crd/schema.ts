@@ -6,12 +6,12 @@
 
 import { schemaType } from '../fields/schema-types.ts';
 import type { FieldType } from '../fields/schema-types.ts';
-import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf, setMember } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { ResourceSchema } from '../store/resources.ts';
 import { RuleNode } from './cel-rules.ts';
+import { decodedEmbedded, embeddedErrors } from './embedded-resources.ts';
 import { EMBEDDED, PRESERVE } from './schema-node.ts';
 import type { SchemaNode } from './schema-node.ts';
 import { duplicateErrors } from './uniqueness.ts';
@@ -38,56 +38,52 @@ export class StructuralSchema implements ResourceSchema {
   readonly fieldType: FieldType;
   readonly #root: SchemaNode;
   readonly #rules: RuleNode;
-  readonly #validate: (object: KubeObject) => readonly FieldError[];
+  readonly #schema: SchemaNode;
+  readonly #validate: (object: KubeObject, previous?: KubeObject) => readonly FieldError[];
 
   constructor(root: SchemaNode) {
     this.fieldType = schemaType(root);
     this.#rules = new RuleNode(root, true);
+    this.#schema = root;
     this.#root = { ...root, [EMBEDDED]: true };
     this.#validate = validatorOf(root);
   }
 
   coerce(object: KubeObject): KubeObject {
-    return shape(object, this.#root, '', []) as KubeObject;
+    return decodedEmbedded(shape(object, this.#root, '', []) as KubeObject, this.#schema, []);
   }
 
   unknownFields(object: KubeObject): string[] {
     const unknown: string[] = [];
-    shape(object, this.#root, '', unknown);
-    return unknown;
+    const inside: string[] = [];
+    decodedEmbedded(shape(object, this.#root, '', unknown) as KubeObject, this.#schema, inside);
+    return [...unknown.toSorted(), ...inside.toSorted()];
   }
 
   validate(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[] {
-    const { metadata: _, ...content } = object;
-    const found = [...this.#validate(object), ...duplicateErrors(content, this.fieldType)];
-    const errors = found.filter(({ field }) => !isAsBefore(field, object, previous));
+    const errors = [...this.#validate(object, previous), ...embeddedErrors(object, this.#schema)];
+    // Lists that repeat an item may do so until they are mended.
+    if (previous === undefined || this.#duplicates(previous).length === 0)
+      errors.push(...this.#duplicates(object));
     if (!this.#rules.isNeeded) return errors;
     if (errors.some(({ type }) => BLOCKING.has(type))) return [...errors, UNCHECKED];
-    return [...errors, ...this.#rules.errors(object, previous, '')];
+    return [...errors, ...this.#rules.errors(object, previous)];
   }
-}
 
-/**
- * True for an error in a value that an update leaves unchanged: the value stays valid until it is changed. Items of a
- * list have no previous value, so the whole list is compared.
- */
-function isAsBefore(field: string, object: KubeObject, previous: KubeObject | undefined): boolean {
-  if (previous === undefined) return false;
-  let [after, before]: (Json | undefined)[] = [object, previous];
-  for (const name of (field.split('[', 1)[0] ?? '').split('.')) {
-    [after, before] = [memberOf(after, name), memberOf(before, name)];
-    if (after === undefined || before === undefined) return false;
-    if (isDeepStrictEqual(after, before)) return true;
+  #duplicates(object: KubeObject): FieldError[] {
+    const { metadata: _, ...content } = object;
+    return duplicateErrors(content, this.fieldType);
   }
-  return false;
 }
 
 /** Returns the value in the shape of the schema, and adds the paths of removed fields to `unknown`. */
 export function shape(value: Json, node: SchemaNode, path: string, unknown: string[]): Json {
   if (Array.isArray(value)) {
     const { items } = node;
-    if (items === undefined) return value;
-    return value.map((item, index) => shape(item, items, `${path}[${index}]`, unknown));
+    if (items === undefined && node[PRESERVE] === true) return value;
+    return value.map((item, index) =>
+      shape(defaulted(item, items), items ?? {}, `${path}[${index}]`, unknown),
+    );
   }
   if (!isJsonObject(value)) return value;
   const result: JsonObject = {};
@@ -98,10 +94,22 @@ export function shape(value: Json, node: SchemaNode, path: string, unknown: stri
     if (kept !== undefined) setMember(result, name, kept);
   }
   for (const [name, property] of Object.entries(node.properties ?? {})) {
-    if (property.default === undefined || memberOf(result, name) !== undefined) continue;
-    setMember(result, name, shape(structuredClone(property.default), property, path, unknown));
+    const initial = property.default ?? null;
+    if (initial === null || memberOf(result, name) !== undefined) continue;
+    setMember(result, name, shape(structuredClone(initial), property, path, unknown));
   }
   return result;
+}
+
+/** True for a null that the schema does not allow: the value is absent. */
+function isDropped(value: Json, node: SchemaNode): boolean {
+  return value === null && node.nullable !== true;
+}
+
+/** Returns the default in place of a null that the schema does not allow. */
+function defaulted(value: Json, node: SchemaNode | undefined): Json {
+  if (node === undefined || !isDropped(value, node)) return value;
+  return structuredClone(node.default ?? null);
 }
 
 /** Returns the field as it is kept; undefined if it is removed. */
@@ -115,13 +123,17 @@ function shapeField(
   if (node[EMBEDDED] === true && OBJECT_FIELDS.has(name)) return field;
   const property = Object.hasOwn(node.properties ?? {}, name) ? node.properties?.[name] : undefined;
   if (property !== undefined) {
-    if (field === null && property.nullable !== true) return undefined;
-    return shape(field, property, path, unknown);
+    return isDropped(field, property) ? undefined : shape(field, property, path, unknown);
   }
   const { additionalProperties } = node;
   // `true` allows every name; objects below it have no schema that could name their fields.
   if (additionalProperties === true) return shape(field, {}, path, unknown);
-  if (typeof additionalProperties === 'object') return shape(field, additionalProperties, path, unknown);
+  if (typeof additionalProperties === 'object') {
+    const entry = defaulted(field, additionalProperties);
+    return isDropped(entry, additionalProperties)
+      ? undefined
+      : shape(entry, additionalProperties, path, unknown);
+  }
   if (node[PRESERVE] === true) return field;
   unknown.push(path);
   return undefined;

@@ -1,221 +1,280 @@
 /**
- * The rules of a structural schema for values, checked by ajv, and their violations in the words of a real server. ajv
- * reads JSON Schema; this module translates the differences of OpenAPI v3 and Kubernetes.
+ * The rules of a structural schema for values, in the order and the words of a real server (kube-openapi). One walk
+ * through the value and the schema; nothing is prepared, because most nodes of a large schema never meet a value.
  */
 
-import { isIP, isIPv4, isIPv6 } from 'node:net';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf, textOf } from '../store/json.ts';
-import type { Json, JsonObject, KubeObject } from '../store/json.ts';
-import { EMBEDDED, INT_OR_STRING } from './schema-node.ts';
+import type { Json, JsonObject } from '../store/json.ts';
+import { matchesGo } from './go-regexp.ts';
+import { INT_OR_STRING } from './schema-node.ts';
+import { isUnchanged, itemsBefore, memberNode } from './validation-correlation.ts';
+import { formatCheck } from './validation-formats.ts';
+import { numberErrors } from './validation-numbers.ts';
 
-const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
-
-/** Formats that are checked; all others are accepted. Numbers have formats for their range. */
-const FORMATS: Readonly<Record<string, (value: string) => boolean>> = {
-  'date-time': (value) => TIME.test(value) && !Number.isNaN(Date.parse(value)),
-  date: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)),
-  ipv4: isIPv4,
-  ipv6: isIPv6,
-  cidr: isCidr,
-  uuid: (value) => UUID.test(value),
-  uri: (value) => URL.canParse(value),
-  byte: (value) => /^[A-Za-z0-9+/]*={0,2}$/.test(value) && value.length % 4 === 0,
-};
-const RANGES: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
-
-function isCidr(value: string): boolean {
-  const [address = '', bits = '', ...rest] = value.split('/');
-  const family = isIP(address);
-  return family > 0 && rest.length === 0 && /^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+interface Place {
+  readonly value: Json;
+  readonly node: JsonObject;
+  readonly path: string;
+  /** The value before the update; undefined if none belongs to this value. */
+  readonly before: Json | undefined;
 }
 
-/** @throws SyntaxError for a pattern that JavaScript cannot read */
-export function validatorOf(root: JsonObject): (object: KubeObject) => FieldError[] {
-  const ajv = new Ajv2020({
-    strict: false,
-    allErrors: true,
-    verbose: true,
-    unicodeRegExp: false,
-    ownProperties: true,
-    // Unknown formats are documented; without this, ajv would print a line for each.
-    logger: false,
-  });
-  for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, validate);
-  for (const [name, limit] of Object.entries(RANGES)) {
-    ajv.addFormat(name, { type: 'number', validate: (value) => value >= -limit && value < limit });
+/** The broken rules of a value, each once, and the number of passed checks, which finds the closest alternative. */
+class Outcome {
+  readonly errors = new Map<string, FieldError>();
+  passed = 0;
+
+  add(type: FieldError['type'], field: string, body: string): void {
+    this.errors.set(`${field}\n${body}`, { type, field, body });
   }
-  const isValid = ajv.compile(jsonSchema(root));
-  return (object) => (isValid(object) ? [] : fieldErrors(object, isValid.errors ?? []));
+
+  invalid({ path }: Place, shown: string, why: string): void {
+    this.add('FieldValueInvalid', path, `Invalid value: ${shown}: ${path} in body ${why}`);
+  }
+
+  /** Adds an error that names its field in the explanation only. */
+  combined(why: string): void {
+    this.add('FieldValueInvalid', '<nil>', `Invalid value: "": ${why}`);
+  }
+
+  mistyped({ path }: Place, type: string, found: string): void {
+    const shown = JSON.stringify(found);
+    this.add(
+      'FieldValueTypeInvalid',
+      path,
+      `Invalid value: ${shown}: ${path} in body must be of type ${type}: ${shown}`,
+    );
+  }
+
+  merge({ errors, passed }: Outcome): void {
+    for (const [key, error] of errors) this.errors.set(key, error);
+    this.passed += passed;
+  }
 }
 
-/** Keywords with the same meaning in both languages. */
-const SAME = [
-  'format',
-  'minimum',
-  'maximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-  'required',
-] as const;
-
-function jsonSchema(node: JsonObject): JsonObject {
-  const result: JsonObject = {};
-  for (const name of SAME) if (node[name] !== undefined) result[name] = node[name];
-  const isNullable = node['nullable'] === true;
-  const type = node[INT_OR_STRING] === true ? ['integer', 'string'] : node['type'];
-  if (type !== undefined) result['type'] = isNullable ? [type, 'null'].flat() : type;
-  const { enum: values, properties, items, additionalProperties } = node;
-  if (Array.isArray(values)) result['enum'] = isNullable ? [...values, null] : values;
-  for (const [bound, exclusive] of Object.entries({
-    minimum: 'exclusiveMinimum',
-    maximum: 'exclusiveMaximum',
-  })) {
-    if (node[exclusive] !== true) continue;
-    result[exclusive] = node[bound];
-    delete result[bound];
-  }
-  if (isJsonObject(properties)) result['properties'] = mapValues(properties);
-  if (isJsonObject(items)) result['items'] = jsonSchema(items);
-  if (isJsonObject(additionalProperties)) result['additionalProperties'] = jsonSchema(additionalProperties);
-  for (const name of ['allOf', 'anyOf', 'oneOf']) {
-    const branches = node[name];
-    if (Array.isArray(branches)) result[name] = branches.filter(isJsonObject).map(jsonSchema);
-  }
-  if (isJsonObject(node['not'])) result['not'] = jsonSchema(node['not']);
-  if (node[EMBEDDED] === true) {
-    const given = Array.isArray(node['required']) ? node['required'] : [];
-    result['required'] = [...new Set([...given, 'apiVersion', 'kind'])];
-  }
-  return result;
-}
-
-function mapValues(properties: JsonObject): JsonObject {
-  const entries = Object.entries(properties).filter(([, property]) => isJsonObject(property));
-  return Object.fromEntries(entries.map(([name, property]) => [name, jsonSchema(property as JsonObject)]));
-}
-
-/** Branches of these keywords fail by design; only the keyword itself is an error. */
-const BRANCH = /\/(anyOf|oneOf|not)\//;
-
-function fieldErrors(object: KubeObject, errors: readonly ErrorObject[]): FieldError[] {
-  return errors
-    .filter(({ schemaPath }) => !BRANCH.test(schemaPath))
-    .map((error) => fieldError(pathOf(object, error.instancePath), error));
-}
-
-/** Violations with the value and an explanation. */
-const INVALID: Readonly<Record<string, string>> = {
-  minimum: 'should be greater than or equal to %',
-  maximum: 'should be less than or equal to %',
-  exclusiveMinimum: 'should be greater than %',
-  exclusiveMaximum: 'should be less than %',
-  multipleOf: 'should be a multiple of %',
-  pattern: "should match '%'",
-  minLength: 'should be at least % chars long',
-  minItems: 'should have at least % items',
-  minProperties: 'should have at least % properties',
-};
-
-/** Violations of combined schemas: a real server names the field only in the explanation. */
-const COMBINED: Readonly<Record<string, string>> = {
-  anyOf: 'must validate at least one schema (anyOf)',
-  oneOf: 'must validate one and only one schema (oneOf). ',
-  not: 'must not validate the schema (not)',
-};
-
-function fieldError(path: string, error: ErrorObject): FieldError {
-  const { keyword, params, schema } = error;
-  const data = error.data as Json;
-  const limit = textOf(schema as Json);
-  const [invalid, combined] = [INVALID[keyword], COMBINED[keyword]];
-  if (invalid !== undefined) {
-    // A function, because a pattern may contain a dollar sign.
-    const why = `${path} in body ${invalid.replace('%', () => limit)}`;
-    const value = keyword === 'minItems' || keyword === 'minProperties' ? sizeOf(data) : data;
-    return { type: 'FieldValueInvalid', field: path, body: `Invalid value: ${shown(value)}: ${why}` };
-  }
-  if (combined !== undefined) {
-    const found = params['passingSchemas'] === null ? 'Found none valid' : 'Found 2 valid alternatives';
-    const why = `${shown(path)} ${combined}${keyword === 'oneOf' ? found : ''}`;
-    return { type: 'FieldValueInvalid', field: '<nil>', body: `Invalid value: "": ${why}` };
-  }
-  switch (keyword) {
-    case 'required': {
-      const missing = String(params['missingProperty']);
-      const field = path === '' ? missing : `${path}.${missing}`;
-      return { type: 'FieldValueRequired', field, body: 'Required value' };
-    }
-    case 'enum': {
-      const values = (schema as Json[])
-        .filter((value) => value !== null)
-        .map((value) => shown(textOf(value)));
-      const body = `Unsupported value: ${shown(data)}: supported values: ${values.join(', ')}`;
-      return { type: 'FieldValueNotSupported', field: path, body };
-    }
-    case 'maxLength': {
-      const body = `Too long: may not be more than ${counted(limit, 'byte')}`;
-      return { type: 'FieldValueTooLong', field: path, body };
-    }
-    case 'maxItems':
-    case 'maxProperties': {
-      const body = `Too many: ${sizeOf(data)}: must have at most ${counted(limit, 'item')}`;
-      return { type: 'FieldValueTooMany', field: path, body };
-    }
-    default: {
-      const expected = keyword === 'format' ? limit : [schema].flat().filter(isNotNull).join(',');
-      const found = shown(keyword === 'format' ? data : typeOf(data));
-      const body = `Invalid value: ${found}: ${path} in body must be of type ${expected}: ${found}`;
-      return { type: 'FieldValueTypeInvalid', field: path, body };
+function checked(place: Place): Outcome {
+  const outcome = new Outcome();
+  const { value, node, before } = place;
+  checkType(place, outcome);
+  if (value !== null) {
+    checkAlternatives(place, outcome);
+    if (typeof value === 'string') checkText(value, place, outcome);
+    else if (Array.isArray(value)) checkItems(value, place, outcome);
+    else if (typeof value === 'number') {
+      for (const { type, field, body } of numberErrors(value, node, typesOf(node), place.path))
+        outcome.add(type, field, body);
+      outcome.passed += 2;
     }
   }
+  checkEnumeration(place, outcome);
+  if (isJsonObject(value)) checkMembers(value, place, outcome);
+  if (value !== null) outcome.passed += 2;
+  if (outcome.errors.size > 0 && before !== undefined && isUnchanged(value, before, node))
+    outcome.errors.clear();
+  return outcome;
 }
 
-function counted(count: string, unit: string): string {
-  return count === '1' ? `1 ${unit}` : `${count} ${unit}s`;
+function typesOf(node: JsonObject): readonly string[] {
+  if (node[INT_OR_STRING] === true) return ['integer', 'string'];
+  return typeof node['type'] === 'string' ? [node['type']] : [];
 }
 
-/** Number of items or fields. */
-function sizeOf(value: Json): number {
-  return Array.isArray(value) ? value.length : Object.keys(Object(value)).length;
+const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['integer', ['int32', 'int64']],
+  ['number', ['float', 'double']],
+]);
+
+/** Returns the format that is checked: a server drops formats that do not fit the type. */
+function formatOf(node: JsonObject, types: readonly string[]): string | undefined {
+  const { format } = node;
+  if (typeof format !== 'string') return undefined;
+  const [type = 'string'] = types.length === 1 ? types : [];
+  if (type === 'string') return formatCheck(format) === undefined ? undefined : format;
+  return NUMBER_FORMATS.get(type)?.includes(format) === true ? format : undefined;
 }
 
-function isNotNull(type: unknown): boolean {
-  return type !== 'null';
-}
-
-function shown(value: Json): string {
-  return JSON.stringify(value);
-}
+/** Integers from here on are floating point numbers for a server. */
+const INT64_LIMIT = 2 ** 63;
 
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  return Number.isInteger(value) ? 'integer' : typeof value;
+  if (typeof value !== 'number') return typeof value;
+  return Number.isInteger(value) && value >= -INT64_LIMIT && value < INT64_LIMIT ? 'integer' : 'number';
 }
 
-/** Turns a JSON pointer into the path of a field: `/spec/ports/0/name` into `spec.ports[0].name`. */
-function pathOf(object: KubeObject, pointer: string): string {
-  let path = '';
-  let inside: Json | undefined = object;
-  for (const part of pointer.split('/').slice(1)) {
-    const name: string = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(inside)) {
-      path += `[${name}]`;
-      inside = inside[Number(name)];
-    } else {
-      path += path === '' ? name : `.${name}`;
-      inside = memberOf(inside, name);
-    }
+function checkType(place: Place, outcome: Outcome): void {
+  const { value, node } = place;
+  const types = typesOf(node);
+  const format = formatOf(node, types);
+  const found = typeOf(value);
+  const wanted = types.join(',');
+  if (value === null) {
+    if (types.length > 0 && node['nullable'] !== true) outcome.mistyped(place, wanted, found);
+    else outcome.passed++;
+    return;
   }
-  return path;
+  if (types.length === 0 && format === undefined) return;
+  outcome.passed++;
+  const fits = types.includes(found) || (found === 'integer' && types.includes('number'));
+  const isText = typeof value === 'string' || Array.isArray(value);
+  if (format !== undefined && !isText && !fits) {
+    const goFormat = found === 'integer' ? 'int64' : found === 'number' ? 'float64' : '';
+    return outcome.mistyped(place, format, goFormat);
+  }
+  const isTextFormat = format !== undefined && !types.includes('number') && !types.includes('integer');
+  if ((isTextFormat && isText) || fits) outcome.passed++;
+  else outcome.mistyped(place, wanted, found);
+}
+
+function branchesOf(node: JsonObject, keyword: string): readonly JsonObject[] {
+  const branches = node[keyword];
+  return Array.isArray(branches) ? branches.filter((branch) => isJsonObject(branch)) : [];
+}
+
+/** Returns the failed alternative with the most passed checks. */
+function closest(outcomes: readonly Outcome[]): Outcome | undefined {
+  return outcomes.reduce<Outcome | undefined>(
+    (best, outcome) => (best === undefined || outcome.passed > best.passed ? outcome : best),
+    undefined,
+  );
+}
+
+function isValid({ errors }: Outcome): boolean {
+  return errors.size === 0;
+}
+
+/** Checks `anyOf`, `oneOf`, `allOf` and `not`. Values inside them have no counterpart before the update. */
+function checkAlternatives(place: Place, outcome: Outcome): void {
+  const { node, path } = place;
+  const at = (branch: JsonObject): Outcome => checked({ ...place, node: branch, before: undefined });
+  const name = JSON.stringify(path);
+  outcome.passed += 2;
+  const any = branchesOf(node, 'anyOf').map(at);
+  if (any.length > 0) {
+    if (!any.some(isValid)) outcome.combined(`${name} must validate at least one schema (anyOf)`);
+    outcome.merge(any.find(isValid) ?? closest(any) ?? new Outcome());
+  }
+  const one = branchesOf(node, 'oneOf').map(at);
+  const valid = one.filter(isValid);
+  if (one.length > 0) {
+    if (valid.length !== 1) {
+      const found = valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`;
+      outcome.combined(`${name} must validate one and only one schema (oneOf). ${found}`);
+    }
+    const shown = valid.length === 0 ? closest(one) : valid.length === 1 ? valid[0] : undefined;
+    if (shown !== undefined) outcome.merge(shown);
+  }
+  const all = branchesOf(node, 'allOf').map(at);
+  for (const each of all) outcome.merge(each);
+  if (!all.every(isValid)) {
+    const found = all.some(isValid) ? '' : '. None validated';
+    outcome.combined(`${name} must validate all the schemas (allOf)${found}`);
+  }
+  if (isJsonObject(node['not']) && isValid(at(node['not'])))
+    outcome.combined(`${name} must not validate the schema (not)`);
+}
+
+/** Characters are code points. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
+}
+
+function checkText(value: string, place: Place, outcome: Outcome): void {
+  const { node, path } = place;
+  const { minLength, maxLength, pattern } = node;
+  const format = formatOf(node, typesOf(node));
+  outcome.passed++;
+  if (typeof maxLength === 'number' && value.length > maxLength && lengthOf(value) > maxLength) {
+    outcome.add('FieldValueTooLong', path, `Too long: may not be more than ${counted(maxLength, 'byte')}`);
+  } else if (typeof minLength === 'number' && minLength > 0 && lengthOf(value) < minLength) {
+    outcome.invalid(place, JSON.stringify(value), `should be at least ${minLength} chars long`);
+  } else if (typeof pattern === 'string' && pattern !== '' && !matchesGo(pattern, value)) {
+    outcome.invalid(place, JSON.stringify(value), `should match '${pattern}'`);
+  }
+  if (format === undefined) return;
+  outcome.passed++;
+  if (formatCheck(format)?.(value) === false) outcome.mistyped(place, format, value);
+}
+
+function counted(count: number, unit: string): string {
+  return count === 1 ? `1 ${unit}` : `${count} ${unit}s`;
+}
+
+/** Checks the number of items or members. */
+function checkSize(size: number, unit: 'items' | 'properties', place: Place, outcome: Outcome): void {
+  const suffix = unit === 'items' ? 'Items' : 'Properties';
+  const [min, max] = [place.node[`min${suffix}`], place.node[`max${suffix}`]];
+  if (typeof min === 'number' && size < min)
+    outcome.invalid(place, String(size), `should have at least ${min} ${unit}`);
+  if (typeof max === 'number' && size > max)
+    outcome.add(
+      'FieldValueTooMany',
+      place.path,
+      `Too many: ${size}: must have at most ${counted(max, 'item')}`,
+    );
+}
+
+function checkItems(value: readonly Json[], place: Place, outcome: Outcome): void {
+  const { node, path, before } = place;
+  const { items } = node;
+  if (isJsonObject(items)) {
+    const itemOf = itemsBefore(node, before);
+    for (const [index, item] of value.entries())
+      outcome.merge(checked({ value: item, node: items, path: `${path}[${index}]`, before: itemOf?.(item) }));
+  }
+  checkSize(value.length, 'items', place, outcome);
+  outcome.passed += 2;
+}
+
+function checkEnumeration({ value, node, path }: Place, outcome: Outcome): void {
+  const values = node['enum'];
+  if (!Array.isArray(values) || values.length === 0 || values.some((each) => isAllowed(value, each))) return;
+  const supported = values.map((each) => JSON.stringify(textOf(each))).join(', ');
+  outcome.add(
+    'FieldValueNotSupported',
+    path,
+    `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`,
+  );
+}
+
+/** Go converts a number to the type of the allowed number; a null is never allowed. */
+function isAllowed(value: Json, allowed: Json): boolean {
+  if (value === null) return false;
+  if (typeof value === 'number' && typeof allowed === 'number')
+    return (Number.isInteger(allowed) ? Math.trunc(value) : value) === allowed;
+  return (
+    value === allowed || (typeof value === 'object' && JSON.stringify(value) === JSON.stringify(allowed))
+  );
+}
+
+/** Fields of every object, whose values before an update are those of another version. */
+const TYPE_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind']);
+
+function checkMembers(value: JsonObject, place: Place, outcome: Outcome): void {
+  const { node, path, before } = place;
+  const { properties, required } = node;
+  checkSize(Object.keys(value).length, 'properties', place, outcome);
+  for (const [name, member] of Object.entries(value)) {
+    const child = memberNode(node, name);
+    if (member === undefined || child === undefined) continue;
+    const isNamed = memberOf(properties, name) !== undefined;
+    const old = path === '' && TYPE_FIELDS.has(name) ? undefined : memberOf(before, name);
+    const inside = path === '' && isNamed ? name : `${path}.${name}`;
+    outcome.merge(checked({ value: member, node: child, path: inside, before: old }));
+  }
+  for (const name of Array.isArray(required) ? required.map(textOf) : []) {
+    if (memberOf(value, name) !== undefined) continue;
+    outcome.add('FieldValueRequired', path === '' ? name : `${path}.${name}`, 'Required value');
+  }
+}
+
+/** Returns the check of a schema; a value that an update leaves unchanged breaks no rule. */
+export function validatorOf(root: JsonObject): (object: Json, previous?: Json) => FieldError[] {
+  return (object, previous) => [
+    ...checked({ value: object, node: root, path: '', before: previous }).errors.values(),
+  ];
 }

@@ -8,12 +8,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Collection, EventLog } from '../store/event-log.ts';
 import { CLEANUP } from '../write/deletion.ts';
 import type { ControlLoop, StoredChange } from '../write/control-loops.ts';
-import { isJsonObject } from '../store/json.ts';
-import type { Json, KubeObject } from '../store/json.ts';
+import { isJsonObject, memberOf } from '../store/json.ts';
+import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import { timestamp } from '../write/object-preparation.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
 import type { Watches } from './watches.ts';
 import type { StoredObjectWriter } from '../write/writer.ts';
+import { text } from '../crd/definition-errors.ts';
+import { APPROVAL, approvalOf } from '../crd/definition-names.ts';
 import { specOf, versionsOf } from '../crd/definition.ts';
 
 interface Parts {
@@ -108,7 +110,7 @@ export class ServedDefinitions implements ControlLoop {
     const stored = Array.isArray(given['storedVersions']) ? given['storedVersions'] : [];
     const current = versions.find(({ storage }) => storage)?.name ?? '';
     const status = {
-      conditions: conditions(given['conditions']),
+      conditions: conditions(given['conditions'], approvalCondition(object)),
       acceptedNames: names,
       storedVersions: [...new Set([...stored, current])],
     };
@@ -150,15 +152,38 @@ function withdrawFrom(table: ResourceTable, { group, version, resource }: Served
   return registered.custom === true;
 }
 
+interface Condition extends JsonObject {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+}
+
+/** Returns the condition of a definition in a group of Kubernetes itself. */
+function approvalCondition({ metadata, spec }: KubeObject): Condition[] {
+  const approval = approvalOf(text(memberOf(spec, 'group')), text(metadata.annotations?.[APPROVAL]));
+  if (approval === undefined) return [];
+  const { state, reason: message } = approval;
+  const status = state === 'Approved' ? 'True' : 'False';
+  return [{ type: 'KubernetesAPIApprovalPolicyConformant', status, reason: `${state}Annotation`, message }];
+}
+
 /** Returns the conditions of an accepted definition; conditions that already hold keep their time. */
-function conditions(given: Json | undefined): Json[] {
+function conditions(given: Json | undefined, more: readonly Condition[]): Json[] {
   const known = Array.isArray(given) ? given.filter((condition) => isJsonObject(condition)) : [];
-  const wanted = [
-    { type: 'NamesAccepted', reason: 'NoConflicts', message: 'no conflicts found' },
-    { type: 'Established', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' },
+  const status = 'True';
+  const wanted: Condition[] = [
+    { type: 'NamesAccepted', status, reason: 'NoConflicts', message: 'no conflicts found' },
+    {
+      type: 'Established',
+      status,
+      reason: 'InitialNamesAccepted',
+      message: 'the initial names have been accepted',
+    },
+    ...more,
   ];
   return wanted.map((condition) => {
-    const present = known.find(({ type, status }) => type === condition.type && status === 'True');
-    return present ?? { lastTransitionTime: timestamp(), status: 'True', ...condition };
+    const present = known.find((old) => old['type'] === condition.type && old['status'] === condition.status);
+    return { lastTransitionTime: timestamp(), ...present, ...condition };
   });
 }

@@ -3,7 +3,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, memberOf, setMember } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
-import { badRequest, unprocessable } from '../store/status.ts';
+import { badRequest, failureOf, unprocessable } from '../store/status.ts';
+
+const OPERATIONS_MAX = 10_000;
+/** The bytes that all copies of a patch may add. */
+const COPIED_BYTES_MAX = 3 * 1024 * 1024;
 
 interface Operation {
   readonly op?: string;
@@ -12,17 +16,27 @@ interface Operation {
   readonly value?: Json;
 }
 
-/** A value in which the document is the member '': the path '' and the path '/a' begin with that name. */
-type Holder = JsonObject;
+/** The document is the member '' of the root: the path '' and the path '/a' begin with that name. */
+interface Holder {
+  readonly root: JsonObject;
+  copiedBytes: number;
+}
 
-/** Applies a patch to a copy. @throws StatusError 400 for an invalid patch, 422 for a patch that does not apply */
+/**
+ * Applies a patch to a copy. @throws StatusError 400 for an invalid patch, 413 for too many operations, 422 for a patch
+ * that does not apply
+ */
 export function jsonPatch(target: JsonObject, patch: Json): JsonObject {
   if (!Array.isArray(patch)) throw noOperations(isJsonObject(patch) ? 'object' : typeof patch, '[]');
   const other = patch.find((entry) => !isJsonObject(entry));
   if (other !== undefined) throw noOperations(Array.isArray(other) ? 'array' : typeof other, '');
-  const holder: Holder = { '': structuredClone(target) };
+  if (patch.length > OPERATIONS_MAX) {
+    const why = `The allowed maximum operations in a JSON patch is ${OPERATIONS_MAX}, got ${patch.length}`;
+    throw failureOf(413, `Request entity too large: ${why}`);
+  }
+  const holder: Holder = { root: { '': structuredClone(target) }, copiedBytes: 0 };
   for (const entry of patch) applyOperation(holder, entry as Operation);
-  const root = holder[''];
+  const root = holder.root[''];
   if (!isJsonObject(root)) throw unprocessable();
   return root;
 }
@@ -42,8 +56,12 @@ function applyOperation(holder: Holder, operation: Operation): void {
       return replace(placeOf(holder, path), value);
     case 'remove':
       return remove(placeOf(holder, path));
-    case 'copy':
-      return add(placeOf(holder, path), structuredClone(read(placeOf(holder, from)) ?? null));
+    case 'copy': {
+      const copied = read(placeOf(holder, from)) ?? null;
+      holder.copiedBytes += Buffer.byteLength(JSON.stringify(copied));
+      if (holder.copiedBytes > COPIED_BYTES_MAX) throw unprocessable();
+      return add(placeOf(holder, path), structuredClone(copied));
+    }
     case 'move': {
       const source = placeOf(holder, from);
       const moved = read(source);
@@ -68,7 +86,7 @@ function placeOf(holder: Holder, path: string): Place {
   const parts = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (parts[0] !== '') throw unprocessable();
   const name = parts.pop() ?? '';
-  let parent: Json | undefined = holder;
+  let parent: Json | undefined = holder.root;
   for (const part of parts) parent = parent && read(containerOf(parent, part));
   return containerOf(parent, name);
 }

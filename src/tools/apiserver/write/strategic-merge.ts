@@ -79,23 +79,30 @@ function ordered(
   before: readonly Json[],
   nameOf: (item: Json) => string,
 ): Json[] {
-  const [wanted, present] = [patch.map(nameOf), before.map(nameOf)];
-  const rank = (names: readonly string[], item: Json): number => names.indexOf(nameOf(item));
-  const patched = merged.filter((item) => rank(wanted, item) >= 0);
+  const [wanted, present] = [ranks(patch, nameOf), ranks(before, nameOf)];
+  const isNamed = (item: Json): boolean => wanted.has(nameOf(item));
+  const rank = (names: ReadonlyMap<string, number>, item: Json): number => names.get(nameOf(item)) ?? -1;
+  const patched = merged.filter(isNamed);
   patched.sort((one, other) => rank(wanted, one) - rank(wanted, other));
   const result: Json[] = [];
-  for (const item of merged.filter((each) => rank(wanted, each) < 0)) {
+  let taken = 0;
+  for (const item of merged.filter((each) => !isNamed(each))) {
     for (
-      let next = patched[0];
+      let next = patched[taken];
       next !== undefined && rank(present, next) < rank(present, item);
-      next = patched[0]
-    ) {
+      next = patched[++taken]
+    )
       result.push(next);
-      patched.shift();
-    }
     result.push(item);
   }
-  return [...result, ...patched];
+  return [...result, ...patched.slice(taken)];
+}
+
+/** Returns the first position of each name. */
+function ranks(items: readonly Json[], nameOf: (item: Json) => string): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [index, item] of items.entries()) if (!found.has(nameOf(item))) found.set(nameOf(item), index);
+  return found;
 }
 
 function deleteValues(result: JsonObject, field: string, values: Json | undefined): void {
