@@ -403,8 +403,7 @@ const TYPES: Readonly<Record<string, Handler>> = {
 const LIBRARIES: Readonly<Record<string, Handler>> = {
   'isQuantity(string)': (text: string) => quantityOf(text) !== undefined,
   'quantity(string)': parsedQuantity,
-  'sign(any)': ({ nanos }: Quantity) => BigInt(compared(nanos, 0n)),
-  [`${QUANTITY}.sign()`]: ({ nanos }: Quantity) => BigInt(compared(nanos, 0n)),
+  [`sign(${QUANTITY})`]: ({ nanos }: Quantity) => BigInt(compared(nanos, 0n)),
   [`${QUANTITY}.isGreaterThan(${QUANTITY})`]: (one: Quantity, other: Quantity) => order(one, other) > 0n,
   [`${QUANTITY}.isLessThan(${QUANTITY})`]: (one: Quantity, other: Quantity) => order(one, other) < 0n,
   [`${QUANTITY}.compareTo(${QUANTITY})`]: order,

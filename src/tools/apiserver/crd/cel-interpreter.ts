@@ -105,10 +105,6 @@ export function referenceError(node: ASTNode, variables: ReadonlySet<string>): s
     case 'rcall': {
       const [name, receiver, given] = node.args;
       const space = spaceOf(receiver, variables);
-      if (space === 'cel') {
-        const [variable, ...rest] = given;
-        return first(rest, new Set([...variables, variable?.op === 'id' ? variable.args : '']));
-      }
       const at = receiver.end;
       if (space !== undefined)
         return isFunction(`${space}.${name}`, given.length) ? first(given) : undeclared(name, at);
@@ -300,11 +296,6 @@ export class Evaluation {
 
   #memberCall(name: string, receiver: ASTNode, given: readonly ASTNode[], scope: Scope): CelValue {
     const space = spaceOf(receiver, scope);
-    if (space === 'cel') {
-      const [variable, value, result] = given;
-      if (variable?.op !== 'id' || value === undefined || result === undefined) throw noOverload();
-      return this.run(result, new Map([...scope, [variable.args, this.run(value, scope)]]));
-    }
     if (space !== undefined)
       return this.#invoked(
         `${space}.${name}`,

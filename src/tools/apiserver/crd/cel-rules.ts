@@ -55,7 +55,7 @@ export function ruleErrors(node: JsonObject, path: string): FieldError[] {
       if (typeof expression !== 'string') continue;
       const why = expressionError(expression);
       if (why === undefined) continue;
-      const body = `Invalid value: ${JSON.stringify(expression)}: compilation failed: ${why}`;
+      const body = `Invalid value: ${shownRule(given)}: ${name === 'rule' ? '' : `${name} `}compilation failed: ${why}`;
       errors.push({ type: 'FieldValueInvalid', field: `${place}.${name}`, body });
     }
     if (typeof rule === 'string' && rule.trim().includes('\n') && typeof message !== 'string') {
@@ -69,6 +69,22 @@ export function ruleErrors(node: JsonObject, path: string): FieldError[] {
 function rulesIn(node: JsonObject): JsonObject[] {
   const rules = node[RULES];
   return Array.isArray(rules) ? rules.filter((rule) => isJsonObject(rule)) : [];
+}
+
+/** Writes a rule as Go does. */
+function shownRule(given: JsonObject): string {
+  const { rule = '', message = '', messageExpression = '', reason = null } = given;
+  const { fieldPath = '', optionalOldSelf = null } = given;
+  const [Rule, Message, MessageExpression, Reason, FieldPath] = [
+    rule,
+    message,
+    messageExpression,
+    reason,
+    fieldPath,
+  ];
+  const shown = { Rule, Message, MessageExpression, Reason, FieldPath, OptionalOldSelf: optionalOldSelf };
+  const escaped = (character: string): string => `\\u00${character.codePointAt(0)?.toString(16)}`;
+  return JSON.stringify(shown).replaceAll(/[<>&]/g, escaped);
 }
 
 function textIn(given: JsonObject, name: string): string {

@@ -16,7 +16,7 @@ const RULES: readonly (readonly [rule: string, isKept: boolean])[] = [
   ["quantity('1.5Gi').add(quantity('512Mi')).compareTo(quantity('2Gi')) == 0", true],
   ["quantity('1k').sub(1).asInteger() == 999 && quantity('100m').asApproximateFloat() == 0.1", true],
   [
-    "quantity('5').sign() == 1 && !quantity('0.5').isInteger() && isQuantity('1e3') && !isQuantity('1Kii')",
+    "sign(quantity('5')) == 1 && !quantity('0.5').isInteger() && isQuantity('1e3') && !isQuantity('1Kii')",
     true,
   ],
   [
@@ -60,10 +60,7 @@ const RULES: readonly (readonly [rule: string, isKept: boolean])[] = [
     "[3, 1, 2].sort() == [1, 2, 3] && [[1], [2]].flatten() == [1, 2] && ['b', 'a'].sortBy(x, x) == ['a', 'b']",
     true,
   ],
-  [
-    "cel.bind(x, self.t, x + x) == 'abab' && 'a,b'.split(',').join('-') == 'a-b' && 'é😀'.charAt(1) == '😀'",
-    true,
-  ],
+  ["'a,b'.split(',').join('-') == 'a-b' && 'é😀'.charAt(1) == '😀'", true],
   ['[1, 2].exists(x, 1 / (x - 1) == 1) && (true || 1 / 0 == 1) && !(1 / 0 == 1 && false)', true],
   ['1 / 0 == 1', false],
   ['self.t > 1', false],
