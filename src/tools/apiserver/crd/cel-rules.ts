@@ -7,8 +7,12 @@ import { messageOf } from '../../../base/errors.ts';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
-import { compile, expressionError, firstLine, formatted, optionalOf } from './cel-environment.ts';
-import type { CelProgram, CelValue } from './cel-environment.ts';
+import { compile, evaluated, expressionError } from './cel-environment.ts';
+import type { CelProgram } from './cel-environment.ts';
+import { CostExceeded } from './cel-interpreter.ts';
+import type { Scope } from './cel-interpreter.ts';
+import { CelOptional, CelSet, durationOf, timestampOf } from './cel-values.ts';
+import type { CelValue } from './cel-values.ts';
 import { EMBEDDED, RULES } from './schema-node.ts';
 import { isUnchanged, itemsBefore } from './validation-correlation.ts';
 
@@ -51,7 +55,7 @@ export function ruleErrors(node: JsonObject, path: string): FieldError[] {
       if (typeof expression !== 'string') continue;
       const why = expressionError(expression);
       if (why === undefined) continue;
-      const body = `Invalid value: ${JSON.stringify(expression)}: compilation failed: ${why}`;
+      const body = `Invalid value: ${shownRule(given)}: ${name === 'rule' ? '' : `${name} `}compilation failed: ${why}`;
       errors.push({ type: 'FieldValueInvalid', field: `${place}.${name}`, body });
     }
     if (typeof rule === 'string' && rule.trim().includes('\n') && typeof message !== 'string') {
@@ -65,6 +69,22 @@ export function ruleErrors(node: JsonObject, path: string): FieldError[] {
 function rulesIn(node: JsonObject): JsonObject[] {
   const rules = node[RULES];
   return Array.isArray(rules) ? rules.filter((rule) => isJsonObject(rule)) : [];
+}
+
+/** Writes a rule as Go does. */
+function shownRule(given: JsonObject): string {
+  const { rule = '', message = '', messageExpression = '', reason = null } = given;
+  const { fieldPath = '', optionalOldSelf = null } = given;
+  const [Rule, Message, MessageExpression, Reason, FieldPath] = [
+    rule,
+    message,
+    messageExpression,
+    reason,
+    fieldPath,
+  ];
+  const shown = { Rule, Message, MessageExpression, Reason, FieldPath, OptionalOldSelf: optionalOldSelf };
+  const escaped = (character: string): string => `\\u00${character.codePointAt(0)?.toString(16)}`;
+  return JSON.stringify(shown).replaceAll(/[<>&]/g, escaped);
 }
 
 function textIn(given: JsonObject, name: string): string {
@@ -87,6 +107,15 @@ function ruleOf(given: JsonObject): Rule {
     isOldSelfOptional: optionalOldSelf === true,
   };
 }
+
+/** The cost that the rules of an object may still spend; negative if no further rule may run. */
+interface Budget {
+  left: number;
+}
+
+const COST_MAX = 10_000_000;
+const COST_PER_RULE_MAX = 1_000_000;
+const MESSAGE_BYTES_MAX = 5 * 1024;
 
 /** The rules at and below a node of a schema. Rules are compiled at their first use. */
 export class RuleNode {
@@ -122,57 +151,90 @@ export class RuleNode {
     before: Json | undefined,
     path = '',
     isSameAbove: () => boolean = () => false,
+    budget: Budget = { left: COST_MAX },
   ): FieldError[] {
-    if (!this.isNeeded || value === undefined || value === null) return [];
+    if (!this.isNeeded || value === undefined || value === null || budget.left < 0) return [];
     const old = before ?? undefined;
     const isSame = old === undefined ? isSameAbove : () => isUnchanged(value, old, this.#node);
-    return [...this.#ownErrors(value, old, path, isSame), ...this.#errorsBelow(value, old, path, isSame)];
+    const own = this.#ownErrors(value, old, path, isSame, budget);
+    return [...own, ...this.#errorsBelow(value, old, path, isSame, budget)];
   }
 
-  #ownErrors(value: Json, before: Json | undefined, path: string, isSame: () => boolean): FieldError[] {
+  #ownErrors(
+    value: Json,
+    before: Json | undefined,
+    path: string,
+    isSame: () => boolean,
+    budget: Budget,
+  ): FieldError[] {
     this.#rules ??= rulesIn(this.#node).map(ruleOf);
     if (this.#rules.length === 0) return [];
     const self = celValue(value, this.#node, this.#isRoot);
     const oldSelf = before === undefined ? undefined : celValue(before, this.#node, this.#isRoot);
+    const failed = (why: string): FieldError => ({
+      type: 'FieldValueInvalid',
+      field: path === '' ? '<nil>' : path,
+      body: `Invalid value: ${JSON.stringify(this.#node['type'] ?? '')}: ${why}`,
+    });
     return this.#rules.flatMap((rule): FieldError[] => {
+      if (budget.left < 0) return [];
       if (rule.usesOldSelf && before === undefined && !rule.isOldSelfOptional) return [];
-      const variables = { self, oldSelf: rule.isOldSelfOptional ? optionalOf(oldSelf) : oldSelf };
-      try {
-        if (rule.program(variables) === true) return [];
-        // A value that an update leaves unchanged may break a rule that was added later.
-        return !rule.usesOldSelf && isSame() ? [] : [brokenRule(rule, value, variables, path)];
-      } catch (error) {
-        return [failedRule(rule, this.#node, messageOf(error), path)];
+      const old = oldSelf === undefined ? CelOptional.none : new CelOptional(oldSelf);
+      const scope = new Map([
+        ['self', self],
+        ['oldSelf', rule.isOldSelfOptional ? old : oldSelf],
+      ]);
+      const { value: isKept, error, cost } = evaluated(rule.program, scope, COST_PER_RULE_MAX);
+      const isCancelled = error instanceof CostExceeded;
+      budget.left = isCancelled || cost > budget.left ? -1 : budget.left - cost;
+      if (isCancelled) {
+        const why = 'no further validation rules will be run due to call cost exceeds limit for rule';
+        return [failed(`'${error.message}': ${why}: ${rule.message || rule.text}`)];
       }
+      if (budget.left < 0) {
+        return [
+          failed(
+            'validation failed due to running out of cost budget, no further validation rules will be run',
+          ),
+        ];
+      }
+      if (error !== undefined) return [failed(failure(rule, error))];
+      // A value that an update leaves unchanged may break a rule that was added later.
+      if (isKept === true || (!rule.usesOldSelf && isSame())) return [];
+      return [brokenRule(rule, value, this.#node, scope, path)];
     });
   }
 
-  #errorsBelow(value: Json, before: Json | undefined, path: string, isSame: () => boolean): FieldError[] {
+  #errorsBelow(
+    value: Json,
+    before: Json | undefined,
+    path: string,
+    isSame: () => boolean,
+    budget: Budget,
+  ): FieldError[] {
     if (Array.isArray(value)) {
       const itemOf = itemsBefore(this.#node, before);
       return value.flatMap((item, index) => {
-        return this.#items?.errors(item, itemOf?.(item), `${path}[${index}]`, isSame) ?? [];
+        return this.#items?.errors(item, itemOf?.(item), `${path}[${index}]`, isSame, budget) ?? [];
       });
     }
     if (!isJsonObject(value)) return [];
     const prefix = path === '' ? '' : `${path}.`;
     const fields = [...this.#properties].flatMap(([name, child]) =>
-      child.errors(memberOf(value, name), memberOf(before, name), `${prefix}${name}`, isSame),
+      child.errors(memberOf(value, name), memberOf(before, name), `${prefix}${name}`, isSame, budget),
     );
     const entries = this.#entries;
     if (entries === undefined) return fields;
     return Object.keys(value).flatMap((name) =>
-      entries.errors(memberOf(value, name), memberOf(before, name), `${path}[${name}]`, isSame),
+      entries.errors(memberOf(value, name), memberOf(before, name), `${path}[${name}]`, isSame, budget),
     );
   }
 }
 
-type Variables = Readonly<Record<'self' | 'oldSelf', CelValue>>;
-
-function brokenRule(rule: Rule, value: Json, variables: Variables, path: string): FieldError {
+function brokenRule(rule: Rule, value: Json, { type }: JsonObject, scope: Scope, path: string): FieldError {
   const field = [path, rule.fieldPath].filter((part) => part !== '').join('.') || '<nil>';
-  const detail = messageFor(rule, variables);
-  const shown = typeof value === 'object' ? '' : JSON.stringify(value);
+  const detail = messageFor(rule, scope);
+  const shown = type === 'object' || type === 'array' ? '' : JSON.stringify(value);
   switch (rule.reason) {
     case 'FieldValueRequired':
       return { type: 'FieldValueRequired', field, body: `Required value: ${detail}` };
@@ -194,33 +256,31 @@ function brokenRule(rule: Rule, value: Json, variables: Variables, path: string)
 }
 
 /** If a message expression fails, or does not return a line of text, the message is used. */
-function messageFor({ message, messageProgram, text }: Rule, variables: Variables): string {
+function messageFor({ message, messageProgram, text }: Rule, scope: Scope): string {
   const otherwise = message === '' ? `failed rule: ${text}` : message;
-  try {
-    const made = messageProgram?.(variables);
-    if (typeof made !== 'string') return otherwise;
-    return made.trim() === '' || made.includes('\n') ? otherwise : made.trim();
-  } catch {
-    return otherwise;
-  }
+  if (messageProgram === undefined) return otherwise;
+  const { value } = evaluated(messageProgram, scope, COST_PER_RULE_MAX);
+  const made = typeof value === 'string' ? value.trim() : '';
+  return made === '' || made.includes('\n') || Buffer.byteLength(made) > MESSAGE_BYTES_MAX ? otherwise : made;
 }
 
-function failedRule({ message, text }: Rule, { type }: JsonObject, error: string, path: string): FieldError {
-  const why = firstLine(error);
-  const [, index] = /index out of bounds, index (-?\d+)/.exec(why) ?? [];
-  const said =
-    index === undefined ? why.replace(/^No such key/, 'no such key') : `index out of bounds: ${index}`;
-  const overload =
-    "'no such overload': call arguments did not match a supported operator, function or macro signature for";
+function failure({ message, text }: Rule, error: unknown): string {
   const rule = message === '' ? text : message;
-  const detail = said.startsWith('no such overload')
-    ? `${overload} rule: ${rule}`
-    : `${said} evaluating rule: ${rule}`;
-  return {
-    type: 'FieldValueInvalid',
-    field: path === '' ? '<nil>' : path,
-    body: `Invalid value: ${JSON.stringify(type ?? '')}: ${detail}`,
-  };
+  const why = messageOf(error);
+  if (!why.startsWith('no such overload')) return `${why} evaluating rule: ${rule}`;
+  return `'${why}': call arguments did not match a supported operator, function or macro signature for rule: ${rule}`;
+}
+
+/** Returns the value of a format for which CEL defines a type. */
+function formatted(text: string, format: Json | undefined): CelValue {
+  try {
+    if (format === 'duration') return durationOf(text);
+    if (format === 'date-time') return timestampOf(text);
+    if (format === 'date') return timestampOf(`${text}T00:00:00Z`);
+    return format === 'byte' ? new Uint8Array(Buffer.from(text, 'base64')) : text;
+  } catch {
+    return text;
+  }
 }
 
 /** Fields of every object; of the metadata, rules see only the name. */
@@ -231,10 +291,11 @@ const METADATA_TEXTS = ['name', 'generateName'];
 function celValue(value: Json, node: JsonObject, isObject = node[EMBEDDED] === true): CelValue {
   if (Array.isArray(value)) {
     const { items } = node;
-    return value.map((item) => celValue(item, isJsonObject(items) ? items : {}));
+    const list = value.map((item) => celValue(item, isJsonObject(items) ? items : {}));
+    return node['x-kubernetes-list-type'] === 'set' ? CelSet.from(list) : list;
   }
   if (isJsonObject(value)) return celMap(value, node, isObject);
-  if (typeof value === 'string') return formatted(value, node['format']) ?? value;
+  if (typeof value === 'string') return formatted(value, node['format']);
   return typeof value === 'number' && node['type'] !== 'number' && Number.isInteger(value)
     ? BigInt(value)
     : value;

@@ -100,14 +100,14 @@ function pathSegmentRules(name: string): string[] {
     .map((each) => `may not contain '${each}'`);
 }
 
-function labelRules(name: string): string[] {
+export function labelRules(name: string): string[] {
   return [
     ...(name.length > LABEL_LENGTH_MAX ? [tooLong(LABEL_LENGTH_MAX)] : []),
     ...(isLabel(name) ? [] : [isSubdomain(name) ? 'must not contain dots' : LABEL_RULE]),
   ];
 }
 
-function subdomainRules(name: string): string[] {
+export function subdomainRules(name: string): string[] {
   return [
     ...(name.length > SUBDOMAIN_LENGTH_MAX ? [tooLong(SUBDOMAIN_LENGTH_MAX)] : []),
     ...(isSubdomain(name) ? [] : [SUBDOMAIN_RULE]),
@@ -119,7 +119,7 @@ function tooLong(charactersMax: number): string {
 }
 
 /** Returns the broken rules of a label's key; annotations and finalizers follow the same rules. */
-function keyRules(key: string): string[] {
+export function keyRules(key: string): string[] {
   const parts = key.split('/');
   const name = parts.at(-1) ?? '';
   if (parts.length > 2) {
@@ -138,12 +138,17 @@ function keyRules(key: string): string[] {
   ];
 }
 
+export function labelValueRules(value: string): string[] {
+  return [
+    ...(value.length > LABEL_LENGTH_MAX ? [`must be no more than ${LABEL_LENGTH_MAX} bytes`] : []),
+    ...(isValue(value) ? [] : [VALUE_RULE]),
+  ];
+}
+
 function labelErrors({ labels = {} }: ObjectMeta): FieldError[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...keyRules(key).map((why) => invalidAt('labels', key, why)),
-    ...(value.length > LABEL_LENGTH_MAX ? [`must be no more than ${LABEL_LENGTH_MAX} bytes`] : [])
-      .concat(isValue(value) ? [] : [VALUE_RULE])
-      .map((why) => invalidAt('labels', value, why)),
+    ...labelValueRules(value).map((why) => invalidAt('labels', value, why)),
   ]);
 }
 

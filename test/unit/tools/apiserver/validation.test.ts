@@ -1,3 +1,4 @@
+/** The schema of a custom resource: formats, numbers, alternatives, and values that an update leaves as they were. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json, JsonObject } from '../../../../src/tools/apiserver/store/json.ts';
