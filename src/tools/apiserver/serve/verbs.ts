@@ -43,6 +43,7 @@ import type { RequestOptions } from './write-options.ts';
 import {
   StatusError,
   badRequest,
+  changedUid,
   created,
   undecodablePatch,
   nameUndeterminable,
@@ -159,6 +160,8 @@ async function patch(services: Services, call: Call): Promise<void> {
   const target = isScale(call) ? scaleOf(definition, current.parse()) : current.parse();
   const patched = acceptedPatch(call, applyPatch(type, definition, target, body), options);
   checkName(call, patched);
+  const { uid = '' } = patched.metadata;
+  if (uid !== '' && uid !== current.identity.uid) throw changedUid(definition, path.name, uid);
   write(services, call, current, patched, options);
 }
 

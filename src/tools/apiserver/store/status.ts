@@ -252,6 +252,15 @@ export function otherUid(
   );
 }
 
+/** Another uid in a patch, which two rules of a cluster refuse. */
+export function changedUid(definition: ResourceDefinition, name: string, uid: string): StatusError {
+  const body = `Invalid value: ${quote(uid)}: field is immutable`;
+  const error: FieldError = { type: 'FieldValueInvalid', field: 'metadata.uid', body };
+  const refused = invalid(definition, name, [error, error]);
+  refused.status.message = `${definition.kind} ${quote(name)} is invalid: metadata.uid: ${body}`;
+  return refused;
+}
+
 export function nameMissing(): StatusError {
   return badRequest('name must be provided');
 }
