@@ -54,6 +54,56 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       await fixture.get(fixture.configMap('kept'));
     });
 
+    it('decodes the options as Go does', async () => {
+      await fixture.create('kept');
+      for (const [options, why] of [
+        [
+          { kind: 'ConfigMap', apiVersion: 'v1' },
+          /^no kind "ConfigMap" is registered for version "v1" in scheme /,
+        ],
+        [
+          [],
+          /^couldn't get version\/kind; json parse error: json: cannot unmarshal array into Go value of type struct /,
+        ],
+        [
+          { gracePeriodSeconds: 'x' },
+          'json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
+        ],
+        [
+          { dryRun: 'All' },
+          'json: cannot unmarshal string into Go struct field DeleteOptions.dryRun of type []string',
+        ],
+        [
+          { preconditions: { uid: 5 } },
+          'json: cannot unmarshal number into Go struct field Preconditions.preconditions.uid of type types.UID',
+        ],
+      ] as const) {
+        refused(await fixture.client.delete(fixture.configMap('kept'), options), 400, why);
+      }
+      const body = { body: '{}', contentType: 'text/plain' };
+      assert.equal((await fixture.client.request('DELETE', fixture.configMap('kept'), body)).status, 415);
+      const number = await fixture.client.delete(`${fixture.configMap('kept')}?gracePeriodSeconds=x`);
+      refused(number, 400, 'strconv.ParseInt: parsing "x": invalid syntax');
+      const uid = await fixture.client.delete(`${fixture.configMap('kept')}?uid=x`);
+      refused(uid, 409, /the UID in the precondition \(x\) does not match the UID in record/);
+      const both = await fixture.client.delete(`${fixture.configMap('kept')}?dryRun=x`, { dryRun: ['All'] });
+      assert.equal(both.status, 200, 'a body counts, and no parameters beside it');
+    });
+
+    it('as a dry run answers with the object that a finalizer would keep, and changes nothing', async () => {
+      const metadata = { name: 'held', finalizers: ['example.com/hold'] };
+      const { metadata: before } = await fixture.post(fixture.configMaps(), { metadata });
+      const dry = `${fixture.configMap('held')}?dryRun=All`;
+      const { metadata: after } = ok(await fixture.client.delete(`${dry}&propagationPolicy=Foreground`));
+      assert.deepEqual(after.finalizers, ['example.com/hold', 'foregroundDeletion']);
+      assert.notEqual(after.deletionTimestamp, undefined);
+      assert.equal(after.resourceVersion, before.resourceVersion);
+      assert.equal((await fixture.get(fixture.configMap('held'))).metadata.deletionTimestamp, undefined);
+      ok(await fixture.client.delete(fixture.configMap('held')));
+      const older = await fixture.client.delete(fixture.configMap('held'), { orphanDependents: false });
+      assert.equal(older.status, 202);
+    });
+
     it('with a precondition that does not hold is 409 and deletes nothing', async () => {
       const { metadata } = await fixture.create('guarded');
       const byUid = await fixture.client.delete(fixture.configMap('guarded'), {
@@ -115,6 +165,25 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       const events = (await stream.take(3)).map(brief);
       assert.equal(events[0], 'ADDED c');
       assert.deepEqual(events.slice(1).sort(), ['DELETED a', 'DELETED b']);
+    });
+
+    it('checks preconditions, and deletes nothing as a dry run', async () => {
+      await fixture.create('a');
+      const other = await fixture.client.delete(fixture.configMaps(), { preconditions: { uid: 'x' } });
+      refused(
+        other,
+        409,
+        /^Operation cannot be fulfilled on ConfigMap ".*": the UID in the precondition \(x\) /,
+      );
+      ok(await fixture.client.delete(fixture.configMaps(), { dryRun: ['All'] }));
+      ok(await fixture.client.delete(fixture.configMaps('dryRun=All')));
+      await fixture.get(fixture.configMap('a'));
+    });
+
+    it('needs a namespace, and is not offered for namespaces', async () => {
+      const message = 'the server does not allow this method on the requested resource';
+      for (const path of ['/api/v1/configmaps', '/api/v1/namespaces', '/apis/apps/v1/deployments'])
+        refused(await fixture.client.delete(path), 405, message, 'MethodNotAllowed');
     });
   });
 }

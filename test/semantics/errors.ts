@@ -65,6 +65,50 @@ export function errorSemantics(target: () => Promise<Target>): void {
       refused(answer, 405, message, 'MethodNotAllowed');
     });
 
+    it('with a verb that discovery does not list is 405, and without any verb for its path 404', async () => {
+      await fixture.createPod('kept');
+      for (const [method, path, status] of [
+        ['DELETE', `${fixture.pod('kept')}/status`, 405],
+        ['POST', `${fixture.pod('kept')}/status`, 405],
+        ['GET', `${fixture.pod('kept')}/eviction`, 405],
+        ['DELETE', `/api/v1/namespaces/${fixture.namespace}/status`, 405],
+        ['PATCH', `/api/v1/namespaces/${fixture.namespace}/finalize`, 405],
+        ['OPTIONS', fixture.pods(), 405],
+        ['DELETE', '/version', 405],
+        ['POST', '/api/v1', 405],
+        ['GET', '/api/v1/configmaps/x', 404],
+        ['DELETE', '/api/v1/pods/kept', 404],
+        ['GET', `${fixture.configMap('x')}/status`, 404],
+        ['GET', `/api/v1/namespaces/${fixture.namespace}/nodes`, 404],
+        ['GET', '/apis/apps/v2/deployments', 404],
+      ] as const) {
+        const answer = await fixture.client.request(method, path);
+        assert.equal(answer.status, status, `${method} ${path}`);
+        assert.equal(answer.body.kind, 'Status', `${method} ${path}`);
+      }
+      await fixture.get(fixture.pod('kept'));
+    });
+
+    it('with parameters that are no numbers or durations is 400', async () => {
+      for (const [query, why] of [
+        ['limit=x', 'strconv.ParseInt: parsing "x": invalid syntax'],
+        ['limit=', 'strconv.ParseInt: parsing "": invalid syntax'],
+        [
+          'limit=99999999999999999999',
+          'strconv.ParseInt: parsing "99999999999999999999": value out of range',
+        ],
+        ['limit=x&timeoutSeconds=y', 'strconv.ParseInt: parsing "y": invalid syntax'],
+        ['timeout=x', 'invalid timeout specified in the request URL - time: invalid duration "x"'],
+        ['timeout=5', 'invalid timeout specified in the request URL - time: missing unit in duration "5"'],
+        [
+          'timeout=5x',
+          'invalid timeout specified in the request URL - time: unknown unit "x" in duration "5x"',
+        ],
+      ] as const)
+        refused(await fixture.client.get(fixture.configMaps(query)), 400, why);
+      assert.equal((await fixture.get(fixture.configMaps('watch=FALSE'))).kind, 'ConfigMapList');
+    });
+
     it('for a revision of the future is 504, for one object and for lists', async () => {
       await fixture.create('one');
       const answer = await fixture.client.get(`${fixture.configMap('one')}?resourceVersion=999999999`);

@@ -56,6 +56,20 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
     });
   });
 
+  describe('a namespace', () => {
+    const fixture = Fixture.use(target);
+
+    it('keeps its label and its finalizers, which only `/finalize` changes', async () => {
+      const path = `/api/v1/namespaces/${fixture.namespace}`;
+      const patched = await fixture.patch(path, { metadata: { labels: null }, spec: { finalizers: [] } });
+      assert.deepEqual(patched.metadata.labels, { 'kubernetes.io/metadata.name': fixture.namespace });
+      assert.deepEqual(patched.spec, { finalizers: ['kubernetes'] });
+      const finalizers = ['example.com/hold', 'kubernetes'];
+      const body = { metadata: { name: fixture.namespace }, spec: { finalizers } };
+      assert.deepEqual((await fixture.put(`${path}/finalize`, body)).spec, { finalizers });
+    });
+  });
+
   describe('DELETE with a propagation policy', () => {
     const fixture = Fixture.use(target);
 

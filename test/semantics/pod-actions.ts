@@ -91,6 +91,25 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       assert.deepEqual(Object.keys(Object(disruptedPods) as object), ['guarded']);
     });
 
+    it('obeys its deleteOptions', async () => {
+      await fixture.createPod('kept');
+      const send = (deleteOptions: object): Promise<Answer> =>
+        fixture.client.post(`${fixture.pod('kept')}/eviction`, {
+          apiVersion: 'policy/v1',
+          kind: 'Eviction',
+          metadata: { name: 'kept' },
+          deleteOptions,
+        });
+      const uid = await send({ preconditions: { uid: 'x' } });
+      refused(uid, 409, /^Operation cannot be fulfilled on Pod "kept": the UID in the precondition \(x\) /);
+      refused(await send({ propagationPolicy: 'x' }), 422, /^DeleteOptions\.meta\.k8s\.io "" is invalid: /);
+      const text =
+        'Eviction in version "v1" cannot be handled as a Eviction: json: cannot unmarshal string into Go struct field DeleteOptions.deleteOptions.dryRun of type []string';
+      refused(await send({ dryRun: 'All' }), 400, text);
+      assert.equal((await send({ dryRun: ['All'] })).status, 201);
+      await fixture.get(fixture.pod('kept'));
+    });
+
     it('is only created', async () => {
       await fixture.createPod('read');
       assert.equal((await fixture.client.get(`${fixture.pod('read')}/eviction`)).status, 405);

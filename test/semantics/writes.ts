@@ -211,4 +211,82 @@ function podWriteSemantics(target: () => Promise<Target>): void {
       assert.equal(status.metadata.generation, 1);
     });
   });
+
+  describe('a write', () => {
+    const fixture = Fixture.use(target);
+
+    it('with PUT creates a Lease or a Role that does not exist, but no ConfigMap', async () => {
+      const lease = `/apis/coordination.k8s.io/v1/namespaces/${fixture.namespace}/leases/new`;
+      const body = { metadata: { name: 'new' }, spec: {} };
+      assert.equal((await fixture.client.put(lease, body)).status, 201);
+      const again = await fixture.client.put(lease, body);
+      const missing =
+        'leases.coordination.k8s.io "new" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update';
+      refused(again, 422, missing);
+      const role = `/apis/rbac.authorization.k8s.io/v1/namespaces/${fixture.namespace}/roles/new`;
+      assert.equal((await fixture.client.put(role, { metadata: { name: 'new' }, rules: [] })).status, 201);
+      const dry = await fixture.client.put(`${role}er?dryRun=All`, {
+        metadata: { name: 'newer' },
+        rules: [],
+      });
+      assert.equal(dry.status, 201);
+      assert.equal(dry.body.metadata.resourceVersion, undefined);
+      refused(
+        await fixture.client.put(fixture.configMap('new'), { metadata: { name: 'new' } }),
+        404,
+        /not found$/,
+      );
+    });
+
+    it('with the resourceVersion 0 is unconditional, and with a text as resourceVersion 500', async () => {
+      await fixture.create('one');
+      await fixture.put(fixture.configMap('one'), { metadata: { name: 'one', resourceVersion: '0' } });
+      const text = await fixture.client.put(fixture.configMap('one'), {
+        metadata: { name: 'one', resourceVersion: 'abc' },
+      });
+      refused(text, 500, 'strconv.ParseUint: parsing "abc": invalid syntax');
+    });
+
+    it('answers with metadata only, or not at all, as the client accepts', async () => {
+      const send = (accept: string): ReturnType<typeof fixture.client.request> =>
+        fixture.client.request('POST', fixture.configMaps(), { body: { metadata: { name: 'a' } }, accept });
+      assert.equal((await send('text/csv')).status, 406);
+      const partial = await send('application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1');
+      assert.equal(partial.status, 201);
+      assert.equal(partial.body.kind, 'PartialObjectMetadata');
+    });
+
+    it('by a patch that makes another kind, or an object of wrong types, is 422', async () => {
+      await fixture.create('one');
+      const kind = await fixture.client.mergePatch(fixture.configMap('one'), { kind: 'Secret' });
+      refused(kind, 422, /^ "" is invalid: patch: Invalid value: ".*": converting \(v1\.Secret\) to /);
+      const labels = await fixture.client.mergePatch(fixture.configMap('one'), { metadata: { labels: 5 } });
+      refused(
+        labels,
+        422,
+        /: json: cannot unmarshal number into Go struct field ObjectMeta\.metadata\.labels of type /,
+      );
+      const uid = await fixture.client.mergePatch(fixture.configMap('one'), { metadata: { uid: 'x' } });
+      refused(uid, 422, 'ConfigMap "one" is invalid: metadata.uid: Invalid value: "x": field is immutable');
+    });
+
+    it('of the annotations of a Deployment counts as a generation', async () => {
+      const path = `/apis/apps/v1/namespaces/${fixture.namespace}/deployments`;
+      const labels = { app: 'x' };
+      const containers = [{ name: 'main', image: 'example.com/app:1' }];
+      const template = { metadata: { labels }, spec: { containers } };
+      const spec = { selector: { matchLabels: labels }, template };
+      await fixture.post(path, { metadata: { name: 'web' }, spec });
+      const { metadata } = await fixture.patch(`${path}/web`, { metadata: { annotations: { a: 'b' } } });
+      assert.equal(metadata.generation, 2);
+    });
+
+    it('has warnings in UTF-8', async () => {
+      const body = { metadata: { name: 'warned', 日本: 1 } };
+      const { status, headers } = await fixture.client.post(fixture.configMaps(), body);
+      assert.equal(status, 201);
+      const warning = Buffer.from(String(headers['warning']), 'latin1').toString();
+      assert.equal(warning, String.raw`299 - "unknown field \"metadata.日本\""`);
+    });
+  });
 }

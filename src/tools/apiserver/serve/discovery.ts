@@ -3,11 +3,10 @@
  * OpenAPI that kubectl needs.
  */
 
+import { subresourcesOf, verbsOf } from './listed-verbs.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource, ResourceTable } from '../store/resources.ts';
 
-const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
-const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 /** The API level of the server, whose semantics were compared with a real server of this version. */
 const VERSION = {
   major: '1',
@@ -105,25 +104,20 @@ function resourceList(table: ResourceTable, group: string, version: string): obj
 }
 
 function resourceEntries(definition: ServedResource): object[] {
-  const { resource, kind, namespaced, shortNames = [], status, scale, categories = [] } = definition;
-  const singularName = definition.singular ?? kind.toLowerCase();
-  const { verbs = VERBS } = definition;
+  const { resource, kind, namespaced, shortNames = [], categories = [] } = definition;
   const main = {
     name: resource,
-    singularName,
+    singularName: definition.singular ?? kind.toLowerCase(),
     namespaced,
     kind,
-    verbs,
+    verbs: verbsOf(definition),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
   };
-  const part = { singularName: '', namespaced, verbs: SUBRESOURCE_VERBS };
-  const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
-  return [
-    main,
-    ...(status === true ? [{ name: `${resource}/status`, ...part, kind }] : []),
-    ...(scale === undefined ? [] : [{ name: `${resource}/scale`, ...part, ...scaleKind }]),
-  ];
+  const parts = subresourcesOf(definition).map(({ name, verbs, body = { kind } }) => {
+    return { name: `${resource}/${name}`, singularName: '', namespaced, ...body, verbs };
+  });
+  return [main, ...parts];
 }
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';

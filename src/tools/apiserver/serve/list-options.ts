@@ -46,6 +46,8 @@ const MATCH_FIELD = 'resourceVersionMatch';
 const INITIAL_EVENTS = 'sendInitialEvents';
 
 export function parseListOptions(query: URLSearchParams): ListOptions {
+  integer(query, 'timeoutSeconds');
+  const asked = integer(query, 'limit') ?? 0;
   const version = query.get('resourceVersion') ?? '';
   const match = query.get(MATCH_FIELD) ?? '';
   const token = query.get('continue') ?? '';
@@ -62,7 +64,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   ]);
 
   // The real server answers resourceVersion "0" from the watch cache, which ignores limits.
-  const limit = version === '0' ? 0 : Math.max(0, integer(query, 'limit') ?? 0);
+  const limit = version === '0' ? 0 : Math.max(0, asked);
   if (token !== '') {
     const continueFrom = decodeContinue(token);
     if (version !== '' && version !== '0') {
@@ -75,7 +77,10 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
 
 /** The minimum revision of a GET. */
 export function parseGetOptions(query: URLSearchParams): number {
-  return parseRevision(query.get('resourceVersion') ?? '') ?? 0;
+  const version = query.get('resourceVersion') ?? '';
+  const why = invalidRevision(version);
+  if (why !== undefined) throw bareFailure(why);
+  return Number(version);
 }
 
 function readAt(version: string, match: string, limit: number): ReadAt {
@@ -87,6 +92,8 @@ function readAt(version: string, match: string, limit: number): ReadAt {
 }
 
 export function parseWatchOptions(query: URLSearchParams): WatchOptions {
+  const timeoutSeconds = integer(query, 'timeoutSeconds');
+  integer(query, 'limit');
   const version = query.get('resourceVersion') ?? '';
   const match = query.get(MATCH_FIELD) ?? '';
   const asked = query.has(INITIAL_EVENTS);
@@ -112,7 +119,7 @@ export function parseWatchOptions(query: URLSearchParams): WatchOptions {
     initialEvents,
     allowBookmarks,
     endBookmark: asked && initialEvents && allowBookmarks,
-    timeoutSeconds: integer(query, 'timeoutSeconds'),
+    timeoutSeconds,
   };
 }
 

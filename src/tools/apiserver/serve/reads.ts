@@ -1,6 +1,7 @@
 /** The reading verbs: GET, LIST and WATCH. */
 
 import { representationFor, sendJson, sendPieces } from '../wire/http-io.ts';
+import type { Representation } from '../wire/http-io.ts';
 import type { JsonObject } from '../store/json.ts';
 import { parseGetOptions, parseListOptions } from './list-options.ts';
 import { listPieces, readPage, requireFresh } from './list.ts';
@@ -9,7 +10,8 @@ import { flag } from '../wire/request-info.ts';
 import type { Call } from '../wire/request-info.ts';
 import { scaleOf } from '../write/scale.ts';
 import { selectionOf } from './selection.ts';
-import { notFound } from '../store/status.ts';
+import { badRequest, notAcceptable, notFound } from '../store/status.ts';
+import type { ServedResource } from '../store/resources.ts';
 import { keyOf, withoutManagedFields } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { Watches } from './watches.ts';
@@ -28,22 +30,28 @@ export function serveRead(services: ReadServices, call: Call): Promise<void> {
 
 /** Answers with the object, or with the object's scale. */
 async function get({ options }: ReadServices, call: Call): Promise<void> {
-  const { collection, request, response, path, query } = call;
-  const { isPartial, dropsManagedFields } = representationFor(request);
+  const { collection, path, query } = call;
+  if (flag(query, 'export'))
+    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
   await requireFresh(collection.log, parseGetOptions(query), options.freshnessTimeoutMs);
   const stored = collection.get(keyOf(path.namespace, path.name));
   if (stored === undefined) throw notFound(collection.definition, path.name);
-  if (!isPartial && (!dropsManagedFields || isScale(call))) {
-    answer(call, 200, stored);
-    return;
-  }
-  const pieces = isPartial ? stored.metadataOnly() : [stored.toBuffer()];
-  sendJson(response, 200, dropsManagedFields ? withoutManagedFields(pieces) : Buffer.concat(pieces));
+  answer(call, 200, stored);
+}
+
+/** Returns the form of a list. @throws StatusError 406 if the client accepts only the metadata of an object */
+export function listRepresentation({ request, collection: { definition } }: Call): Representation {
+  const representation = representationFor(request);
+  if (representation.as !== 'PartialObjectMetadata') return representation;
+  const list = definition.listKind ?? `${definition.kind}List`;
+  throw notAcceptable(
+    `you requested PartialObjectMetadata, but the requested object is a list (${goName(definition, list)})`,
+  );
 }
 
 async function list({ options }: ReadServices, call: Call): Promise<void> {
   const { collection, path, query } = call;
-  const representation = representationFor(call.request);
+  const representation = listRepresentation(call);
   const listOptions = parseListOptions(query);
   const selection = selectionOf(collection.definition, path, query, options.sharding);
   const { view, listMetadata, versions } = call.faults;
@@ -69,12 +77,30 @@ function shardInfoOf(
   return isConfirmed ? { shardInfo: { selector } } : {};
 }
 
-/** Sends the object, or the object's scale if the path names the scale. */
+/** Sends the object, its metadata, or its scale if the path names the scale. */
 export function answer(call: Call, code: number, stored: StoredObject): void {
-  const { definition } = call.collection;
-  sendJson(call.response, code, isScale(call) ? scaleOf(definition, stored.parse()) : stored.toBuffer());
+  const {
+    request,
+    response,
+    collection: { definition },
+  } = call;
+  const { isPartial, as, dropsManagedFields } = representationFor(request);
+  if (as === 'PartialObjectMetadataList') {
+    const found = goName(definition, definition.kind);
+    throw notAcceptable(`you requested ${as}, but the requested object is not a list (${found})`);
+  }
+  if (isScale(call)) return sendJson(response, code, scaleOf(definition, stored.parse()));
+  const pieces = isPartial ? stored.metadataOnly() : [stored.toBuffer()];
+  sendJson(response, code, dropsManagedFields ? withoutManagedFields(pieces) : Buffer.concat(pieces));
+}
+
+/** Returns a kind as Go names the type: in the package of the group. */
+function goName({ group, custom }: ServedResource, kind: string): string {
+  if (custom === true)
+    return kind.endsWith('List') ? '*unstructured.UnstructuredList' : '*unstructured.Unstructured';
+  return `*${group === '' ? 'core' : (group.split('.')[0] ?? '')}.${kind}`;
 }
 
 export function isScale({ path }: Call): boolean {
-  return path.subresource === 'scale';
+  return path.subresource.split('/')[0] === 'scale';
 }

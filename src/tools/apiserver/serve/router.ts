@@ -5,16 +5,24 @@ import { isLoopbackHost } from '../../../base/loopback.ts';
 import type { ResolvedOptions } from '../store/server-options.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { documentAt } from './discovery.ts';
+import { listedVerb } from './listed-verbs.ts';
 import { applyFaults } from '../faults/fault-answers.ts';
 import type { FaultVerb, RequestFacts } from '../faults/fault-rules.ts';
 import { sendStatus } from '../wire/http-io.ts';
-import { authorizedVerbOf, flag, parseResourcePath } from '../wire/request-info.ts';
+import {
+  authorizedVerbOf,
+  checkTimeout,
+  flag,
+  parseResourcePath,
+  withoutWatchPrefix,
+} from '../wire/request-info.ts';
 import type { ResourcePath } from '../wire/request-info.ts';
 import type { RequestRecord } from '../wire/request-log.ts';
 import { Rights } from '../wire/rights.ts';
 import {
   forbidden,
   internalError,
+  methodNotAllowed,
   quote,
   refusalOf,
   unauthorized,
@@ -25,6 +33,8 @@ import type { Status, StatusError } from '../store/status.ts';
 import { serveResource } from './verbs.ts';
 import type { Services } from './verbs.ts';
 
+/** Documents that have a single method. */
+const ONLY_READ = /^\/(?:version|api|api\/v1|apis\/[^/]+\/[^/]+)\/?$/;
 const HEALTH: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
 export function handleRequest(services: Services, request: IncomingMessage, response: ServerResponse): void {
@@ -44,7 +54,7 @@ async function serve(
   isAdmin: boolean,
 ): Promise<void> {
   const { log, table, listener, options } = services;
-  const url = new URL(request.url ?? '/', 'http://localhost');
+  const url = withoutWatchPrefix(urlOf(request));
   const record = recordOf(request, url);
   services.requests.add(record);
   response.setHeader('Cache-Control', 'no-cache, private');
@@ -68,15 +78,28 @@ async function serve(
   };
   const faults = await applyFaults(services, facts, response);
   if (faults === undefined || response.destroyed) return;
+  if (!record.watch) checkTimeout(query);
   const definition = path && table.find(path.group, path.version, path.resource);
-  if (path !== undefined && definition !== undefined) {
+  const verb = definition && listedVerb(definition, path, record.method);
+  if (path !== undefined && definition !== undefined && verb !== undefined) {
     const collection = log.collection(definition);
-    await serveResource(services, { request, response, path, query, collection, faults, record });
+    await serveResource(services, { request, response, path, query, collection, faults, record }, verb);
     return;
   }
-  if (path !== undefined && table.serves(path.group, path.version)) throw unknownResource();
   const { code, type, body } = documentAt(url.pathname, request.headers.accept ?? '', table);
+  const [root, group = ''] = url.pathname.split('/').filter((part) => part !== '');
+  const isGroup = root === 'apis' && table.all().some((each) => each.custom !== true && each.group === group);
+  const isBuiltIn = root === 'api' || isGroup;
+  if (isBuiltIn && code === 404) throw unknownResource();
+  const isRefused = record.method !== 'GET' && ONLY_READ.test(url.pathname);
+  if (isRefused && (isBuiltIn || root === 'version')) throw methodNotAllowed();
   response.writeHead(code, { 'Content-Type': type }).end(body);
+}
+
+/** Returns the URL of a request line, which may be a whole URL or no URL at all. */
+function urlOf({ url = '/' }: IncomingMessage): URL {
+  const path = url.startsWith('/') ? url : `/${url.replace(/^[a-z]+:\/\/[^/]*\/?/i, '')}`;
+  return new URL(`http://localhost${path}`);
 }
 
 function addRights({ rights, table }: Services, record: RequestRecord, path: ResourcePath): void {

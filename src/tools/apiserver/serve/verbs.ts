@@ -3,11 +3,18 @@
  * the object. The reading verbs are in `reads.ts`.
  */
 
-import { isDryDeletion, propagationOf } from '../write/deletion.ts';
+import { deletionOptions, evictionOptions } from './delete-options.ts';
+import type { DeletionOptions } from './delete-options.ts';
 import type { EventLog } from '../store/event-log.ts';
 import type { FaultEngine } from '../faults/fault-rules.ts';
-import { contentType, jsonOf, parseBody, readBody, sendJson, sendPieces } from '../wire/http-io.ts';
-import { isJsonObject } from '../store/json.ts';
+import {
+  contentType,
+  parseBody,
+  readBody,
+  representationFor,
+  sendJson,
+  sendPieces,
+} from '../wire/http-io.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import { parseListOptions } from './list-options.ts';
 import { listPieces, readPage } from './list.ts';
@@ -20,29 +27,34 @@ import type { FieldWriter } from '../write/field-ownership.ts';
 import { asObject } from '../write/object-preparation.ts';
 import type { WriteScope } from '../write/object-preparation.ts';
 import { addOwnerRights } from './owner-rights.ts';
-import { answer, isScale, serveRead } from './reads.ts';
+import { answer, isScale, listRepresentation, serveRead } from './reads.ts';
 import type { ReadServices } from './reads.ts';
 import type { Call } from '../wire/request-info.ts';
 import type { RequestLog } from '../wire/request-log.ts';
 import type { Rights } from '../wire/rights.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
+import { warningHeader } from '../wire/warnings.ts';
 import { POD_ACTIONS, bind, evict } from '../write/pod-subresources.ts';
 import { SCALES, scaleOf, scaledConfiguration, withScale } from '../write/scale.ts';
 import { selectionOf } from './selection.ts';
 import { requestOptions } from './write-options.ts';
 import type { RequestOptions } from './write-options.ts';
 import {
+  StatusError,
   badRequest,
+  changedUid,
   created,
-  methodNotAllowed,
+  undecodablePatch,
+  nameUndeterminable,
   notFound,
+  otherUid,
   quote,
   success,
-  unknownResource,
 } from '../store/status.ts';
 import { keyOf } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import type { StoredObjectWriter, WriteOptions } from '../write/writer.ts';
+import { createsByUpdate } from '../write/update-rules.ts';
+import type { StoredObjectWriter } from '../write/writer.ts';
 
 /** The parts of the server that answer requests. */
 export interface Services extends ReadServices {
@@ -58,45 +70,31 @@ export interface Services extends ReadServices {
   readonly adminToken: string;
 }
 
-export async function serveResource(services: Services, call: Call): Promise<void> {
-  const { path, request } = call;
+/** Answers a request with a verb that discovery lists. */
+export async function serveResource(services: Services, call: Call, verb: string): Promise<void> {
   const { definition } = call.collection;
-  const action = definition.resource === 'pods' ? POD_ACTIONS.get(path.subresource) : undefined;
-  const served =
-    action !== undefined ||
-    path.subresource === '' ||
-    (path.subresource === 'status' && definition.status === true) ||
-    (path.subresource === 'scale' && definition.scale !== undefined);
-  if (!served || (path.namespace !== '' && !definition.namespaced)) throw unknownResource();
-  const named = path.name !== '';
-  if (definition.review !== undefined) {
-    if (request.method !== 'POST' || named) throw methodNotAllowed();
+  representationFor(call.request);
+  if (definition.review !== undefined)
     return sendJson(call.response, 201, definition.review(await readObject(services, call, optionsOf(call))));
-  }
-  if (action !== undefined) return actOnPod(services, call);
-  switch (request.method) {
-    case 'GET':
-      return serveRead(services, call);
-    case 'POST':
-      if (!named) return create(services, call);
-      break;
-    case 'PUT':
-      if (named) return update(services, call);
-      break;
-    case 'PATCH':
-      if (named) return patch(services, call);
-      break;
-    case 'DELETE':
-      return named ? deleteOne(services, call) : deleteMany(services, call);
+  if (isPodAction(call)) return actOnPod(services, call);
+  switch (verb) {
+    case 'create':
+      return create(services, call);
+    case 'update':
+      return update(services, call);
+    case 'patch':
+      return patch(services, call);
+    case 'delete':
+      return deleteOne(services, call);
+    case 'deletecollection':
+      return deleteMany(services, call);
     default:
-      break;
+      return serveRead(services, call);
   }
-  throw methodNotAllowed();
 }
 
 async function create(services: Services, call: Call): Promise<void> {
   const { collection, path } = call;
-  if (collection.definition.namespaced && path.namespace === '') throw methodNotAllowed();
   const options = optionsOf(call);
   const object = await readObject(services, call, options);
   const stored = services.writer.create(collection, path.namespace, object, writeOptions(call, options));
@@ -106,14 +104,14 @@ async function create(services: Services, call: Call): Promise<void> {
 
 /** Answers a Binding or an Eviction of a Pod. */
 async function actOnPod(services: Services, call: Call): Promise<void> {
-  const { path, request, collection } = call;
-  if (request.method !== 'POST' || path.name === '') throw methodNotAllowed();
+  const { path, collection } = call;
   const options = optionsOf(call);
   const body = await readObject(services, call, options);
   const { log, table, writer } = services;
   const budgets = log.collection(table.named('poddisruptionbudgets.policy'));
-  const act = path.subresource === 'binding' ? bind : evict;
-  act({ writer, pods: collection, budgets }, path, body, writeOptions(call, options));
+  const parts = { writer, pods: collection, budgets };
+  if (path.subresource === 'binding') bind(parts, path, body, writeOptions(call, options));
+  else evict(parts, path, body, { ...writeOptions(call, options), ...evictionOptions(body, options.dryRun) });
   sendJson(call.response, 201, created());
 }
 
@@ -123,20 +121,28 @@ async function update(services: Services, call: Call): Promise<void> {
   const given = await readObject(services, call, options);
   checkName(call, given);
   const current = collection.get(keyOf(path.namespace, path.name));
-  if (current === undefined) throw notFound(collection.definition, path.name);
-  write(services, call, current, given, options);
+  if (current !== undefined) return write(services, call, current, given, options);
+  if (path.subresource !== '' || !createsByUpdate(collection.definition))
+    throw notFound(collection.definition, path.name);
+  const { uid, resourceVersion: _, ...metadata } = given.metadata;
+  if (uid !== undefined && uid !== '')
+    throw otherUid(collection.definition, keyOf(path.namespace, path.name), uid, '');
+  const made = { ...given, metadata };
+  const stored = services.writer.create(collection, path.namespace, made, writeOptions(call, options));
+  services.rights.add(path, 'create');
+  addOwnerRights(services, path, made, undefined);
+  answer(call, 201, stored);
 }
 
 /** @throws StatusError 400 when the URL names another object */
 function checkName({ path }: Call, { metadata }: KubeObject): void {
   const { name = '', namespace = '' } = metadata;
+  if (name === '') throw nameUndeterminable(path.name);
   if (name !== path.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path.name})`);
   }
   if (namespace !== '' && namespace !== path.namespace) {
-    throw badRequest(
-      `the namespace of the object (${namespace}) does not match the namespace on the request (${path.namespace})`,
-    );
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
 }
 
@@ -151,9 +157,20 @@ async function patch(services: Services, call: Call): Promise<void> {
   const current = collection.get(keyOf(path.namespace, path.name));
   if (current === undefined) throw notFound(definition, path.name);
   const target = isScale(call) ? scaleOf(definition, current.parse()) : current.parse();
-  const patched = accepted(call, applyPatch(type, definition, target, body), options);
+  const patched = acceptedPatch(call, applyPatch(type, definition, target, body), options);
   checkName(call, patched);
+  const { uid = '' } = patched.metadata;
+  if (uid !== '' && uid !== current.identity.uid) throw changedUid(definition, path.name, uid);
   write(services, call, current, patched, options);
+}
+
+/** Returns a patched object. @throws StatusError 422 for an object that is not of the kind, or has unknown fields */
+function acceptedPatch(call: Call, object: JsonObject, options: RequestOptions): KubeObject {
+  try {
+    return accepted(call, object, options);
+  } catch (error) {
+    throw error instanceof StatusError && error.status.code === 400 ? undecodablePatch(object, error) : error;
+  }
 }
 
 /** Server-side apply: the body is YAML, which includes JSON. */
@@ -169,8 +186,7 @@ async function apply(services: Services, call: Call): Promise<void> {
   if (isNew && path.subresource !== '') throw notFound(definition, path.name);
   const { name = '', namespace = '' } = config.metadata;
   if (isNew && name === '') {
-    const why = 'name must be provided';
-    throw badRequest(`the name of the object (${path.name} based on URL) was undeterminable: ${why}`);
+    throw nameUndeterminable(path.name);
   }
   if (namespace !== '' && namespace !== path.namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
@@ -210,7 +226,7 @@ function write(
 }
 
 function scopeOf({ path }: Call): WriteScope {
-  return path.subresource === 'status' ? 'status' : 'object';
+  return path.subresource === 'status' || path.subresource === 'finalize' ? path.subresource : 'object';
 }
 
 function optionsOf({ request, query }: Call): RequestOptions {
@@ -250,7 +266,10 @@ function accepted(call: Call, body: Json | undefined, { fieldValidation }: Reque
 }
 
 function warn({ response }: Call, warnings: readonly string[]): void {
-  for (const text of warnings) response.appendHeader('Warning', `299 - ${quote(text)}`);
+  for (const text of warnings) {
+    const header = warningHeader(text);
+    if (header !== undefined) response.appendHeader('Warning', header);
+  }
 }
 
 async function deleteOne(services: Services, call: Call): Promise<void> {
@@ -259,35 +278,27 @@ async function deleteOne(services: Services, call: Call): Promise<void> {
   const options = await deleteOptions(services, call);
   const key = keyOf(path.namespace, path.name);
   const { object, gone } = services.writer.delete(collection, key, path.name, options);
-  if (!gone || definition.returnsDeleted === true) answer(call, 200, object);
+  if (!gone || definition.returnsDeleted === true)
+    answer(call, !gone && options.isOldBackground ? 202 : 200, object);
   else sendJson(call.response, 200, success(definition, path.name, object.identity.uid));
 }
 
 /** Deletes the selected objects, and answers with the list of the objects before the deletion. */
 async function deleteMany(services: Services, call: Call): Promise<void> {
   const { collection, path, query } = call;
-  const selection = selectionOf(collection.definition, path, query, services.options.sharding);
   const options = parseListOptions(query);
-  const { dryRun = false, propagation } = await deleteOptions(services, call);
+  const selection = selectionOf(collection.definition, path, query, services.options.sharding);
+  const deletion = await deleteOptions(services, call);
   const { freshnessTimeoutMs } = services.options;
   const page = await readPage(services.log, collection, options, selection, freshnessTimeoutMs);
-  for (const { identity } of page.objects) {
-    services.writer.delete(collection, identity.key, identity.name, { dryRun, propagation });
-  }
-  await sendPieces(call, listPieces(collection, page));
+  for (const { identity } of page.objects)
+    services.writer.delete(collection, identity.key, identity.name, deletion);
+  await sendPieces(call, listPieces(collection, page, listRepresentation(call)));
 }
 
-/** Grace periods are accepted and have no effect, because there is no kubelet. */
-async function deleteOptions(services: Services, call: Call): Promise<WriteOptions> {
-  const body = await readBody(call.request, services.options.requestBytesMax);
-  const parsed = body.length === 0 ? {} : jsonOf(body);
-  const given: JsonObject = isJsonObject(parsed) ? parsed : {};
-  const { preconditions } = given;
-  return {
-    preconditions: isJsonObject(preconditions) ? preconditions : {},
-    propagation: propagationOf(call.query, given),
-    dryRun: isDryDeletion(call.query, given),
-  };
+async function deleteOptions(services: Services, { request, query }: Call): Promise<DeletionOptions> {
+  const body = await readBody(request, services.options.requestBytesMax);
+  return deletionOptions(contentType(request), body, query);
 }
 
 async function readObject(services: Services, call: Call, options: RequestOptions): Promise<KubeObject> {
@@ -298,7 +309,10 @@ async function readObject(services: Services, call: Call, options: RequestOption
 /** Returns the kind of a request's body, which differs for some subresources. */
 function wireKind(call: Call): ServedResource {
   if (isScale(call)) return SCALES;
-  const { collection, path } = call;
-  const action = collection.definition.resource === 'pods' ? POD_ACTIONS.get(path.subresource) : undefined;
-  return action ?? collection.definition;
+  const action = isPodAction(call) ? POD_ACTIONS.get(call.path.subresource) : undefined;
+  return action ?? call.collection.definition;
+}
+
+function isPodAction({ collection: { definition }, path }: Call): boolean {
+  return definition.resource === 'pods' && definition.group === '' && POD_ACTIONS.has(path.subresource);
 }

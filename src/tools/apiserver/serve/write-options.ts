@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FieldError } from '../store/field-error.ts';
 import { invalid, quote } from '../store/status.ts';
+import { dryRunErrors } from './delete-options.ts';
 import { flag } from '../wire/request-info.ts';
 
 /** Options of a request. */
@@ -44,10 +45,8 @@ export function requestOptions(
     if (request.method === 'PATCH') errors.push({ type: 'FieldValueForbidden', field: 'force', body });
   }
   errors.push(...managerErrors(manager));
-  const dryRun = query.getAll('dryRun').filter((value) => value !== '');
-  if (dryRun.some((value) => value !== 'All')) {
-    errors.push(unsupported('dryRun', JSON.stringify(dryRun), ['All']));
-  }
+  const dryRun = query.getAll('dryRun');
+  errors.push(...dryRunErrors(dryRun));
   const fieldValidation = VALIDATIONS.find((known) => known === validation);
   if (fieldValidation === undefined)
     errors.push(unsupported('fieldValidation', quote(validation), VALIDATIONS));

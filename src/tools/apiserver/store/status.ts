@@ -96,9 +96,18 @@ function detailsOf(definition: ResourceDefinition, name: string): StatusDetails 
   };
 }
 
+/** The control characters that Go names and JSON does not. */
+const GO_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['07', '\\a'],
+  ['0b', '\\v'],
+]);
+
 /** Quotes like Go's %q, for the strings that occur here. */
 export function quote(text: string): string {
-  return JSON.stringify(text);
+  return JSON.stringify(text).replaceAll(/\\(?:\\|u00([01][\da-f]))|\u007F/g, (escape, hex?: string) => {
+    if (hex !== undefined) return GO_ESCAPES.get(hex) ?? `\\x${hex}`;
+    return escape === '\u007F' ? '\\x7f' : escape;
+  });
 }
 
 export function notFound(definition: ResourceDefinition, name: string): StatusError {
@@ -205,6 +214,57 @@ export function methodNotAllowed(): StatusError {
   return failure(405, message, {});
 }
 
+/** A verb that the router of custom resources does not have. */
+export function unsupportedVerb(definition: ResourceDefinition, verb: string): StatusError {
+  const message = `${verb} is not supported on resources of kind ${quote(qualifiedName(definition))}`;
+  const { group, resource: kind } = definition;
+  return failure(405, message, { ...(group === '' ? {} : { group }), kind });
+}
+
+/** A body without a name, where the URL names the object. */
+export function nameUndeterminable(name: string): StatusError {
+  return badRequest(
+    `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+  );
+}
+
+/** A patched object that is not of the kind: the cause of a refusal of a whole body, without the words about a body. */
+export function undecodablePatch(object: JsonObject, { message }: StatusError): StatusError {
+  const cause = message.replace(/^.* in version ".*?" cannot be handled as a \w+: /, '');
+  const body = `Invalid value: ${quote(JSON.stringify(object))}: ${cause}`;
+  return invalid({ kind: '', group: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', body }]);
+}
+
+/** A uid in the body of an update that is not the uid of the object; '' if there is no object. */
+export function otherUid(
+  definition: ResourceDefinition,
+  key: string,
+  given: string,
+  uid: string,
+): StatusError {
+  const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${uid}`;
+  const where = `Key: /registry/${definition.resource}/${key}, ResourceVersion: 0`;
+  const name = key.split('/').at(-1) ?? '';
+  return conflict(
+    definition,
+    name,
+    `StorageError: invalid object, Code: 4, ${where}, AdditionalErrorMsg: ${why}`,
+  );
+}
+
+/** Another uid in a patch, which two rules of a cluster refuse. */
+export function changedUid(definition: ResourceDefinition, name: string, uid: string): StatusError {
+  const body = `Invalid value: ${quote(uid)}: field is immutable`;
+  const error: FieldError = { type: 'FieldValueInvalid', field: 'metadata.uid', body };
+  const refused = invalid(definition, name, [error, error]);
+  refused.status.message = `${definition.kind} ${quote(name)} is invalid: metadata.uid: ${body}`;
+  return refused;
+}
+
+export function nameMissing(): StatusError {
+  return badRequest('name must be provided');
+}
+
 /** An eviction that a disruption budget does not allow. */
 export function disruptionBudget(message: string, retryAfterSeconds: number): StatusError {
   const causes = [{ reason: 'DisruptionBudget', message }];
@@ -218,9 +278,14 @@ export function unprocessable(): StatusError {
   return failure(422, message, {});
 }
 
-export function notAcceptable(): StatusError {
-  const message = '406: Not Acceptable\n\nAvailable representations: application/json';
-  return failure(406, message, {});
+/** A form of an answer that this server does not offer. */
+export function notAcceptable(why: string): StatusError {
+  return failure(406, why);
+}
+
+/** Returns the refusal of an `Accept` without JSON. */
+export function noRepresentation(): StatusError {
+  return failure(406, '406: Not Acceptable\n\nAvailable representations: application/json', {});
 }
 
 export function unsupportedMediaType(): StatusError {

@@ -6,7 +6,13 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { parseJson } from '../../../base/parse-json.ts';
 import type { Json } from '../store/json.ts';
-import { badRequest, entityTooLarge, notAcceptable, unsupportedMediaType } from '../store/status.ts';
+import {
+  badRequest,
+  entityTooLarge,
+  noRepresentation,
+  notAcceptable,
+  unsupportedMediaType,
+} from '../store/status.ts';
 import type { Status } from '../store/status.ts';
 import { PROTOBUF_TYPE, readProtobuf } from './protobuf.ts';
 
@@ -109,22 +115,31 @@ function* prepend(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
 export interface Representation {
   /** PartialObjectMetadata in place of objects. */
   readonly isPartial: boolean;
+  /** The kind of metadata that the client accepts: of an object or of a list; undefined for whole objects. */
+  readonly as?: string | undefined;
   /** Objects omit managedFields. */
   readonly dropsManagedFields: boolean;
 }
 
+const METADATA_KINDS: readonly string[] = ['PartialObjectMetadata', 'PartialObjectMetadataList'];
+
 /** Returns the form that the client prefers. Tables are not offered; kubectl then makes the tables. */
 export function representationFor(request: IncomingMessage): Representation {
-  for (const clause of (request.headers.accept ?? '*/*').split(',')) {
+  let isJson = false;
+  for (const clause of (request.headers.accept || '*/*').split(',')) {
     const [type, ...parameters] = clause.split(';').map((part) => part.trim());
     if (type !== JSON_TYPE && type !== 'application/*' && type !== '*/*') continue;
+    isJson = true;
     const valueOf = (name: string): string | undefined =>
       parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1);
     const as = valueOf('as');
-    const isPartial = as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList';
+    const isMeta = valueOf('g') === 'meta.k8s.io' && /^v1(?:beta1)?$/.test(valueOf('v') ?? '');
+    const isPartial = as !== undefined && isMeta && METADATA_KINDS.includes(as);
     // Unknown targets are ignored, as in the real server.
     const dropsManagedFields = valueOf('drop')?.split('+').includes('metadata.managedFields') === true;
-    if (as === undefined || isPartial) return { isPartial, dropsManagedFields };
+    if (as === undefined || isPartial) return { isPartial, as, dropsManagedFields };
   }
-  throw notAcceptable();
+  throw isJson
+    ? notAcceptable(`only the following media types are accepted: ${JSON_TYPE}`)
+    : noRepresentation();
 }

@@ -13,6 +13,9 @@ export interface MessageField {
 
 const TABLE = `
 ObjectMeta name=1:string generateName=2:string namespace=3:string selfLink=4:string uid=5:string resourceVersion=6:string generation=7:int creationTimestamp=8:Time deletionTimestamp=9:Time deletionGracePeriodSeconds=10:int! labels=11:string{} annotations=12:string{} ownerReferences=13:OwnerReference[] finalizers=14:string[]
+DeleteOptions gracePeriodSeconds=1:int! preconditions=2:Preconditions orphanDependents=3:bool! propagationPolicy=4:string! dryRun=5:string[] ignoreStoreReadErrorWithClusterBreakingPotential=6:bool!
+Preconditions uid=1:string! resourceVersion=2:string!
+Eviction metadata=1:ObjectMeta deleteOptions=2:DeleteOptions
 OwnerReference apiVersion=5:string kind=1:string name=3:string uid=4:string controller=6:bool! blockOwnerDeletion=7:bool!
 LabelSelector matchLabels=1:string{} matchExpressions=2:LabelSelectorRequirement[]
 LabelSelectorRequirement key=1:string operator=2:string values=3:string[]

@@ -27,6 +27,19 @@ export interface Call {
   readonly record: RequestRecord;
 }
 
+const WATCH_PREFIX =
+  /^(\/api\/[^/]+|\/apis\/[^/]+\/[^/]+)\/watch\/((?:namespaces\/[^/]+\/)?[^/]+)(?:\/([^/]+))?\/?$/;
+
+/** Returns the URL of a deprecated watch, `/api/v1/watch/pods`, as the URL of a list with the parameter `watch`. */
+export function withoutWatchPrefix(url: URL): URL {
+  const [, root, collection, name] = WATCH_PREFIX.exec(url.pathname) ?? [];
+  if (root === undefined) return url;
+  const list = new URL(`${root}/${collection}${url.search}`, url);
+  list.searchParams.set('watch', '1');
+  if (name !== undefined) list.searchParams.set('fieldSelector', `metadata.name=${name}`);
+  return list;
+}
+
 /** Returns the parts of a resource URL; undefined for discovery, health and everything else. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
   const [root, ...parts] = path
@@ -70,16 +83,36 @@ function decode(part: string): string {
   }
 }
 
-/** True for `true`, `1` and an empty value, as in Kubernetes. */
+/** True for every value except `0` and `false` in any case, as a cluster converts parameters. */
 export function flag(query: URLSearchParams, name: string): boolean {
   const value = query.get(name);
-  return value !== null && value !== 'false' && value !== '0';
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** An integer option, or undefined when absent. */
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** An integer option, or undefined when absent. @throws StatusError 400 */
 export function integer(query: URLSearchParams, name: string): number | undefined {
-  const value = query.get(name) ?? '';
-  if (value === '') return undefined;
-  if (/^-?\d+$/.test(value)) return Number(value);
-  throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
+  const value = query.get(name);
+  if (value === null) return undefined;
+  const isNumber = /^[+-]?\d+$/.test(value);
+  const number = isNumber ? BigInt(value.replace('+', '')) : 0n;
+  if (isNumber && number <= INT64_MAX && number >= -INT64_MAX - 1n) return Number(number);
+  const why = isNumber ? 'value out of range' : 'invalid syntax';
+  throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: ${why}`);
+}
+
+const DURATION = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+
+/** Checks the parameter `timeout`, a duration of Go, which has no effect here. @throws StatusError 400 */
+export function checkTimeout(query: URLSearchParams): void {
+  const value = query.get('timeout') ?? '';
+  if (value === '' || DURATION.test(value)) return;
+  const start = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)([^\d.]*)/.exec(
+    value,
+  );
+  const unit = start?.[1] ?? '';
+  const found = unit === '' ? 'missing unit in' : `unknown unit ${quote(unit)} in`;
+  const why = start === null ? 'invalid' : found;
+  throw badRequest(`invalid timeout specified in the request URL - time: ${why} duration ${quote(value)}`);
 }

@@ -1,12 +1,13 @@
 /** The marks of a DELETE on an object: the finalizers that the propagation policy adds, and the deletionTimestamp. */
 
 import { isJsonObject } from '../store/json.ts';
-import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import type { Json, KubeObject } from '../store/json.ts';
 import { timestamp } from './object-preparation.ts';
-import { invalid, qualifiedName } from '../store/status.ts';
+import { qualifiedName } from '../store/status.ts';
 import type { ServedResource } from '../store/resources.ts';
 
-const PROPAGATIONS = ['Background', 'Foreground', 'Orphan'] as const;
+/** Policies for the dependents. */
+export const PROPAGATIONS = ['Background', 'Foreground', 'Orphan'] as const;
 /** Policy for the dependents of a deleted object. */
 export type Propagation = (typeof PROPAGATIONS)[number];
 
@@ -14,43 +15,6 @@ export const FOREGROUND = 'foregroundDeletion';
 export const ORPHAN = 'orphan';
 /** Keeps a CustomResourceDefinition until all objects of the kind are gone. */
 export const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
-
-/** Kind of the options of a DELETE in messages. */
-const OPTIONS = { kind: 'DeleteOptions', group: 'meta.k8s.io' };
-
-/**
- * Reads `propagationPolicy`, or the older `orphanDependents`; undefined if both are absent.
- *
- * @throws StatusError 422 for both, and for a policy that does not exist
- */
-export function propagationOf(query: URLSearchParams, options: JsonObject): Propagation | undefined {
-  const { propagationPolicy = query.get('propagationPolicy'), orphanDependents } = options;
-  const field = 'propagationPolicy';
-  const given = JSON.stringify(propagationPolicy);
-  if (propagationPolicy !== null && typeof orphanDependents === 'boolean') {
-    const body = `Invalid value: ${given}: orphanDependents and deletionPropagation cannot be both set`;
-    throw invalid(OPTIONS, '', [{ type: 'FieldValueInvalid', field, body }]);
-  }
-  if (propagationPolicy !== null && !PROPAGATIONS.some((known) => known === propagationPolicy)) {
-    const body = `Unsupported value: ${given}: supported values: "Foreground", "Background", "Orphan", "nil"`;
-    throw invalid(OPTIONS, '', [{ type: 'FieldValueNotSupported', field, body }]);
-  }
-  if (orphanDependents === true) return 'Orphan';
-  if (orphanDependents === false) return 'Background';
-  return PROPAGATIONS.find((known) => known === propagationPolicy);
-}
-
-/** True when a deletion is a dry run. @throws StatusError 422 for another value than `All` */
-export function isDryDeletion(query: URLSearchParams, { dryRun }: JsonObject): boolean {
-  const given = [...query.getAll('dryRun'), ...(Array.isArray(dryRun) ? dryRun : [])].filter(
-    (value) => value !== '',
-  );
-  if (given.some((value) => value !== 'All')) {
-    const body = `Unsupported value: ${JSON.stringify(given)}: supported values: "All"`;
-    throw invalid(OPTIONS, '', [{ type: 'FieldValueNotSupported', field: 'dryRun', body }]);
-  }
-  return given.length > 0;
-}
 
 /** Returns everything that keeps a deleted object: the finalizers, and the finalizers in the spec of a namespace. */
 export function keepersOf(definition: ServedResource, { metadata, spec }: KubeObject): readonly Json[] {

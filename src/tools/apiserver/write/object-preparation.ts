@@ -17,6 +17,7 @@ import {
   quote,
 } from '../store/status.ts';
 import { decodeMetadata } from '../shapes/decoder.ts';
+import { countsChange } from './update-rules.ts';
 
 const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const NAME_SUFFIX_LENGTH = 5;
@@ -140,7 +141,7 @@ function dropEmpty(target: JsonObject, names: readonly string[]): void {
 }
 
 /** The part of the object that a write may change. */
-export type WriteScope = 'object' | 'status' | 'everything';
+export type WriteScope = 'object' | 'status' | 'finalize' | 'everything';
 
 /** Returns the object after an update. Immutable fields stay, and the generation counts changes of the spec. */
 export function prepareUpdate(
@@ -163,7 +164,13 @@ export function prepareUpdate(
     'selfLink',
   ]);
   const updated: KubeObject = { ...source, metadata };
-  if (scope === 'object' && definition.status === true) keep(updated, current, ['status']);
+  if (scope !== 'everything' && scope !== 'status' && definition.status === true)
+    keep(updated, current, ['status']);
+  if (qualifiedName(definition) === 'namespaces' && scope !== 'everything') {
+    // Only `/finalize` changes the spec, which consists of the finalizers.
+    if (scope === 'object') keep(updated, current, ['spec']);
+    metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name ?? '' };
+  }
   if (isCounted(definition, current, updated)) {
     metadata.generation = (current.metadata.generation ?? 0) + 1;
   }
@@ -192,8 +199,7 @@ function keptByStatus(definition: ServedResource, given: ObjectMeta): readonly s
  */
 function isCounted(definition: ServedResource, current: KubeObject, updated: KubeObject): boolean {
   if (definition.custom !== true) {
-    if (UNCOUNTED.has(qualifiedName(definition)) || !isJsonObject(updated['spec'])) return false;
-    return !isDeepStrictEqual(updated['spec'], current['spec']);
+    return !UNCOUNTED.has(qualifiedName(definition)) && countsChange(definition, current, updated);
   }
   const notCounted = ['metadata', 'kind', 'apiVersion', ...(definition.status === true ? ['status'] : [])];
   const content = (object: KubeObject): JsonObject => {

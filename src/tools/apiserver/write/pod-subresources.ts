@@ -6,14 +6,7 @@ import type { Collection } from '../store/event-log.ts';
 import { isJsonObject, memberOf } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { ServedResource } from '../store/resources.ts';
-import {
-  badRequest,
-  bareFailure,
-  conflict,
-  disruptionBudget,
-  internalError,
-  notFound,
-} from '../store/status.ts';
+import { badRequest, bareFailure, conflict, disruptionBudget, notFound } from '../store/status.ts';
 import { keyOf } from '../store/stored-object.ts';
 import { timestamp } from './object-preparation.ts';
 import type { StoredObjectWriter, WriteOptions } from './writer.ts';
@@ -37,10 +30,14 @@ interface Target {
 
 /** Assigns the Pod to the node of a Binding. @throws StatusError */
 export function bind({ writer, pods }: Parts, target: Target, body: KubeObject, options: WriteOptions): void {
-  const pod = podOf(pods, target);
   checkBodyName(target, body, 'Binding');
-  const node = memberOf(body['target'], 'name');
+  const [node, kind = ''] = [memberOf(body['target'], 'name'), memberOf(body['target'], 'kind')];
+  if (kind !== '' && kind !== 'Node')
+    throw bareFailure(
+      `target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`,
+    );
   if (typeof node !== 'string' || node === '') throw bareFailure('target.name: Required value');
+  const pod = podOf(pods, target);
   const { name } = target;
   const spec = isJsonObject(pod['spec']) ? pod['spec'] : {};
   const assigned = spec['nodeName'];
@@ -55,22 +52,16 @@ export function bind({ writer, pods }: Parts, target: Target, body: KubeObject, 
     ...pod,
     metadata: { ...metadata, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) },
     spec: { ...spec, nodeName: node },
-    status: { ...status, conditions: withScheduled(status['conditions']) },
+    status: { ...status, conditions: withCondition(status['conditions'], { type: 'PodScheduled' }) },
   };
   writer.update(pods, keyOf(target.namespace, name), bound, 'everything', options);
 }
 
-function withScheduled(conditions: Json | undefined): Json[] {
+function withCondition(conditions: Json | undefined, condition: JsonObject): Json[] {
   const others = Array.isArray(conditions)
-    ? conditions.filter((each) => memberOf(each, 'type') !== 'PodScheduled')
+    ? conditions.filter((each) => memberOf(each, 'type') !== condition['type'])
     : [];
-  const scheduled = {
-    type: 'PodScheduled',
-    status: 'True',
-    lastProbeTime: null,
-    lastTransitionTime: timestamp(),
-  };
-  return [...others, scheduled];
+  return [...others, { status: 'True', lastProbeTime: null, lastTransitionTime: timestamp(), ...condition }];
 }
 
 /** Deletes the Pod if the disruption budget allows it. @throws StatusError 429 if the budget does not */
@@ -80,13 +71,13 @@ export function evict(
   body: KubeObject,
   options: WriteOptions,
 ): void {
-  const pod = podOf(pods, target);
   checkBodyName(target, body, 'Eviction');
+  const pod = podOf(pods, target);
   const [budget, ...others] = needsBudget(pod) ? budgetsOf(budgets, target.namespace, pod) : [];
   if (others.length > 0) {
     const why =
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
-    throw internalError(why);
+    throw bareFailure(why);
   }
   if (budget !== undefined) spend(writer, budgets, budget, pod, options);
   writer.delete(pods, keyOf(target.namespace, target.name), target.name, options);

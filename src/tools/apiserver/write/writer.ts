@@ -15,6 +15,7 @@ import { immutableErrors, metadataErrors } from './metadata-rules.ts';
 import { prepareCreate, prepareUpdate } from './object-preparation.ts';
 import type { WriteScope } from './object-preparation.ts';
 import type { ServedResource } from '../store/resources.ts';
+import { needsVersion } from './update-rules.ts';
 import {
   STALE_RESOURCE_VERSION,
   alreadyExists,
@@ -27,9 +28,12 @@ import {
   namespaceImmortal,
   namespaceTerminating,
   notFound,
+  otherUid,
+  quote,
 } from '../store/status.ts';
 import { NEVER_STORED, StoredObject, keyOf } from '../store/stored-object.ts';
 
+const VERSION_MAX = 2n ** 64n - 1n;
 const IMMORTAL_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 /** Options of a write without a body of the kind's type. */
@@ -171,15 +175,16 @@ export class StoredObjectWriter {
     const isNamespace = collection === this.#namespaces;
     if (isNamespace && IMMORTAL_NAMESPACES.has(name)) throw namespaceImmortal(definition, name);
     checkPreconditions(definition, stored, options.preconditions ?? {});
-    if (options.dryRun === true) return { object: stored, gone: true };
     const object = stored.parse();
     const isMarked = object.metadata.deletionTimestamp !== undefined;
     const ending = deleting(definition, object, options.propagation);
     if (keepersOf(definition, ending).length > 0) {
       const again = StoredObject.encode(definition, ending, stored.revision);
-      if (again.toBuffer().equals(stored.toBuffer())) return { object: stored, gone: false };
+      if (options.dryRun === true || again.toBuffer().equals(stored.toBuffer()))
+        return { object: again, gone: false };
       return { object: this.#store(collection, ending, {}), gone: false };
     }
+    if (options.dryRun === true) return { object: stored, gone: true };
     if (definition.graceful !== true || isMarked || options.trusted === true) {
       return { object: this.#remove(collection, object), gone: true };
     }
@@ -195,7 +200,7 @@ export class StoredObjectWriter {
         'the namespace of the provided object does not match the namespace sent on the request',
       );
     }
-    if (resourceVersion !== '' && resourceVersion !== '0') {
+    if (/^0*[1-9]\d*$/.test(resourceVersion) && BigInt(resourceVersion) <= VERSION_MAX) {
       throw bareFailure('resourceVersion should not be set on objects to be created');
     }
     if (definition.terminating === true) throw createNotAllowed(definition, name);
@@ -231,6 +236,15 @@ export class StoredObjectWriter {
   }
 }
 
+/** Returns the number of a version, 0 if absent. @throws StatusError 500, as a cluster answers what is not a number */
+function versionOf(text: string): bigint {
+  const isNumber = /^\d*$/.test(text);
+  const version = isNumber ? BigInt(text) : 0n;
+  if (isNumber && version <= VERSION_MAX) return version;
+  const why = isNumber ? 'value out of range' : 'invalid syntax';
+  throw bareFailure(`strconv.ParseUint: parsing ${quote(text)}: ${why}`);
+}
+
 function checkUpdate(
   definition: ServedResource,
   stored: StoredObject,
@@ -238,20 +252,16 @@ function checkUpdate(
   given: KubeObject,
 ): void {
   const { name = '', resourceVersion = '', uid = '' } = given.metadata;
-  if (resourceVersion === '' && definition.custom === true) {
-    const body = 'Invalid value: 0: must be specified for an update';
-    throw invalid(definition, name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body }]);
-  }
   if (uid !== '' && uid !== stored.identity.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.identity.uid}`;
-    const where = `Key: /registry/${definition.resource}/${stored.identity.key}, ResourceVersion: 0`;
-    throw conflict(
-      definition,
-      name,
-      `StorageError: invalid object, Code: 4, ${where}, AdditionalErrorMsg: ${why}`,
-    );
+    throw otherUid(definition, stored.identity.key, uid, stored.identity.uid);
   }
-  if (resourceVersion !== '' && resourceVersion !== String(stored.revision)) {
+  const version = versionOf(resourceVersion);
+  if (version === 0n && needsVersion(definition)) {
+    const body = 'Invalid value: 0: must be specified for an update';
+    const named = { kind: definition.resource, group: definition.group };
+    throw invalid(named, name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body }]);
+  }
+  if (version !== 0n && version !== BigInt(stored.revision)) {
     throw conflict(definition, name, STALE_RESOURCE_VERSION);
   }
   const errors = immutableErrors(given.metadata, current.metadata);
@@ -288,6 +298,16 @@ function validate(
 function checkPreconditions(definition: ServedResource, stored: StoredObject, wanted: Preconditions): void {
   const { uid, name } = stored.identity;
   const version = String(stored.revision);
+  // The registries of these two check before the common code does.
+  if (definition.resource === 'namespaces' || definition.resource === 'customresourcedefinitions') {
+    for (const [what, given, found] of [
+      ['UID', wanted.uid, uid],
+      ['ResourceVersion', wanted.resourceVersion, version],
+    ]) {
+      const why = `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${found}`;
+      if (given !== undefined && given !== found) throw conflict(definition, name, why);
+    }
+  }
   if (wanted.uid !== undefined && wanted.uid !== uid) {
     const why = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
     throw deleteConflict(definition, name, why);

@@ -46,8 +46,10 @@ describe('a CustomResourceDefinition', () => {
   /** Creates the definition, or replaces the one that exists. */
   const put = async (object: ObjectLike): Promise<void> => {
     const one = `${DEFINITIONS}/${object.metadata?.name ?? ''}`;
-    const exists = (await client.get(one)).status === 200;
-    ok(await (exists ? client.put(one, object) : client.post(DEFINITIONS, object)));
+    const { status, body } = await client.get(one);
+    const { resourceVersion } = status === 200 ? body.metadata : {};
+    const metadata = { ...object.metadata, resourceVersion };
+    ok(await (status === 200 ? client.put(one, { ...object, metadata }) : client.post(DEFINITIONS, object)));
   };
 
   const create = async (kind: string, name: string, spec: object, version = 'v1'): Promise<Body> =>

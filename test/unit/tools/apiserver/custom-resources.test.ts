@@ -62,7 +62,7 @@ describe('a custom resource', () => {
 
   it('can be registered while the server runs, once', async () => {
     const gadgets = { ...WIDGETS, resource: 'gadgets', kind: 'Gadget', namespaced: false };
-    assert.equal((await call(`${server.url}/apis/example.com/v1/gadgets`)).status, 404);
+    assert.equal((await fetch(`${server.url}/apis/example.com/v1/gadgets`)).status, 404);
     await server.registerResource(gadgets);
     assert.equal((await call(`${server.url}/apis/example.com/v1/gadgets`)).status, 200);
     await assert.rejects(server.registerResource(gadgets), { code: 'ERR_KUBELOOM_OPTION' });
