@@ -9,9 +9,18 @@ import type { Target } from './target.ts';
 
 const TEXT = { type: 'string' };
 const ITEM = { type: 'object', required: ['name'], properties: { name: TEXT, value: TEXT } };
+const IDLE = { type: 'object', properties: { after: { type: 'string', default: '30s' } } };
 const SPEC = {
   type: 'object',
   properties: {
+    idle: IDLE,
+    idleByKey: { type: 'object', additionalProperties: IDLE },
+    idleByName: {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+      items: { type: 'object', required: ['name'], properties: { name: TEXT, idle: IDLE } },
+    },
     replicas: { type: 'integer' },
     byName: {
       type: 'array',
@@ -83,6 +92,21 @@ export function customOwnershipSemantics(target: () => Promise<Target>): void {
         free: { a: { c: 1 } },
         replicas: 1,
       });
+    });
+
+    it('of an empty object keeps the defaults below it, and the same apply changes nothing', async () => {
+      const seen: (string | undefined)[] = [];
+      for (const _ of [1, 2, 3]) {
+        const { spec, metadata } = ok(
+          await apply('idle', 'one', {
+            spec: { idle: {}, idleByKey: { k: {} }, idleByName: [{ name: 'a', idle: {} }] },
+          }),
+        );
+        const idle = { after: '30s' };
+        assert.deepEqual(spec, { idle, idleByKey: { k: idle }, idleByName: [{ name: 'a', idle }] });
+        seen.push(metadata.resourceVersion);
+      }
+      assert.equal(new Set(seen).size, 1);
     });
 
     it('owns the status through its subresource only', async () => {

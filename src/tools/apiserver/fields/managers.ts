@@ -3,6 +3,7 @@
  * the fields that it changes; an apply owns exactly the fields of the configuration. Pure functions.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Json, ManagedFieldsEntry } from '../store/json.ts';
 import { FieldSet, NO_FIELDS } from './field-set.ts';
 import { compare, fieldsOf, merge, withNamedParents, without } from './merge.ts';
@@ -189,8 +190,7 @@ export function applyConfiguration(managers: Managers, live: Json, config: Json,
     if (!rest.isEmpty) after.set(each, { ...manager, fields: rest });
   }
   const mine = fields.difference(SERVER_FIELDS);
-  const isChanged = !(added.isEmpty && modified.isEmpty && removed.isEmpty);
-  const time = isChanged ? apply.time : last?.time;
+  const time = isDeepStrictEqual(live, object) ? last?.time : apply.time;
   if (!mine.isEmpty) after.set(key, { ...identity, time, fields: mine });
   return { object, managers: after, conflicts: apply.forced ? [] : conflicts };
 }

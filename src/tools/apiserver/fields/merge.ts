@@ -54,7 +54,10 @@ function grouped(rule: ItemRule | undefined, list: Json | undefined): Map<string
   if (rule === undefined || !Array.isArray(list)) return groups;
   for (const item of list) {
     const element = elementOfItem(rule, item);
-    if (element !== undefined) groups.set(element, [...(groups.get(element) ?? []), item]);
+    if (element === undefined) continue;
+    const group = groups.get(element);
+    if (group === undefined) groups.set(element, [item]);
+    else group.push(item);
   }
   return groups;
 }
@@ -91,7 +94,10 @@ function contrast(
   if (given === wanted && typeof given !== 'object') return;
   const before = given ?? (type.isAlwaysPresent ? {} : given);
   const after = wanted ?? (type.isAlwaysPresent ? {} : wanted);
-  const forms = [before, after].filter((value) => value !== undefined).map((value) => formOf(type, value));
+  // A null has the form of the other value, as far as the type allows both.
+  const forms = [before, after]
+    .filter((value) => (value ?? null) !== null)
+    .map((value) => formOf(type, value));
   const isTree = forms.length > 0 && !forms.includes('leaf') && !(isHollow(before) && isHollow(after));
   if (forms.includes('items')) contrastItems(before, after, type, path, found);
   if (forms.includes('fields')) contrastMembers(before, after, type, path, found);
@@ -141,6 +147,8 @@ function contrastItems(
 export function merge(live: Json | undefined, config: Json | undefined, type: FieldType): Json | undefined {
   if (config === undefined) return live;
   const form = formOf(type, config);
+  // A null does not empty a tree: it has no members that could replace those of the tree.
+  if (config === null && formOf(type, live) !== 'leaf' && !isHollow(live)) return live;
   if (form === 'leaf' || formOf(type, live) !== form) return config;
   if (form === 'items') return mergeItems(live, config, type);
   const result: JsonObject = {};
@@ -153,57 +161,60 @@ export function merge(live: Json | undefined, config: Json | undefined, type: Fi
 
 /**
  * Merges lists: shared items follow the order of the configuration, other items stay behind the item that they
- * followed.
+ * followed. The cost is linear.
  */
 function mergeItems(live: Json | undefined, config: Json, type: FieldType): Json {
   const [old, wanted] = [grouped(type.items, live), grouped(type.items, config)];
   const order = [...wanted.keys()];
+  const shared = order.filter((element) => old.has(element));
   const result: Json[] = [];
-  let position = 0;
+  let [position, sharedTaken] = [0, 0];
   const takeTo = (end: number): void => {
     for (; position < end; position++) {
       const element = order[position] ?? '';
+      if (element === shared[sharedTaken]) sharedTaken++;
       const [present, ...others] = old.get(element) ?? [];
       const base = others.length > 0 ? undefined : present;
       result.push(merge(base, wanted.get(element)?.[0], type.item) ?? null);
     }
   };
+  const places = new Map(order.map((element, index) => [element, index]));
   for (const [element, items] of old) {
-    if (!wanted.has(element)) {
-      result.push(...items);
-      continue;
-    }
-    const nextShared = order.findIndex((each, index) => index >= position && old.has(each));
-    if (order[nextShared] === element) takeTo(nextShared + 1);
+    const place = places.get(element);
+    if (place === undefined) result.push(...items);
+    else if (element === shared[sharedTaken]) takeTo(place + 1);
   }
   takeTo(order.length);
   return result;
 }
 
-/** Returns the value without the fields of the set; undefined if no field is left. */
-export function without(value: Json, fields: FieldSet, type: FieldType): Json | undefined {
-  if (fields.isEmpty || isHollow(value)) return value;
+/**
+ * Returns the value without the fields of the set; null if no member is left. A member that becomes empty stays as a
+ * null, because only the set decides which members go.
+ */
+export function without(value: Json, fields: FieldSet, type: FieldType): Json {
   const form = formOf(type, value);
-  if (form === 'leaf') return value;
+  if (form === 'leaf') return typeof value === 'object' ? null : value;
   if (form === 'items') {
     const rule = type.items;
     const kept = (value as Json[]).flatMap((item): Json[] => {
       const element = rule && elementOfItem(rule, item);
       if (element === undefined) return [item];
-      if (fields.has(element)) return [];
-      const rest = without(item, fields.under(element), type.item);
-      return rest === undefined ? [] : [rest];
+      return fields.has(element) ? [] : [lessened(item, fields.under(element), type.item)];
     });
-    return kept.length === 0 ? undefined : kept;
+    return kept.length === 0 ? null : kept;
   }
   const result: JsonObject = {};
   for (const [name, member] of membersOf(value)) {
     const element = `f:${name}`;
     if (fields.has(element)) continue;
-    const rest = without(member, fields.under(element), type.member(name) ?? UNTYPED);
-    if (rest !== undefined) setMember(result, name, rest);
+    setMember(result, name, lessened(member, fields.under(element), type.member(name) ?? UNTYPED));
   }
-  return Object.keys(result).length === 0 ? undefined : result;
+  return Object.keys(result).length === 0 ? null : result;
+}
+
+function lessened(member: Json, fields: FieldSet, type: FieldType): Json {
+  return fields.isEmpty ? member : without(member, fields, type);
 }
 
 /**
