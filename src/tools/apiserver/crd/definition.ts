@@ -72,6 +72,7 @@ export function versionsOf(definition: KubeObject): DefinedVersion[] {
       schema: new StructuralSchema(version.schema?.openAPIV3Schema ?? {}),
       status: status !== undefined,
       terminating: definition.metadata.deletionTimestamp !== undefined,
+      ...(version['deprecated'] === true ? { deprecation: deprecationOf(group, kind, version) } : {}),
       ...(singular === undefined ? {} : { singular }),
       ...(listKind === undefined ? {} : { listKind }),
       ...(shortNames === undefined ? {} : { shortNames }),
@@ -81,6 +82,11 @@ export function versionsOf(definition: KubeObject): DefinedVersion[] {
     };
     return { resource, served: version.served, storage: version.storage };
   });
+}
+
+function deprecationOf(group: string, kind: string, version: Version): string {
+  const given = text(version['deprecationWarning']);
+  return given === '' ? `${group}/${version.name} ${kind} is deprecated` : given;
 }
 
 /** An absent field equals the empty string. */

@@ -9,7 +9,6 @@ import {
   methodNotAllowed,
   nameMissing,
   notFound,
-  qualifiedName,
   unknownResource,
   unsupportedVerb,
 } from '../store/status.ts';
@@ -43,7 +42,6 @@ const FURTHER: ReadonlyMap<string, readonly Subresource[]> = new Map([
   ],
   ['v1 namespaces', [{ name: 'finalize', verbs: ['update'] }]],
 ]);
-const WITHOUT_DELETECOLLECTION: ReadonlySet<string> = new Set(['namespaces']);
 
 /** The verb of each method, by the shape of the path. */
 const ALL_NAMESPACES = new Map([['GET', 'list']]);
@@ -56,10 +54,8 @@ const ITEM = new Map([
 ]);
 const SUBRESOURCE = new Map([...ITEM, ['POST', 'create']]);
 
-export function verbsOf(definition: ServedResource): readonly string[] {
-  const { verbs = VERBS } = definition;
-  if (!WITHOUT_DELETECOLLECTION.has(qualifiedName(definition))) return verbs;
-  return verbs.filter((verb) => verb !== 'deletecollection');
+export function verbsOf({ verbs = VERBS }: ServedResource): readonly string[] {
+  return verbs;
 }
 
 export function subresourcesOf(definition: ServedResource): readonly Subresource[] {

@@ -74,6 +74,7 @@ export interface Services extends ReadServices {
 export async function serveResource(services: Services, call: Call, verb: string): Promise<void> {
   const { definition } = call.collection;
   representationFor(call.request);
+  if (definition.deprecation !== undefined) warn(call, [definition.deprecation]);
   if (definition.review !== undefined)
     return sendJson(call.response, 201, definition.review(await readObject(services, call, optionsOf(call))));
   if (isPodAction(call)) return actOnPod(services, call);

@@ -3,6 +3,7 @@
 import type { ScalePaths, ServedResource } from '../store/resources.ts';
 import { qualifiedName } from '../store/status.ts';
 import { withShape } from './built-in-schema.ts';
+import { KIND_RULES } from './kind-rules.ts';
 import { builtInKinds } from './shapes.ts';
 import type { DiscoveredResource } from './shapes.ts';
 
@@ -82,5 +83,5 @@ export function discovered({ subresources = {}, ...resource }: DiscoveredResourc
 export function builtInResources(): ServedResource[] {
   return builtInKinds()
     .resources.filter(isServed)
-    .map((resource) => withShape(discovered(resource)));
+    .map((resource) => withShape(discovered(resource), KIND_RULES.get(qualifiedName(resource))));
 }

@@ -71,6 +71,8 @@ export interface ServedResource extends ResourceDefinition {
   readonly review?: (object: KubeObject) => KubeObject;
   /** True when a deletion without a policy leaves the dependents. */
   readonly orphansDependents?: boolean;
+  /** Warning of every answer about a deprecated version. */
+  readonly deprecation?: string;
   /** True while the CustomResourceDefinition is being deleted: creations are refused. */
   readonly terminating?: boolean;
 }
