@@ -7,8 +7,8 @@ import { badRequest, unprocessable } from '../store/status.ts';
 
 interface Operation {
   readonly op?: string;
-  readonly path?: string;
-  readonly from?: string;
+  readonly path?: string | null;
+  readonly from?: string | null;
   readonly value?: Json;
 }
 
@@ -20,6 +20,7 @@ export function jsonPatch(target: JsonObject, patch: Json): JsonObject {
   if (!Array.isArray(patch)) throw noOperations(isJsonObject(patch) ? 'object' : typeof patch, '[]');
   const other = patch.find((entry) => !isJsonObject(entry));
   if (other !== undefined) throw noOperations(Array.isArray(other) ? 'array' : typeof other, '');
+  for (const entry of patch) requireTexts(entry);
   const holder: Holder = { '': structuredClone(target) };
   for (const entry of patch) applyOperation(holder, entry as Operation);
   const root = holder[''];
@@ -31,6 +32,18 @@ function noOperations(found: string, list: '[]' | ''): Error {
   return badRequest(
     `error decoding patch: json: cannot unmarshal ${found} into Go value of type ${list}handlers.jsonPatchOp`,
   );
+}
+
+/** Checks the types of an operation. @throws StatusError 400 for another value than a text or null */
+function requireTexts(operation: Json): void {
+  for (const name of ['op', 'path', 'from']) {
+    const value = memberOf(operation, name);
+    if (value === undefined || value === null || typeof value === 'string') continue;
+    const other = typeof value === 'boolean' ? 'bool' : typeof value;
+    const found = Array.isArray(value) ? 'array' : other;
+    const field = `Go struct field jsonPatchOp.${name} of type string`;
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${found} into ${field}`);
+  }
 }
 
 function applyOperation(holder: Holder, operation: Operation): void {
@@ -64,7 +77,8 @@ interface Place {
   readonly name: string;
 }
 
-function placeOf(holder: Holder, path: string): Place {
+function placeOf(holder: Holder, path: string | null): Place {
+  if (path === null) throw unprocessable();
   const parts = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (parts[0] !== '') throw unprocessable();
   const name = parts.pop() ?? '';
