@@ -270,6 +270,19 @@ function podWriteSemantics(target: () => Promise<Target>): void {
       refused(uid, 422, 'ConfigMap "one" is invalid: metadata.uid: Invalid value: "x": field is immutable');
     });
 
+    it('by a JSON patch with operations of wrong types is 400, and 422 for a null as path', async () => {
+      await fixture.create('one');
+      const send = (operation: object): ReturnType<typeof fixture.client.request> =>
+        fixture.client.request('PATCH', fixture.configMap('one'), {
+          body: [operation],
+          contentType: 'application/json-patch+json',
+        });
+      const text = 'error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp';
+      refused(await send({ op: 'add', path: 5, value: 1 }), 400, `${text}.path of type string`);
+      refused(await send({ op: 'move', path: '/a', from: 5 }), 400, `${text}.from of type string`);
+      assert.equal((await send({ op: 'add', path: null, value: 1 })).status, 422);
+    });
+
     it('of the annotations of a Deployment counts as a generation', async () => {
       const path = `/apis/apps/v1/namespaces/${fixture.namespace}/deployments`;
       const labels = { app: 'x' };

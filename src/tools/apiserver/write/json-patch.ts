@@ -11,8 +11,8 @@ const COPIED_BYTES_MAX = 3 * 1024 * 1024;
 
 interface Operation {
   readonly op?: string;
-  readonly path?: string;
-  readonly from?: string;
+  readonly path?: string | null;
+  readonly from?: string | null;
   readonly value?: Json;
 }
 
@@ -35,6 +35,7 @@ export function jsonPatch(target: JsonObject, patch: Json): JsonObject {
     throw failureOf(413, `Request entity too large: ${why}`);
   }
   const holder: Holder = { root: { '': structuredClone(target) }, copiedBytes: 0 };
+  for (const entry of patch) requireTexts(entry);
   for (const entry of patch) applyOperation(holder, entry as Operation);
   const root = holder.root[''];
   if (!isJsonObject(root)) throw unprocessable();
@@ -45,6 +46,18 @@ function noOperations(found: string, list: '[]' | ''): Error {
   return badRequest(
     `error decoding patch: json: cannot unmarshal ${found} into Go value of type ${list}handlers.jsonPatchOp`,
   );
+}
+
+/** Checks the types of an operation. @throws StatusError 400 for another value than a text or null */
+function requireTexts(operation: Json): void {
+  for (const name of ['op', 'path', 'from']) {
+    const value = memberOf(operation, name);
+    if (value === undefined || value === null || typeof value === 'string') continue;
+    const other = typeof value === 'boolean' ? 'bool' : typeof value;
+    const found = Array.isArray(value) ? 'array' : other;
+    const field = `Go struct field jsonPatchOp.${name} of type string`;
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${found} into ${field}`);
+  }
 }
 
 function applyOperation(holder: Holder, operation: Operation): void {
@@ -82,7 +95,8 @@ interface Place {
   readonly name: string;
 }
 
-function placeOf(holder: Holder, path: string): Place {
+function placeOf(holder: Holder, path: string | null): Place {
+  if (path === null) throw unprocessable();
   const parts = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (parts[0] !== '') throw unprocessable();
   const name = parts.pop() ?? '';
