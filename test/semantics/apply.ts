@@ -90,6 +90,31 @@ function ownershipSemantics(target: () => Promise<Target>): void {
       assert.deepEqual(ok(answer).data, { a: '1' });
     });
 
+    it('reads YAML 1.1: octal numbers, yes and on, the last of two equal keys, one document', async () => {
+      const start = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yaml}\n`;
+      const path = `${fixture.configMap('yaml')}?fieldManager=two`;
+      const twice = await applier.raw(path, `${start}data: {b: "1", b: "0644"}\n---\n- other\n`);
+      assert.equal(ok(twice).data?.['b'], '0644');
+      const typed = await applier.raw(path, `${start}immutable: off\ndata: {b: "0644"}\n`);
+      assert.equal((ok(typed) as { readonly immutable?: boolean }).immutable, false);
+      const event = `apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: yaml}\n`;
+      const leases = `/apis/coordination.k8s.io/v1/namespaces/${fixture.namespace}/leases/yaml?fieldManager=one`;
+      const lease = await applier.raw(leases, `${event}spec: {leaseDurationSeconds: 0644}\n`);
+      assert.equal(ok(lease).spec?.['leaseDurationSeconds'], 420);
+    });
+
+    it('refuses YAML that grows by aliases', async () => {
+      const names = ['b', 'c', 'd', 'e', 'f', 'g', 'h'];
+      const lines = names.map((name, index) => {
+        const before = ['a', ...names][index] ?? '';
+        return `${name}: &${name} [${Array.from({ length: 10 }, () => `*${before}`).join()}]`;
+      });
+      const yaml = ['apiVersion: v1', 'kind: ConfigMap', 'a: &a [1,1,1,1,1,1,1,1,1,1]', ...lines].join('\n');
+      const { status, body } = await applier.raw(`${fixture.configMap('yaml')}?fieldManager=one`, yaml);
+      const why = 'error converting YAML to JSON: yaml: document contains excessive aliasing';
+      assert.deepEqual([status, body.message], [400, `error decoding YAML: ${why}`]);
+    });
+
     it('with dryRun stores nothing', async () => {
       assert.equal((await applier.send('dry', 'one', { data: { a: '1' } }, '&dryRun=All')).status, 201);
       assert.equal((await fixture.client.get(fixture.configMap('dry'))).status, 404);

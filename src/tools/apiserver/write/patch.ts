@@ -1,6 +1,5 @@
 /** Patches: the choice by the content type, JSON merge patch (RFC 7396), and the configuration of an apply. */
 
-import { CORE_SCHEMA, load as loadYaml } from 'js-yaml';
 import { messageOf } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/parse-json.ts';
 import { isJsonObject, memberOf, setMember, textOf } from '../store/json.ts';
@@ -11,6 +10,7 @@ import { fieldTypeOf, groupVersionKind } from './field-ownership.ts';
 import { jsonPatch } from './json-patch.ts';
 import { badRequest, unsupportedPatchType } from '../store/status.ts';
 import { strategicMerge } from './strategic-merge.ts';
+import { readYaml } from './yaml.ts';
 
 const STRATEGIC = 'application/strategic-merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
@@ -50,7 +50,7 @@ function yamlOf(body: Buffer): Json {
   const json = parseJson(text) as Json | undefined;
   if (json !== undefined) return json;
   try {
-    return (loadYaml(text, { schema: CORE_SCHEMA }) ?? {}) as Json;
+    return readYaml(text) ?? {};
   } catch (error) {
     throw badRequest(
       `error decoding YAML: error converting YAML to JSON: yaml: ${messageOf(error).split('\n', 1).join('')}`,
