@@ -4,7 +4,7 @@
  */
 
 import { EMBEDDED, PRESERVE } from '../crd/schema-node.ts';
-import { isJsonObject, memberOf } from '../store/json.ts';
+import { isJsonObject, memberOf, textOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { resolved } from '../shapes/shapes.ts';
 import type { ShapeNode } from '../shapes/shapes.ts';
@@ -99,7 +99,7 @@ class SchemaType implements FieldType {
     this.items = ruleOf(given);
     this.value = typeof node.type === 'string' ? SCALARS[node.type] : undefined;
     this.isAlwaysPresent = isByValue && given.$ref !== undefined;
-    this.isMerged = String(given['x-kubernetes-patch-strategy'] ?? '').includes('merge');
+    this.isMerged = textOf(given['x-kubernetes-patch-strategy']).includes('merge');
     const key = given['x-kubernetes-patch-merge-key'];
     this.mergeKey = typeof key === 'string' ? key : undefined;
   }

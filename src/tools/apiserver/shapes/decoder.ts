@@ -3,7 +3,7 @@
  * unknown field is dropped and reported, and a zero that Go omits is not kept.
  */
 
-import { isJsonObject } from '../store/json.ts';
+import { isJsonObject, textOf } from '../store/json.ts';
 import type { Json, ObjectMeta } from '../store/json.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { badRequest, quote } from '../store/status.ts';
@@ -102,24 +102,30 @@ const RANGES: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 6
 function scalar(to: Decoding, value: Json, { type, format = '' }: ShapeNode, place: Place): Json {
   const found = typeof value;
   if (type === 'integer') {
-    const limit = RANGES[String(format)] ?? Number.POSITIVE_INFINITY;
+    const limit = RANGES[textOf(format)] ?? Number.POSITIVE_INFINITY;
     const isInteger = typeof value === 'number' && Number.isInteger(value);
     if (isInteger && value >= -limit && value < limit) return value;
-    throw mistyped(to, value, place, found === 'number' ? `number ${String(value)}` : undefined);
+    throw mistyped(to, value, place, found === 'number' ? `number ${textOf(value)}` : undefined);
   }
   if (type !== found) throw mistyped(to, value, place);
-  if (format === 'byte') checkBase64(to, String(value));
+  const fault = format === 'byte' ? base64Fault(textOf(value)) : undefined;
+  if (fault !== undefined) throw refusal(to, `illegal base64 data at input byte ${fault}`);
   return value;
 }
 
-/** @throws StatusError 400 with the index of the first character that is not base64 */
-function checkBase64(to: Decoding, text: string): void {
+/** Returns the index at which Go stops to read base64; undefined for a valid text. */
+function base64Fault(text: string): number | undefined {
   const digits = text.replaceAll(/[\r\n]/g, '');
-  const valid = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?/.exec(digits)?.[0] ?? '';
-  if (valid.length === digits.length) return;
-  const odd = /[^A-Za-z0-9+/]/.exec(digits.slice(valid.length))?.index;
-  const at = valid.length + (odd ?? digits.length - valid.length);
-  throw refusal(to, `illegal base64 data at input byte ${at}`);
+  const length = /^[A-Za-z0-9+/]*/.exec(digits)?.[0].length ?? 0;
+  const [inQuantum, rest] = [length % 4, digits.slice(length)];
+  if (rest === '') return inQuantum === 0 ? undefined : length - inQuantum;
+  if (rest.startsWith('=') && inQuantum >= 2) {
+    const padding = '='.repeat(4 - inQuantum);
+    if (rest === padding) return undefined;
+    if (rest.startsWith(padding)) return length + padding.length;
+    return rest === '=' ? digits.length : length;
+  }
+  return length;
 }
 
 type Special = (to: Decoding, value: Json, place: Place) => Json | undefined;
@@ -156,9 +162,8 @@ function time(to: Decoding, value: Json, place: Place, layout: string): Json {
 
 const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
-function quantity(to: Decoding, value: Json, place: Place): Json {
-  if (typeof value !== 'string' && typeof value !== 'number') throw mistyped(to, value, place);
-  const text = String(value);
+function quantity(to: Decoding, value: Json): Json {
+  const text = textOf(value);
   if (!QUANTITY.test(text))
     throw refusal(to, `quantities must match the regular expression '${QUANTITY.source}'`);
   return text;
@@ -166,7 +171,8 @@ function quantity(to: Decoding, value: Json, place: Place): Json {
 
 function intOrString(to: Decoding, value: Json, place: Place): Json {
   if (typeof value === 'string' || Number.isInteger(value)) return value;
-  throw mistyped(to, value, { ...place, go: 'int32' });
+  const shown = typeof value === 'number' ? `number ${value}` : undefined;
+  throw mistyped(to, value, { ...place, go: 'int32' }, shown);
 }
 
 const SCHEMA: ShapeNode = { $ref: 'apiextensions.v1.JSONSchemaProps' };
@@ -211,6 +217,7 @@ function typeName({ go, struct: name }: Place): string {
   const version = name.split('.')[1] ?? '';
   return go
     .replace(/^\*/, '')
+    .replace('[]byte', '[]uint8')
     .replaceAll(/(?:\b(\w+)\.)?\b([A-Z]\w*)/g, (_, from: string | undefined, type: string) => {
       return `${from === undefined ? version : from.replace(/^.*?(v\d\w*)$/, '$1')}.${type}`;
     });

@@ -21,9 +21,9 @@ function keyErrors(field: string, data: JsonObject): FieldError[] {
       key.length > DATA_KEY_LENGTH_MAX
         ? `must be no more than ${DATA_KEY_LENGTH_MAX} characters`
         : key === '.' || key === '..'
-          ? `may not be '${key}'`
+          ? `must not be '${key}'`
           : key.startsWith('..')
-            ? "may not start with '..'"
+            ? "must not start with '..'"
             : DATA_KEY_RULE;
     const isValid = why === DATA_KEY_RULE && DATA_KEY.test(key);
     return isValid ? [] : [invalidValue(`${field}[${key}]`, key, why)];
@@ -115,12 +115,12 @@ const SECRET: KindRules = {
       key,
       Buffer.from(text(value)).toString('base64'),
     ]);
-    if (given.length === 0) return { ...object, type } as KubeObject;
+    if (given.length === 0) return { ...object, type };
     return {
       ...object,
       data: { ...members(object['data']), ...Object.fromEntries(given) },
       type,
-    } as KubeObject;
+    };
   },
   validate(object, previous) {
     const data = members(object['data']);
