@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { Applier, causesOf, ownersOf } from './applier.ts';
 import type { Answer } from './client.ts';
 import { Definitions } from './definitions.ts';
-import { Fixture, ok } from './fixture.ts';
+import { Fixture, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
 const TEXT = { type: 'string' };
@@ -22,6 +22,8 @@ const SPEC = {
       items: { type: 'object', required: ['name'], properties: { name: TEXT, idle: IDLE } },
     },
     replicas: { type: 'integer' },
+    maybe: { type: 'string', nullable: true },
+    group: { type: 'object', properties: { a: TEXT } },
     byName: {
       type: 'array',
       'x-kubernetes-list-type': 'map',
@@ -107,6 +109,19 @@ export function customOwnershipSemantics(target: () => Promise<Target>): void {
         seen.push(metadata.resourceVersion);
       }
       assert.equal(new Set(seen).size, 1);
+    });
+
+    it('keeps a null that the schema allows, and refuses other nulls, also of an object that becomes empty', async () => {
+      const why = (field: string, type: string): RegExp =>
+        new RegExp(`spec\\.${field} in body must be of type ${type}: "null"`);
+      for (const _ of [1, 2]) {
+        const kept = ok(await apply('nulls', 'one', { spec: { maybe: null, idle: { after: null } } }));
+        assert.deepEqual(kept.spec, { maybe: null, idle: { after: '30s' } });
+      }
+      refused(await apply('nulls', 'one', { spec: { replicas: null } }), 422, why('replicas', 'integer'));
+      ok(await apply('emptied', 'one', { spec: { group: { a: '1' } } }));
+      const empty = await apply('emptied', 'one', { spec: { group: {} } });
+      refused(empty, 422, why('group', 'object'));
     });
 
     it('owns the status through its subresource only', async () => {

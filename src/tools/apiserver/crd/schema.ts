@@ -49,14 +49,16 @@ export class StructuralSchema implements ResourceSchema {
     this.#validate = validatorOf(root);
   }
 
-  coerce(object: KubeObject): KubeObject {
-    return decodedEmbedded(shape(object, this.#root, '', []) as KubeObject, this.#schema, []);
+  coerce(object: KubeObject, _isTrusted?: boolean, keepsNulls = false): KubeObject {
+    const shaped = shape(object, this.#root, '', { unknown: [], keepsNulls });
+    return decodedEmbedded(shaped as KubeObject, this.#schema, []);
   }
 
   unknownFields(object: KubeObject): string[] {
     const unknown: string[] = [];
     const inside: string[] = [];
-    decodedEmbedded(shape(object, this.#root, '', unknown) as KubeObject, this.#schema, inside);
+    const shaped = shape(object, this.#root, '', { unknown, keepsNulls: false });
+    decodedEmbedded(shaped as KubeObject, this.#schema, inside);
     return [...unknown.toSorted(), ...inside.toSorted()];
   }
 
@@ -76,27 +78,33 @@ export class StructuralSchema implements ResourceSchema {
   }
 }
 
-/** Returns the value in the shape of the schema, and adds the paths of removed fields to `unknown`. */
-export function shape(value: Json, node: SchemaNode, path: string, unknown: string[]): Json {
+interface Shaping {
+  /** Paths of removed fields. */
+  readonly unknown: string[];
+  /** True for an apply: a null that the schema does not allow stays, so that the rules refuse it. */
+  readonly keepsNulls: boolean;
+}
+
+/** Returns the value in the shape of the schema, and adds the paths of removed fields to `to.unknown`. */
+export function shape(value: Json, node: SchemaNode, path: string, to: Shaping): Json {
   if (Array.isArray(value)) {
     const { items } = node;
     if (items === undefined && node[PRESERVE] === true) return value;
-    return value.map((item, index) =>
-      shape(defaulted(item, items), items ?? {}, `${path}[${index}]`, unknown),
-    );
+    return value.map((item, index) => shape(defaulted(item, items), items ?? {}, `${path}[${index}]`, to));
   }
   if (!isJsonObject(value)) return value;
   const result: JsonObject = {};
   for (const [name, field] of Object.entries(value)) {
     if (field === undefined) continue;
     const fieldPath = path === '' ? name : `${path}.${name}`;
-    const kept = shapeField(name, field, node, fieldPath, unknown);
+    const kept = shapeField(name, field, node, fieldPath, to);
     if (kept !== undefined) setMember(result, name, kept);
   }
   for (const [name, property] of Object.entries(node.properties ?? {})) {
     const initial = property.default ?? null;
-    if (initial === null || memberOf(result, name) !== undefined) continue;
-    setMember(result, name, shape(structuredClone(initial), property, path, unknown));
+    const present = memberOf(result, name);
+    if (initial === null || (present !== undefined && !isDropped(present, property))) continue;
+    setMember(result, name, shape(structuredClone(initial), property, path, to));
   }
   return result;
 }
@@ -104,6 +112,10 @@ export function shape(value: Json, node: SchemaNode, path: string, unknown: stri
 /** True for a null that the schema does not allow: the value is absent. */
 function isDropped(value: Json, node: SchemaNode): boolean {
   return value === null && node.nullable !== true;
+}
+
+function absent({ keepsNulls }: Shaping): null | undefined {
+  return keepsNulls ? null : undefined;
 }
 
 /** Returns the default in place of a null that the schema does not allow. */
@@ -118,23 +130,21 @@ function shapeField(
   field: Json,
   node: SchemaNode,
   path: string,
-  unknown: string[],
+  to: Shaping,
 ): Json | undefined {
   if (node[EMBEDDED] === true && OBJECT_FIELDS.has(name)) return field;
   const property = Object.hasOwn(node.properties ?? {}, name) ? node.properties?.[name] : undefined;
   if (property !== undefined) {
-    return isDropped(field, property) ? undefined : shape(field, property, path, unknown);
+    return isDropped(field, property) ? absent(to) : shape(field, property, path, to);
   }
   const { additionalProperties } = node;
   // `true` allows every name; objects below it have no schema that could name their fields.
-  if (additionalProperties === true) return shape(field, {}, path, unknown);
+  if (additionalProperties === true) return shape(field, {}, path, to);
   if (typeof additionalProperties === 'object') {
     const entry = defaulted(field, additionalProperties);
-    return isDropped(entry, additionalProperties)
-      ? undefined
-      : shape(entry, additionalProperties, path, unknown);
+    return isDropped(entry, additionalProperties) ? absent(to) : shape(entry, additionalProperties, path, to);
   }
   if (node[PRESERVE] === true) return field;
-  unknown.push(path);
+  to.unknown.push(path);
   return undefined;
 }

@@ -51,7 +51,7 @@ export interface ResourceSchema {
    * stores objects of built-in kinds that no client could send
    * @throws StatusError 400 for a value that a built-in kind cannot contain
    */
-  coerce(object: KubeObject, isTrusted: boolean): KubeObject;
+  coerce(object: KubeObject, isTrusted: boolean, keepsNulls?: boolean): KubeObject;
   /** Paths of the fields that `coerce` removes because the schema does not name them. */
   unknownFields(object: KubeObject): readonly string[];
   /** Returns the broken rules of an object that `coerce` returned. */

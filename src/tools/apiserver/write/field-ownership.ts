@@ -18,8 +18,7 @@ import { typeErrors } from '../fields/merge.ts';
 import { schemaType } from '../fields/schema-types.ts';
 import type { FieldType } from '../fields/schema-types.ts';
 import type { FieldSet } from '../fields/field-set.ts';
-import { isJsonObject, setMember } from '../store/json.ts';
-import type { Json, JsonObject, KubeObject, ManagedFieldsEntry } from '../store/json.ts';
+import type { KubeObject, ManagedFieldsEntry } from '../store/json.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { applyConflict, badRequest, bareFailure } from '../store/status.ts';
@@ -102,19 +101,7 @@ export function applied(
   const owned = ownedThrough(definition, writer);
   const result = applyConfiguration(managers, before, config, { ...write, owned, forced: isForced });
   if (result.conflicts.length > 0) throw conflictOf(result.conflicts);
-  const object = definition.custom === true ? result.object : withoutNulls(result.object);
-  return withManagers(object as KubeObject, result.managers);
-}
-
-/** Returns the value as a Go type keeps it: a null is an absent field. */
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isJsonObject(value)) return value;
-  const result: JsonObject = {};
-  for (const [name, member] of Object.entries(value)) {
-    if (member !== null && member !== undefined) setMember(result, name, withoutNulls(member));
-  }
-  return result;
+  return withManagers(result.object as KubeObject, result.managers);
 }
 
 /**

@@ -25,12 +25,12 @@ export function requirePatchType(type: string, definition: ResourceDefinition): 
 }
 
 /**
- * Returns the configuration of a server-side apply: YAML without tags, which includes JSON. Nulls are absent fields.
+ * Returns the configuration of a server-side apply: YAML 1.1, which includes JSON.
  *
  * @throws StatusError 400
  */
 export function configurationOf(definition: ServedResource, body: Buffer): KubeObject {
-  const parsed = yamlOf(body);
+  const parsed = yamlOf(body) ?? {};
   if (!isJsonObject(parsed)) {
     const found = Array.isArray(parsed) ? 'array' : typeof parsed;
     const why = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
@@ -40,8 +40,7 @@ export function configurationOf(definition: ServedResource, body: Buffer): KubeO
   if (apiVersion !== apiVersionOf(definition) || kind !== definition.kind) {
     throw badRequest(`invalid object type: ${groupVersionKind(textOf(apiVersion ?? ''), textOf(kind))}`);
   }
-  const object = withoutNulls(parsed);
-  return { ...object, metadata: isJsonObject(object['metadata']) ? object['metadata'] : {} };
+  return { ...parsed, metadata: isJsonObject(parsed['metadata']) ? parsed['metadata'] : {} };
 }
 
 function yamlOf(body: Buffer): Json {
@@ -50,20 +49,12 @@ function yamlOf(body: Buffer): Json {
   const json = parseJson(text) as Json | undefined;
   if (json !== undefined) return json;
   try {
-    return readYaml(text) ?? {};
+    return readYaml(text);
   } catch (error) {
     throw badRequest(
       `error decoding YAML: error converting YAML to JSON: yaml: ${messageOf(error).split('\n', 1).join('')}`,
     );
   }
-}
-
-function withoutNulls(object: JsonObject): JsonObject {
-  const result: JsonObject = {};
-  for (const [name, value] of Object.entries(object)) {
-    if (value !== null) setMember(result, name, isJsonObject(value) ? withoutNulls(value) : value);
-  }
-  return result;
 }
 
 /** Returns the object with the patch of a request. @throws StatusError */

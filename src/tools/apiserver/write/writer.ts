@@ -42,6 +42,8 @@ export interface WriteOptions {
   readonly dryRun?: boolean;
   /** True for the control API: the rules about names, status and resourceVersion do not apply. */
   readonly trusted?: boolean;
+  /** True for an apply: its nulls were not decoded, so the schema judges them. */
+  readonly isApplied?: boolean;
   /** True for the server's own writes, which change only metadata: the object is stored as it is. */
   readonly isOwn?: boolean;
   /** The manager of the fields that a write changes; if absent, the object carries its managers. */
@@ -90,7 +92,7 @@ export class StoredObjectWriter {
     const trusted = options.trusted === true;
     if (!trusted) this.#checkCreate(definition, given, namespace);
     else if (definition.namespaced) this.ensureNamespace(namespace);
-    const coerced = definition.schema?.coerce(given, trusted) ?? given;
+    const coerced = definition.schema?.coerce(given, trusted, options.isApplied) ?? given;
     const prepared = prepareCreate(definition, coerced, namespace, trusted);
     const { managedFields } = given.metadata;
     const { writer } = options;
@@ -116,7 +118,7 @@ export class StoredObjectWriter {
     if (stored === undefined) throw notFound(definition, given.metadata.name ?? '');
     const current = stored.parse();
     if (!trusted) checkUpdate(definition, stored, current, given);
-    const coerced = definition.schema?.coerce(given, trusted) ?? given;
+    const coerced = definition.schema?.coerce(given, trusted, options.isApplied) ?? given;
     const prepared = prepareUpdate(definition, current, coerced, scope);
     const { managedFields } = given.metadata;
     const { writer } = options;
@@ -148,9 +150,10 @@ export class StoredObjectWriter {
     key: string,
     config: KubeObject,
     request: { readonly namespace: string; readonly force: boolean; readonly scope: WriteScope },
-    { writer, ...options }: WriteOptions & { readonly writer: FieldWriter },
+    { writer, ...rest }: WriteOptions & { readonly writer: FieldWriter },
   ): { readonly stored: StoredObject; readonly isNew: boolean } {
     const { definition } = collection;
+    const options = { ...rest, isApplied: true };
     const current = collection.get(key);
     const object = applied(definition, current?.parse(), config, writer, request.force);
     if (current !== undefined) {
