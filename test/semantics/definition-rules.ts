@@ -1,10 +1,19 @@
 /** The rules for CustomResourceDefinitions: changes of a valid definition, in dry runs. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { DEFINITIONS, causes, text } from './definitions.ts';
-import { CASES } from './definition-cases.ts';
 import { Fixture, ok } from './fixture.ts';
 import type { Target } from './target.ts';
+
+/**
+ * Changes of a valid definition, each with the causes for which a kube-apiserver refuses the definition: the changed place, the
+ * value as JSON, and the causes. `a` is a field of the spec in the schema, `root` the schema, and `status` the schema beside a
+ * status subresource; `@` abbreviates the path of the schema.
+ */
+const CASES = JSON.parse(
+  readFileSync(new URL('../../../test/semantics/definition-cases.json', import.meta.url), 'utf8'),
+) as (readonly [place: string, value: string, ...causes: string[]])[];
 
 const SCHEMA = 'spec/versions/0/schema/openAPIV3Schema';
 const PLACES: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ export interface Document {
 }
 
 /** Bytes of the Markdown in docs that people write; what a script writes from the code does not count. */
-export const DOCS_BYTES_MAX = 333_000;
+export const DOCS_BYTES_MAX = 334_600;
 /** `docs/benchmarks.md`: what a user decides by, then the method, then the losses, without what the bench writes. */
 export const BENCHMARK_LINES_MAX = 167;
 /** `README.md`: what a user decides by. */

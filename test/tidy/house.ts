@@ -92,7 +92,15 @@ export const DECIDING_MEMBERS: readonly string[] = [
   'sendBookmarks server socketPath source subjectaltname syscall toClientNode why',
 ].flatMap((line) => line.split(' '));
 /** Members that the code compares with true or false: fields of schemas and of the API, of which nothing of ours depends. */
-export const COMPARED_MEMBERS: readonly string[] = ['nullable', 'insecure-skip-tls-verify'];
+export const COMPARED_MEMBERS: readonly string[] = [
+  'nullable',
+  'insecure-skip-tls-verify',
+  'additionalProperties',
+  'deprecated',
+  'immutable',
+  'preserveUnknownFields',
+  'uniqueItems',
+];
 /** Files that run for one MODIFIED event, from the socket to the end of the handler's call. */
 export const FILES_OF_AN_EVENT_MAX = 33;
 /** Files that run for a batch of events, and not for each event in it. */

@@ -140,7 +140,3 @@ export function goVersions(versions: Json | undefined): Json {
 export function goSchema(node: JsonObject): Json {
   return schema(node);
 }
-
-export function goRule(rule: JsonObject): Json {
-  return structOf(() => RULE)(rule);
-}

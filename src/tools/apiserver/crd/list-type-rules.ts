@@ -19,7 +19,7 @@ function oneOf(node: JsonObject, path: string, keyword: string, allowed: readonl
   return [unsupported(`${path}.${keyword}`, value, allowed)];
 }
 
-/** Items of a set are compared as a whole, so nobody may own a part of them. */
+/** Items of a set are compared as a whole, so no manager owns a part of an item. */
 function setErrors(items: JsonObject, path: string): FieldError[] {
   const keyword = { array: LIST_TYPE, object: MAP_TYPE }[text(items['type'])];
   if (keyword === undefined || items[keyword] === 'atomic') return [];

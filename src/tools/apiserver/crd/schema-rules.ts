@@ -24,7 +24,7 @@ const TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'obje
 const REASONS = ['Duplicate', 'Forbidden', 'Invalid', 'Required'].map((reason) => `FieldValue${reason}`);
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** What the nodes above a node say about it. */
+/** Facts that a node has from the nodes above the node. */
 interface Context {
   /** Why the node cannot have a default; '' if it can. */
   readonly noDefault: string;

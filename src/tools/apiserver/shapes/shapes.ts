@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { parseJson } from '../../../base/parse-json.ts';
 import type { SchemaNode } from '../crd/schema-node.ts';
 
 /** A level of a shape: OpenAPI, references by short names such as `apps.v1.DeploymentSpec`, and the tags of Go. */
@@ -51,7 +52,7 @@ export function builtInKinds(): Table {
   if (loaded !== undefined) return loaded;
   const root = dirname(createRequire(import.meta.url).resolve('kubeloom/package.json'));
   const path = join(root, 'src/tools/apiserver/shapes/kubernetes.json');
-  loaded = JSON.parse(readFileSync(path, 'utf8')) as Table;
+  loaded = parseJson(readFileSync(path, 'utf8')) as Table;
   return loaded;
 }
 

@@ -244,7 +244,7 @@ describe('an event recorder', () => {
     const message = new AggregateError([new Error('x')]).message;
     scene.recorder.event(pods, POD, { ...EVENT, message });
     await scene.recorder.close();
-    assert.equal((await scene.client.get(events, await scene.key())).message, message);
+    assert.equal((await scene.client.get(events, await scene.key())).message ?? '', message);
     assert.deepEqual(scene.codes, []);
   });
 

@@ -168,7 +168,7 @@ class History {
     for (const { fields } of [...managers.values()].filter((each) => each !== own)) {
       const theirs = new Set(withNamedParents(fields, type).texts());
       const entries = removed.texts().filter((path) => !theirs.has(path));
-      // The entry of a list or of a map goes with its members if nobody else applied the entry itself.
+      // The entry of a list or of a map goes with its members if no other manager applied the entry itself.
       for (const path of fields.intersection(removed).texts())
         assert.ok(
           entries.some((entry) => path.startsWith(entry)),
