@@ -10,6 +10,7 @@ import { definitionRuleSemantics } from './definition-rules.ts';
 import { deleteSemantics } from './deletes.ts';
 import { errorSemantics } from './errors.ts';
 import { expirySemantics } from './expiry.ts';
+import { kindSemantics } from './kinds.ts';
 import { lifecycleSemantics } from './lifecycle.ts';
 import { listSemantics } from './list.ts';
 import { metadataSemantics } from './metadata.ts';
@@ -43,6 +44,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     podActionSemantics(target);
     deleteSemantics(target);
     errorSemantics(target);
+    kindSemantics(target);
     lifecycleSemantics(target);
     customResourceSemantics(target);
     definitionRuleSemantics(target);

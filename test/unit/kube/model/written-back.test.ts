@@ -55,7 +55,7 @@ const SCHEMA = {
       'x-kubernetes-validations': [{ rule: 'self.replicas > 0', message: 'none', fieldPath: '.replicas' }],
       'x-kubernetes-map-type': 'atomic',
       properties: {
-        replicas: { type: 'integer', default: 1, enum: [1, 2, 3], minimum: 1, exclusiveMinimum: false },
+        replicas: { type: 'integer', default: 1, enum: [1, 2, 3], minimum: 1 },
         port: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
         like: { type: 'object', not: { enum: [{ a: 1 }] } },
         ref: { type: 'string', format: 'date-time', default: TIME },

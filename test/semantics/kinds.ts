@@ -1,0 +1,91 @@
+/** Objects of built-in kinds: types and names of fields, and the rules of small kinds, in dry runs. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import type { Body } from './client.ts';
+import { Fixture, ok, refused } from './fixture.ts';
+import type { Target } from './target.ts';
+
+/** Creations, each with the status and the message of the refusal, or with the warning of the answer. */
+const CASES = JSON.parse(
+  readFileSync(new URL('../../../test/semantics/kind-cases.json', import.meta.url), 'utf8'),
+) as (readonly [path: string, body: object, status: number, text: string])[];
+
+function memberOf(body: Body, name: string): unknown {
+  return Reflect.get(body, name);
+}
+
+export function kindSemantics(target: () => Promise<Target>): void {
+  describe('an object of a built-in kind', () => {
+    const fixture = Fixture.use(target);
+
+    for (const [path, body, status, text] of CASES) {
+      const verb = status === 201 ? 'accepted' : 'refused';
+      it(`is ${verb}: ${path.split('/').at(-1) ?? ''} ${JSON.stringify(body)}`, async () => {
+        const place = path.replace('/NS/', '/namespaces/default/');
+        const answer = await fixture.client.post(
+          `${place}${place.includes('?') ? '&' : '?'}dryRun=All`,
+          body,
+        );
+        const shown = status === 201 ? (answer.headers.warning ?? '') : answer.body.message;
+        assert.deepEqual([answer.status, shown], [status, text]);
+      });
+    }
+
+    it('of the kind Secret has its texts in base64 among the data, and a type', async () => {
+      const path = `/api/v1/namespaces/${fixture.namespace}/secrets`;
+      const data = { a: 'YQ==', b: 'Yg==' };
+      const created = await fixture.post(path, { metadata: { name: 's' }, data, stringData: { b: 'c' } });
+      const [type, stored, stringData] = ['type', 'data', 'stringData'].map((name) =>
+        memberOf(created, name),
+      );
+      assert.deepEqual(
+        { type, stored, stringData },
+        {
+          type: 'Opaque',
+          stored: { a: 'YQ==', b: 'Yw==' },
+          stringData: undefined,
+        },
+      );
+      const changed = await fixture.client.mergePatch(`${path}/s`, { type: 'kubernetes.io/tls' });
+      refused(changed, 422, /type: Invalid value: "kubernetes\.io\/tls": field is immutable/);
+    });
+
+    it('that forbids changes keeps its data', async () => {
+      await fixture.post(fixture.configMaps(), {
+        metadata: { name: 'c' },
+        data: { a: '1' },
+        immutable: true,
+      });
+      const patch = (body: object) => fixture.client.mergePatch(fixture.configMap('c'), body);
+      refused(
+        await patch({ data: { a: '2' } }),
+        422,
+        /data: Forbidden: field is immutable when `immutable` is set/,
+      );
+      refused(await patch({ immutable: null }), 422, /immutable: Forbidden: field is immutable/);
+      ok(await patch({ metadata: { labels: { a: 'b' } } }));
+    });
+
+    it('of the kind RoleBinding keeps its role', async () => {
+      const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${fixture.namespace}/rolebindings`;
+      await fixture.post(path, { metadata: { name: 'b' }, roleRef: { kind: 'Role', name: 'r' } });
+      const changed = await fixture.client.mergePatch(`${path}/b`, { roleRef: { name: 'other' } });
+      refused(changed, 422, /roleRef: Invalid value: .*: cannot change roleRef/);
+    });
+
+    it('has times in UTC, and no zeros that Go omits', async () => {
+      const lease = `/apis/coordination.k8s.io/v1/namespaces/${fixture.namespace}/leases`;
+      const renewTime = '2024-01-01T02:00:00.000000+02:00';
+      const spec = { renewTime, holderIdentity: '', leaseTransitions: 0 };
+      const created = await fixture.post(lease, { metadata: { name: 'l' }, spec });
+      assert.deepEqual(memberOf(created, 'spec'), {
+        ...spec,
+        renewTime: '2024-01-01T00:00:00.000000Z',
+      });
+      const object = { metadata: { name: 'c', labels: {} }, data: {} };
+      const stored = await fixture.post(fixture.configMaps(), object);
+      assert.deepEqual([memberOf(stored, 'data'), stored.metadata?.labels], [undefined, undefined]);
+    });
+  });
+}
