@@ -24,7 +24,7 @@ export class CelType {
 }
 
 export class CelOptional {
-  static readonly none = new CelOptional();
+  static readonly none: CelOptional = new CelOptional();
   readonly values: readonly CelValue[];
 
   constructor(...values: readonly CelValue[]) {
