@@ -74,6 +74,30 @@ export function kindSemantics(target: () => Promise<Target>): void {
       refused(changed, 422, /roleRef: Invalid value: .*: cannot change roleRef/);
     });
 
+    it('of the kind Event is the same object in both groups', async () => {
+      const [core, events] = ['/api/v1', '/apis/events.k8s.io/v1'].map(
+        (group) => `${group}/namespaces/${fixture.namespace}/events`,
+      );
+      const about = { kind: 'Pod', name: 'p', namespace: fixture.namespace };
+      const times = { firstTimestamp: '2024-01-01T00:00:00Z', count: 2 };
+      const given = { metadata: { name: 'e' }, involvedObject: about, message: 'm', reason: 'r', ...times };
+      const { metadata } = await fixture.post(core ?? '', given);
+      const list = await fixture.get(`${events}?fieldSelector=regarding.name=p,reason=r`);
+      const [event] = list.items;
+      assert.deepEqual(
+        ['note', 'regarding', 'reason', 'deprecatedCount', 'message'].map((name) =>
+          memberOf(event as Body, name),
+        ),
+        ['m', about, 'r', 2, undefined],
+      );
+      assert.equal(event?.metadata.resourceVersion, metadata.resourceVersion);
+      ok(await fixture.client.mergePatch(`${events}/e`, { metadata: { labels: { a: 'b' } } }));
+      const changed = await fixture.get(`${core}/e`);
+      assert.deepEqual([memberOf(changed, 'message'), changed.metadata.labels], ['m', { a: 'b' }]);
+      ok(await fixture.client.delete(`${events}/e`));
+      assert.equal((await fixture.client.get(`${core}/e`)).status, 404);
+    });
+
     it('has times in UTC, and no zeros that Go omits', async () => {
       const lease = `/apis/coordination.k8s.io/v1/namespaces/${fixture.namespace}/leases`;
       const renewTime = '2024-01-01T02:00:00.000000+02:00';

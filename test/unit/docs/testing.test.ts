@@ -208,11 +208,6 @@ const PROTOCOL: Checks = {
     const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
     assert.equal((await client.get(path)).status, 404);
   },
-  'Events of both groups are the same objects': async ({ client, core, create }) => {
-    await create(core('events'), { metadata: { name: 'once' }, involvedObject: { namespace: 'default' } });
-    const path = '/apis/events.k8s.io/v1/namespaces/default/events';
-    assert.deepEqual(ok(await client.get(path)).items, []);
-  },
   'Other kinds of reviews and tokens': async ({ client, core }) => {
     for (const path of [
       '/apis/authorization.k8s.io/v1/subjectaccessreviews',

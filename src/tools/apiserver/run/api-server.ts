@@ -94,6 +94,8 @@ export class ApiServer {
       handleRequest(this.#services, request, response),
     );
     const namespaces = log.collection(table.named('namespaces'));
+    // Events of both groups are the same objects.
+    log.collection(table.named('events.events.k8s.io')).follow(log.collection(table.named('events')));
     const writer = new StoredObjectWriter(log, namespaces);
     const watches = new Watches(options, listener, clock);
     writer.controlLoops.add(new ServedDefinitions({ table, log, writer, watches }));

@@ -22,6 +22,13 @@ const EVENT_FIELDS = {
   reportingComponent: '',
   type: '',
 };
+/** The fields of an event by the names of the group events.k8s.io. */
+const REGARDING_FIELDS = Object.fromEntries(
+  Object.keys(EVENT_FIELDS).map((path) => [
+    path.replace('involvedObject', 'regarding').replace('reportingComponent', 'reportingController'),
+    '',
+  ]),
+);
 const POD_FIELDS = {
   'spec.nodeName': '',
   'spec.restartPolicy': '',
@@ -37,6 +44,7 @@ const RETURNED: Extra = { returnsDeleted: true };
 
 const EXTRAS: Readonly<Record<string, Extra>> = {
   events: { fields: EVENT_FIELDS },
+  'events.events.k8s.io': { fields: REGARDING_FIELDS },
   namespaces: { fields: { 'status.phase': '' }, ...RETURNED },
   nodes: { fields: { 'spec.unschedulable': 'false' } },
   persistentvolumeclaims: RETURNED,

@@ -241,7 +241,28 @@ function datedEventErrors(
   return [...missing.map((field) => required(field)), ...long];
 }
 
+/** Names of the fields of an event in the group events.k8s.io, and in the core group, which stores the event. */
+const EVENT_NAMES: readonly (readonly [inEvents: string, inCore: string])[] = [
+  ['note', 'message'],
+  ['regarding', 'involvedObject'],
+  ['reportingController', 'reportingComponent'],
+  ['deprecatedSource', 'source'],
+  ['deprecatedFirstTimestamp', 'firstTimestamp'],
+  ['deprecatedLastTimestamp', 'lastTimestamp'],
+  ['deprecatedCount', 'count'],
+];
+
+/** Returns the event of either group with the given names. */
+function renamed(object: KubeObject, names: Readonly<Record<string, string>>): KubeObject {
+  const entries = Object.entries(object).map(([name, value]) => [names[name] ?? name, value] as const);
+  return { ...Object.fromEntries(entries), metadata: object.metadata };
+}
+
+const IN_CORE = Object.fromEntries(EVENT_NAMES);
+const IN_EVENTS = Object.fromEntries(EVENT_NAMES.map(([inEvents, inCore]) => [inCore, inEvents]));
+
 const EVENT: KindRules = {
+  coerce: (object) => renamed(object, IN_CORE),
   validate: (object) => [
     ...placeErrors(object, 'involvedObject'),
     ...datedEventErrors(object, { controller: 'reportingComponent', note: 'message' }),
@@ -249,6 +270,7 @@ const EVENT: KindRules = {
 };
 
 const NEW_EVENT: KindRules = {
+  coerce: (object) => renamed(object, IN_EVENTS),
   validate(object, previous) {
     const type = text(object['type']);
     const isTyped = type === 'Normal' || type === 'Warning';
