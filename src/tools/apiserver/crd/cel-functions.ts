@@ -24,7 +24,8 @@ import {
   portOf,
   semverOf,
 } from './cel-network.ts';
-import { Quantity, parsedQuantity, plus, quantityOf, wholeOf } from './cel-quantity.ts';
+import { Quantity, quantityOf } from '../store/quantity.ts';
+import { parsedQuantity, plus, wholeOf } from './cel-quantity.ts';
 import {
   CelDuration,
   CelError,

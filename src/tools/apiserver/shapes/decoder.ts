@@ -5,6 +5,7 @@
 
 import { isJsonObject, textOf } from '../store/json.ts';
 import type { Json, ObjectMeta } from '../store/json.ts';
+import { canonicalQuantity, quantityFault } from '../store/quantity.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { badRequest, quote } from '../store/status.ts';
 import { resolved } from './shapes.ts';
@@ -160,13 +161,11 @@ function time(to: Decoding, value: Json, place: Place, layout: string): Json {
   return `${instant.toISOString().slice(0, SECONDS_LENGTH)}${isMicro ? fraction : ''}Z`;
 }
 
-const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
-
 function quantity(to: Decoding, value: Json): Json {
   const text = textOf(value);
-  if (!QUANTITY.test(text))
-    throw refusal(to, `quantities must match the regular expression '${QUANTITY.source}'`);
-  return text;
+  const canonical = canonicalQuantity(text);
+  if (canonical === undefined) throw refusal(to, quantityFault(text));
+  return canonical;
 }
 
 function intOrString(to: Decoding, value: Json, place: Place): Json {
