@@ -107,13 +107,16 @@ function tagged(
 function withTags(node: Record<string, Node>, name: string, structs: GoStructs): Record<string, Node> {
   const { properties } = node;
   if (typeof properties !== 'object' || properties === null) return node;
-  const embedded = (structs.get(name)?.inline ?? []).filter(({ number }) => number !== undefined);
+  const prefix = name.slice(0, name.lastIndexOf('.'));
+  const inline = (structs.get(name)?.inline ?? []).flatMap(({ number, go }): [string, object][] => {
+    const fields = structOf(structs, prefix, go)?.fields ?? new Map<string, { readonly number?: number }>();
+    const numbers = Array.from(fields).map(([field, tags]) => [field, tags.number] as const);
+    return number === undefined ? [] : [[String(number), Object.fromEntries(numbers)]];
+  });
   return {
     ...node,
     properties: tagged(properties as Record<string, object>, name, structs),
-    ...(embedded.length === 0
-      ? {}
-      : { inline: Object.fromEntries(embedded.map(({ number, go }) => [String(number), go])) }),
+    ...(inline.length === 0 ? {} : { inline: Object.fromEntries(inline) }),
   };
 }
 

@@ -181,9 +181,9 @@ const SCHEMAS: Checks = {
 const PROTOCOL: Checks = {
   'Bodies can be protobuf or CBOR, and answers tables': async ({ client, core }) => {
     const contentType = 'application/vnd.kubernetes.protobuf';
-    const body = 'k8s\0\n\n\n\u0002v1\u0012\u0004Node';
+    const body = 'k8s\0\n\t\n\u0002v1\u0012\u0003Odd';
     const sent = await client.request('POST', '/api/v1/nodes', { body, contentType });
-    refused(sent, 415, /not the kind Node: send JSON/);
+    refused(sent, 415, /not the kind Odd: send JSON/);
     const cbor = await client.request('POST', core('configmaps'), {
       body: '',
       contentType: 'application/cbor',

@@ -21,6 +21,8 @@ export interface ShapeNode extends SchemaNode {
   omitempty?: boolean;
   /** Number of the field in protobuf. */
   number?: number;
+  /** Numbers of properties that protobuf keeps in an embedded message, by the number of that message. */
+  inline?: { [number: string]: { [property: string]: number } };
 }
 
 /** A resource in the discovery of a real server. */

@@ -1,12 +1,14 @@
 /**
- * Bodies in Kubernetes' protobuf, as `kubectl create` sends them: an envelope with the type, around a message of the
- * kind. Only the messages that `kubectl create` makes are known; a field outside them is refused, never left out.
+ * Bodies in Kubernetes' protobuf, as kubectl sends them: an envelope with the type, around a message of the kind. A field that the
+ * shape of the kind does not number is refused, never left out.
  */
 
 import { isJsonObject, memberOf, setMember } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { unsupportedProtobuf } from '../store/status.ts';
-import { MESSAGES } from './protobuf-messages.ts';
+import { resolved, shapeOf } from '../shapes/shapes.ts';
+import type { ShapeNode } from '../shapes/shapes.ts';
+import { messageFields } from './protobuf-messages.ts';
 import type { MessageField } from './protobuf-messages.ts';
 
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
@@ -33,8 +35,10 @@ export function readProtobuf(body: Buffer): JsonObject {
       ''
     );
   });
-  if (kind === undefined || !MESSAGES.has(kind)) throw unsupportedProtobuf(`the kind ${kind ?? ''}`);
-  return { apiVersion: apiVersion ?? '', kind, ...message(kind, raw ?? Buffer.alloc(0)) };
+  const shape = shapeOfMessage(apiVersion ?? '', kind ?? '');
+  if (kind === undefined || shape === undefined) throw unsupportedProtobuf(`the kind ${kind ?? ''}`);
+  const fields = { apiVersion: apiVersion ?? '', kind };
+  return Object.assign(fields, read(messageFields(shape), shape.$ref ?? '', raw ?? Buffer.alloc(0), {}));
 }
 
 function bytesOf(field: WireField | undefined): Buffer | undefined {
@@ -69,58 +73,75 @@ function* fieldsIn(bytes: Buffer): Generator<WireField> {
   }
 }
 
-function message(name: string, bytes: Buffer): JsonObject {
-  const fields = MESSAGES.get(name);
-  if (fields === undefined) throw unsupportedProtobuf(`the message ${name}`);
-  const result: JsonObject = {};
+/** Options of a deletion are of every group. */
+function shapeOfMessage(apiVersion: string, kind: string): ShapeNode | undefined {
+  if (kind === 'DeleteOptions') return { $ref: 'meta.v1.DeleteOptions' };
+  const [version = '', group = ''] = apiVersion.split('/').toReversed();
+  return shapeOf(group, version, kind);
+}
+
+/** Adds the fields of a message to an object. */
+function read(
+  fields: ReadonlyMap<number, MessageField>,
+  name: string,
+  bytes: Buffer,
+  result: JsonObject,
+): JsonObject {
   for (const { number, value } of fieldsIn(bytes)) {
     const field = fields.get(number);
     if (field === undefined) throw unsupportedProtobuf(`the field ${number} of ${name}`);
-    const present = memberOf(result, field.name);
-    if (field.form === 'map') {
-      const map = isJsonObject(present) ? present : {};
-      const [key, entry] = entryOf(field, value);
-      setMember(map, key, entry);
-      result[field.name] = map;
+    if ('embedded' in field) {
+      if (Buffer.isBuffer(value)) read(field.embedded, name, value, result);
       continue;
     }
-    const decoded = single(field, value);
-    if (decoded === undefined) continue;
-    if (field.form !== 'list') result[field.name] = decoded;
-    else if (Array.isArray(present)) present.push(decoded);
-    else result[field.name] = [decoded];
+    const { items, additionalProperties } = field.node;
+    const present = memberOf(result, field.name);
+    if (typeof additionalProperties === 'object') {
+      const map = isJsonObject(present) ? present : {};
+      const [key, entry] = entryOf(additionalProperties, value);
+      setMember(map, key, entry);
+      result[field.name] = map;
+    } else if (items !== undefined) {
+      const item = single(items, value, true) ?? null;
+      if (Array.isArray(present)) present.push(item);
+      else result[field.name] = [item];
+    } else {
+      const { go = '', omitempty } = field.node;
+      const decoded = single(field.node, value, go.startsWith('*') || omitempty !== true);
+      if (decoded !== undefined) result[field.name] = decoded;
+    }
   }
   return result;
 }
 
-function entryOf(field: MessageField, value: bigint | Buffer): [string, Json | undefined] {
+function entryOf(node: ShapeNode, value: bigint | Buffer): [string, Json | undefined] {
   const parts = Buffer.isBuffer(value) ? [...fieldsIn(value)] : [];
   const [key, content] = [1, 2].map((wanted) => parts.find(({ number }) => number === wanted)?.value);
-  const decoded = single({ ...field, keepsZero: true }, content ?? Buffer.alloc(0));
-  return [Buffer.isBuffer(key) ? key.toString() : '', decoded];
+  return [Buffer.isBuffer(key) ? key.toString() : '', single(node, content ?? Buffer.alloc(0), true)];
 }
 
+type Special = (bytes: Buffer) => Json | undefined;
+
+/** Messages that are other values in JSON. */
+const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
+  ['meta.v1.Time', timeOf],
+  ['api.resource.Quantity', (bytes) => bytesOf([...fieldsIn(bytes)][0])?.toString() ?? '0'],
+  ['util.intstr.IntOrString', intOrString],
+]);
+
 /** Returns a value; undefined for a value that Go's JSON omits. */
-function single({ type, keepsZero, form }: MessageField, value: bigint | Buffer): Json | undefined {
-  const isKept = keepsZero || form === 'list';
+function single(node: ShapeNode, value: bigint | Buffer, keepsZero: boolean): Json | undefined {
+  const { $ref: name = '' } = node;
+  const { type, format } = resolved(node);
   if (typeof value === 'bigint') {
-    if (value === 0n && !isKept) return undefined;
-    return type === 'bool' ? value !== 0n : Number(value);
+    if (value === 0n && !keepsZero) return undefined;
+    return type === 'boolean' ? value !== 0n : Number(value);
   }
-  switch (type) {
-    case 'string':
-      return value.length === 0 && !isKept ? undefined : value.toString();
-    case 'bytes':
-      return value.toString('base64');
-    case 'Time':
-      return timeOf(value);
-    case 'Quantity':
-      return bytesOf([...fieldsIn(value)][0])?.toString() ?? '0';
-    case 'IntOrString':
-      return intOrString(value);
-    default:
-      return message(type, value);
-  }
+  const special = SPECIAL.get(name);
+  if (special !== undefined) return special(value);
+  if (format === 'byte') return value.toString('base64');
+  if (type === 'string') return value.length === 0 && !keepsZero ? undefined : value.toString();
+  return read(messageFields(node), name, value, {});
 }
 
 /** A zero time is an empty message. */

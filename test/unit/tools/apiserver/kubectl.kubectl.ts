@@ -124,6 +124,9 @@ describe('kubectl', () => {
       ['serviceaccount', 'made'],
       ['role', 'made', '--verb=get', '--resource=pods'],
       ['rolebinding', 'made', '--role=made', '--serviceaccount=default:made'],
+      ['ingress', 'web', '--rule=example.com/*=web:80'],
+      ['quota', 'few', '--hard=pods=2'],
+      ['pdb', 'some', '--selector=app=web', '--min-available=1'],
     ];
     for (const args of created) assert.match(await kubectl('create', ...args), / created$/m);
     const containers = '{.spec.replicas} {.spec.template.spec.containers[*].image}';

@@ -44,7 +44,7 @@ describe('the generator of shapes', () => {
       resources: [],
       shapes: {
         'apps.v1.ThingSpec': {
-          inline: { 2: 'Part' },
+          inline: { 2: { name: 1 } },
           properties: {
             description: { type: 'string' },
             replicas: { type: 'integer', format: 'int32', go: '*int32', omitempty: true, number: 1 },
