@@ -1,7 +1,7 @@
 /**
  * The writing verbs: create, update, delete. Each is a synchronous step from the present state to the next event in the
- * log, so concurrent requests cannot interleave. Custom resources are checked against their schema; specs of built-in
- * kinds are neither validated nor defaulted.
+ * log, so concurrent requests cannot interleave. Objects are brought into the form of
+ * their schema and checked against its rules.
  */
 
 import { deleting, keepersOf } from './deletion.ts';
