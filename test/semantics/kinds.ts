@@ -98,6 +98,21 @@ export function kindSemantics(target: () => Promise<Target>): void {
       assert.equal((await fixture.client.get(`${core}/e`)).status, 404);
     });
 
+    it('with many unknown fields has warnings that a client can read', async () => {
+      const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, 1]));
+      const body = { metadata: { name: 'many' }, ...unknown };
+      const { status, headers } = await fixture.client.post(fixture.configMaps(), body);
+      assert.equal(status, 201);
+      assert.match(headers.warning ?? '', /unknown field "field\d+"/);
+      assert.ok((headers.warning ?? '').length < 8192);
+    });
+
+    it('has base64 without line breaks', async () => {
+      const path = `/api/v1/namespaces/${fixture.namespace}/secrets`;
+      const created = await fixture.post(path, { metadata: { name: 'wrapped' }, data: { a: 'YQ==\n' } });
+      assert.deepEqual(created.data, { a: 'YQ==' });
+    });
+
     it('has times in UTC, and no zeros that Go omits', async () => {
       const lease = `/apis/coordination.k8s.io/v1/namespaces/${fixture.namespace}/leases`;
       const renewTime = '2024-01-01T02:00:00.000000+02:00';

@@ -79,6 +79,7 @@ class SchemaType implements FieldType {
   readonly #node: ShapeNode;
   readonly #members = new Map<string, FieldType | undefined>();
   readonly #isByValue: boolean;
+  readonly #isOpen: boolean;
   /** True for a built-in type that contains an object of any kind. */
   readonly #isRaw: boolean;
   #item: FieldType | undefined;
@@ -89,13 +90,17 @@ class SchemaType implements FieldType {
   readonly isMerged: boolean;
   readonly mergeKey: string | undefined;
 
-  /** @param isByValue true if Go keeps the value inside the root, not behind a pointer or in a list */
-  constructor(given: ShapeNode, isByValue: boolean) {
+  /**
+   * @param isByValue true if Go keeps the value inside the root, not behind a pointer or in a list
+   * @param isOpen true below a node that preserves unknown fields
+   */
+  constructor(given: ShapeNode, isByValue: boolean, isOpen = false) {
     const node = resolved(given);
     this.#node = node;
     this.#isByValue = isByValue;
     this.#isRaw = given.$ref !== undefined && node.properties === undefined;
-    this.isAtomic = (given[MAP_TYPE] ?? node[MAP_TYPE]) === 'atomic';
+    this.#isOpen = isOpen || node[PRESERVE] === true;
+    this.isAtomic = (given[MAP_TYPE] ?? node[MAP_TYPE]) === 'atomic' || given.$ref === RAW;
     this.items = ruleOf(given);
     this.value = typeof node.type === 'string' ? SCALARS[node.type] : undefined;
     this.isAlwaysPresent = isByValue && given.$ref !== undefined;
@@ -113,7 +118,7 @@ class SchemaType implements FieldType {
 
   get item(): FieldType {
     const { items } = this.#node;
-    this.#item ??= items === undefined ? UNTYPED : new SchemaType(items, false);
+    this.#item ??= items === undefined ? UNTYPED : new SchemaType(items, false, this.#isOpen);
     return this.#item;
   }
 
@@ -123,13 +128,14 @@ class SchemaType implements FieldType {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property !== undefined) {
       const isByValue = this.#isByValue && isJsonObject(property.default) && property.$ref !== undefined;
-      const type = new SchemaType(property, isByValue);
+      const type = new SchemaType(property, isByValue, this.#isOpen);
       if (property[EMBEDDED] === true) type.withObjectFields();
       this.#members.set(name, type);
       return type;
     }
-    if (typeof additionalProperties === 'object') return new SchemaType(additionalProperties, false);
-    const isOpen = additionalProperties === true || this.#node[PRESERVE] === true || this.#isRaw;
+    if (typeof additionalProperties === 'object')
+      return new SchemaType(additionalProperties, false, this.#isOpen);
+    const isOpen = additionalProperties === true || this.#isOpen || this.#isRaw;
     return isOpen || this.value === undefined ? UNTYPED : undefined;
   }
 
@@ -138,6 +144,8 @@ class SchemaType implements FieldType {
   }
 }
 
+/** An object of any kind, which is owned as a whole. */
+const RAW = 'pkg.runtime.RawExtension';
 const MAP_TYPE = 'x-kubernetes-map-type';
 const METADATA: ShapeNode = { $ref: 'meta.v1.ObjectMeta' };
 

@@ -33,7 +33,7 @@ import type { Call } from '../wire/request-info.ts';
 import type { RequestLog } from '../wire/request-log.ts';
 import type { Rights } from '../wire/rights.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
-import { warningHeader } from '../wire/warnings.ts';
+import { warningHeaders } from '../wire/warnings.ts';
 import { POD_ACTIONS, bind, evict } from '../write/pod-subresources.ts';
 import { SCALES, scaleOf, scaledConfiguration, withScale } from '../write/scale.ts';
 import { selectionOf } from './selection.ts';
@@ -267,10 +267,8 @@ function accepted(call: Call, body: Json | undefined, { fieldValidation }: Reque
 }
 
 function warn({ response }: Call, warnings: readonly string[]): void {
-  for (const text of warnings) {
-    const header = warningHeader(text);
-    if (header !== undefined) response.appendHeader('Warning', header);
-  }
+  const written = String(response.getHeader('Warning') ?? '').length;
+  for (const header of warningHeaders(warnings, written)) response.appendHeader('Warning', header);
 }
 
 async function deleteOne(services: Services, call: Call): Promise<void> {

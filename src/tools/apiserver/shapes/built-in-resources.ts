@@ -39,7 +39,6 @@ const POD_FIELDS = {
   'status.podIP': '',
   'status.nominatedNodeName': '',
 };
-const REPLICAS = { 'status.replicas': '0' };
 const RETURNED: Extra = { returnsDeleted: true };
 
 const EXTRAS: Readonly<Record<string, Extra>> = {
@@ -51,12 +50,14 @@ const EXTRAS: Readonly<Record<string, Extra>> = {
   persistentvolumes: RETURNED,
   pods: { fields: POD_FIELDS, graceful: true, ...RETURNED },
   podtemplates: RETURNED,
-  replicationcontrollers: { fields: REPLICAS, orphansDependents: true },
+  replicationcontrollers: { fields: { 'status.replicas': '0' }, orphansDependents: true },
   resourcequotas: RETURNED,
   secrets: { fields: { type: '' } },
   serviceaccounts: RETURNED,
   services: { fields: { 'spec.clusterIP': '', 'spec.type': '' }, ...RETURNED },
-  'replicasets.apps': { fields: REPLICAS },
+  'certificatesigningrequests.certificates.k8s.io': { fields: { 'spec.signerName': '' } },
+  'csidrivers.storage.k8s.io': RETURNED,
+  'csinodes.storage.k8s.io': RETURNED,
   'jobs.batch': { fields: { 'status.successful': '0' }, orphansDependents: true },
   'storageclasses.storage.k8s.io': RETURNED,
   'volumeattachments.storage.k8s.io': RETURNED,

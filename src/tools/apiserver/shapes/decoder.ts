@@ -111,7 +111,8 @@ function scalar(to: Decoding, value: Json, { type, format = '' }: ShapeNode, pla
   if (type !== found) throw mistyped(to, value, place);
   const fault = format === 'byte' ? base64Fault(textOf(value)) : undefined;
   if (fault !== undefined) throw refusal(to, `illegal base64 data at input byte ${fault}`);
-  return value;
+  // Go writes the bytes again, without the line breaks.
+  return format === 'byte' ? textOf(value).replaceAll(/[\r\n]/g, '') : value;
 }
 
 /** Returns the index at which Go stops to read base64; undefined for a valid text. */

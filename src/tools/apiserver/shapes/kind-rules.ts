@@ -67,7 +67,7 @@ function changeErrors(
   if (previous === undefined) return [];
   return fields
     .filter((field) => !isDeepStrictEqual(object[field], previous[field]))
-    .map((field) => invalidValue(field, object[field], 'field is immutable'));
+    .map((field) => invalidValue(field === 'note' ? 'message' : field, object[field], 'field is immutable'));
 }
 
 const CONFIG_MAP: KindRules = {
@@ -210,11 +210,16 @@ function binding(kinds: readonly string[], isNamespaced: boolean): KindRules {
   };
 }
 
+/** True for a value, not for the null of a Go client. */
+function isSet(value: Json | undefined): boolean {
+  return value !== undefined && value !== null;
+}
+
 /** @param about name of the field that refers to the object of the event */
 function placeErrors(object: KubeObject, about: string): FieldError[] {
   const own = object.metadata.namespace ?? '';
   const of = text(members(object[about])['namespace']);
-  const isDated = object['eventTime'] !== undefined;
+  const isDated = isSet(object['eventTime']);
   const isFree = of === '' && (own === 'default' || (isDated && own === 'kube-system'));
   if (isFree || (isDated ? of !== '' : of === own)) return [];
   return [invalidValue('involvedObject.namespace', of, 'does not match event.namespace')];
@@ -228,7 +233,7 @@ function datedEventErrors(
   object: KubeObject,
   names: Readonly<Record<'controller' | 'note', string>>,
 ): FieldError[] {
-  if (object['eventTime'] === undefined) return [];
+  if (!isSet(object['eventTime'])) return [];
   const missing = [names.controller, 'reportingInstance', 'action', 'reason'].filter(
     (field) => text(object[field]) === '',
   );
@@ -274,11 +279,19 @@ const NEW_EVENT: KindRules = {
   validate(object, previous) {
     const type = text(object['type']);
     const isTyped = type === 'Normal' || type === 'Warning';
-    const fields = ['reason', 'type', 'action', 'related', 'reportingController', 'reportingInstance'];
+    const fields = [
+      'reason',
+      'note',
+      'type',
+      'action',
+      'related',
+      'reportingController',
+      'reportingInstance',
+    ];
     return [
       ...placeErrors(object, 'regarding'),
       ...datedEventErrors(object, { controller: 'reportingController', note: 'note' }),
-      ...(previous !== undefined || object['eventTime'] !== undefined ? [] : [required('eventTime')]),
+      ...(previous !== undefined || isSet(object['eventTime']) ? [] : [required('eventTime')]),
       ...(previous !== undefined || isTyped ? [] : [invalidValue('type', '', `has invalid value: ${type}`)]),
       ...changeErrors(object, previous, fields),
     ];
@@ -289,6 +302,7 @@ const NEW_EVENT: KindRules = {
 export const KIND_RULES: ReadonlyMap<string, KindRules> = new Map([
   ['configmaps', CONFIG_MAP],
   ['secrets', SECRET],
+  ['controllerrevisions.apps', { validate: (object, previous) => changeErrors(object, previous, ['data']) }],
   ['events', EVENT],
   ['events.events.k8s.io', NEW_EVENT],
   [`roles.${RBAC}`, { validate: (object) => ruleErrors(object, true) }],

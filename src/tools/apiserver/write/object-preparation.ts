@@ -26,6 +26,9 @@ const GENERATED_NAME_LENGTH_MAX = 63;
 
 /** Built-in kinds with a spec and without a generation. */
 const UNCOUNTED: ReadonlySet<string> = new Set([
+  'apiservices.apiregistration.k8s.io',
+  'csidrivers.storage.k8s.io',
+  'csinodes.storage.k8s.io',
   'horizontalpodautoscalers.autoscaling',
   'leases.coordination.k8s.io',
   'limitranges',

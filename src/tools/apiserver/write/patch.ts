@@ -83,7 +83,18 @@ function mergePatch(target: Json | undefined, patch: JsonObject): JsonObject {
   const result: JsonObject = isJsonObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name];
-    else setMember(result, name, isJsonObject(value) ? mergePatch(memberOf(result, name), value) : value);
+    else
+      setMember(
+        result,
+        name,
+        isJsonObject(value) ? mergePatch(memberOf(result, name), value) : withoutNulls(value),
+      );
   }
   return result;
+}
+
+/** Returns a list of a patch without the null members of the objects in the list. */
+function withoutNulls(value: Json | undefined): Json | undefined {
+  if (!Array.isArray(value)) return value;
+  return value.map((item) => (isJsonObject(item) ? mergePatch({}, item) : (withoutNulls(item) ?? null)));
 }

@@ -52,21 +52,25 @@ function mergeItems(key: string, target: readonly Json[], patch: readonly Json[]
   if (entries.some((entry) => entry[PATCH] === 'replace' && entry[key] === undefined)) {
     return entries.filter((entry) => entry[PATCH] === undefined).map(withoutDirectives);
   }
-  const result = target.filter((entry) => isJsonObject(entry));
+  const result: (JsonObject | undefined)[] = target.filter((entry) => isJsonObject(entry));
+  const places = new Map<Json | undefined, number>();
+  for (const [place, item] of result.entries()) if (!places.has(item?.[key])) places.set(item?.[key], place);
   for (const entry of entries) {
     if (entry[key] === undefined) {
       throw bareFailure(`map: ${goText(entry)} does not contain declared merge key: ${key}`);
     }
-    const index = result.findIndex((candidate) => candidate[key] === entry[key]);
+    const place = places.get(entry[key]);
     if (entry[PATCH] === 'delete') {
-      if (index >= 0) result.splice(index, 1);
-    } else if (index >= 0) {
-      result[index] = strategicMerge(result[index] ?? {}, entry, type);
+      if (place !== undefined) result[place] = undefined;
+      places.delete(entry[key]);
+    } else if (place === undefined) {
+      places.set(entry[key], result.push(strategicMerge({}, entry, type)) - 1);
     } else {
-      result.push(strategicMerge({}, entry, type));
+      result[place] = strategicMerge(result[place] ?? {}, entry, type);
     }
   }
-  return ordered(result, entries, target, (item) => textOf(memberOf(item, key)));
+  const kept = result.filter((entry) => entry !== undefined);
+  return ordered(kept, entries, target, (item) => textOf(memberOf(item, key)));
 }
 
 /**
