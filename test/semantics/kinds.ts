@@ -103,7 +103,7 @@ export function kindSemantics(target: () => Promise<Target>): void {
       const body = { metadata: { name: 'many' }, ...unknown };
       const { status, headers } = await fixture.client.post(fixture.configMaps(), body);
       assert.equal(status, 201);
-      assert.match(headers.warning ?? '', /unknown field "field\d+"/);
+      assert.match(headers.warning ?? '', /unknown field .*field0/);
       assert.ok((headers.warning ?? '').length < 8192);
     });
 

@@ -3,10 +3,13 @@
 import { resolved } from '../shapes/shapes.ts';
 import type { ShapeNode } from '../shapes/shapes.ts';
 
-/** A field on the wire: a property of a shape, or an embedded message whose fields are properties of the same shape. */
-export type MessageField =
-  | { readonly name: string; readonly node: ShapeNode }
-  | { readonly embedded: MessageFields };
+/** A field on the wire: a property of a shape. */
+export interface MessageField {
+  readonly name: string;
+  readonly node: ShapeNode;
+  /** Fields of an embedded message, which are properties of the shape itself. */
+  readonly embedded?: MessageFields;
+}
 
 type MessageFields = ReadonlyMap<number, MessageField>;
 
@@ -26,7 +29,7 @@ export function messageFields(node: ShapeNode): MessageFields {
       each,
       { name, node: properties[name] ?? {} },
     ]);
-    fields.set(Number(number), { embedded: new Map(embedded) });
+    fields.set(Number(number), { name: '', node: {}, embedded: new Map(embedded) });
   }
   known.set(shape, fields);
   return fields;

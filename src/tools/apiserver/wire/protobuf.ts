@@ -90,7 +90,7 @@ function read(
   for (const { number, value } of fieldsIn(bytes)) {
     const field = fields.get(number);
     if (field === undefined) throw unsupportedProtobuf(`the field ${number} of ${name}`);
-    if ('embedded' in field) {
+    if (field.embedded !== undefined) {
       if (Buffer.isBuffer(value)) read(field.embedded, name, value, result);
       continue;
     }
