@@ -1,5 +1,5 @@
 /**
- * The functions of rules: those of CEL and of Kubernetes' libraries, by signature. `any` stands for every type, and a
+ * The functions of CEL and of Kubernetes' libraries that rules call, by signature. `any` stands for every type, and a
  * receiver precedes the dot.
  */
 

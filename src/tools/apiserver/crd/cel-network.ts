@@ -125,7 +125,7 @@ export function parsedCidr(text: string): Cidr {
   throw new CelError(`${prefix}${prefix}netip.ParsePrefix(${JSON.stringify(text)}): no '/'`);
 }
 
-/** Returns the bits of the network; a shorter prefix than that of the network may be given. */
+/** Returns the bits that a prefix of this length covers. */
 function networkOf({ family, bits }: Ip, prefix: number): bigint {
   const rest = BigInt(WIDTH[family] - prefix);
   return (bits >> rest) << rest;
@@ -192,7 +192,7 @@ export function semverOf(text: string, isLoose: boolean): Semver | undefined {
   return new Semver([major, minor, patch].map(BigInt), pre === '' ? [] : pre.split('.'));
 }
 
-/** Returns -1, 0 or 1: numbers first; a version without a suffix follows those with one. */
+/** Returns -1, 0 or 1: numbers first; a version without a suffix follows the versions with a suffix. */
 export function comparedVersions(one: Semver, other: Semver): bigint {
   for (const [index, number] of one.numbers.entries()) {
     const against = other.numbers[index] ?? 0n;

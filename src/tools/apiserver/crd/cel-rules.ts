@@ -4,6 +4,7 @@
  */
 
 import { messageOf } from '../../../base/errors.ts';
+import { goJson } from '../store/causes.ts';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
@@ -13,6 +14,7 @@ import { CostExceeded } from './cel-interpreter.ts';
 import type { Scope } from './cel-interpreter.ts';
 import { CelOptional, CelSet, durationOf, timestampOf } from './cel-values.ts';
 import type { CelValue } from './cel-values.ts';
+import { goRule } from './go-value.ts';
 import { EMBEDDED, RULES } from './schema-node.ts';
 import { isUnchanged, itemsBefore } from './validation-correlation.ts';
 
@@ -55,7 +57,7 @@ export function ruleErrors(node: JsonObject, path: string): FieldError[] {
       if (typeof expression !== 'string') continue;
       const why = expressionError(expression);
       if (why === undefined) continue;
-      const body = `Invalid value: ${shownRule(given)}: ${name === 'rule' ? '' : `${name} `}compilation failed: ${why}`;
+      const body = `Invalid value: ${goJson(goRule(given))}: ${name === 'rule' ? '' : `${name} `}compilation failed: ${why}`;
       errors.push({ type: 'FieldValueInvalid', field: `${place}.${name}`, body });
     }
     if (typeof rule === 'string' && rule.trim().includes('\n') && typeof message !== 'string') {
@@ -69,22 +71,6 @@ export function ruleErrors(node: JsonObject, path: string): FieldError[] {
 function rulesIn(node: JsonObject): JsonObject[] {
   const rules = node[RULES];
   return Array.isArray(rules) ? rules.filter((rule) => isJsonObject(rule)) : [];
-}
-
-/** Writes a rule as Go does. */
-function shownRule(given: JsonObject): string {
-  const { rule = '', message = '', messageExpression = '', reason = null } = given;
-  const { fieldPath = '', optionalOldSelf = null } = given;
-  const [Rule, Message, MessageExpression, Reason, FieldPath] = [
-    rule,
-    message,
-    messageExpression,
-    reason,
-    fieldPath,
-  ];
-  const shown = { Rule, Message, MessageExpression, Reason, FieldPath, OptionalOldSelf: optionalOldSelf };
-  const escaped = (character: string): string => `\\u00${character.codePointAt(0)?.toString(16)}`;
-  return JSON.stringify(shown).replaceAll(/[<>&]/g, escaped);
 }
 
 function textIn(given: JsonObject, name: string): string {

@@ -3,7 +3,7 @@
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { JsonObject } from '../store/json.ts';
-import { forbidden, invalidValue, required, text, texts, unsupported } from './definition-errors.ts';
+import { forbidden, invalidValue, required, text, texts, unsupported } from '../store/causes.ts';
 import { labelRules, subdomainRules } from './definition-names.ts';
 
 const STRATEGIES = ['None', 'Webhook'];

@@ -2,7 +2,7 @@
 
 import type { FieldError } from '../store/field-error.ts';
 import type { JsonObject } from '../store/json.ts';
-import { invalidValue, required, text, texts } from './definition-errors.ts';
+import { invalidValue, required, text, texts } from '../store/causes.ts';
 
 const LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const isLabel = new RegExp(`^${LABEL}$`);

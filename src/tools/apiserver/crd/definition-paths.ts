@@ -3,7 +3,7 @@
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
-import { invalidValue, members, objects, required, text } from './definition-errors.ts';
+import { invalidValue, members, objects, required, text } from '../store/causes.ts';
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];

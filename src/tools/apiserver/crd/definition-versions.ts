@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
-import { invalidValue, members, objects, required, text } from './definition-errors.ts';
+import { invalidValue, members, objects, required, text } from '../store/causes.ts';
 import { labelRules } from './definition-names.ts';
 import { columnErrors, selectableErrors, subresourceErrors } from './definition-paths.ts';
 import { goVersions } from './go-value.ts';
@@ -86,7 +86,7 @@ function nameErrors(field: string, name: string): FieldError[] {
   return why.length === 0 ? [] : [invalidValue(field, name, why.join(','))];
 }
 
-/** The errors of each version, and those of the members that all versions share. */
+/** The errors of each version, and the errors of members that all versions share. */
 export interface VersionErrors {
   readonly own: FieldError[];
   readonly shared: FieldError[];
@@ -120,7 +120,7 @@ export function versionErrors(spec: JsonObject): VersionErrors {
   return { own, shared: memberErrors(shared, 'spec', 'validation', isAnyApart, why) };
 }
 
-/** Returns the versions in which objects may be stored: those of before, and the present storage version. */
+/** Returns the versions in which objects may be stored: the stored versions of the status, and the present storage version. */
 export function storedVersions(before: readonly string[], spec: JsonObject): string[] {
   const current = objects(spec['versions']).find(({ storage }) => storage === true);
   return current === undefined ? [...before] : [...new Set([...before, text(current['name'])])];

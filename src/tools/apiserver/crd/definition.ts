@@ -13,7 +13,7 @@ import type { KindRules } from '../shapes/built-in-schema.ts';
 import { builtInKinds } from '../shapes/shapes.ts';
 import type { ScalePaths, ServedResource } from '../store/resources.ts';
 import { conversionErrors } from './definition-conversion.ts';
-import { invalidValue, members, objects, required, text, texts, unsupported } from './definition-errors.ts';
+import { invalidValue, members, objects, required, text, texts, unsupported } from '../store/causes.ts';
 import { APPROVAL, approvalErrors, groupErrors, missingNames, namesErrors } from './definition-names.ts';
 import { storedVersionErrors, storedVersions, versionErrors } from './definition-versions.ts';
 import { isSet } from './structural-rules.ts';

@@ -13,12 +13,19 @@ import { decodeMetadata } from '../shapes/decoder.ts';
 import { EMBEDDED } from './schema-node.ts';
 import { memberNode } from './validation-correlation.ts';
 
-/** Names of embedded objects only have to fit into a URL, as those of this group. */
+/** Names of embedded objects follow the rule for names in this group: a name fits into a URL. */
 const PATH_SEGMENTS = 'rbac.authorization.k8s.io';
 const KIND = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const KIND_LENGTH_MAX = 63;
 const KIND_RULE =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+/** True for a schema with an embedded object; values of any other schema need no walk. */
+export function containsEmbedded(node: JsonObject): boolean {
+  const { properties, additionalProperties, items } = node;
+  const below = [...Object.values(isJsonObject(properties) ? properties : {}), additionalProperties, items];
+  return node[EMBEDDED] === true || below.some((child) => isJsonObject(child) && containsEmbedded(child));
+}
 
 /** Calls `visit` for each value of a tree, with the node and the path; replaces values by what `visit` returns. */
 function visited(
@@ -69,7 +76,7 @@ export function decodedEmbedded(object: KubeObject, root: JsonObject, unknown: s
     if (given === undefined) return result;
     try {
       const fields: string[] = [];
-      result['metadata'] = decodeMetadata({ definition, unknown: fields, keepsZeros: true }, given);
+      result['metadata'] = decodeMetadata(definition, fields, given);
       unknown.push(...fields.map((field) => `${path}.${field}`));
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;

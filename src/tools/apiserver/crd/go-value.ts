@@ -140,3 +140,7 @@ export function goVersions(versions: Json | undefined): Json {
 export function goSchema(node: JsonObject): Json {
   return schema(node);
 }
+
+export function goRule(rule: JsonObject): Json {
+  return structOf(() => RULE)(rule);
+}

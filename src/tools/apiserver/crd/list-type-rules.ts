@@ -3,7 +3,7 @@
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf } from '../store/json.ts';
 import type { JsonObject } from '../store/json.ts';
-import { forbidden, invalidValue, members, required, text, texts, unsupported } from './definition-errors.ts';
+import { forbidden, invalidValue, members, required, text, texts, unsupported } from '../store/causes.ts';
 import { LIST_KEYS, LIST_TYPE, MAP_TYPE } from './schema-node.ts';
 
 function wrongType(node: JsonObject, path: string, wanted: string, keyword: string): FieldError[] {

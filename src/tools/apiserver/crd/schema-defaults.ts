@@ -3,7 +3,7 @@
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
-import { invalidValue, members } from './definition-errors.ts';
+import { invalidValue, members } from '../store/causes.ts';
 import { memberNode } from './validation-correlation.ts';
 import { EMBEDDED, PRESERVE } from './schema-node.ts';
 import { validatorOf } from './validation.ts';

@@ -4,15 +4,7 @@ import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { ruleErrors } from './cel-rules.ts';
-import {
-  forbidden,
-  invalidValue,
-  members,
-  objects,
-  required,
-  text,
-  unsupported,
-} from './definition-errors.ts';
+import { forbidden, invalidValue, members, objects, required, text, unsupported } from '../store/causes.ts';
 import { fieldAt } from './definition-paths.ts';
 import { SCHEMA_FIELDS, goSchema } from './go-value.ts';
 import { listTypeErrors } from './list-type-rules.ts';

@@ -11,7 +11,7 @@ import { isJsonObject, memberOf, setMember } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { ResourceSchema } from '../store/resources.ts';
 import { RuleNode } from './cel-rules.ts';
-import { decodedEmbedded, embeddedErrors } from './embedded-resources.ts';
+import { containsEmbedded, decodedEmbedded, embeddedErrors } from './embedded-resources.ts';
 import { EMBEDDED, PRESERVE } from './schema-node.ts';
 import type { SchemaNode } from './schema-node.ts';
 import { duplicateErrors } from './uniqueness.ts';
@@ -38,38 +38,44 @@ export class StructuralSchema implements ResourceSchema {
   readonly fieldType: FieldType;
   readonly #root: SchemaNode;
   readonly #rules: RuleNode;
-  readonly #schema: SchemaNode;
+  /** The schema, if it contains embedded objects. */
+  readonly #embedding: SchemaNode | undefined;
   readonly #validate: (object: KubeObject, previous?: KubeObject) => readonly FieldError[];
 
   constructor(root: SchemaNode) {
     this.fieldType = schemaType(root);
     this.#rules = new RuleNode(root, true);
-    this.#schema = root;
+    this.#embedding = containsEmbedded(root) ? root : undefined;
     this.#root = { ...root, [EMBEDDED]: true };
     this.#validate = validatorOf(root);
   }
 
   coerce(object: KubeObject, _isTrusted?: boolean, keepsNulls = false): KubeObject {
     const shaped = shape(object, this.#root, '', { unknown: [], keepsNulls });
-    return decodedEmbedded(shaped as KubeObject, this.#schema, []);
+    return this.#decoded(shaped as KubeObject, []);
   }
 
   unknownFields(object: KubeObject): string[] {
     const unknown: string[] = [];
     const inside: string[] = [];
     const shaped = shape(object, this.#root, '', { unknown, keepsNulls: false });
-    decodedEmbedded(shaped as KubeObject, this.#schema, inside);
+    this.#decoded(shaped as KubeObject, inside);
     return [...unknown.toSorted(), ...inside.toSorted()];
   }
 
   validate(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[] {
-    const errors = [...this.#validate(object, previous), ...embeddedErrors(object, this.#schema)];
+    const embedded = this.#embedding === undefined ? [] : embeddedErrors(object, this.#embedding);
+    const errors = [...this.#validate(object, previous), ...embedded];
     // Lists that repeat an item may do so until they are mended.
     if (previous === undefined || this.#duplicates(previous).length === 0)
       errors.push(...this.#duplicates(object));
     if (!this.#rules.isNeeded) return errors;
     if (errors.some(({ type }) => BLOCKING.has(type))) return [...errors, UNCHECKED];
     return [...errors, ...this.#rules.errors(object, previous)];
+  }
+
+  #decoded(object: KubeObject, unknown: string[]): KubeObject {
+    return this.#embedding === undefined ? object : decodedEmbedded(object, this.#embedding, unknown);
   }
 
   #duplicates(object: KubeObject): FieldError[] {

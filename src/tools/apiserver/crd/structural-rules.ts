@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '../store/field-error.ts';
 import { isJsonObject, memberOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
-import { forbidden, invalidValue, members, objects, required, text } from './definition-errors.ts';
+import { forbidden, invalidValue, members, objects, required, text } from '../store/causes.ts';
 import { patternError } from './go-regexp.ts';
 import { EMBEDDED, INT_OR_STRING, LIST_KEYS, LIST_TYPE, MAP_TYPE, PRESERVE, RULES } from './schema-node.ts';
 
@@ -46,7 +46,7 @@ export function isSet(value: Json | undefined): boolean {
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
-/** Returns the schemas directly below a schema: first those of conditions, then those of the structure. */
+/** Returns the schemas directly below a schema: first the schemas of conditions, then the schemas of the structure. */
 function below(node: JsonObject): JsonObject[] {
   const { not, allOf, anyOf, oneOf, items, properties, additionalProperties } = node;
   const branches = [allOf, anyOf, oneOf].flatMap(objects);

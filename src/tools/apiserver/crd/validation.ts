@@ -251,7 +251,7 @@ function isAllowed(value: Json, allowed: Json): boolean {
   );
 }
 
-/** Fields of every object, whose values before an update are those of another version. */
+/** Fields of every object; an update may name another version, so their old values do not count. */
 const TYPE_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind']);
 
 function checkMembers(value: JsonObject, place: Place, outcome: Outcome): void {

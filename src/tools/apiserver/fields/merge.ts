@@ -147,7 +147,7 @@ function contrastItems(
 export function merge(live: Json | undefined, config: Json | undefined, type: FieldType): Json | undefined {
   if (config === undefined) return live;
   const form = formOf(type, config);
-  // A null does not empty a tree: it has no members that could replace those of the tree.
+  // A null does not empty a tree: a null has no members that could replace the members of the tree.
   if (config === null && formOf(type, live) !== 'leaf' && !isHollow(live)) return live;
   if (form === 'leaf' || formOf(type, live) !== form) return config;
   if (form === 'items') return mergeItems(live, config, type);

@@ -1,7 +1,8 @@
 /** DeleteOptions: decoded from the body, or from the parameters of a request without a body, and checked as a cluster does. */
 
 import { parseJson } from '../../../base/parse-json.ts';
-import { isJsonObject, textOf } from '../store/json.ts';
+import { decodeShape, goType } from '../shapes/decoder.ts';
+import { isJsonObject, memberOf, textOf } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { FieldError } from '../store/field-error.ts';
 import { badRequest, invalid, quote, unsupportedMediaType } from '../store/status.ts';
@@ -22,16 +23,7 @@ export interface DeletionOptions {
 
 const KIND = 'DeleteOptions';
 const OPTIONS = { kind: KIND, group: 'meta.k8s.io' };
-/** The Go type of each field. */
-const TYPES: Readonly<Record<string, string>> = {
-  gracePeriodSeconds: 'int64',
-  preconditions: 'v1.Preconditions',
-  orphanDependents: 'bool',
-  propagationPolicy: 'v1.DeletionPropagation',
-  dryRun: '[]string',
-  ignoreStoreReadErrorWithClusterBreakingPotential: 'bool',
-};
-const PRECONDITION_TYPES: Readonly<Record<string, string>> = { uid: 'types.UID', resourceVersion: 'string' };
+const SHAPE = { $ref: 'meta.v1.DeleteOptions' };
 const TYPE_META =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 const JSON_TYPE = 'application/json';
@@ -44,32 +36,25 @@ export function deletionOptions(type: string, body: Buffer, query: URLSearchPara
 
 /** Returns the options of an Eviction, whose parameters can request a dry run as well. @throws StatusError 400 and 422 */
 export function evictionOptions({ deleteOptions }: KubeObject, dryRun: boolean): DeletionOptions {
-  const given = isJsonObject(deleteOptions) ? deleteOptions : {};
-  const options = optionsOf(
-    given,
-    'deleteOptions.',
-    'Eviction in version "v1" cannot be handled as a Eviction: ',
-  );
+  const prefix = 'Eviction in version "v1" cannot be handled as a Eviction: ';
+  const options = optionsOf(isJsonObject(deleteOptions) ? deleteOptions : {}, 'deleteOptions', prefix);
   return { ...options, dryRun: dryRun || options.dryRun };
 }
 
 /** @param path of the options in the body */
-function optionsOf(given: JsonObject, path = '', refusal = ''): DeletionOptions {
-  const options = decoded(given, TYPES, (field) => `${KIND}.${path}${field}`, refusal);
-  const { propagationPolicy: policy, orphanDependents: orphans } = options;
-  const dryRun = Array.isArray(options['dryRun']) ? options['dryRun'] : [];
+function optionsOf(given: JsonObject, path = '', prefix = ''): DeletionOptions {
+  const to = { unknown: [], refuse: (why: string) => badRequest(`${prefix}${why}`) };
+  const options = decodeShape(to, given, SHAPE, path);
+  const [policy, orphans] = [memberOf(options, 'propagationPolicy'), memberOf(options, 'orphanDependents')];
+  const runs = memberOf(options, 'dryRun');
+  const dryRun = Array.isArray(runs) ? runs : [];
   const errors = [...policyErrors(policy, orphans), ...dryRunErrors(dryRun)];
   if (errors.length > 0) throw invalid(OPTIONS, '', errors);
   const older = orphans === undefined ? undefined : orphans === true ? 'Orphan' : 'Background';
-  const preconditions = isJsonObject(options['preconditions']) ? options['preconditions'] : {};
+  const preconditions = memberOf(options, 'preconditions');
   return {
     dryRun: dryRun.length > 0,
-    preconditions: decoded(
-      preconditions,
-      PRECONDITION_TYPES,
-      (field) => `Preconditions.${path}preconditions.${field}`,
-      refusal,
-    ),
+    preconditions: isJsonObject(preconditions) ? preconditions : {},
     propagation: older ?? PROPAGATIONS.find((known) => known === policy),
     isOldBackground: orphans === false,
   };
@@ -116,11 +101,12 @@ function fromQuery(query: URLSearchParams): JsonObject {
 
 function fromBody(type: string, body: Buffer): JsonObject {
   const given = type.toLowerCase() === PROTOBUF_TYPE ? readProtobuf(body) : jsonOf(type, body);
-  const { kind, apiVersion } = decoded(
-    given,
-    { kind: 'string', apiVersion: 'string' },
-    (field) => `.${field}`,
-  );
+  for (const field of ['kind', 'apiVersion']) {
+    const value = memberOf(given, field) ?? '';
+    if (typeof value === 'string') continue;
+    throw badRequest(`json: cannot unmarshal ${goType(value)} into Go struct field .${field} of type string`);
+  }
+  const { kind, apiVersion } = given;
   const [kindName, version] = [textOf(kind ?? '') || KIND, textOf(apiVersion ?? '') || 'meta.k8s.io/v1'];
   if (kindName === 'ListOptions')
     throw badRequest(`converting (v1.ListOptions) to (v1.${KIND}): unknown conversion`);
@@ -137,48 +123,4 @@ function jsonOf(type: string, body: Buffer): JsonObject {
   if (json === null) return {};
   if (isJsonObject(json)) return json;
   throw badRequest(`${prefix} json: cannot unmarshal ${goType(json)} into Go value of type ${TYPE_META}`);
-}
-
-/** Returns the fields of these types; a null is an absent field. @throws StatusError 400 for a value of another type */
-function decoded(
-  given: JsonObject,
-  types: Readonly<Record<string, string>>,
-  nameOf: (field: string) => string,
-  refusal = '',
-): JsonObject {
-  const result: JsonObject = {};
-  for (const [field, type] of Object.entries(types)) {
-    const value = Object.hasOwn(given, field) ? given[field] : undefined;
-    if (value === undefined || value === null) continue;
-    const [found, wanted] = mismatch(value, type) ?? [];
-    if (found !== undefined)
-      throw badRequest(
-        `${refusal}json: cannot unmarshal ${found} into Go struct field ${nameOf(field)} of type ${wanted}`,
-      );
-    result[field] = value;
-  }
-  return result;
-}
-
-/** Returns the type that was found and the type that was wanted; undefined if the value fits. */
-function mismatch(value: Json, type: string): readonly [string, string] | undefined {
-  const found = goType(value);
-  if (type === 'int64') {
-    if (Number.isSafeInteger(value)) return undefined;
-    return [found === 'number' ? `number ${JSON.stringify(value)}` : found, type];
-  }
-  if (type === '[]string') {
-    const other = Array.isArray(value)
-      ? value.find((item) => item !== null && typeof item !== 'string')
-      : value;
-    if (other === undefined) return undefined;
-    return [goType(other), Array.isArray(value) ? 'string' : type];
-  }
-  const wanted = type === 'bool' ? 'bool' : type === 'v1.Preconditions' ? 'object' : 'string';
-  return found === wanted ? undefined : [found, type];
-}
-
-function goType(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
 }

@@ -14,7 +14,7 @@ import { timestamp } from '../write/object-preparation.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
 import type { Watches } from './watches.ts';
 import type { StoredObjectWriter } from '../write/writer.ts';
-import { text } from '../crd/definition-errors.ts';
+import { text } from '../store/causes.ts';
 import { APPROVAL, approvalOf } from '../crd/definition-names.ts';
 import { specOf, versionsOf } from '../crd/definition.ts';
 

@@ -5,7 +5,7 @@ import type { FieldType } from '../fields/schema-types.ts';
 import type { FieldError } from '../store/field-error.ts';
 import type { KubeObject } from '../store/json.ts';
 import type { ResourceSchema, ServedResource } from '../store/resources.ts';
-import { decodeShape } from './decoder.ts';
+import { decodeShape, decodingOf } from './decoder.ts';
 import { shapeOf } from './shapes.ts';
 import type { ShapeNode } from './shapes.ts';
 
@@ -45,7 +45,7 @@ class BuiltInSchema implements ResourceSchema {
   }
 
   #decoded(object: KubeObject, unknown: string[]): KubeObject {
-    const decoded = decodeShape({ definition: this.#definition, unknown }, object, this.#shape);
+    const decoded = decodeShape(decodingOf(this.#definition, unknown), object, this.#shape);
     return { metadata: {}, ...(decoded as Partial<KubeObject>) };
   }
 }

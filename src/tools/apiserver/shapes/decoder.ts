@@ -22,23 +22,38 @@ interface Place {
 }
 
 interface Decoding {
-  readonly definition: ServedResource;
+  /** Returns the error for a value that cannot be decoded. */
+  readonly refuse: (why: string) => Error;
+  /** True if Go decodes the metadata alone, as for custom resources. */
+  readonly isMetadataAlone?: boolean;
   /** Paths of unknown fields. */
   readonly unknown: string[];
   /** True for a body that the server has yet to read: Go omits zeros when it writes the object. */
   readonly keepsZeros?: boolean;
 }
 
-/** Returns the metadata of a body; empty if there is none. @throws StatusError 400 */
-export function decodeMetadata(to: Decoding, value: Json | undefined): ObjectMeta {
-  const { custom, kind } = to.definition;
-  const place = { path: 'metadata', struct: custom === true ? '' : kind, go: 'metav1.ObjectMeta' };
+/** Returns what decodes the bodies of a resource, and adds the paths of unknown fields. */
+export function decodingOf({ kind, version, custom }: ServedResource, unknown: string[]): Decoding {
+  const refuse = (why: string): Error =>
+    badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
+  return { refuse, unknown, isMetadataAlone: custom === true };
+}
+
+/** Returns the metadata of a body, with zeros, because Go omits them when it writes. @throws StatusError 400 */
+export function decodeMetadata(
+  definition: ServedResource,
+  unknown: string[],
+  value: Json | undefined,
+): ObjectMeta {
+  const to = { ...decodingOf(definition, unknown), keepsZeros: true };
+  const struct = definition.custom === true ? '' : definition.kind;
+  const place = { path: 'metadata', struct, go: 'metav1.ObjectMeta' };
   return (decode(to, value ?? null, { $ref: 'meta.v1.ObjectMeta' }, place) as ObjectMeta | undefined) ?? {};
 }
 
 /** Returns the value in the form in which a server keeps it; undefined for a null. @throws StatusError 400 */
-export function decodeShape(to: Decoding, value: Json, node: ShapeNode): Json | undefined {
-  return decode(to, value, node, { path: '', struct: '', go: node.$ref?.replace(/^\w+\./, '') ?? '' });
+export function decodeShape(to: Decoding, value: Json, node: ShapeNode, path = ''): Json | undefined {
+  return decode(to, value, node, { path, struct: '', go: node.$ref?.replace(/^\w+\./, '') ?? '' });
 }
 
 function decode(to: Decoding, value: Json, node: ShapeNode, place: Place): Json | undefined {
@@ -110,7 +125,7 @@ function scalar(to: Decoding, value: Json, { type, format = '' }: ShapeNode, pla
   }
   if (type !== found) throw mistyped(to, value, place);
   const fault = format === 'byte' ? base64Fault(textOf(value)) : undefined;
-  if (fault !== undefined) throw refusal(to, `illegal base64 data at input byte ${fault}`);
+  if (fault !== undefined) throw to.refuse(`illegal base64 data at input byte ${fault}`);
   // Go writes the bytes again, without the line breaks.
   return format === 'byte' ? textOf(value).replaceAll(/[\r\n]/g, '') : value;
 }
@@ -149,7 +164,7 @@ function time(to: Decoding, value: Json, place: Place, layout: string): Json {
   if (typeof value !== 'string') throw mistyped(to, value, { ...place, go: 'string' });
   const parsing = `parsing time ${quote(value)}`;
   const unread = (text: string, as: string): Error =>
-    refusal(to, `${parsing} as ${quote(layout)}: cannot parse ${quote(text)} as ${quote(as)}`);
+    to.refuse(`${parsing} as ${quote(layout)}: cannot parse ${quote(text)} as ${quote(as)}`);
   const [, seconds, fraction = '', zone = ''] = TIME.exec(value) ?? [];
   if (seconds === undefined) throw unread(value, '2006');
   const isMicro = layout.includes('.');
@@ -158,14 +173,14 @@ function time(to: Decoding, value: Json, place: Place, layout: string): Json {
   const instant = new Date(`${seconds}${zone}`);
   // JavaScript counts 31 April as 1 May.
   const isDay = new Date(`${seconds}Z`).toJSON()?.startsWith(seconds) === true;
-  if (!isDay || Number.isNaN(instant.getTime())) throw refusal(to, `${parsing}: day out of range`);
+  if (!isDay || Number.isNaN(instant.getTime())) throw to.refuse(`${parsing}: day out of range`);
   return `${instant.toISOString().slice(0, SECONDS_LENGTH)}${isMicro ? fraction : ''}Z`;
 }
 
 function quantity(to: Decoding, value: Json): Json {
   const text = textOf(value);
   const canonical = canonicalQuantity(text);
-  if (canonical === undefined) throw refusal(to, quantityFault(text));
+  if (canonical === undefined) throw to.refuse(quantityFault(text));
   return canonical;
 }
 
@@ -193,19 +208,23 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ['apiextensions.v1.JSONSchemaPropsOrArray', schemaOr],
 ]);
 
+/** Returns the name of a JSON type in the errors of Go. */
+export function goType(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
 function mistyped(to: Decoding, value: Json, place: Place, shown?: string): Error {
-  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  return refusal(
-    to,
-    `json: cannot unmarshal ${shown ?? found} into ${target(to, place)} of type ${typeName(place)}`,
+  return to.refuse(
+    `json: cannot unmarshal ${shown ?? goType(value)} into ${target(to, place)} of type ${typeName(place)}`,
   );
 }
 
 /** For a custom resource only the metadata is decoded; for a built-in kind the whole object. */
-function target({ definition: { custom } }: Decoding, { path, struct: name }: Place): string {
+function target({ isMetadataAlone }: Decoding, { path, struct: name }: Place): string {
   const plain = path.replaceAll(/\[\d+\]/g, '');
   if (name === '') return 'Go value';
-  return `Go struct field ${lastPart(name)}.${custom === true ? plain.replace(/^metadata\./, '') : plain}`;
+  return `Go struct field ${lastPart(name)}.${isMetadataAlone === true ? plain.replace(/^metadata\./, '') : plain}`;
 }
 
 function lastPart(name: string): string {
@@ -221,8 +240,4 @@ function typeName({ go, struct: name }: Place): string {
     .replaceAll(/(?:\b(\w+)\.)?\b([A-Z]\w*)/g, (_, from: string | undefined, type: string) => {
       return `${from === undefined ? version : from.replace(/^.*?(v\d\w*)$/, '$1')}.${type}`;
     });
-}
-
-function refusal({ definition: { kind, version } }: Decoding, why: string): Error {
-  return badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
 }

@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { invalidValue, members, objects, required, text, unsupported } from '../crd/definition-errors.ts';
+import { invalidValue, members, objects, required, text, unsupported } from '../store/causes.ts';
 import type { FieldError } from '../store/field-error.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { KindRules } from './built-in-schema.ts';

@@ -66,7 +66,7 @@ export function asObject(definition: ServedResource, body: Json | undefined, unk
     const why = `converting (${version}.${kind}) to (core.${expectedKind}): unknown conversion`;
     throw cannotHandle(kind, apiVersion, expectedKind, why);
   }
-  const metadata = decodeMetadata({ definition, unknown, keepsZeros: true }, body['metadata']);
+  const metadata = decodeMetadata(definition, unknown, body['metadata']);
   return { ...body, metadata };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The writing verbs: create, update, delete. Each is a synchronous step from the present state to the next event in the
- * log, so concurrent requests cannot interleave. Objects are brought into the form of
- * their schema and checked against its rules.
+ * log, so concurrent requests cannot interleave. The schema of the kind
+ * gives an object its stored form, and judges the values.
  */
 
 import { deleting, keepersOf } from './deletion.ts';

@@ -1,8 +1,8 @@
-/** The causes of a refused definition, in the words of a real server. */
+/** The causes of a refused object, in the words of a real server, and members of objects as Go reads them. */
 
-import type { FieldError } from '../store/field-error.ts';
-import { isJsonObject } from '../store/json.ts';
-import type { Json, JsonObject } from '../store/json.ts';
+import type { FieldError } from './field-error.ts';
+import { isJsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** Returns JSON as Go writes it, which escapes the characters of HTML. */
 export function goJson(value: Json | undefined): string {
