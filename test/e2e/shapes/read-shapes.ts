@@ -3,7 +3,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import { getText } from '../get-text.ts';
 import { sourceOf } from '../go-program.ts';
 import { structsOfApi } from './go-structs.ts';
-import { shapeTable } from './shape-table.ts';
+import { shapeTable, textOfTable } from './shape-table.ts';
 import type { DiscoveryDocument, OpenApiDocument } from './shape-table.ts';
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -22,5 +22,5 @@ export async function readShapes(controlPlane: ControlPlane): Promise<string> {
     await get<DiscoveryDocument>('/api', AGGREGATED),
     await get<DiscoveryDocument>('/apis', AGGREGATED),
   ];
-  return shapeTable(gitVersion, documents, discovery, structsOfApi(sourceOf('control-plane')));
+  return textOfTable(shapeTable(gitVersion, documents, discovery, structsOfApi(sourceOf('control-plane'))));
 }
