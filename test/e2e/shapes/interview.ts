@@ -8,14 +8,11 @@ import type { DiscoveredResource, ShapeNode } from '../../../src/tools/apiserver
 import { isJsonObject } from '../../../src/tools/apiserver/store/json.ts';
 import type { JsonObject } from '../../../src/tools/apiserver/store/json.ts';
 import type { Client } from '../../semantics/client.ts';
+import { learnFrozen, learnRules } from './learn-rules.ts';
 import type { Answer, Cause, Updates } from './learn-rules.ts';
 import { othersFor, placesIn, valuesFor, withValue } from './places.ts';
 import type { Place, Shapes } from './places.ts';
-
-export interface Kinds {
-  readonly resources: readonly DiscoveredResource[];
-  readonly shapes: Shapes;
-}
+import type { ShapeTable } from './shape-table.ts';
 
 /** A manifest with the resource and the shape of the kind. */
 export interface Manifest {
@@ -27,7 +24,7 @@ export interface Manifest {
 }
 
 /** Returns the manifests beside this file. */
-export function manifestsOf({ resources }: Kinds): Manifest[] {
+export function manifestsOf({ resources }: Pick<ShapeTable, 'resources'>): Manifest[] {
   const path = new URL('../../../../test/e2e/shapes/manifests.yaml', import.meta.url);
   return loadAll(readFileSync(path, 'utf8')).map((document) => {
     const object = document as JsonObject;
@@ -91,23 +88,47 @@ export async function interview(client: Client, shapes: Shapes, manifest: Manife
   const answers = await askAll(client, 'POST', manifest.path, questionsAbout(shapes, manifest));
   const [whole] = answers;
   if (whole?.status === 201) return answers;
-  throw new Error(`${JSON.stringify(manifest.object)} is refused: ${JSON.stringify(whole?.stored)}`);
+  throw new Error(`${manifest.path}: ${whole?.status ?? 0} ${JSON.stringify(whole?.stored)}`);
 }
 
-/** Creates the object, asks about updates, and deletes the object. */
+/** Creates the object, asks about updates, and deletes the object. @param basis object that the updates change */
 export async function interviewUpdates(
   client: Client,
   shapes: Shapes,
   { object, root, path, resource }: Manifest,
+  basis?: JsonObject,
 ): Promise<Updates> {
-  const { body, status } = await client.post(path, object);
+  const { metadata } = object;
+  const { body, status } = await client.post(path, basis === undefined ? object : { ...basis, metadata });
   if (status !== 201) throw new Error(`${path}: ${JSON.stringify(body)}`);
   const stored = body as unknown as JsonObject;
+  const previous = basis === undefined ? stored : { ...basis, metadata: stored['metadata'] };
   const url = `${path}/${body.metadata.name}`;
-  const questions = placesIn(shapes, stored, root).flatMap((place) =>
-    othersFor(shapes, place).map((value) => ({ place, value, sent: withValue(stored, place.path, value) })),
+  const questions = placesIn(shapes, previous, root).flatMap((place) =>
+    othersFor(shapes, place).map((value) => ({ place, value, sent: withValue(previous, place.path, value) })),
   );
   const answers = await askAll(client, 'PUT', url, questions);
   if (resource.verbs.includes('delete')) await client.delete(url, { gracePeriodSeconds: 0 });
-  return { previous: stored, answers };
+  return { previous, answers };
+}
+
+/** Returns the table with the rules that the answers of the server tell. */
+export async function withRules(client: Client, table: ShapeTable): Promise<ShapeTable> {
+  const shapes = structuredClone(table.shapes);
+  const manifests = manifestsOf(table);
+  const answers: (Answer & { readonly root: ShapeNode })[] = [];
+  for (const manifest of manifests) {
+    const some = await interview(client, shapes, manifest);
+    answers.push(...some.map((answer) => ({ ...answer, root: manifest.root })));
+  }
+  learnRules(shapes, answers);
+  const resources: DiscoveredResource[] = [];
+  for (const resource of table.resources) {
+    const updates: Updates[] = [];
+    for (const manifest of manifests.filter((each) => each.resource === resource))
+      updates.push(await interviewUpdates(client, shapes, manifest));
+    const frozen = learnFrozen(updates);
+    resources.push(frozen.length === 0 ? resource : { ...resource, frozen });
+  }
+  return { ...table, resources, shapes };
 }

@@ -238,7 +238,7 @@ function plain(field: string): string {
 
 /** Answers to updates of an object. */
 export interface Updates {
-  readonly previous: Json;
+  readonly previous: JsonObject;
   readonly answers: readonly Answer[];
 }
 

@@ -4,6 +4,10 @@
  * fields. `npm run suite -- shapes` writes it, and a test of `e2e` compares it with the server.
  */
 
+import type {
+  DiscoveredResource as ResourceRow,
+  ShapeNode,
+} from '../../../src/tools/apiserver/shapes/shapes.ts';
 import type { GoStruct } from './go-structs.ts';
 
 type Node = unknown;
@@ -120,7 +124,7 @@ function withTags(node: Record<string, Node>, name: string, structs: GoStructs):
   };
 }
 
-function resourcesOf(discovery: readonly DiscoveryDocument[]): object[] {
+function resourcesOf(discovery: readonly DiscoveryDocument[]): ResourceRow[] {
   const found = discovery
     .flatMap(({ items }) => items)
     .flatMap(({ metadata, versions }) =>
@@ -152,8 +156,8 @@ function textOf(entries: readonly string[]): string {
 
 export interface ShapeTable {
   readonly version: string;
-  readonly resources: readonly object[];
-  readonly shapes: Readonly<Record<string, object>>;
+  readonly resources: readonly ResourceRow[];
+  readonly shapes: Readonly<Record<string, ShapeNode>>;
 }
 
 /**
@@ -185,7 +189,7 @@ export function shapeTable(
   const resources = resourcesOf(discovery).toSorted((one, other) =>
     JSON.stringify(one) < JSON.stringify(other) ? -1 : 1,
   );
-  const parsed = sorted.map(([name, text]) => [name, JSON.parse(text) as object] as const);
+  const parsed = sorted.map(([name, text]) => [name, JSON.parse(text) as ShapeNode] as const);
   return { version, resources, shapes: Object.fromEntries(parsed) };
 }
 

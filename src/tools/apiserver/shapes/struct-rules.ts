@@ -51,8 +51,9 @@ function assignRequests(spec: JsonObject): void {
 
 const POD_SPEC: StructRules = {
   assign(spec, isTop) {
-    assignIfAbsent(spec, 'serviceAccount', spec['serviceAccountName']);
     assignIfAbsent(spec, 'serviceAccountName', spec['serviceAccount']);
+    // The older name of the field.
+    if (text(spec['serviceAccountName']) !== '') spec['serviceAccount'] = spec['serviceAccountName'];
     if (!isTop) return;
     assignIfAbsent(spec, 'priority', 0);
     assignRequests(spec);
@@ -224,6 +225,13 @@ const BACKEND: StructRules = {
   },
 };
 
+const PATH: StructRules = {
+  refuse: ({ path, pathType }, field) =>
+    text(path) === '' && pathType !== 'ImplementationSpecific'
+      ? [invalidValue(`${field}.path`, '', 'must be an absolute path')]
+      : [],
+};
+
 const PEER = oneOf(['podSelector', 'namespaceSelector', 'ipBlock'], (field) =>
   required(field, 'must specify a peer'),
 );
@@ -268,6 +276,7 @@ export const STRUCT_RULES: ReadonlyMap<string, StructRules> = new Map([
   ['core.v1.ServiceSpec', SERVICE_SPEC],
   ['core.v1.Volume', VOLUME],
   ['meta.v1.LabelSelector', SELECTOR],
+  ['networking.v1.HTTPIngressPath', PATH],
   ['networking.v1.IngressBackend', BACKEND],
   ['networking.v1.NetworkPolicyPeer', PEER],
   ['networking.v1.NetworkPolicySpec', POLICY_SPEC],
