@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { loadAll } from 'js-yaml';
 import type { DiscoveredResource, ShapeNode } from '../../../src/tools/apiserver/shapes/shapes.ts';
+import { text } from '../../../src/tools/apiserver/store/causes.ts';
 import { isJsonObject } from '../../../src/tools/apiserver/store/json.ts';
 import type { JsonObject } from '../../../src/tools/apiserver/store/json.ts';
 import type { Client } from '../../semantics/client.ts';
@@ -28,18 +29,19 @@ export function manifestsOf({ resources }: Pick<ShapeTable, 'resources'>): Manif
   const path = new URL('../../../../test/e2e/shapes/manifests.yaml', import.meta.url);
   return loadAll(readFileSync(path, 'utf8')).map((document) => {
     const object = document as JsonObject;
-    const [version = '', group = ''] = String(object['apiVersion']).split('/').toReversed();
+    const [apiVersion, kind] = [text(object['apiVersion']), text(object['kind'])];
+    const [version = '', group = ''] = apiVersion.split('/').toReversed();
     const resource = resources.find(
-      (each) => each.group === group && each.version === version && each.kind === object['kind'],
+      (each) => each.group === group && each.version === version && each.kind === kind,
     );
-    if (resource === undefined) throw new Error(`no resource has the kind ${String(object['kind'])}`);
+    if (resource === undefined) throw new Error(`no resource has the kind ${kind}`);
     const scope = resource.namespaced ? 'namespaces/default/' : '';
     const name = `${group === '' ? 'core' : group.split('.')[0]}.${version}.${resource.kind}`;
     return {
       object,
       resource,
       root: { $ref: name },
-      path: `/${group === '' ? 'api' : 'apis'}/${String(object['apiVersion'])}/${scope}${resource.resource}`,
+      path: `/${group === '' ? 'api' : 'apis'}/${apiVersion}/${scope}${resource.resource}`,
     };
   });
 }

@@ -3,7 +3,7 @@
  * fields that updates may not change. A rule is kept if it explains every answer about the node. Pure.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { duplicate } from '../../../src/tools/apiserver/store/causes.ts';
+import { duplicate, text as memberText } from '../../../src/tools/apiserver/store/causes.ts';
 import { isJsonObject } from '../../../src/tools/apiserver/store/json.ts';
 import type { Json, JsonObject } from '../../../src/tools/apiserver/store/json.ts';
 import { frozenErrors } from '../../../src/tools/apiserver/shapes/frozen.ts';
@@ -216,7 +216,7 @@ function chosenValue(
     const isSent = assignments.every(({ sent, stored }) => isDeepStrictEqual(sent[sibling], stored[sibling]));
     const isConstant = node.assigned !== undefined && node.assigned.sibling === undefined;
     if (sibling === name || isEnumeration !== true || !(isSent || isConstant)) continue;
-    const textOf = ({ stored }: Pair): string => String(stored[sibling] ?? '');
+    const textOf = ({ stored }: Pair): string => memberText(stored[sibling]);
     const isFirst = ({ value }: Assignment): boolean => isDeepStrictEqual(value, first);
     const texts = [...new Set(assignments.filter(isFirst).map(textOf))];
     const isTrue = assignments.every((each) =>

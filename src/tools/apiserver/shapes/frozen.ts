@@ -47,7 +47,7 @@ export function frozenErrors(object: Json, previous: Json, frozen: readonly Froz
     const [now, before] = [object, previous].map((each) =>
       valueAt([...exceptions(rule), ...unset].reduce<Json>(without, each), path),
     );
-    if (isDeepStrictEqual(now, before)) return [];
+    if (isDeepStrictEqual(now ?? '', before ?? '')) return [];
     const prefix = 'Forbidden: ';
     return words.startsWith(prefix)
       ? [forbidden(field, words.slice(prefix.length))]

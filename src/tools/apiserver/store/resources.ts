@@ -54,7 +54,7 @@ export interface ResourceSchema {
   coerce(object: KubeObject, isTrusted: boolean, keepsNulls?: boolean): KubeObject;
   /** Paths of the fields that `coerce` removes because the schema does not name them. */
   unknownFields(object: KubeObject): readonly string[];
-  /** Returns the broken rules of an object that `coerce` returned. @param isTrusted true for the control API, as in `coerce` */
+  /** Returns the broken rules of an object that `coerce` returned. @param isTrusted true for the control API and for subresources */
   validate(object: KubeObject, previous: KubeObject | undefined, isTrusted: boolean): readonly FieldError[];
 }
 

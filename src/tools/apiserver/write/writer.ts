@@ -97,7 +97,7 @@ export class StoredObjectWriter {
     const { managedFields } = given.metadata;
     const { writer } = options;
     const object = writer ? trackUpdate(definition, undefined, prepared, managedFields, writer) : prepared;
-    validate(definition, object, undefined, options);
+    validate(definition, object, undefined, options, 'object');
     const { name = '' } = object.metadata;
     if (collection.get(keyOf(definition.namespaced ? namespace : '', name)) !== undefined) {
       throw alreadyExists(definition, name);
@@ -128,7 +128,7 @@ export class StoredObjectWriter {
           ...prepared,
           metadata: { ...prepared.metadata, ...(managedFields === undefined ? {} : { managedFields }) },
         };
-    if (options.isOwn !== true) validate(definition, updated, current, options);
+    if (options.isOwn !== true) validate(definition, updated, current, options, scope);
     const unchanged = StoredObject.encode(definition, updated, stored.revision);
     const isLast =
       updated.metadata.deletionTimestamp !== undefined && keepersOf(definition, updated).length === 0;
@@ -289,11 +289,12 @@ function validate(
   definition: ServedResource,
   object: KubeObject,
   previous: KubeObject | undefined,
-  { trusted }: WriteOptions,
+  { trusted = false }: WriteOptions,
+  scope: WriteScope,
 ): void {
   const errors = [
-    ...(trusted === true ? [] : metadataErrors(definition, object, previous)),
-    ...(definition.schema?.validate(object, previous, trusted === true) ?? []),
+    ...(trusted ? [] : metadataErrors(definition, object, previous)),
+    ...(definition.schema?.validate(object, previous, trusted || scope !== 'object') ?? []),
   ];
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
 }

@@ -76,7 +76,8 @@ describe('the control API', () => {
     const object = { metadata: { name: 'p', namespace: 'fresh' } };
     await server.apply([{ type: 'create', resource: 'pods', object }]);
     const path = `${server.url}/api/v1/namespaces/fresh/pods`;
-    assert.equal((await call(path, 'POST', { metadata: { name: 'q' } })).status, 201);
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    assert.equal((await call(path, 'POST', { metadata: { name: 'q' }, spec })).status, 201);
   });
 
   it('keeps every event in its log, and the current objects in its state', async () => {

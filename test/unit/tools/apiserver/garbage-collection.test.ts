@@ -177,13 +177,14 @@ describe('the garbage collector', () => {
 
   it('leaves the pods of a deleted Job, unless the request says otherwise', async () => {
     const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
+    const spec = { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] };
     for (const [name, policy, left] of [
       ['kept', undefined, 1],
       ['collected', 'Background', 0],
     ] as const) {
-      const job = ok(await client.post(jobs, { metadata: { name }, spec: {} }));
+      const job = ok(await client.post(jobs, { metadata: { name }, spec: { template: { spec } } }));
       const owner = ownerOf(job, { apiVersion: 'batch/v1', kind: 'Job' });
-      ok(await client.post(path('', 'pods'), { metadata: { name, ownerReferences: [owner] } }));
+      ok(await client.post(path('', 'pods'), { metadata: { name, ownerReferences: [owner] }, spec }));
       ok(await client.delete(`${jobs}/${name}`, policy && { propagationPolicy: policy }));
       assert.equal((await client.get(`${jobs}/${name}`)).status, 404);
       const pods = ok(await client.get(path('', 'pods'))).items.filter(

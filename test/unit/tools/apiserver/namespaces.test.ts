@@ -27,7 +27,8 @@ describe('a deleted namespace', () => {
 
   it('is gone with its objects of every kind, and leaves the objects of other namespaces', async () => {
     ok(await client.post(inside(), { metadata: { name: 'a' } }));
-    ok(await client.post(inside('pods'), { metadata: { name: 'p' } }));
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    ok(await client.post(inside('pods'), { metadata: { name: 'p' }, spec }));
     ok(
       await client.post(`/apis/example.com/v1/namespaces/${name}/widgets`, {
         apiVersion: 'example.com/v1',
