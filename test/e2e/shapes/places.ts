@@ -3,7 +3,7 @@
  * the place; and the bodies in which a place is left out or has another value. Pure.
  */
 import { isJsonObject } from '../../../src/tools/apiserver/store/json.ts';
-import type { Json, JsonObject } from '../../../src/tools/apiserver/store/json.ts';
+import type { Json } from '../../../src/tools/apiserver/store/json.ts';
 import type { ShapeNode } from '../../../src/tools/apiserver/shapes/shapes.ts';
 
 export type Shapes = Readonly<Record<string, ShapeNode>>;
@@ -79,7 +79,7 @@ export function valuesFor(shapes: Shapes, { node, value }: Place): (Json | undef
   const [first = null] = Object.values(value);
   if (properties !== undefined) return [undefined, {}];
   return typeof additionalProperties === 'object'
-    ? [undefined, { ...value, [WRONG]: first } as JsonObject]
+    ? [undefined, { ...value, [WRONG]: first }]
     : [undefined];
 }
 
