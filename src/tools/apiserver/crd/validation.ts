@@ -4,7 +4,7 @@
  */
 
 import type { FieldError } from '../store/field-error.ts';
-import { isJsonObject, memberOf, textOf } from '../store/json.ts';
+import { isJsonObject, memberOf, textOf, writeJson, isNumber } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { matchesGo } from './go-regexp.ts';
 import { INT_OR_STRING } from './schema-node.ts';
@@ -61,7 +61,7 @@ function checked(place: Place): Outcome {
     checkAlternatives(place, outcome);
     if (typeof value === 'string') checkText(value, place, outcome);
     else if (Array.isArray(value)) checkItems(value, place, outcome);
-    else if (typeof value === 'number') {
+    else if (isNumber(value)) {
       for (const { type, field, body } of numberErrors(value, node, typesOf(node), place.path))
         outcome.add(type, field, body);
       outcome.passed += 2;
@@ -94,14 +94,11 @@ function formatOf(node: JsonObject, types: readonly string[]): string | undefine
   return NUMBER_FORMATS.get(type)?.includes(format) === true ? format : undefined;
 }
 
-/** Integers from here on are floating point numbers for a server. */
-const INT64_LIMIT = 2 ** 63;
-
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value !== 'number') return typeof value;
-  return Number.isInteger(value) && value >= -INT64_LIMIT && value < INT64_LIMIT ? 'integer' : 'number';
+  if (typeof value === 'bigint') return 'integer';
+  return Number.isSafeInteger(value) ? 'integer' : typeof value;
 }
 
 function checkType(place: Place, outcome: Outcome): void {
@@ -237,7 +234,7 @@ function checkEnumeration({ value, node, path }: Place, outcome: Outcome): void 
   outcome.add(
     'FieldValueNotSupported',
     path,
-    `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`,
+    `Unsupported value: ${writeJson(value)}: supported values: ${supported}`,
   );
 }
 
@@ -246,9 +243,7 @@ function isAllowed(value: Json, allowed: Json): boolean {
   if (value === null) return false;
   if (typeof value === 'number' && typeof allowed === 'number')
     return (Number.isInteger(allowed) ? Math.trunc(value) : value) === allowed;
-  return (
-    value === allowed || (typeof value === 'object' && JSON.stringify(value) === JSON.stringify(allowed))
-  );
+  return value === allowed || (typeof value === 'object' && writeJson(value) === writeJson(allowed));
 }
 
 /** Fields of every object; an update may name another version, so their old values do not count. */

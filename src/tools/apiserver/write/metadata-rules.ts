@@ -4,6 +4,7 @@
  */
 
 import type { FieldError } from '../store/field-error.ts';
+import { writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject, ObjectMeta } from '../store/json.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { qualifiedName, quote } from '../store/status.ts';
@@ -65,7 +66,7 @@ function invalidAt(field: string, value: Json | undefined, why: string): FieldEr
   return {
     type: 'FieldValueInvalid',
     field: `metadata.${field}`,
-    body: `Invalid value: ${JSON.stringify(value)}: ${why}`,
+    body: `Invalid value: ${writeJson(value)}: ${why}`,
   };
 }
 
