@@ -183,7 +183,6 @@ async function apply(services: Services, call: Call): Promise<void> {
   const options = requestOptions(call.request, call.query, true);
   const body = await readBody(call.request, services.options.requestBytesMax);
   const { config, repeated } = configurationOf(wireKind(call), body);
-  reportRepeated(call, repeated, options);
   const key = keyOf(path.namespace, path.name);
   const current = collection.get(key);
   const isNew = current === undefined;
@@ -198,8 +197,11 @@ async function apply(services: Services, call: Call): Promise<void> {
   const named = { ...config, metadata: { ...config.metadata, ...(name === '' ? { name: path.name } : {}) } };
   checkName(call, named);
   const applied = isScale(call) ? scaledConfiguration(definition, named) : named;
-  warn(call, finalizerWarnings(definition, applied.metadata));
-  const request = { namespace: path.namespace, force: options.force, scope: scopeOf(call) };
+  const onMerged = (): void => {
+    reportRepeated(call, repeated, options);
+    warn(call, finalizerWarnings(definition, applied.metadata));
+  };
+  const request = { namespace: path.namespace, force: options.force, scope: scopeOf(call), onMerged };
   const { stored } = services.writer.apply(collection, key, applied, request, writeOptions(call, options));
   // An apply of a new object needs the right to create it.
   if (isNew) services.rights.add(path, 'create');
