@@ -4,6 +4,7 @@
  */
 import { describe } from 'node:test';
 import { applySemantics } from './apply.ts';
+import { bodySemantics } from './bodies.ts';
 import { compressionSemantics } from './compression.ts';
 import { customResourceSemantics } from './custom-resources.ts';
 import { definitionRuleSemantics } from './definition-rules.ts';
@@ -37,6 +38,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     watchListSemantics(target);
     selectorSemantics(target);
     writeSemantics(target);
+    bodySemantics(target);
     metadataSemantics(target);
     patchSemantics(target);
     objectClientSemantics(target);

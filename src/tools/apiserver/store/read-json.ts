@@ -21,6 +21,8 @@ export interface JsonDocument {
   readonly members: readonly Member[];
 }
 
+const NO_JSON: JsonDocument = { value: undefined, members: [] };
+
 /**
  * Reads the body of a request.
  *
@@ -32,19 +34,30 @@ export function readDocument(text: string, merges = false): JsonDocument {
   return isPlain ? { value, members: [] } : readTokens(text, merges);
 }
 
+/** Go reads no text with more levels. */
+const LEVELS_MAX = 10_000;
+
 /** Reads a text without repeated members. */
 export function readJson(text: string): Json | undefined {
   const value = parseJson(text) as Json | undefined;
   return Number.isNaN(memberCount(value)) ? readTokens(text, false).value : value;
 }
 
-/** Counts the members of all objects in a value; NaN for a value with a number that may have been rounded. */
-function memberCount(value: Json | undefined): number {
+/** Counts the members of all objects in parsed JSON; NaN if a number may have been rounded, or at too many levels. */
+function memberCount(value: Json | undefined, level = 1): number {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER ? Number.NaN : 0;
   if (typeof value !== 'object' || value === null) return 0;
-  const members = Array.isArray(value) ? value : Object.values(value);
-  let count = members === value ? 0 : members.length;
-  for (const member of members) count += memberCount(member);
+  if (level > LEVELS_MAX) return Number.NaN;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) count += memberCount(item, level + 1);
+    return count;
+  }
+  // Object.values would allocate a list for each object.
+  for (const name in value) {
+    const member = value[name];
+    count += typeof member === 'string' ? 1 : 1 + memberCount(member, level + 1);
+  }
   return count;
 }
 
@@ -92,14 +105,14 @@ function readTokens(text: string, merges: boolean): JsonDocument {
       put(level, holder, merges);
     } else if (token === '[' || token === '{') {
       level = { holder: token === '[' ? [] : {}, path: level === root ? '' : pathInside(level) };
-      levels.push(level);
+      // The root is no level of the text.
+      if (levels.push(level) > LEVELS_MAX + 1) return NO_JSON;
     } else if (isJsonObject(level.holder) && level.name === undefined) {
       level.name = wellFormed(token);
       members.push({ path: pathInside(level), isRepeated: Object.hasOwn(level.holder, level.name) });
     } else {
       const scalar = scalarOf(token);
-      if (scalar === Number.POSITIVE_INFINITY || scalar === Number.NEGATIVE_INFINITY)
-        return { value: undefined, members: [] };
+      if (scalar === Number.POSITIVE_INFINITY || scalar === Number.NEGATIVE_INFINITY) return NO_JSON;
       put(level, scalar, merges);
     }
   }
