@@ -40,23 +40,25 @@ const LEVELS_MAX = 10_000;
 /** Reads a text without repeated members. */
 export function readJson(text: string): Json | undefined {
   const value = parseJson(text) as Json | undefined;
-  return Number.isNaN(memberCount(value)) ? readTokens(text, false).value : value;
+  return value !== undefined && Number.isNaN(memberCount(value)) ? readTokens(text, false).value : value;
 }
 
-/** Counts the members of all objects in parsed JSON; NaN if a number may have been rounded, or at too many levels. */
-function memberCount(value: Json | undefined, level = 1): number {
-  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER ? Number.NaN : 0;
-  if (typeof value !== 'object' || value === null) return 0;
-  if (level > LEVELS_MAX) return Number.NaN;
+/** Counts the members of all objects in a value; NaN if a number may have been rounded, or if there are too many levels. */
+function memberCount(value: Json): number {
   let count = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) count += memberCount(item, level + 1);
-    return count;
-  }
-  // Object.values would allocate a list for each object.
-  for (const name in value) {
-    const member = value[name];
-    count += typeof member === 'string' ? 1 : 1 + memberCount(member, level + 1);
+  let level: (Json[] | JsonObject)[] = [[value]];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > LEVELS_MAX) return Number.NaN;
+    const below: (Json[] | JsonObject)[] = [];
+    for (const holder of level) {
+      const values = Array.isArray(holder) ? holder : Object.values(holder);
+      if (values !== holder) count += values.length;
+      for (const each of values) {
+        if (typeof each === 'number' && Math.abs(each) > Number.MAX_SAFE_INTEGER) return Number.NaN;
+        if (typeof each === 'object' && each !== null) below.push(each);
+      }
+    }
+    level = below;
   }
   return count;
 }
