@@ -12,6 +12,7 @@ import { deleteSemantics } from './deletes.ts';
 import { errorSemantics } from './errors.ts';
 import { expirySemantics } from './expiry.ts';
 import { kindSemantics } from './kinds.ts';
+import { integerSemantics } from './integers.ts';
 import { lifecycleSemantics } from './lifecycle.ts';
 import { listSemantics } from './list.ts';
 import { metadataSemantics } from './metadata.ts';
@@ -38,6 +39,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     watchListSemantics(target);
     selectorSemantics(target);
     writeSemantics(target);
+    integerSemantics(target);
     bodySemantics(target);
     metadataSemantics(target);
     patchSemantics(target);

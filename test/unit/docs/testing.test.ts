@@ -147,7 +147,7 @@ const SCHEMAS: Checks = {
   '`managedFields` round integers beyond 2^53 in the keys of items': async ({ client, custom }) => {
     const list = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'integer' } };
     const { kind = '', apiVersion = '' } = (await custom({ properties: { list } }, {})).body;
-    const path = `/apis/${apiVersion}/${kind.toLowerCase()}s/long`;
+    const path = `/apis/${apiVersion}/kinds${Number(kind.slice('Kind'.length)) - 1}/long`;
     const spec = '{"list":[9007199254740993]}';
     const body = `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"name":"long"},"spec":${spec}}`;
     const contentType = 'application/apply-patch+yaml';

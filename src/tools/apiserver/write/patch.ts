@@ -74,7 +74,7 @@ export interface Patched {
   readonly object: JsonObject;
   /** Faults of the patch itself. */
   readonly faults: readonly string[];
-  /** What a refusal of the object shows. */
+  /** Text of the object or of the patch for a refusal. */
   readonly shown: string;
 }
 
