@@ -289,7 +289,7 @@ function builtInIntegerSemantics(target: () => Promise<Target>): void {
       refused(
         answer,
         400,
-        /cannot unmarshal number 9223372036854\d+ into Go struct field ControllerRevision\.revision of type int64$/,
+        /cannot unmarshal number 9223372036854775808 into Go struct field ControllerRevision\.revision of type int64$/,
       );
       const leases = `/apis/coordination.k8s.io/v1/namespaces/${fixture.namespace}/leases`;
       const lease = await fixture.client.post(

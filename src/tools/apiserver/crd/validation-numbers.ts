@@ -1,7 +1,7 @@
 /** The rules of a schema for numbers. Go compares integers with the integer part of a limit. */
 
 import type { FieldError } from '../store/field-error.ts';
-import { isNumber } from '../store/json.ts';
+import { isInteger, isNumber } from '../store/json.ts';
 import type { JsonObject } from '../store/json.ts';
 
 const INT32_LIMIT = 2 ** 31;
@@ -9,18 +9,12 @@ const INT64_LIMIT = 2 ** 63;
 const FLOAT_MAX = 3.402_823_567_797_336_6e38;
 const TOLERANCE = 1e-9;
 
-function isWhole(value: number | bigint): boolean {
-  return Number.isInteger(Number(value));
-}
-
 /** Writes a number as Go's %v does. */
 export function shownNumber(value: number | bigint): string {
   if (typeof value === 'bigint') return String(value);
-  if (Number.isInteger(value) && Math.abs(value) < INT64_LIMIT) return BigInt(value).toString();
-  const text =
-    value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e21)
-      ? value.toExponential()
-      : String(value);
+  const size = Math.abs(value);
+  const isLarge = size > Number.MAX_SAFE_INTEGER;
+  const text = isLarge || (size > 0 && size < 1e-4) ? value.toExponential() : String(value);
   return text.replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
@@ -54,8 +48,8 @@ export function numberErrors(
     return why === undefined;
   };
   // Limits are floats in Go.
-  const limitOf = (limit: number | bigint, what: string): number =>
-    isInRange(limit, what) && isWhole(value) ? Math.trunc(Number(limit)) : Number(limit);
+  const limitOf = (limit: number | bigint, what: string): number | bigint =>
+    isInRange(limit, what) && isInteger(value) ? BigInt(Math.trunc(Number(limit))) : Number(limit);
   isInRange(value, 'Checked');
   const { multipleOf } = node;
   if (isNumber(multipleOf)) {
@@ -81,7 +75,7 @@ export function numberErrors(
 function rangeOf(value: number | bigint, type: string, format: unknown): string | undefined {
   if (type === 'integer') {
     const limit = format === 'int32' ? INT32_LIMIT : INT64_LIMIT;
-    if (isWhole(value) && value >= -limit && value < limit) return undefined;
+    if (Number.isInteger(Number(value)) && value >= -limit && value < limit) return undefined;
     return format === 'int32' || format === 'int64'
       ? `integer with format ${format}`
       : 'integer (default format)';
@@ -91,8 +85,8 @@ function rangeOf(value: number | bigint, type: string, format: unknown): string 
     : undefined;
 }
 
-function isMultiple(value: number | bigint, factor: number): boolean {
-  if (isWhole(value) && isWhole(factor)) return BigInt(value) % BigInt(factor) === 0n;
+function isMultiple(value: number | bigint, factor: number | bigint): boolean {
+  if (typeof factor === 'bigint') return BigInt(value) % factor === 0n;
   const number = Number(value);
   const quotient = Math.abs(factor < 1 ? (1 / factor) * number : number / factor);
   const rest = quotient - Math.trunc(quotient);

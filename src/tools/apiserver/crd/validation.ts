@@ -4,7 +4,7 @@
  */
 
 import type { FieldError } from '../store/field-error.ts';
-import { isJsonObject, memberOf, textOf, writeJson, isNumber } from '../store/json.ts';
+import { isJsonObject, memberOf, textOf, writeJson, isNumber, isInteger } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { matchesGo } from './go-regexp.ts';
 import { INT_OR_STRING } from './schema-node.ts';
@@ -97,8 +97,7 @@ function formatOf(node: JsonObject, types: readonly string[]): string | undefine
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'bigint') return 'integer';
-  return Number.isSafeInteger(value) ? 'integer' : typeof value;
+  return isInteger(value) ? 'integer' : typeof value;
 }
 
 function checkType(place: Place, outcome: Outcome): void {
@@ -185,9 +184,9 @@ function checkText(value: string, place: Place, outcome: Outcome): void {
   const { minLength, maxLength, pattern } = node;
   const format = formatOf(node, typesOf(node));
   outcome.passed++;
-  if (typeof maxLength === 'number' && value.length > maxLength && lengthOf(value) > maxLength) {
+  if (isNumber(maxLength) && value.length > maxLength && lengthOf(value) > maxLength) {
     outcome.add('FieldValueTooLong', path, `Too long: may not be more than ${counted(maxLength, 'byte')}`);
-  } else if (typeof minLength === 'number' && minLength > 0 && lengthOf(value) < minLength) {
+  } else if (isNumber(minLength) && minLength > 0 && lengthOf(value) < minLength) {
     outcome.invalid(place, JSON.stringify(value), `should be at least ${minLength} chars long`);
   } else if (typeof pattern === 'string' && pattern !== '' && !matchesGo(pattern, value)) {
     outcome.invalid(place, JSON.stringify(value), `should match '${pattern}'`);
@@ -197,7 +196,7 @@ function checkText(value: string, place: Place, outcome: Outcome): void {
   if (formatCheck(format)?.(value) === false) outcome.mistyped(place, format, value);
 }
 
-function counted(count: number, unit: string): string {
+function counted(count: number | bigint, unit: string): string {
   return count === 1 ? `1 ${unit}` : `${count} ${unit}s`;
 }
 
@@ -205,9 +204,9 @@ function counted(count: number, unit: string): string {
 function checkSize(size: number, unit: 'items' | 'properties', place: Place, outcome: Outcome): void {
   const suffix = unit === 'items' ? 'Items' : 'Properties';
   const [min, max] = [place.node[`min${suffix}`], place.node[`max${suffix}`]];
-  if (typeof min === 'number' && size < min)
+  if (isNumber(min) && size < min)
     outcome.invalid(place, String(size), `should have at least ${min} ${unit}`);
-  if (typeof max === 'number' && size > max)
+  if (isNumber(max) && size > max)
     outcome.add(
       'FieldValueTooMany',
       place.path,

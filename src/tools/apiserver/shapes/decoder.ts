@@ -3,7 +3,7 @@
  * unknown field is dropped and reported, and a zero that Go omits is not kept.
  */
 
-import { isJsonObject, textOf, isNumber } from '../store/json.ts';
+import { isJsonObject, textOf, isNumber, isInteger } from '../store/json.ts';
 import type { Json, ObjectMeta } from '../store/json.ts';
 import { canonicalQuantity, quantityFault } from '../store/quantity.ts';
 import type { ServedResource } from '../store/resources.ts';
@@ -111,11 +111,6 @@ function map(to: Decoding, value: Json, entry: ShapeNode, place: Place): Json {
     member === undefined ? [] : [[name, decode(to, member, entry, { ...place, go }) ?? zero(entry)]],
   );
   return Object.fromEntries(entries);
-}
-
-/** True for an integer of 64 bits; a larger number is a float. */
-function isInteger(value: Json): value is number | bigint {
-  return typeof value === 'bigint' || Number.isSafeInteger(value);
 }
 
 function isInt32(value: Json): boolean {

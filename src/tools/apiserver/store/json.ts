@@ -3,7 +3,7 @@
  * this shape serves every resource.
  */
 
-/** A bigint is an integer of 64 bits that a number would round. */
+/** A bigint is an integer that a number would round: of 64 bits, or of any size in the body of a built-in kind. */
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject;
 
 export interface JsonObject {
@@ -69,10 +69,15 @@ export function writeJson(value: unknown): string {
   }
 }
 
-/** Returns an integer as a number if the number is exact, or if the integer has more than 64 bits, as in Go. */
+/** True for an integer of 64 bits. A larger number is a float in Go. */
+export function isInteger(value: Json | undefined): value is number | bigint {
+  return typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value);
+}
+
+/** Returns an integer as a number if the number is exact, or a float in Go. */
 export function integerOf(exact: bigint): number | bigint {
   const number = Number(exact);
-  return Number.isSafeInteger(number) || BigInt.asIntN(64, exact) !== exact ? number : exact;
+  return Number.isSafeInteger(number) || !isInteger(exact) ? number : exact;
 }
 
 export function isNumber(value: Json | undefined): value is number | bigint {

@@ -4,7 +4,7 @@
  */
 
 import { parseJson } from '../../../base/parse-json.ts';
-import { integerOf, isJsonObject, memberOf, setMember } from './json.ts';
+import { integerOf, isInteger, isJsonObject, memberOf, setMember } from './json.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** A member of an object, by its path from the root: `spec.ports[0].name`. */
@@ -26,12 +26,13 @@ const NO_JSON: JsonDocument = { value: undefined, members: [] };
 /**
  * Reads the body of a request.
  *
- * @param merges true for the struct of a built-in kind: Go decodes a repeated object or list into the first
+ * @param isStruct true for the body of a built-in kind: Go decodes a repeated object or list into the first, and refuses an
+ *   integer of more than 64 bits with all its digits
  */
-export function readDocument(text: string, merges = false): JsonDocument {
+export function readDocument(text: string, isStruct = false): JsonDocument {
   const value = parseJson(text) as Json | undefined;
   const isPlain = value === undefined || (memberCount(value) === nameCount(text) && !SURROGATE.test(text));
-  return isPlain ? { value, members: [] } : readTokens(text, merges);
+  return isPlain ? { value, members: [] } : readTokens(text, isStruct);
 }
 
 /** Go reads no text with more levels. */
@@ -93,7 +94,7 @@ interface Level {
 }
 
 /** Reads valid JSON token by token. */
-function readTokens(text: string, merges: boolean): JsonDocument {
+function readTokens(text: string, isStruct: boolean): JsonDocument {
   const members: Member[] = [];
   const document: Json[] = [];
   const root: Level = { holder: document, path: '' };
@@ -104,7 +105,7 @@ function readTokens(text: string, merges: boolean): JsonDocument {
       const { holder } = level;
       levels.pop();
       level = levels.at(-1) ?? root;
-      put(level, holder, merges);
+      put(level, holder, isStruct);
     } else if (token === '[' || token === '{') {
       level = { holder: token === '[' ? [] : {}, path: level === root ? '' : pathInside(level) };
       // The root is no level of the text.
@@ -113,9 +114,9 @@ function readTokens(text: string, merges: boolean): JsonDocument {
       level.name = wellFormed(token);
       members.push({ path: pathInside(level), isRepeated: Object.hasOwn(level.holder, level.name) });
     } else {
-      const scalar = scalarOf(token);
+      const scalar = scalarOf(token, isStruct);
       if (scalar === Number.POSITIVE_INFINITY || scalar === Number.NEGATIVE_INFINITY) return NO_JSON;
-      put(level, scalar, merges);
+      put(level, scalar, isStruct);
     }
   }
   const isRepeated = members.some((member) => member.isRepeated);
@@ -127,10 +128,10 @@ function pathInside({ holder, path, name = '' }: Level): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-function put(level: Level, value: Json, merges: boolean): void {
+function put(level: Level, value: Json, isStruct: boolean): void {
   const { holder, name = '' } = level;
   if (Array.isArray(holder)) holder.push(value);
-  else setMember(holder, name, merges ? merged(memberOf(holder, name), value) : value);
+  else setMember(holder, name, isStruct ? merged(memberOf(holder, name), value) : value);
   level.name = undefined;
 }
 
@@ -144,9 +145,11 @@ function merged(before: Json | undefined, after: Json): Json {
   return before;
 }
 
-function scalarOf(token: string): Json {
+function scalarOf(token: string, isStruct: boolean): Json {
   if (token.startsWith('"')) return wellFormed(token);
-  return /^-?\d+$/.test(token) ? integerOf(BigInt(token)) : (parseJson(token) as Json);
+  const value = parseJson(token) as Json;
+  if (!/^-?\d+$/.test(token) || isInteger(value)) return value;
+  return isStruct ? BigInt(token) : integerOf(BigInt(token));
 }
 
 /** Returns the text of a token; UTF-8 has no lone surrogates. */
