@@ -172,7 +172,9 @@ function acceptedPatch(call: Call, { object, faults, shown }: Patched, options: 
   try {
     return accepted(call, object, options, (unknown) => [...faults, ...strictFaults([], unknown)]);
   } catch (error) {
-    throw error instanceof StatusError && error.status.code === 400 ? undecodablePatch(shown, error) : error;
+    throw error instanceof StatusError && error.status.code === 400
+      ? undecodablePatch(shown(), error)
+      : error;
   }
 }
 
@@ -183,6 +185,7 @@ async function apply(services: Services, call: Call): Promise<void> {
   const options = requestOptions(call.request, call.query, true);
   const body = await readBody(call.request, services.options.requestBytesMax);
   const { config, repeated } = configurationOf(wireKind(call), body);
+  reportRepeated(call, repeated, options);
   const key = keyOf(path.namespace, path.name);
   const current = collection.get(key);
   const isNew = current === undefined;
@@ -197,11 +200,8 @@ async function apply(services: Services, call: Call): Promise<void> {
   const named = { ...config, metadata: { ...config.metadata, ...(name === '' ? { name: path.name } : {}) } };
   checkName(call, named);
   const applied = isScale(call) ? scaledConfiguration(definition, named) : named;
-  const onMerged = (): void => {
-    reportRepeated(call, repeated, options);
-    warn(call, finalizerWarnings(definition, applied.metadata));
-  };
-  const request = { namespace: path.namespace, force: options.force, scope: scopeOf(call), onMerged };
+  warn(call, finalizerWarnings(definition, applied.metadata));
+  const request = { namespace: path.namespace, force: options.force, scope: scopeOf(call) };
   const { stored } = services.writer.apply(collection, key, applied, request, writeOptions(call, options));
   // An apply of a new object needs the right to create it.
   if (isNew) services.rights.add(path, 'create');

@@ -74,8 +74,8 @@ export interface Patched {
   readonly object: JsonObject;
   /** Faults of the patch itself. */
   readonly faults: readonly string[];
-  /** Text of the object or of the patch for a refusal. */
-  readonly shown: string;
+  /** Returns the text of the object, or of the patch, for a refusal. */
+  readonly shown: () => string;
 }
 
 /** @throws StatusError */
@@ -90,7 +90,7 @@ export function applyPatch(
   if (type === JSON_PATCH) {
     const object = jsonPatch(current, patch);
     const faults = strictFaults(members, unknownOperationFields(patch));
-    return { object, faults: faults.map((fault) => `json patch ${fault}`), shown: writeJson(object) };
+    return { object, faults: faults.map((fault) => `json patch ${fault}`), shown: () => writeJson(object) };
   }
   const faults = strictFaults(members);
   if (patch === null) throw badRequest('Invalid JSON Patch');
@@ -101,10 +101,10 @@ export function applyPatch(
   }
   if (type === STRATEGIC) {
     const object = strategicMerge(current, patch, fieldTypeOf(definition));
-    return { object, faults, shown: goText(patch) };
+    return { object, faults, shown: () => goText(patch) };
   }
   const object = mergePatch(current, patch);
-  return { object, faults, shown: writeJson(object) };
+  return { object, faults, shown: () => writeJson(object) };
 }
 
 /** Merges by RFC 7396: objects merge, null removes, all other values replace. */

@@ -59,14 +59,6 @@ export interface Preconditions {
   readonly resourceVersion?: string;
 }
 
-interface ApplyRequest {
-  readonly namespace: string;
-  readonly force: boolean;
-  readonly scope: WriteScope;
-  /** Called when the configuration causes no conflict, before the object is validated. */
-  readonly onMerged: () => void;
-}
-
 interface Deletion {
   readonly object: StoredObject;
   /** False while finalizers keep the object. */
@@ -157,14 +149,13 @@ export class StoredObjectWriter {
     collection: Collection,
     key: string,
     config: KubeObject,
-    request: ApplyRequest,
+    request: { readonly namespace: string; readonly force: boolean; readonly scope: WriteScope },
     { writer, ...rest }: WriteOptions & { readonly writer: FieldWriter },
   ): { readonly stored: StoredObject; readonly isNew: boolean } {
     const { definition } = collection;
     const options = { ...rest, isApplied: true };
     const current = collection.get(key);
     const object = applied(definition, current?.parse(), config, writer, request.force);
-    request.onMerged();
     if (current !== undefined) {
       return { stored: this.update(collection, key, object, request.scope, options), isNew: false };
     }

@@ -35,8 +35,7 @@ function numberOf(source: string): number | bigint | undefined {
   const plain = source.replaceAll('_', '');
   const [, sign = '', base = '', digits = ''] = WHOLE.exec(plain) ?? [];
   const based = `0${base.toLowerCase() || 'o'}${digits}`;
-  if (!Number.isNaN(Number(digits === '' ? 'none' : based)))
-    return integerOf(BigInt(based) * (sign === '-' ? -1n : 1n));
+  if (digits !== '' && !Number.isNaN(Number(based))) return integerOf(BigInt(`${sign}1`) * BigInt(based));
   if (/^[-+]?\d+$/.test(plain)) return integerOf(BigInt(plain));
   return DECIMAL.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
 }
@@ -102,7 +101,7 @@ export function readYaml(text: string): YamlDocument {
   return { value, repeated: repeatedKeys(text, events) };
 }
 
-/** Walks the events of the first document. */
+/** Walks through the first document. */
 function repeatedKeys(text: string, events: readonly Event[]): string[] {
   const repeated: string[] = [];
   let position = 0;
@@ -114,9 +113,9 @@ function repeatedKeys(text: string, events: readonly Event[]): string[] {
     while (position < events.length && events[position]?.type !== EVENT_ID.POP) {
       const key = visit();
       if (!isMapping) continue;
-      const [shown, line] = [shownKey(text, key), lineOf(text, key, events[position])];
-      visit();
-      if (seen.has(shown)) repeated.push(`line ${line}: key ${shown} already set in map`);
+      const shown = shownKey(text, key);
+      const value = visit();
+      if (seen.has(shown)) repeated.push(`line ${lineOf(text, key, value)}: key ${shown} already set in map`);
       else if (shown !== '') seen.add(shown);
     }
     position++;
