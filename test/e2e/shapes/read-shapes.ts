@@ -2,11 +2,17 @@
 import type { ControlPlane } from '../control-plane.ts';
 import { getText } from '../get-text.ts';
 import { sourceOf } from '../go-program.ts';
+import { Client } from '../../semantics/client.ts';
 import { structsOfApi } from './go-structs.ts';
-import { shapeTable } from './shape-table.ts';
+import { withRules } from './interview.ts';
+import { shapeTable, textOfTable } from './shape-table.ts';
 import type { DiscoveryDocument, OpenApiDocument } from './shape-table.ts';
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+export function clientOf({ server, token, caData }: ControlPlane): Client {
+  return new Client({ url: server, token, ca: Buffer.from(caData, 'base64').toString('utf8') });
+}
 
 /** Returns the text of the table for the version that the control plane runs. */
 export async function readShapes(controlPlane: ControlPlane): Promise<string> {
@@ -22,5 +28,6 @@ export async function readShapes(controlPlane: ControlPlane): Promise<string> {
     await get<DiscoveryDocument>('/api', AGGREGATED),
     await get<DiscoveryDocument>('/apis', AGGREGATED),
   ];
-  return shapeTable(gitVersion, documents, discovery, structsOfApi(sourceOf('control-plane')));
+  const table = shapeTable(gitVersion, documents, discovery, structsOfApi(sourceOf('control-plane')));
+  return textOfTable(await withRules(clientOf(controlPlane), table));
 }

@@ -4,6 +4,10 @@
  * fields. `npm run suite -- shapes` writes it, and a test of `e2e` compares it with the server.
  */
 
+import type {
+  DiscoveredResource as ResourceRow,
+  ShapeNode,
+} from '../../../src/tools/apiserver/shapes/shapes.ts';
 import type { GoStruct } from './go-structs.ts';
 
 type Node = unknown;
@@ -120,7 +124,7 @@ function withTags(node: Record<string, Node>, name: string, structs: GoStructs):
   };
 }
 
-function resourcesOf(discovery: readonly DiscoveryDocument[]): object[] {
+function resourcesOf(discovery: readonly DiscoveryDocument[]): ResourceRow[] {
   const found = discovery
     .flatMap(({ items }) => items)
     .flatMap(({ metadata, versions }) =>
@@ -150,8 +154,14 @@ function textOf(entries: readonly string[]): string {
   return entries.map((entry) => `  ${entry}`).join(',\n');
 }
 
+export interface ShapeTable {
+  readonly version: string;
+  readonly resources: readonly ResourceRow[];
+  readonly shapes: Readonly<Record<string, ShapeNode>>;
+}
+
 /**
- * Returns the text of the table, an entry a line, so that a new version of Kubernetes is a readable difference.
+ * Returns the table, sorted by names.
  * @throws Error if two schemas that are not the same share a short name
  */
 export function shapeTable(
@@ -159,7 +169,7 @@ export function shapeTable(
   documents: readonly OpenApiDocument[],
   discovery: readonly DiscoveryDocument[],
   structs: GoStructs,
-): string {
+): ShapeTable {
   const shapes = new Map<string, string>();
   const names = new Map<string, string>();
   for (const { components } of documents) {
@@ -176,12 +186,21 @@ export function shapeTable(
     }
   }
   const sorted = [...shapes].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const resources = resourcesOf(discovery).map((each) => JSON.stringify(each));
-  const lines = sorted.map(([name, text]) => `${JSON.stringify(name)}: ${text}`);
+  const resources = resourcesOf(discovery).toSorted((one, other) =>
+    JSON.stringify(one) < JSON.stringify(other) ? -1 : 1,
+  );
+  const parsed = sorted.map(([name, text]) => [name, JSON.parse(text) as ShapeNode] as const);
+  return { version, resources, shapes: Object.fromEntries(parsed) };
+}
+
+/** Returns the text of the table, an entry a line, so that a new version of Kubernetes is a readable difference. */
+export function textOfTable({ version, resources, shapes }: ShapeTable): string {
+  const entries = Object.entries(shapes);
+  const lines = entries.map(([name, shape]) => `${JSON.stringify(name)}: ${JSON.stringify(shape)}`);
   return `{
 "version": ${JSON.stringify(version)},
 "resources": [
-${textOf(resources.toSorted())}
+${textOf(resources.map((each) => JSON.stringify(each)))}
 ],
 "shapes": {
 ${textOf(lines)}

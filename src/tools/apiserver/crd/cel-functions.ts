@@ -3,7 +3,7 @@
  * receiver precedes the dot.
  */
 
-import { keyRules, labelRules, labelValueRules, subdomainRules } from '../write/metadata-rules.ts';
+import { keyRules, labelRules, labelValueRules, subdomainRules } from '../store/name-rules.ts';
 import {
   Cidr,
   IP_RANGES,

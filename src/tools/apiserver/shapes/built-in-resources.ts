@@ -92,5 +92,7 @@ export function discovered({ subresources = {}, ...resource }: DiscoveredResourc
 export function builtInResources(): ServedResource[] {
   return builtInKinds()
     .resources.filter(isServed)
-    .map((resource) => withShape(discovered(resource), KIND_RULES.get(qualifiedName(resource))));
+    .map(({ frozen, ...resource }) =>
+      withShape(discovered(resource), KIND_RULES.get(qualifiedName(resource)), frozen),
+    );
 }

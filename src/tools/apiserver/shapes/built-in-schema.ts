@@ -1,19 +1,23 @@
 /** The rules for the contents of a built-in kind: the shape that a server decodes, and what the shape does not say. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { schemaType } from '../fields/schema-types.ts';
 import type { FieldType } from '../fields/schema-types.ts';
 import type { FieldError } from '../store/field-error.ts';
 import type { KubeObject } from '../store/json.ts';
 import type { ResourceSchema, ServedResource } from '../store/resources.ts';
+import { assignMissing } from './assigned.ts';
 import { decodeShape, decodingOf } from './decoder.ts';
+import { frozenErrors } from './frozen.ts';
+import { refusals } from './refusals.ts';
 import { shapeOf } from './shapes.ts';
-import type { ShapeNode } from './shapes.ts';
+import type { Frozen, ShapeNode } from './shapes.ts';
 
 /** Rules of a kind beyond the shape. */
 export interface KindRules {
   /** Returns the object with defaults. */
   readonly coerce?: (object: KubeObject) => KubeObject;
-  readonly validate?: ResourceSchema['validate'];
+  readonly validate?: (object: KubeObject, previous: KubeObject | undefined) => readonly FieldError[];
 }
 
 class BuiltInSchema implements ResourceSchema {
@@ -21,16 +25,19 @@ class BuiltInSchema implements ResourceSchema {
   readonly #definition: ServedResource;
   readonly #shape: ShapeNode;
   readonly #rules: KindRules;
+  readonly #frozen: readonly Frozen[];
 
-  constructor(definition: ServedResource, shape: ShapeNode, rules: KindRules) {
+  constructor(definition: ServedResource, shape: ShapeNode, rules: KindRules, frozen: readonly Frozen[]) {
     this.fieldType = schemaType(shape);
     this.#definition = definition;
     this.#shape = shape;
     this.#rules = rules;
+    this.#frozen = frozen;
   }
 
   coerce(object: KubeObject, isTrusted: boolean): KubeObject {
     const decoded = isTrusted ? object : this.#decoded(object, []);
+    if (!isTrusted) assignMissing(decoded, this.#shape);
     return this.#rules.coerce?.(decoded) ?? decoded;
   }
 
@@ -40,8 +47,18 @@ class BuiltInSchema implements ResourceSchema {
     return unknown;
   }
 
-  validate(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[] {
-    return this.#rules.validate?.(object, previous) ?? [];
+  validate(object: KubeObject, previous: KubeObject | undefined, isTrusted: boolean): readonly FieldError[] {
+    const own = this.#rules.validate?.(object, previous) ?? [];
+    return isTrusted ? own : [...this.#refusals(object, previous), ...own];
+  }
+
+  /** The control API stores objects that no client could send; an error that such an object has already is no error. */
+  #refusals(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[] {
+    const errors = refusals(object, this.#shape, '');
+    if (previous === undefined) return errors;
+    const known = errors.length === 0 ? [] : refusals(previous, this.#shape, '');
+    const isKnown = (error: FieldError): boolean => known.some((each) => isDeepStrictEqual(each, error));
+    return [...errors.filter((error) => !isKnown(error)), ...frozenErrors(object, previous, this.#frozen)];
   }
 
   #decoded(object: KubeObject, unknown: string[]): KubeObject {
@@ -51,9 +68,13 @@ class BuiltInSchema implements ResourceSchema {
 }
 
 /** Returns the resource with the schema of the built-in kind; without a schema if the kind has no shape. */
-export function withShape(definition: ServedResource, rules: KindRules = {}): ServedResource {
+export function withShape(
+  definition: ServedResource,
+  rules: KindRules = {},
+  frozen: readonly Frozen[] = [],
+): ServedResource {
   const shape = shapeOf(definition.group, definition.version, definition.kind);
   return shape === undefined
     ? definition
-    : { ...definition, schema: new BuiltInSchema(definition, shape, rules) };
+    : { ...definition, schema: new BuiltInSchema(definition, shape, rules, frozen) };
 }

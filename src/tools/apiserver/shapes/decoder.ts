@@ -3,8 +3,8 @@
  * unknown field is dropped and reported, and a zero that Go omits is not kept.
  */
 
-import { isJsonObject, textOf, isNumber, isInteger } from '../store/json.ts';
-import type { Json, ObjectMeta } from '../store/json.ts';
+import { isInteger, isJsonObject, isNumber, textOf } from '../store/json.ts';
+import type { Json, JsonObject, ObjectMeta } from '../store/json.ts';
 import { canonicalQuantity, quantityFault } from '../store/quantity.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { badRequest, quote } from '../store/status.ts';
@@ -85,6 +85,21 @@ function struct(to: Decoding, value: Json, shape: ShapeNode, name: string, place
     const isKept = to.keepsZeros === true || (kept !== undefined && !isOmitted(kept, property));
     if (kept !== undefined && isKept) entries.push([field, kept]);
   }
+  const decoded = Object.fromEntries(entries);
+  return to.keepsZeros === true ? decoded : { ...zeroStruct(shape, place.path === ''), ...decoded };
+}
+
+/** Members of a root that the server sets. */
+const SET_BY_SERVER: ReadonlySet<string> = new Set(['metadata', 'status']);
+/** Returns the members of a struct that Go always writes: structs that are no pointers, and scalars without `omitempty`. */
+function zeroStruct(shape: ShapeNode, isRoot: boolean): JsonObject {
+  const entries = Object.entries(shape.properties ?? {}).flatMap(([name, node]): [string, Json][] => {
+    const { go = '', omitempty, $ref } = node;
+    if (go.startsWith('*') || (isRoot && SET_BY_SERVER.has(name))) return [];
+    if ($ref !== undefined) return SPECIAL.has($ref) ? [] : [[name, zeroStruct(resolved(node), false)]];
+    const value = omitempty === true ? null : zero(node);
+    return value === null || typeof value === 'object' ? [] : [[name, value]];
+  });
   return Object.fromEntries(entries);
 }
 

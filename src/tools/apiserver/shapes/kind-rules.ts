@@ -59,17 +59,6 @@ function frozenErrors(
   }));
 }
 
-function changeErrors(
-  object: KubeObject,
-  previous: KubeObject | undefined,
-  fields: readonly string[],
-): FieldError[] {
-  if (previous === undefined) return [];
-  return fields
-    .filter((field) => !isDeepStrictEqual(object[field], previous[field]))
-    .map((field) => invalidValue(field === 'note' ? 'message' : field, object[field], 'field is immutable'));
-}
-
 const CONFIG_MAP: KindRules = {
   validate(object, previous) {
     const [data, binary] = [members(object['data']), members(object['binaryData'])];
@@ -110,22 +99,16 @@ function typeErrors({ metadata, ...object }: KubeObject): FieldError[] {
 
 const SECRET: KindRules = {
   coerce({ stringData, ...object }) {
-    const type = text(object['type']) === '' ? 'Opaque' : object['type'];
     const given = Object.entries(members(stringData)).map(([key, value]): [string, Json] => [
       key,
       Buffer.from(text(value)).toString('base64'),
     ]);
-    if (given.length === 0) return { ...object, type };
-    return {
-      ...object,
-      data: { ...members(object['data']), ...Object.fromEntries(given) },
-      type,
-    };
+    if (given.length === 0) return object;
+    return { ...object, data: { ...members(object['data']), ...Object.fromEntries(given) } };
   },
   validate(object, previous) {
     const data = members(object['data']);
     return [
-      ...changeErrors(object, previous, ['type']),
       ...frozenErrors(object, previous, ['data']),
       ...keyErrors('data', data),
       ...sizeErrors('data', bytesIn(data, 'base64')),
@@ -139,18 +122,15 @@ function ruleErrors(object: KubeObject, isNamespaced: boolean): FieldError[] {
     const count = (name: string): number => Object.keys(Object(rule[name] ?? [])).length;
     const field = `rules[${index}]`;
     const urls = `${field}.nonResourceURLs`;
-    const verbs =
-      count('verbs') > 0 ? [] : [required(`${field}.verbs`, 'verbs must contain at least one value')];
     if (count('nonResourceURLs') > 0) {
       const isMixed = count('apiGroups') + count('resources') + count('resourceNames') > 0;
       const refused = [
         ...(isNamespaced ? ['namespaced rules cannot apply to non-resource URLs'] : []),
         ...(isMixed ? ['rules cannot apply to both regular resources and non-resource URLs'] : []),
       ];
-      return [...verbs, ...refused.map((why) => invalidValue(urls, rule['nonResourceURLs'], why))];
+      return refused.map((why) => invalidValue(urls, rule['nonResourceURLs'], why));
     }
     return [
-      ...verbs,
       ...(count('apiGroups') > 0
         ? []
         : [required(`${field}.apiGroups`, 'resource rules must supply at least one api group')]),
@@ -166,39 +146,22 @@ const RBAC = 'rbac.authorization.k8s.io';
 function subjectErrors(subject: JsonObject, field: string, isNamespaced: boolean): FieldError[] {
   const [kind, apiGroup] = [text(subject['kind']), text(subject['apiGroup'])];
   const isAccount = kind === 'ServiceAccount';
-  const nameless = text(subject['name']) === '' ? [required(`${field}.name`)] : [];
-  if (!isAccount && kind !== 'User' && kind !== 'Group')
-    return [...nameless, unsupported(`${field}.kind`, kind, ['ServiceAccount', 'User', 'Group'])];
   const group = isAccount ? '' : RBAC;
+  const isKnown = isAccount || kind === 'User' || kind === 'Group';
+  const isLocal = isAccount && !isNamespaced && text(subject['namespace']) === '';
   return [
-    ...nameless,
-    ...(apiGroup === group ? [] : [unsupported(`${field}.apiGroup`, apiGroup, [group])]),
-    ...(isAccount && !isNamespaced && text(subject['namespace']) === ''
-      ? [required(`${field}.namespace`)]
-      : []),
+    ...(isKnown && apiGroup !== group ? [unsupported(`${field}.apiGroup`, apiGroup, [group])] : []),
+    ...(isLocal ? [required(`${field}.namespace`)] : []),
   ];
-}
-
-function withGroup(subject: JsonObject): JsonObject {
-  const isPerson = subject['kind'] === 'User' || subject['kind'] === 'Group';
-  return isPerson && text(subject['apiGroup']) === '' ? { ...subject, apiGroup: RBAC } : subject;
 }
 
 function binding(kinds: readonly string[], isNamespaced: boolean): KindRules {
   return {
-    coerce(object) {
-      const given = members(object['roleRef']);
-      const roleRef = text(given['apiGroup']) === '' ? { ...given, apiGroup: RBAC } : given;
-      if (object['subjects'] === undefined) return { ...object, roleRef };
-      return { ...object, subjects: objects(object['subjects']).map(withGroup), roleRef };
-    },
     validate(object, previous) {
       const role = members(object['roleRef']);
-      const [apiGroup, kind] = [text(role['apiGroup']), text(role['kind'])];
+      const kind = text(role['kind']);
       return [
-        ...(apiGroup === RBAC ? [] : [unsupported('roleRef.apiGroup', apiGroup, [RBAC])]),
         ...(kinds.includes(kind) ? [] : [unsupported('roleRef.kind', kind, kinds)]),
-        ...(text(role['name']) === '' ? [required('roleRef.name')] : []),
         ...objects(object['subjects']).flatMap((subject, index) =>
           subjectErrors(subject, `subjects[${index}]`, isNamespaced),
         ),
@@ -276,33 +239,16 @@ const EVENT: KindRules = {
 
 const NEW_EVENT: KindRules = {
   coerce: (object) => renamed(object, IN_EVENTS),
-  validate(object, previous) {
-    const type = text(object['type']);
-    const isTyped = type === 'Normal' || type === 'Warning';
-    const fields = [
-      'reason',
-      'note',
-      'type',
-      'action',
-      'related',
-      'reportingController',
-      'reportingInstance',
-    ];
-    return [
-      ...placeErrors(object, 'regarding'),
-      ...datedEventErrors(object, { controller: 'reportingController', note: 'note' }),
-      ...(previous !== undefined || isSet(object['eventTime']) ? [] : [required('eventTime')]),
-      ...(previous !== undefined || isTyped ? [] : [invalidValue('type', '', `has invalid value: ${type}`)]),
-      ...changeErrors(object, previous, fields),
-    ];
-  },
+  validate: (object) => [
+    ...placeErrors(object, 'regarding'),
+    ...datedEventErrors(object, { controller: 'reportingController', note: 'note' }),
+  ],
 };
 
 /** Rules by the resource and its group. */
 export const KIND_RULES: ReadonlyMap<string, KindRules> = new Map([
   ['configmaps', CONFIG_MAP],
   ['secrets', SECRET],
-  ['controllerrevisions.apps', { validate: (object, previous) => changeErrors(object, previous, ['data']) }],
   ['events', EVENT],
   ['events.events.k8s.io', NEW_EVENT],
   [`roles.${RBAC}`, { validate: (object) => ruleErrors(object, true) }],

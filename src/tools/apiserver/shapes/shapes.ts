@@ -8,6 +8,16 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseJson } from '../../../base/parse-json.ts';
 import type { SchemaNode } from '../crd/schema-node.ts';
+import type { Json, JsonObject } from '../store/json.ts';
+
+/** A value that the server assigns to an absent member: always, or if a sibling has a text of the list. */
+export interface Assigned extends JsonObject {
+  value: Json;
+  /** True if only the struct in `spec` of an object gets the value, not the struct in a template. */
+  top?: boolean;
+  sibling?: string;
+  texts?: string[];
+}
 
 /** A level of a shape: OpenAPI, references by short names such as `apps.v1.DeploymentSpec`, and the tags of Go. */
 export interface ShapeNode extends SchemaNode {
@@ -23,6 +33,19 @@ export interface ShapeNode extends SchemaNode {
   number?: number;
   /** Numbers of properties that protobuf keeps in an embedded message, by the number of that message. */
   inline?: { [number: string]: { [property: string]: number } };
+  /** Words of the refusals of an object without the value. */
+  absent?: string[];
+  /** Words of the refusals of wrong values, without the value. */
+  refused?: string[];
+  assigned?: Assigned;
+  /** Member by which the items of a list differ; '' for items that are scalars. */
+  unique?: string;
+}
+
+/** The refusal of a change below a path. The words name fields that may change. */
+export interface Frozen {
+  readonly field: string;
+  readonly words: string;
 }
 
 /** A resource in the discovery of a real server. */
@@ -38,6 +61,7 @@ export interface DiscoveredResource {
   readonly categories?: readonly string[];
   /** Verbs by the name of the subresource. */
   readonly subresources?: Readonly<Record<string, readonly string[]>>;
+  readonly frozen?: readonly Frozen[];
 }
 
 interface Table {

@@ -31,6 +31,14 @@ export function unsupported(field: string, value: Json, supported: readonly stri
   return { type: 'FieldValueNotSupported', field, body };
 }
 
+export function duplicate(field: string, value: Json | undefined): FieldError {
+  return { type: 'FieldValueDuplicate', field, body: `Duplicate value: ${goJson(value)}` };
+}
+
+export function notFound(field: string, name: string): FieldError {
+  return { type: 'FieldValueNotFound', field, body: `Not found: ${JSON.stringify(name)}` };
+}
+
 /** Returns text; '' for an absent member, as in Go. */
 export function text(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';

@@ -10,7 +10,8 @@ export interface FieldError {
     | 'FieldValueNotSupported'
     | 'FieldValueTooLong'
     | 'FieldValueTooMany'
-    | 'FieldValueDuplicate';
+    | 'FieldValueDuplicate'
+    | 'FieldValueNotFound';
   readonly field: string;
   readonly body: string;
 }

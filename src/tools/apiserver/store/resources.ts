@@ -54,8 +54,8 @@ export interface ResourceSchema {
   coerce(object: KubeObject, isTrusted: boolean, keepsNulls?: boolean): KubeObject;
   /** Paths of the fields that `coerce` removes because the schema does not name them. */
   unknownFields(object: KubeObject): readonly string[];
-  /** Returns the broken rules of an object that `coerce` returned. */
-  validate(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[];
+  /** Returns the broken rules of an object that `coerce` returned. @param isTrusted true for the control API, as in `coerce` */
+  validate(object: KubeObject, previous: KubeObject | undefined, isTrusted: boolean): readonly FieldError[];
 }
 
 /** @internal A definition with the facts that only the server itself can give. */

@@ -293,7 +293,7 @@ function validate(
 ): void {
   const errors = [
     ...(trusted === true ? [] : metadataErrors(definition, object, previous)),
-    ...(definition.schema?.validate(object, previous) ?? []),
+    ...(definition.schema?.validate(object, previous, trusted === true) ?? []),
   ];
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
 }
