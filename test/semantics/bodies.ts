@@ -67,7 +67,7 @@ const REPETITIONS: readonly Repetition[] = [
       'duplicate field "spec.template.spec.containers"',
       'duplicate field "spec.template.spec.containers[0].name"',
     ],
-    stored: /"containers":\[\{"name":"d","image":"j"[^[]*\]/,
+    stored: /"containers":\[\{"name":"d",[^[]*"image":"j"[^[]*\]/,
   },
   {
     what: 'of a custom resource precedes the unknown fields, and its last value counts',
