@@ -4,6 +4,7 @@
  */
 import { describe } from 'node:test';
 import { applySemantics } from './apply.ts';
+import { bodySemantics } from './bodies.ts';
 import { compressionSemantics } from './compression.ts';
 import { customResourceSemantics } from './custom-resources.ts';
 import { definitionRuleSemantics } from './definition-rules.ts';
@@ -11,6 +12,7 @@ import { deleteSemantics } from './deletes.ts';
 import { errorSemantics } from './errors.ts';
 import { expirySemantics } from './expiry.ts';
 import { kindSemantics } from './kinds.ts';
+import { integerSemantics } from './integers.ts';
 import { lifecycleSemantics } from './lifecycle.ts';
 import { listSemantics } from './list.ts';
 import { metadataSemantics } from './metadata.ts';
@@ -37,6 +39,8 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     watchListSemantics(target);
     selectorSemantics(target);
     writeSemantics(target);
+    integerSemantics(target);
+    bodySemantics(target);
     metadataSemantics(target);
     patchSemantics(target);
     objectClientSemantics(target);

@@ -6,7 +6,7 @@
 import { messageOf } from '../../../base/errors.ts';
 import { goJson } from '../store/causes.ts';
 import type { FieldError } from '../store/field-error.ts';
-import { isJsonObject, memberOf } from '../store/json.ts';
+import { isJsonObject, memberOf, writeJson, isNumber } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { compile, evaluated, expressionError } from './cel-environment.ts';
 import type { CelProgram } from './cel-environment.ts';
@@ -220,7 +220,7 @@ export class RuleNode {
 function brokenRule(rule: Rule, value: Json, { type }: JsonObject, scope: Scope, path: string): FieldError {
   const field = [path, rule.fieldPath].filter((part) => part !== '').join('.') || '<nil>';
   const detail = messageFor(rule, scope);
-  const shown = type === 'object' || type === 'array' ? '' : JSON.stringify(value);
+  const shown = type === 'object' || type === 'array' ? '' : writeJson(value);
   switch (rule.reason) {
     case 'FieldValueRequired':
       return { type: 'FieldValueRequired', field, body: `Required value: ${detail}` };
@@ -282,9 +282,8 @@ function celValue(value: Json, node: JsonObject, isObject = node[EMBEDDED] === t
   }
   if (isJsonObject(value)) return celMap(value, node, isObject);
   if (typeof value === 'string') return formatted(value, node['format']);
-  return typeof value === 'number' && node['type'] !== 'number' && Number.isInteger(value)
-    ? BigInt(value)
-    : value;
+  if (!isNumber(value)) return value;
+  return node['type'] === 'number' || !Number.isInteger(Number(value)) ? Number(value) : BigInt(value);
 }
 
 function celMap(value: JsonObject, node: JsonObject, isObject: boolean): ReadonlyMap<string, CelValue> {

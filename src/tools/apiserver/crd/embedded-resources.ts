@@ -4,7 +4,7 @@
  */
 
 import type { FieldError } from '../store/field-error.ts';
-import { isJsonObject, setMember, textOf } from '../store/json.ts';
+import { isJsonObject, setMember, textOf, writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { StatusError, badRequest, quote } from '../store/status.ts';
@@ -70,7 +70,7 @@ export function decodedEmbedded(object: KubeObject, root: JsonObject, unknown: s
     for (const name of ['apiVersion', 'kind']) {
       const value = embedded[name];
       if (value === undefined || typeof value === 'string') continue;
-      throw badRequest(`${prefix}${path}.${name}: Invalid value: ${JSON.stringify(value)}: must be a string`);
+      throw badRequest(`${prefix}${path}.${name}: Invalid value: ${writeJson(value)}: must be a string`);
     }
     const given = embedded['metadata'];
     if (given === undefined) return result;
@@ -81,7 +81,7 @@ export function decodedEmbedded(object: KubeObject, root: JsonObject, unknown: s
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       const why = error.message.slice(prefix.length);
-      throw badRequest(`${prefix}${path}.metadata: Invalid value: ${JSON.stringify(given)}: ${why}`);
+      throw badRequest(`${prefix}${path}.metadata: Invalid value: ${writeJson(given)}: ${why}`);
     }
     return result;
   });
@@ -101,7 +101,7 @@ export function embeddedErrors(object: KubeObject, root: JsonObject): FieldError
         errors.push({
           type: 'FieldValueInvalid',
           field,
-          body: `Invalid value: ${JSON.stringify(value)}: ${why}`,
+          body: `Invalid value: ${writeJson(value)}: ${why}`,
         });
       }
     }

@@ -1,7 +1,7 @@
 /** Lists whose type makes their items unique: sets, and lists with keys. */
 
 import type { FieldError } from '../store/field-error.ts';
-import { isJsonObject, memberOf } from '../store/json.ts';
+import { isJsonObject, memberOf, writeJson } from '../store/json.ts';
 import type { Json } from '../store/json.ts';
 import { UNTYPED, elementOfItem } from '../fields/schema-types.ts';
 import type { FieldType, ItemRule } from '../fields/schema-types.ts';
@@ -17,7 +17,7 @@ export function duplicateErrors(value: Json | undefined, type: FieldType, path =
       const times = seen.get(element ?? '') ?? 0;
       if (element !== undefined) seen.set(element, times + 1);
       if (type.items === undefined || element === undefined || times !== 1) return inside;
-      const body = `Duplicate value: ${JSON.stringify(identityOf(type.items, item))}`;
+      const body = `Duplicate value: ${writeJson(identityOf(type.items, item))}`;
       return [{ type: 'FieldValueDuplicate', field: place, body } as const, ...inside];
     });
   }

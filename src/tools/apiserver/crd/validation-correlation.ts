@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, memberOf, textOf } from '../store/json.ts';
+import { isJsonObject, memberOf, textOf, writeJson } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 
 /** Returns the node of a member: a named property, or an entry of a map. */
@@ -16,7 +16,7 @@ export function memberNode(node: JsonObject, name: string): JsonObject | undefin
 /** Returns the values of the keys of an item as text; undefined for an item that lacks a key. */
 function keysOf(item: Json, keys: readonly Json[]): string | undefined {
   const values = keys.map((key) => memberOf(item, textOf(key)));
-  return values.includes(undefined) ? undefined : JSON.stringify(values);
+  return values.includes(undefined) ? undefined : writeJson(values);
 }
 
 /** Returns a search for the item before the update; undefined for a list whose items have no keys. */

@@ -4,7 +4,7 @@
  */
 
 import type { FieldError } from '../store/field-error.ts';
-import { isJsonObject, memberOf, textOf } from '../store/json.ts';
+import { isJsonObject, memberOf, textOf, writeJson, isNumber, isInteger } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { matchesGo } from './go-regexp.ts';
 import { INT_OR_STRING } from './schema-node.ts';
@@ -61,7 +61,7 @@ function checked(place: Place): Outcome {
     checkAlternatives(place, outcome);
     if (typeof value === 'string') checkText(value, place, outcome);
     else if (Array.isArray(value)) checkItems(value, place, outcome);
-    else if (typeof value === 'number') {
+    else if (isNumber(value)) {
       for (const { type, field, body } of numberErrors(value, node, typesOf(node), place.path))
         outcome.add(type, field, body);
       outcome.passed += 2;
@@ -94,14 +94,10 @@ function formatOf(node: JsonObject, types: readonly string[]): string | undefine
   return NUMBER_FORMATS.get(type)?.includes(format) === true ? format : undefined;
 }
 
-/** Integers from here on are floating point numbers for a server. */
-const INT64_LIMIT = 2 ** 63;
-
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value !== 'number') return typeof value;
-  return Number.isInteger(value) && value >= -INT64_LIMIT && value < INT64_LIMIT ? 'integer' : 'number';
+  return isInteger(value) ? 'integer' : typeof value;
 }
 
 function checkType(place: Place, outcome: Outcome): void {
@@ -188,9 +184,9 @@ function checkText(value: string, place: Place, outcome: Outcome): void {
   const { minLength, maxLength, pattern } = node;
   const format = formatOf(node, typesOf(node));
   outcome.passed++;
-  if (typeof maxLength === 'number' && value.length > maxLength && lengthOf(value) > maxLength) {
+  if (isNumber(maxLength) && value.length > maxLength && lengthOf(value) > maxLength) {
     outcome.add('FieldValueTooLong', path, `Too long: may not be more than ${counted(maxLength, 'byte')}`);
-  } else if (typeof minLength === 'number' && minLength > 0 && lengthOf(value) < minLength) {
+  } else if (isNumber(minLength) && minLength > 0 && lengthOf(value) < minLength) {
     outcome.invalid(place, JSON.stringify(value), `should be at least ${minLength} chars long`);
   } else if (typeof pattern === 'string' && pattern !== '' && !matchesGo(pattern, value)) {
     outcome.invalid(place, JSON.stringify(value), `should match '${pattern}'`);
@@ -200,7 +196,7 @@ function checkText(value: string, place: Place, outcome: Outcome): void {
   if (formatCheck(format)?.(value) === false) outcome.mistyped(place, format, value);
 }
 
-function counted(count: number, unit: string): string {
+function counted(count: number | bigint, unit: string): string {
   return count === 1 ? `1 ${unit}` : `${count} ${unit}s`;
 }
 
@@ -208,9 +204,9 @@ function counted(count: number, unit: string): string {
 function checkSize(size: number, unit: 'items' | 'properties', place: Place, outcome: Outcome): void {
   const suffix = unit === 'items' ? 'Items' : 'Properties';
   const [min, max] = [place.node[`min${suffix}`], place.node[`max${suffix}`]];
-  if (typeof min === 'number' && size < min)
+  if (isNumber(min) && size < min)
     outcome.invalid(place, String(size), `should have at least ${min} ${unit}`);
-  if (typeof max === 'number' && size > max)
+  if (isNumber(max) && size > max)
     outcome.add(
       'FieldValueTooMany',
       place.path,
@@ -237,7 +233,7 @@ function checkEnumeration({ value, node, path }: Place, outcome: Outcome): void 
   outcome.add(
     'FieldValueNotSupported',
     path,
-    `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`,
+    `Unsupported value: ${writeJson(value)}: supported values: ${supported}`,
   );
 }
 
@@ -246,9 +242,7 @@ function isAllowed(value: Json, allowed: Json): boolean {
   if (value === null) return false;
   if (typeof value === 'number' && typeof allowed === 'number')
     return (Number.isInteger(allowed) ? Math.trunc(value) : value) === allowed;
-  return (
-    value === allowed || (typeof value === 'object' && JSON.stringify(value) === JSON.stringify(allowed))
-  );
+  return value === allowed || (typeof value === 'object' && writeJson(value) === writeJson(allowed));
 }
 
 /** Fields of every object; an update may name another version, so their old values do not count. */

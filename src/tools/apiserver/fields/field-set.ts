@@ -8,9 +8,9 @@
  * A node can be a member of the set itself, and contain members.
  */
 
-import { parseJson } from '../../../base/parse-json.ts';
-import { isJsonObject } from '../store/json.ts';
+import { isJsonObject, isNumber, writeJson } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
+import { readJson } from '../store/read-json.ts';
 
 /** Elements from the root of an object. */
 export type FieldPath = readonly string[];
@@ -199,9 +199,9 @@ function textOfElement(element: string): string {
     case 'f':
       return `.${content}`;
     case 'k': {
-      const keys = parseJson(content);
+      const keys = readJson(content);
       const pairs = Object.entries(Object(keys) as JsonObject).map(
-        ([name, value]) => `${name}=${JSON.stringify(value)}`,
+        ([name, value]) => `${name}=${writeJson(value)}`,
       );
       return `[${pairs.join(',')}]`;
     }
@@ -219,7 +219,7 @@ function compareElements(one: string, other: string): number {
   const types = TYPE_ORDER.indexOf(one[0] ?? '') - TYPE_ORDER.indexOf(other[0] ?? '');
   if (types !== 0) return types;
   if (one.startsWith('f:')) return compareText(one, other);
-  return compareValues(parseJson(one.slice(2)) as Json, parseJson(other.slice(2)) as Json);
+  return compareValues(readJson(one.slice(2)) ?? null, readJson(other.slice(2)) ?? null);
 }
 
 function compareText(one: string, other: string): number {
@@ -228,9 +228,8 @@ function compareText(one: string, other: string): number {
 }
 
 function compareValues(one: Json, other: Json): number {
-  if (typeof one === 'number' && typeof other === 'number') return one - other;
-  if (!isJsonObject(one) || !isJsonObject(other))
-    return compareText(JSON.stringify(one), JSON.stringify(other));
+  if (isNumber(one) && isNumber(other)) return one < other ? -1 : Number(one > other);
+  if (!isJsonObject(one) || !isJsonObject(other)) return compareText(writeJson(one), writeJson(other));
   const others = Object.entries(other);
   for (const [index, [name, value]] of Object.entries(one).entries()) {
     const [otherName = '', otherValue = null] = others[index] ?? [];

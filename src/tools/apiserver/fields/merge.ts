@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, memberOf, setMember } from '../store/json.ts';
+import { isJsonObject, memberOf, setMember, writeJson } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { FieldSet } from './field-set.ts';
 import type { FieldPath } from './field-set.ts';
@@ -273,10 +273,10 @@ function kindOf(value: Json): FieldType['value'] {
   if (Array.isArray(value)) return 'list';
   if (isJsonObject(value)) return 'map';
   if (typeof value === 'string') return 'string';
-  return typeof value === 'number' ? 'numeric' : 'boolean';
+  return typeof value === 'boolean' ? 'boolean' : 'numeric';
 }
 
 function expectation(wanted: NonNullable<FieldType['value']>, value: Json): string {
-  const found = Array.isArray(value) || isJsonObject(value) ? JSON.stringify(value) : kindOf(value);
+  const found = Array.isArray(value) || isJsonObject(value) ? writeJson(value) : kindOf(value);
   return `expected ${wanted === 'numeric' ? 'numeric (int or float)' : wanted}, got ${found}`;
 }

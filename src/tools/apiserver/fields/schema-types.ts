@@ -4,7 +4,7 @@
  */
 
 import { EMBEDDED, PRESERVE } from '../crd/schema-node.ts';
-import { isJsonObject, memberOf, textOf } from '../store/json.ts';
+import { isJsonObject, memberOf, textOf, writeJson } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { resolved } from '../shapes/shapes.ts';
 import type { ShapeNode } from '../shapes/shapes.ts';
@@ -42,12 +42,12 @@ export function formOf(type: FieldType, value: Json | undefined): 'fields' | 'it
 
 /** Returns the element of an item; undefined if the item lacks values for the keys. */
 export function elementOfItem(rule: ItemRule, item: Json): string | undefined {
-  if (rule.form === 'set') return `v:${JSON.stringify(item)}`;
+  if (rule.form === 'set') return `v:${writeJson(item)}`;
   const entries = rule.keys
     .toSorted()
     .map((key) => [key, memberOf(item, key) ?? rule.defaults[key]] as const);
   const present = entries.filter(([, value]) => value !== undefined);
-  return present.length === 0 ? undefined : `k:${JSON.stringify(Object.fromEntries(present))}`;
+  return present.length === 0 ? undefined : `k:${writeJson(Object.fromEntries(present))}`;
 }
 
 /** Any value: maps are granular, lists are atomic. */

@@ -9,8 +9,6 @@ import type { Clock } from '../../../base/clock.ts';
 import { ACCESS_REVIEWS } from '../serve/access-review.ts';
 import { sleep } from '../../../base/sleep.ts';
 import { KubeloomError } from '../../../base/errors.ts';
-import { jsonText } from '../../../base/json-text.ts';
-import { parseJson } from '../../../base/parse-json.ts';
 import { definitions } from '../crd/definition.ts';
 import { builtInResources } from '../shapes/built-in-resources.ts';
 import { ServedDefinitions } from '../serve/served-definitions.ts';
@@ -22,6 +20,7 @@ import type { FaultPortAddress } from '../faults/fault-port.ts';
 import type { FaultScenario, LandedFault } from '../faults/fault-rules.ts';
 import { GarbageCollector } from '../write/garbage-collector.ts';
 import type { JournalColumns } from '../store/journal.ts';
+import { writeJson } from '../store/json.ts';
 import type { KubeObject } from '../store/json.ts';
 import type { ServerEndpoint } from '../wire/kubeconfig.ts';
 import { Listener } from '../wire/listener.ts';
@@ -35,6 +34,7 @@ import type { RequestRecord } from '../wire/request-log.ts';
 import { Rights } from '../wire/rights.ts';
 import type { RbacOptions } from '../wire/rights.ts';
 import { ResourceTable } from '../store/resources.ts';
+import { readDocument } from '../store/read-json.ts';
 import type { ResourceDefinition } from '../store/resources.ts';
 import { handleRequest } from '../serve/router.ts';
 import { alreadyExists, refusalOf } from '../store/status.ts';
@@ -236,6 +236,6 @@ export class ApiServer {
 
 /** Converts through JSON, like a request body: dates become strings and undefined disappears. */
 function toKubeObject(object: ObjectLike): KubeObject {
-  const plain = parseJson(jsonText(object)) as Partial<KubeObject>;
+  const plain = readDocument(writeJson(object)).value as Partial<KubeObject>;
   return { ...plain, metadata: plain.metadata ?? {} };
 }

@@ -1,9 +1,9 @@
 /** DeleteOptions: decoded from the body, or from the parameters of a request without a body, and checked as a cluster does. */
 
-import { parseJson } from '../../../base/parse-json.ts';
 import { decodeShape, goType } from '../shapes/decoder.ts';
 import { isJsonObject, memberOf, textOf } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import { readDocument } from '../store/read-json.ts';
 import type { FieldError } from '../store/field-error.ts';
 import { badRequest, invalid, quote, unsupportedMediaType } from '../store/status.ts';
 import { PROTOBUF_TYPE, readProtobuf } from '../wire/protobuf.ts';
@@ -117,7 +117,7 @@ function fromBody(type: string, body: Buffer): JsonObject {
 
 function jsonOf(type: string, body: Buffer): JsonObject {
   if (type !== '' && type.toLowerCase() !== JSON_TYPE) throw unsupportedMediaType();
-  const json = parseJson(body.toString()) as Json | undefined;
+  const json = readDocument(body.toString(), true).value;
   const prefix = "couldn't get version/kind; json parse error:";
   if (json === undefined) throw badRequest(`${prefix} the body is not valid JSON`);
   if (json === null) return {};

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Collection, EventLog } from '../store/event-log.ts';
 import { CLEANUP } from '../write/deletion.ts';
 import type { ControlLoop, StoredChange } from '../write/control-loops.ts';
-import { isJsonObject, memberOf } from '../store/json.ts';
+import { isJsonObject, memberOf, writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import { timestamp } from '../write/object-preparation.ts';
 import type { ResourceTable, ServedResource } from '../store/resources.ts';
@@ -75,7 +75,7 @@ export class ServedDefinitions implements ControlLoop {
   #serve(name: string, object: KubeObject): void {
     const { log, table, watches } = this.#parts;
     const before = this.#served.get(name);
-    const source = JSON.stringify([object['spec'], object.metadata.deletionTimestamp]);
+    const source = writeJson([object['spec'], object.metadata.deletionTimestamp]);
     if (before?.source === source) return;
     const earlier = [...(before?.collections.values() ?? [])];
     for (const { definition } of earlier) withdrawFrom(table, definition);

@@ -15,12 +15,14 @@ import {
   sendJson,
   sendPieces,
 } from '../wire/http-io.ts';
-import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import type { Json, KubeObject } from '../store/json.ts';
 import { parseListOptions } from './list-options.ts';
 import { listPieces, readPage } from './list.ts';
 import type { Listener } from '../wire/listener.ts';
 import type { ResolvedOptions } from '../store/server-options.ts';
 import { APPLY_PATCH, applyPatch, configurationOf, requirePatchType } from '../write/patch.ts';
+import type { Patched } from '../write/patch.ts';
+import { strictFaults, unknownField } from '../write/strict-faults.ts';
 import { finalizerWarnings } from '../write/metadata-rules.ts';
 import { distinctOwners, duplicateOwners } from '../write/duplicate-owners.ts';
 import type { FieldWriter } from '../write/field-ownership.ts';
@@ -166,11 +168,13 @@ async function patch(services: Services, call: Call): Promise<void> {
 }
 
 /** Returns a patched object. @throws StatusError 422 for an object that is not of the kind, or has unknown fields */
-function acceptedPatch(call: Call, object: JsonObject, options: RequestOptions): KubeObject {
+function acceptedPatch(call: Call, { object, faults, shown }: Patched, options: RequestOptions): KubeObject {
   try {
-    return accepted(call, object, options);
+    return accepted(call, object, options, (unknown) => [...faults, ...strictFaults([], unknown)]);
   } catch (error) {
-    throw error instanceof StatusError && error.status.code === 400 ? undecodablePatch(object, error) : error;
+    throw error instanceof StatusError && error.status.code === 400
+      ? undecodablePatch(shown(), error)
+      : error;
   }
 }
 
@@ -180,7 +184,8 @@ async function apply(services: Services, call: Call): Promise<void> {
   const { definition } = collection;
   const options = requestOptions(call.request, call.query, true);
   const body = await readBody(call.request, services.options.requestBytesMax);
-  const config = configurationOf(wireKind(call), body);
+  const { config, repeated } = configurationOf(wireKind(call), body);
+  reportRepeated(call, repeated, options);
   const key = keyOf(path.namespace, path.name);
   const current = collection.get(key);
   const isNew = current === undefined;
@@ -241,25 +246,38 @@ function writeOptions(
   return { dryRun, writer: { manager, subresource: path.subresource } };
 }
 
+/** Reports keys that the YAML of an apply repeats. @throws StatusError 400 */
+function reportRepeated(call: Call, repeated: readonly string[], { fieldValidation }: RequestOptions): void {
+  if (repeated.length === 0 || fieldValidation === 'Ignore') return;
+  if (fieldValidation === 'Warn') return warn(call, repeated);
+  const why = ['yaml: unmarshal errors:', ...repeated].join('\n  ');
+  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`);
+}
+
 /**
- * Returns the body as an object of the resource. Reports unknown fields as the request demands: as an error, as
- * warnings, or not at all. They are never stored.
+ * Returns the body as an object of the resource. Reports faults as the request demands: as an error, as warnings, or not
+ * at all. Unknown fields are never stored.
  */
-function accepted(call: Call, body: Json | undefined, { fieldValidation }: RequestOptions): KubeObject {
+function accepted(
+  call: Call,
+  body: Json | undefined,
+  { fieldValidation }: RequestOptions,
+  faultsOf: (unknown: readonly string[]) => readonly string[],
+): KubeObject {
   const definition = wireKind(call);
   const paths: string[] = [];
   const object = asObject(definition, body, paths);
   const { kind, version, schema } = definition;
   paths.push(...(schema?.unknownFields(object) ?? []));
-  const unknown = paths.map((field) => `unknown field ${quote(field)}`);
-  if (fieldValidation === 'Strict' && unknown.length > 0) {
-    const why = `strict decoding error: ${unknown.join(', ')}`;
+  const faults = faultsOf(paths);
+  if (fieldValidation === 'Strict' && faults.length > 0) {
+    const why = `strict decoding error: ${faults.join(', ')}`;
     throw badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
   }
   const { owners, twice } = distinctOwners(object.metadata.ownerReferences ?? []);
   if (twice.length > 0) object.metadata.ownerReferences = owners;
   warn(call, [
-    ...(fieldValidation === 'Warn' ? unknown : []),
+    ...(fieldValidation === 'Warn' ? faults : []),
     ...(twice.length > 0 ? [duplicateOwners(call.request.method === 'PATCH', twice)] : []),
     ...finalizerWarnings(definition, object.metadata),
   ]);
@@ -302,7 +320,12 @@ async function deleteOptions(services: Services, { request, query }: Call): Prom
 
 async function readObject(services: Services, call: Call, options: RequestOptions): Promise<KubeObject> {
   const body = await readBody(call.request, services.options.requestBytesMax);
-  return accepted(call, parseBody(call.request, body), options);
+  const isStruct = wireKind(call).custom !== true;
+  const { value, members } = parseBody(call.request, body, isStruct);
+  return accepted(call, value, options, (unknown) =>
+    // Go decodes a custom resource as a map, before the schema finds unknown fields.
+    isStruct ? strictFaults(members, unknown) : [...strictFaults(members), ...unknown.map(unknownField)],
+  );
 }
 
 /** Returns the kind of a request's body, which differs for some subresources. */

@@ -3,7 +3,7 @@
  * unknown field is dropped and reported, and a zero that Go omits is not kept.
  */
 
-import { isJsonObject, textOf } from '../store/json.ts';
+import { isInteger, isJsonObject, isNumber, textOf } from '../store/json.ts';
 import type { Json, JsonObject, ObjectMeta } from '../store/json.ts';
 import { canonicalQuantity, quantityFault } from '../store/quantity.ts';
 import type { ServedResource } from '../store/resources.ts';
@@ -128,17 +128,17 @@ function map(to: Decoding, value: Json, entry: ShapeNode, place: Place): Json {
   return Object.fromEntries(entries);
 }
 
-const RANGES: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+function isInt32(value: Json): boolean {
+  return isInteger(value) && BigInt.asIntN(32, BigInt(value)) === BigInt(value);
+}
 
 function scalar(to: Decoding, value: Json, { type, format = '' }: ShapeNode, place: Place): Json {
-  const found = typeof value;
   if (type === 'integer') {
-    const limit = RANGES[textOf(format)] ?? Number.POSITIVE_INFINITY;
-    const isInteger = typeof value === 'number' && Number.isInteger(value);
-    if (isInteger && value >= -limit && value < limit) return value;
-    throw mistyped(to, value, place, found === 'number' ? `number ${textOf(value)}` : undefined);
+    if (format === 'int32' ? isInt32(value) : isInteger(value)) return value;
+    throw mistyped(to, value, place, isNumber(value) ? `number ${textOf(value)}` : undefined);
   }
-  if (type !== found) throw mistyped(to, value, place);
+  if (type === 'number' && isNumber(value)) return Number(value);
+  if (type !== typeof value) throw mistyped(to, value, place);
   const fault = format === 'byte' ? base64Fault(textOf(value)) : undefined;
   if (fault !== undefined) throw to.refuse(`illegal base64 data at input byte ${fault}`);
   // Go writes the bytes again, without the line breaks.
@@ -200,8 +200,8 @@ function quantity(to: Decoding, value: Json): Json {
 }
 
 function intOrString(to: Decoding, value: Json, place: Place): Json {
-  if (typeof value === 'string' || Number.isInteger(value)) return value;
-  const shown = typeof value === 'number' ? `number ${value}` : undefined;
+  if (typeof value === 'string' || isInt32(value)) return value;
+  const shown = isNumber(value) ? `number ${textOf(value)}` : undefined;
   throw mistyped(to, value, { ...place, go: 'int32' }, shown);
 }
 
@@ -226,6 +226,7 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
 /** Returns the name of a JSON type in the errors of Go. */
 export function goType(value: Json): string {
   if (Array.isArray(value)) return 'array';
+  if (isNumber(value)) return 'number';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 

@@ -1,12 +1,12 @@
 /** The causes of a refused object, in the words of a real server, and members of objects as Go reads them. */
 
 import type { FieldError } from './field-error.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, writeJson } from './json.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** Returns JSON as Go writes it, which escapes the characters of HTML. */
 export function goJson(value: Json | undefined): string {
-  return JSON.stringify(value ?? null).replaceAll(
+  return writeJson(value ?? null).replaceAll(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
@@ -27,7 +27,7 @@ export function invalidValue(field: string, value: Json | undefined, why: string
 
 export function unsupported(field: string, value: Json, supported: readonly string[]): FieldError {
   const quoted = supported.map((name) => JSON.stringify(name)).join(', ');
-  const body = `Unsupported value: ${JSON.stringify(value)}: supported values: ${quoted}`;
+  const body = `Unsupported value: ${writeJson(value)}: supported values: ${quoted}`;
   return { type: 'FieldValueNotSupported', field, body };
 }
 

@@ -228,10 +228,10 @@ export function nameUndeterminable(name: string): StatusError {
   );
 }
 
-/** A patched object that is not of the kind: the cause of a refusal of a whole body, without the words about a body. */
-export function undecodablePatch(object: JsonObject, { message }: StatusError): StatusError {
+/** A patch whose result is not of the kind: the cause of a refusal of a whole body, without the words about a body. */
+export function undecodablePatch(shown: string, { message }: StatusError): StatusError {
   const cause = message.replace(/^.* in version ".*?" cannot be handled as a \w+: /, '');
-  const body = `Invalid value: ${quote(JSON.stringify(object))}: ${cause}`;
+  const body = `Invalid value: ${quote(shown)}: ${cause}`;
   return invalid({ kind: '', group: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', body }]);
 }
 

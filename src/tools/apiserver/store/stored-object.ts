@@ -9,11 +9,11 @@
  * Built-in kinds are written in the order of Go's structs, custom resources with sorted keys, as in the real server.
  */
 
-import { parseJson } from '../../../base/parse-json.ts';
 import { dropPaths } from '../../../kube/json/drop.ts';
 import { pathTrie } from '../../../kube/json/read.ts';
-import { isJsonObject, memberOf } from './json.ts';
+import { isJsonObject, memberOf, writeJson } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
+import { readJson } from './read-json.ts';
 import { apiVersionOf } from './resources.ts';
 import type { ResourceDefinition } from './resources.ts';
 
@@ -84,9 +84,9 @@ export class StoredObject {
 
   static encode(definition: ResourceDefinition, object: KubeObject, revision: number): StoredObject {
     const { before, metadata, after } = arrange(definition, object, revision);
-    const head = `${JSON.stringify(before).slice(0, -1)},"metadata":`;
-    const [metaHead = '', metaTail = ''] = JSON.stringify(metadata).split(PLACEHOLDER);
-    const rest = JSON.stringify(after);
+    const head = `${writeJson(before).slice(0, -1)},"metadata":`;
+    const [metaHead = '', metaTail = ''] = writeJson(metadata).split(PLACEHOLDER);
+    const rest = writeJson(after);
     const metadataStart = Buffer.byteLength(head);
     const revisionAt = metadataStart + Buffer.byteLength(metaHead);
     const content = {
@@ -131,7 +131,7 @@ export class StoredObject {
   }
 
   parse(): KubeObject {
-    return parseJson(this.toBuffer().toString()) as KubeObject;
+    return readJson(this.toBuffer().toString()) as KubeObject;
   }
 
   /** Returns the object as an item of a list: items of built-in kinds omit kind and apiVersion. */

@@ -5,7 +5,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { parseJson } from '../../../base/parse-json.ts';
+import { writeJson } from '../store/json.ts';
 import type { Json } from '../store/json.ts';
+import { readDocument } from '../store/read-json.ts';
+import type { JsonDocument } from '../store/read-json.ts';
 import {
   badRequest,
   entityTooLarge,
@@ -50,18 +53,21 @@ export function contentType(request: IncomingMessage): string {
   return (request.headers['content-type'] ?? JSON_TYPE).split(';')[0]?.trim() ?? '';
 }
 
-/** Parses a body of JSON, or of the protobuf that `kubectl create` sends; undefined when it is not JSON. @throws StatusError 415 */
-export function parseBody(request: IncomingMessage, body: Buffer): Json | undefined {
+/**
+ * Reads a body of JSON, or of the protobuf that `kubectl create` sends.
+ *
+ * @param isStruct true for the body of a built-in kind
+ * @throws StatusError 415
+ */
+export function parseBody(request: IncomingMessage, body: Buffer, isStruct: boolean): JsonDocument {
   const type = contentType(request);
-  if (type === PROTOBUF_TYPE) return readProtobuf(body);
+  if (type === PROTOBUF_TYPE) return { value: readProtobuf(body), members: [] };
   if (type !== JSON_TYPE) throw unsupportedMediaType();
-  return parseJson(body.toString()) as Json | undefined;
+  return readDocument(body.toString(), isStruct);
 }
 
 export function sendJson(response: ServerResponse, code: number, body: Buffer | object): void {
-  const bytes = Buffer.isBuffer(body)
-    ? Buffer.concat([body, NEWLINE])
-    : Buffer.from(`${JSON.stringify(body)}\n`);
+  const bytes = Buffer.isBuffer(body) ? Buffer.concat([body, NEWLINE]) : Buffer.from(`${writeJson(body)}\n`);
   const sent = isCompressed(response, bytes) ? gzipSync(bytes, GZIP) : bytes;
   response.writeHead(code, { 'Content-Type': JSON_TYPE, 'Content-Length': sent.length });
   response.end(sent);

@@ -3,7 +3,7 @@
  * shape of the kind does not number is refused, never left out.
  */
 
-import { isJsonObject, memberOf, setMember } from '../store/json.ts';
+import { isJsonObject, memberOf, setMember, integerOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { unsupportedProtobuf } from '../store/status.ts';
 import { resolved, shapeOf } from '../shapes/shapes.ts';
@@ -135,7 +135,7 @@ function single(node: ShapeNode, value: bigint | Buffer, keepsZero: boolean): Js
   const { type, format } = resolved(node);
   if (typeof value === 'bigint') {
     if (value === 0n && !keepsZero) return undefined;
-    return type === 'boolean' ? value !== 0n : Number(value);
+    return type === 'boolean' ? value !== 0n : integerOf(value);
   }
   const special = SPECIAL.get(name);
   if (special !== undefined) return special(value);

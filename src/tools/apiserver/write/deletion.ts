@@ -1,6 +1,6 @@
 /** The marks of a DELETE on an object: the finalizers that the propagation policy adds, and the deletionTimestamp. */
 
-import { isJsonObject } from '../store/json.ts';
+import { isJsonObject, following } from '../store/json.ts';
 import type { Json, KubeObject } from '../store/json.ts';
 import { timestamp } from './object-preparation.ts';
 import { qualifiedName } from '../store/status.ts';
@@ -36,7 +36,7 @@ export function deleting(
     deletionTimestamp === undefined
       ? { deletionTimestamp: timestamp(), ...(isNamespace ? {} : { deletionGracePeriodSeconds: 0 }) }
       : { deletionTimestamp };
-  const next = deletionTimestamp === undefined && generation > 0 ? generation + 1 : generation;
+  const next = deletionTimestamp === undefined && generation > 0 ? following(generation) : generation;
   const metadata = {
     ...rest,
     ...(next > 0 ? { generation: next } : {}),

@@ -1,7 +1,8 @@
 /** JSON patch (RFC 6902), as a cluster applies it: negative indexes count from the end, and `replace` may add a member. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, memberOf, setMember } from '../store/json.ts';
+import { goType } from '../shapes/decoder.ts';
+import { isJsonObject, memberOf, setMember, writeJson } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { badRequest, failureOf, unprocessable } from '../store/status.ts';
 
@@ -27,9 +28,9 @@ interface Holder {
  * that does not apply
  */
 export function jsonPatch(target: JsonObject, patch: Json): JsonObject {
-  if (!Array.isArray(patch)) throw noOperations(isJsonObject(patch) ? 'object' : typeof patch, '[]');
+  if (!Array.isArray(patch)) throw noOperations(goType(patch), '[]');
   const other = patch.find((entry) => !isJsonObject(entry));
-  if (other !== undefined) throw noOperations(Array.isArray(other) ? 'array' : typeof other, '');
+  if (other !== undefined) throw noOperations(goType(other), '');
   if (patch.length > OPERATIONS_MAX) {
     const why = `The allowed maximum operations in a JSON patch is ${OPERATIONS_MAX}, got ${patch.length}`;
     throw failureOf(413, `Request entity too large: ${why}`);
@@ -40,6 +41,17 @@ export function jsonPatch(target: JsonObject, patch: Json): JsonObject {
   const root = holder.root[''];
   if (!isJsonObject(root)) throw unprocessable();
   return root;
+}
+
+const FIELDS: readonly string[] = ['op', 'path', 'from', 'value'];
+
+/** Returns the paths of the members of operations that Go does not know. */
+export function unknownOperationFields(patch: Json): string[] {
+  return Object.entries(patch ?? []).flatMap(([index, operation]) =>
+    Object.keys(Object(operation))
+      .filter((name) => !FIELDS.includes(name))
+      .map((name) => `[${index}].${name}`),
+  );
 }
 
 function noOperations(found: string, list: '[]' | ''): Error {
@@ -53,10 +65,8 @@ function requireTexts(operation: Json): void {
   for (const name of ['op', 'path', 'from']) {
     const value = memberOf(operation, name);
     if (value === undefined || value === null || typeof value === 'string') continue;
-    const other = typeof value === 'boolean' ? 'bool' : typeof value;
-    const found = Array.isArray(value) ? 'array' : other;
     const field = `Go struct field jsonPatchOp.${name} of type string`;
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${found} into ${field}`);
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${goType(value)} into ${field}`);
   }
 }
 
@@ -71,7 +81,7 @@ function applyOperation(holder: Holder, operation: Operation): void {
       return remove(placeOf(holder, path));
     case 'copy': {
       const copied = read(placeOf(holder, from)) ?? null;
-      holder.copiedBytes += Buffer.byteLength(JSON.stringify(copied));
+      holder.copiedBytes += Buffer.byteLength(writeJson(copied));
       if (holder.copiedBytes > COPIED_BYTES_MAX) throw unprocessable();
       return add(placeOf(holder, path), structuredClone(copied));
     }

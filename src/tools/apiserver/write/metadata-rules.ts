@@ -4,6 +4,7 @@
  */
 
 import type { FieldError } from '../store/field-error.ts';
+import { writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject, ObjectMeta } from '../store/json.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { keyRules, labelErrors, labelRules, subdomainRules, tooLong } from '../store/name-rules.ts';
@@ -44,7 +45,7 @@ function invalidAt(field: string, value: Json | undefined, why: string): FieldEr
   return {
     type: 'FieldValueInvalid',
     field: `metadata.${field}`,
-    body: `Invalid value: ${JSON.stringify(value)}: ${why}`,
+    body: `Invalid value: ${writeJson(value)}: ${why}`,
   };
 }
 

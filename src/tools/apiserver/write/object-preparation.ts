@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject } from '../store/json.ts';
+import { isJsonObject, following, writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject, ObjectMeta } from '../store/json.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource } from '../store/resources.ts';
@@ -54,7 +54,7 @@ export function asObject(definition: ServedResource, body: Json | undefined, unk
   if (!isJsonObject(body)) throw objectNotRecognized(definition);
   for (const [member, name] of Object.entries({ kind: 'Kind', apiVersion: 'apiVersion' } as const)) {
     if (definition.custom === true && body[member] === undefined)
-      throw memberMissing(definition, name, JSON.stringify(body));
+      throw memberMissing(definition, name, writeJson(body));
   }
   const kind = typeof body['kind'] === 'string' ? body['kind'] : expectedKind;
   const apiVersion = typeof body['apiVersion'] === 'string' ? body['apiVersion'] : apiVersionOf(definition);
@@ -175,7 +175,7 @@ export function prepareUpdate(
     metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name ?? '' };
   }
   if (isCounted(definition, current, updated)) {
-    metadata.generation = (current.metadata.generation ?? 0) + 1;
+    metadata.generation = following(current.metadata.generation ?? 0);
   }
   return withoutEmpty(definition, updated);
 }

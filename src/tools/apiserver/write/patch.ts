@@ -1,16 +1,19 @@
 /** Patches: the choice by the content type, JSON merge patch (RFC 7396), and the configuration of an apply. */
 
 import { messageOf } from '../../../base/errors.ts';
-import { parseJson } from '../../../base/parse-json.ts';
-import { isJsonObject, memberOf, setMember, textOf } from '../store/json.ts';
+import { isJsonObject, memberOf, setMember, textOf, writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import { readDocument } from '../store/read-json.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { ResourceDefinition, ServedResource } from '../store/resources.ts';
+import { goType } from '../shapes/decoder.ts';
 import { fieldTypeOf, groupVersionKind } from './field-ownership.ts';
-import { jsonPatch } from './json-patch.ts';
+import { jsonPatch, unknownOperationFields } from './json-patch.ts';
 import { badRequest, unsupportedPatchType } from '../store/status.ts';
-import { strategicMerge } from './strategic-merge.ts';
+import { goText, strategicMerge } from './strategic-merge.ts';
+import { strictFaults } from './strict-faults.ts';
 import { readYaml } from './yaml.ts';
+import type { YamlDocument } from './yaml.ts';
 
 const STRATEGIC = 'application/strategic-merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
@@ -24,13 +27,21 @@ export function requirePatchType(type: string, definition: ResourceDefinition): 
     throw unsupportedPatchType(definition.custom === true);
 }
 
+/** The configuration of a server-side apply. */
+export interface Configuration {
+  readonly config: KubeObject;
+  /** Messages about keys that a mapping repeats. */
+  readonly repeated: readonly string[];
+}
+
 /**
- * Returns the configuration of a server-side apply: YAML 1.1, which includes JSON.
+ * Reads the configuration of a server-side apply: YAML 1.1, which includes JSON.
  *
  * @throws StatusError 400
  */
-export function configurationOf(definition: ServedResource, body: Buffer): KubeObject {
-  const parsed = yamlOf(body) ?? {};
+export function configurationOf(definition: ServedResource, body: Buffer): Configuration {
+  const { value, repeated } = yamlOf(body.toString());
+  const parsed = value ?? {};
   if (!isJsonObject(parsed)) {
     const found = Array.isArray(parsed) ? 'array' : typeof parsed;
     const why = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
@@ -40,16 +51,17 @@ export function configurationOf(definition: ServedResource, body: Buffer): KubeO
   if (apiVersion !== apiVersionOf(definition) || kind !== definition.kind) {
     throw badRequest(`invalid object type: ${groupVersionKind(textOf(apiVersion ?? ''), textOf(kind))}`);
   }
-  return { ...parsed, metadata: isJsonObject(parsed['metadata']) ? parsed['metadata'] : {} };
+  const metadata = isJsonObject(parsed['metadata']) ? parsed['metadata'] : {};
+  return { config: { ...parsed, metadata }, repeated };
 }
 
-function yamlOf(body: Buffer): Json {
-  const text = body.toString();
-  if (text.trim() === '') return {};
-  const json = parseJson(text) as Json | undefined;
-  if (json !== undefined) return json;
+function yamlOf(text: string): YamlDocument {
+  if (text.trim() === '') return { value: {}, repeated: [] };
+  const { value, members } = readDocument(text);
+  if (value !== undefined && members.length === 0) return { value, repeated: [] };
   try {
-    return readYaml(text);
+    const document = readYaml(text);
+    return { ...document, value: value ?? document.value };
   } catch (error) {
     throw badRequest(
       `error decoding YAML: error converting YAML to JSON: yaml: ${messageOf(error).split('\n', 1).join('')}`,
@@ -57,25 +69,42 @@ function yamlOf(body: Buffer): Json {
   }
 }
 
-/** Returns the object with the patch of a request. @throws StatusError */
+/** An object with the patch of a request. */
+export interface Patched {
+  readonly object: JsonObject;
+  /** Faults of the patch itself. */
+  readonly faults: readonly string[];
+  /** Returns the text of the object, or of the patch, for a refusal. */
+  readonly shown: () => string;
+}
+
+/** @throws StatusError */
 export function applyPatch(
   type: string,
   definition: ServedResource,
   current: KubeObject,
   body: Buffer,
-): JsonObject {
-  const patch = parseJson(body.toString()) as Json | undefined;
+): Patched {
+  const { value: patch, members } = readDocument(body.toString());
   if (patch === undefined) throw badRequest('error decoding patch: the body is not valid JSON');
-  if (type === JSON_PATCH) return jsonPatch(current, patch);
+  if (type === JSON_PATCH) {
+    const object = jsonPatch(current, patch);
+    const faults = strictFaults(members, unknownOperationFields(patch));
+    return { object, faults: faults.map((fault) => `json patch ${fault}`), shown: () => writeJson(object) };
+  }
+  const faults = strictFaults(members);
   if (patch === null) throw badRequest('Invalid JSON Patch');
   if (!isJsonObject(patch)) {
-    const found = Array.isArray(patch) ? 'array' : typeof patch;
     throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${found} into Go value of type map[string]interface {}`,
+      `error decoding patch: json: cannot unmarshal ${goType(patch)} into Go value of type map[string]interface {}`,
     );
   }
-  if (type === MERGE_PATCH) return mergePatch(current, patch);
-  return strategicMerge(current, patch, fieldTypeOf(definition));
+  if (type === STRATEGIC) {
+    const object = strategicMerge(current, patch, fieldTypeOf(definition));
+    return { object, faults, shown: () => goText(patch) };
+  }
+  const object = mergePatch(current, patch);
+  return { object, faults, shown: () => writeJson(object) };
 }
 
 /** Merges by RFC 7396: objects merge, null removes, all other values replace. */

@@ -1,6 +1,6 @@
 /** The subresource `/scale`: a view of the replicas of an object, which autoscalers and `kubectl scale` write. */
 
-import { isJsonObject, memberOf, textOf } from '../store/json.ts';
+import { isJsonObject, memberOf, textOf, writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { bareFailure, internalError, invalid, quote } from '../store/status.ts';
@@ -48,7 +48,7 @@ export function withScale(
   const replicas = (isJsonObject(given['spec']) ? given['spec']['replicas'] : undefined) ?? 0;
   if (typeof replicas !== 'number' || replicas < 0) {
     const why = custom === true ? 'should be a non-negative integer' : 'must be greater than or equal to 0';
-    const body = `Invalid value: ${JSON.stringify(replicas)}: ${why}`;
+    const body = `Invalid value: ${writeJson(replicas)}: ${why}`;
     throw invalid(SCALES, name, [{ type: 'FieldValueInvalid', field: 'spec.replicas', body }]);
   }
   const metadata = {

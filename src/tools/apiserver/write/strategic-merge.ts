@@ -140,7 +140,7 @@ function withoutDirectives(object: JsonObject): JsonObject {
 }
 
 /** Writes a value as Go's %v does. */
-function goText(value: Json | undefined): string {
+export function goText(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
   if (!isJsonObject(value)) return value === null || value === undefined ? '<nil>' : String(value);
   const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));

@@ -3,9 +3,21 @@
  * and `on` are booleans, the last of two equal keys counts, and only the first document is read.
  */
 
-import { CORE_SCHEMA, NOT_RESOLVED, defineScalarTag, loadAll, mergeTag } from 'js-yaml';
-import type { ScalarTagDefinition } from 'js-yaml';
+import {
+  CORE_SCHEMA,
+  EVENT_ID,
+  NOT_RESOLVED,
+  SCALAR_STYLE,
+  constructFromEvents,
+  defineScalarTag,
+  getScalarValue,
+  mergeTag,
+  parseEvents,
+} from 'js-yaml';
+import type { Event, ScalarTagDefinition } from 'js-yaml';
+import { integerOf } from '../store/json.ts';
 import type { Json } from '../store/json.ts';
+import { quote } from '../store/status.ts';
 
 const BOOLEAN = /^(?:(y|yes|on|true)|n|no|off|false)$/i;
 /** A word is lower case, upper case or capitalized. */
@@ -18,16 +30,20 @@ function booleanOf(source: string): boolean | undefined {
   return word === undefined || !WORD.test(word) ? undefined : yes !== undefined;
 }
 
-function numberOf(source: string): number | undefined {
+function numberOf(source: string): number | bigint | undefined {
   if (!/^[-+.0-9]/.test(source)) return undefined;
   const plain = source.replaceAll('_', '');
   const [, sign = '', base = '', digits = ''] = WHOLE.exec(plain) ?? [];
-  const value = digits === '' ? Number.NaN : Number(`0${base.toLowerCase() || 'o'}${digits}`);
-  if (!Number.isNaN(value)) return sign === '-' ? -value : value;
-  return DECIMAL.test(plain) ? Number(plain) : undefined;
+  const based = `0${base.toLowerCase() || 'o'}${digits}`;
+  if (digits !== '' && !Number.isNaN(Number(based))) return integerOf(BigInt(`${sign}1`) * BigInt(based));
+  if (/^[-+]?\d+$/.test(plain)) return integerOf(BigInt(plain));
+  return DECIMAL.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : undefined;
 }
 
-function tag(name: string, valueOf: (source: string) => boolean | number | undefined): ScalarTagDefinition {
+function tag(
+  name: string,
+  valueOf: (source: string) => boolean | number | bigint | undefined,
+): ScalarTagDefinition {
   return defineScalarTag(`tag:yaml.org,2002:${name}`, {
     implicit: true,
     resolve: (source) => valueOf(source) ?? NOT_RESOLVED,
@@ -71,9 +87,67 @@ function checkAliases(document: Json): void {
   visit(document, false);
 }
 
+export interface YamlDocument {
+  readonly value: Json;
+  /** A message for each key that a mapping repeats, as go-yaml writes it. */
+  readonly repeated: readonly string[];
+}
+
 /** @throws YAMLException, Error for too many aliases */
-export function readYaml(text: string): Json {
-  const [document = {}] = loadAll(text, { schema: SCHEMA, json: true }) as Json[];
-  checkAliases(document);
-  return document;
+export function readYaml(text: string): YamlDocument {
+  const events = parseEvents(text, {});
+  const [value = {}] = constructFromEvents(events, { source: text, schema: SCHEMA, json: true }) as Json[];
+  checkAliases(value);
+  return { value, repeated: repeatedKeys(text, events) };
+}
+
+/** Walks through the first document. */
+function repeatedKeys(text: string, events: readonly Event[]): string[] {
+  const repeated: string[] = [];
+  let position = 0;
+  const visit = (): Event | undefined => {
+    const event = events[position++];
+    const isMapping = event?.type === EVENT_ID.MAPPING;
+    if (!isMapping && event?.type !== EVENT_ID.SEQUENCE && event?.type !== EVENT_ID.DOCUMENT) return event;
+    const seen = new Set<string>();
+    while (position < events.length && events[position]?.type !== EVENT_ID.POP) {
+      const key = visit();
+      if (!isMapping) continue;
+      const shown = shownKey(text, key);
+      const value = visit();
+      if (seen.has(shown)) repeated.push(`line ${lineOf(text, key, value)}: key ${shown} already set in map`);
+      else if (shown !== '') seen.add(shown);
+    }
+    position++;
+    return event;
+  };
+  visit();
+  return repeated;
+}
+
+/** Returns a key as Go's %#v shows it; '' for a key that is no text, number or boolean. */
+function shownKey(text: string, key: Event | undefined): string {
+  if (key?.type !== EVENT_ID.SCALAR) return '';
+  const source = getScalarValue(text, key);
+  const value = key.style === SCALAR_STYLE.PLAIN ? (booleanOf(source) ?? numberOf(source)) : undefined;
+  return value === undefined ? quote(source) : String(value);
+}
+
+/** Returns the line of a value; the text of a block begins below the value, and an absent value is at its key. */
+function lineOf(text: string, key: Event | undefined, value: Event | undefined): number {
+  const isBlock =
+    value?.type === EVENT_ID.SCALAR &&
+    (value.style === SCALAR_STYLE.LITERAL_BLOCK || value.style === SCALAR_STYLE.FOLDED_BLOCK);
+  const start = (isBlock ? undefined : startOf(value)) ?? startOf(key) ?? 0;
+  return text.slice(0, start).split('\n').length;
+}
+
+/** Returns the position of the first character of a value; undefined for a value without characters. */
+function startOf(event: Event | undefined): number | undefined {
+  if (event === undefined || event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP)
+    return undefined;
+  const starts = [event.anchorStart];
+  if (event.type !== EVENT_ID.ALIAS)
+    starts.push(event.tagStart, event.type === EVENT_ID.SCALAR ? event.valueStart : event.start);
+  return starts.find((start) => start >= 0);
 }

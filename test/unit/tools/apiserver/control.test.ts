@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
 import type { Change, EmbeddedApiServer } from '../../../../src/tools/apiserver/testing/index.ts';
+import { Client } from '../../../semantics/client.ts';
 import { call, watch } from './http.ts';
 
 function configMap(name: string, data: Record<string, string> = {}): Change & { type: 'put' } {
@@ -37,6 +38,16 @@ describe('the control API', () => {
     assert.equal(status, 200);
     assert.equal((body['metadata'] as { resourceVersion: string }).resourceVersion, String(start + 3));
     assert.equal((await call(url('/a'))).status, 404);
+  });
+
+  it('applies integers that JavaScript numbers cannot hold as bigint, exactly', async () => {
+    const spec = { long: 9_007_199_254_740_993n, longer: 2n ** 64n, short: 7n };
+    await server.apply([
+      { type: 'put', resource: 'configmaps', object: { metadata: { name: 'long' }, spec } },
+    ]);
+    const client = new Client({ url: url('/long'), token: '', ca: '' });
+    const { text } = await client.get('');
+    assert.match(text, /"spec":\{"long":9007199254740993,"longer":18446744073709552000,"short":7\}/);
   });
 
   it('rejects an invalid change with the message of the server and a code, and keeps the changes before it', async () => {

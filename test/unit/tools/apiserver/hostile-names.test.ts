@@ -28,7 +28,7 @@ describe('C271 hostile names', () => {
       for (const name of NAMES) {
         const current = objectOf(`{"metadata":{},"data":{"a":"b","${name}":{"x":"1"}}}`);
         const patched = (patch: string): string =>
-          JSON.stringify(applyPatch(`application/${type}`, CONFIG_MAPS, current, Buffer.from(patch)));
+          JSON.stringify(applyPatch(`application/${type}`, CONFIG_MAPS, current, Buffer.from(patch)).object);
         assert.equal(
           patched(`{"data":{"${name}":{"y":"2"}}}`),
           `{"metadata":{},"data":{"a":"b","${name}":{"x":"1","y":"2"}}}`,
@@ -50,7 +50,7 @@ describe('C271 hostile names', () => {
           CONFIG_MAPS,
           objectOf('{"metadata":{},"data":{}}'),
           Buffer.from(JSON.stringify([op])),
-        ),
+        ).object,
       );
     for (const path of [
       '/__proto__/a',

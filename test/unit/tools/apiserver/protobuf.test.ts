@@ -49,6 +49,19 @@ describe('a body in protobuf', () => {
     assert.deepEqual(secret['data'], { k: Buffer.from('v').toString('base64') });
   });
 
+  it('has exact integers of 64 bits', () => {
+    const digits = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80];
+    for (const [end, value] of [
+      [[0x10], 9_007_199_254_740_993n],
+      [[0x08], 4_503_599_627_370_497],
+      [[0x80, 0x80, 0x01], -9_223_372_036_854_775_807n],
+    ] as const) {
+      const revision = Buffer.from([3 << 3, 0x81, ...digits.slice(1), ...end]);
+      const object = readProtobuf(envelope('apps/v1', 'ControllerRevision', revision));
+      assert.equal(object['revision'], value);
+    }
+  });
+
   it('is refused with a kind or a field that this server does not read, and with what to do', () => {
     for (const body of [
       envelope('v1', 'Odd'),
