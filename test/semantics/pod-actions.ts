@@ -22,7 +22,8 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       const answer = await bind('bound', to);
       assert.equal(answer.status, 201);
       assert.equal(answer.body.kind, 'Status');
-      const { spec, status } = await fixture.get(fixture.pod('bound'));
+      const { metadata, spec, status } = await fixture.get(fixture.pod('bound'));
+      assert.equal(metadata.generation, 1);
       assert.equal(spec?.['nodeName'], 'node-1');
       const { conditions } = status as { readonly conditions: readonly { type: string; status: string }[] };
       assert.ok(conditions.some((each) => each.type === 'PodScheduled' && each.status === 'True'));

@@ -14,6 +14,7 @@ import { kindSemantics } from './kinds.ts';
 import { lifecycleSemantics } from './lifecycle.ts';
 import { listSemantics } from './list.ts';
 import { metadataSemantics } from './metadata.ts';
+import { newObjectSemantics } from './new-objects.ts';
 import { paginationSemantics } from './pagination.ts';
 import { objectClientSemantics } from './object-client.ts';
 import { patchSemantics } from './patches.ts';
@@ -45,6 +46,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     deleteSemantics(target);
     errorSemantics(target);
     kindSemantics(target);
+    newObjectSemantics(target);
     lifecycleSemantics(target);
     customResourceSemantics(target);
     definitionRuleSemantics(target);

@@ -54,7 +54,7 @@ export function bind({ writer, pods }: Parts, target: Target, body: KubeObject, 
     spec: { ...spec, nodeName: node },
     status: { ...status, conditions: withCondition(status['conditions'], { type: 'PodScheduled' }) },
   };
-  writer.update(pods, keyOf(target.namespace, name), bound, 'everything', options);
+  writer.update(pods, keyOf(target.namespace, name), bound, 'binding', options);
 }
 
 function withCondition(conditions: Json | undefined, condition: JsonObject): Json[] {
