@@ -156,7 +156,7 @@ export function invalid(
   return failure(422, `${qualified} ${quote(name)} is invalid: ${list}`, {
     ...(name === '' ? {} : { name }),
     ...(group === '' ? {} : { group }),
-    kind,
+    ...(kind === '' ? {} : { kind }),
     causes,
   });
 }
@@ -228,10 +228,23 @@ export function nameUndeterminable(name: string): StatusError {
   );
 }
 
-/** A patched object that is not of the kind: the cause of a refusal of a whole body, without the words about a body. */
-export function undecodablePatch(object: JsonObject, { message }: StatusError): StatusError {
-  const cause = message.replace(/^.* in version ".*?" cannot be handled as a \w+: /, '');
-  const body = `Invalid value: ${quote(JSON.stringify(object))}: ${cause}`;
+/** Returns the cause of a refusal of a whole body, without the words about a body. */
+function causeOf({ message }: StatusError): string {
+  return message.replace(/^.* in version ".*?" cannot be handled as a \w+: /, '');
+}
+
+/** A configuration of an apply that is not of the kind. */
+export function unconvertible(object: string, kind: string, error: StatusError): StatusError {
+  const cause = causeOf(error)
+    .replace(/Go struct field \S+/, 'Go value')
+    .replace(/^illegal base64/, 'error decoding from json: $&');
+  const what = `failed to convert new object (${object}; ${kind}) to proper version`;
+  return bareFailure(`${what}: unable to convert unstructured object to ${kind}: ${cause}`);
+}
+
+/** A patched object that is not of the kind. */
+export function undecodablePatch(object: JsonObject, error: StatusError): StatusError {
+  const body = `Invalid value: ${quote(JSON.stringify(object))}: ${causeOf(error)}`;
   return invalid({ kind: '', group: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', body }]);
 }
 

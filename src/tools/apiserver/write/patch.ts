@@ -67,15 +67,15 @@ export function applyPatch(
   const patch = parseJson(body.toString()) as Json | undefined;
   if (patch === undefined) throw badRequest('error decoding patch: the body is not valid JSON');
   if (type === JSON_PATCH) return jsonPatch(current, patch);
-  if (patch === null) throw badRequest('Invalid JSON Patch');
-  if (!isJsonObject(patch)) {
+  if (patch === null && type === MERGE_PATCH) throw badRequest('Invalid JSON Patch');
+  if (patch !== null && !isJsonObject(patch)) {
     const found = Array.isArray(patch) ? 'array' : typeof patch;
-    throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${found} into Go value of type map[string]interface {}`,
-    );
+    const what = type === MERGE_PATCH ? 'error decoding patch: ' : '';
+    throw badRequest(`${what}json: cannot unmarshal ${found} into Go value of type map[string]interface {}`);
   }
-  if (type === MERGE_PATCH) return mergePatch(current, patch);
-  return strategicMerge(current, patch, fieldTypeOf(definition));
+  if (type === MERGE_PATCH) return mergePatch(current, patch ?? {});
+  const { apiVersion: _, kind: __, ...content } = patch ?? {};
+  return strategicMerge(current, content, fieldTypeOf(definition));
 }
 
 /** Merges by RFC 7396: objects merge, null removes, all other values replace. */
