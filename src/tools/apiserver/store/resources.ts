@@ -65,6 +65,8 @@ export interface ServedResource extends ResourceDefinition {
   readonly categories?: readonly string[];
   /** The verbs in discovery, if some are missing. */
   readonly verbs?: readonly string[];
+  /** Selectable fields that are no paths. */
+  readonly derived?: Readonly<Record<string, (object: KubeObject) => string>>;
   readonly scale?: ScalePaths;
   readonly schema?: ResourceSchema;
   /** Answers a creation instead of storing the object. */

@@ -145,10 +145,12 @@ export function deleteConflict(definition: ResourceDefinition, name: string, why
 }
 
 export function invalid(
-  { kind, group }: Pick<ResourceDefinition, 'kind' | 'group'>,
+  { kind, group: given }: Pick<ResourceDefinition, 'kind' | 'group'>,
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
+  // Events are stored, and so refused, as events of the core group.
+  const group = given === 'events.k8s.io' ? '' : given;
   const qualified = group === '' ? kind : `${kind}.${group}`;
   const lines = errors.map((error) => `${error.field}: ${error.body}`);
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;

@@ -131,7 +131,7 @@ export class StoredObjectWriter {
           ...prepared,
           metadata: { ...prepared.metadata, ...(managedFields === undefined ? {} : { managedFields }) },
         };
-    if (options.isOwn !== true) validate(definition, updated, current, options);
+    if (options.isOwn !== true && scope !== 'binding') validate(definition, updated, current, options);
     const unchanged = StoredObject.encode(definition, updated, stored.revision);
     const isLast =
       updated.metadata.deletionTimestamp !== undefined && keepersOf(definition, updated).length === 0;
@@ -314,7 +314,12 @@ function validate(
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
 }
 
-function checkPreconditions(definition: ServedResource, stored: StoredObject, wanted: Preconditions): void {
+/** @throws StatusError 409 */
+export function checkPreconditions(
+  definition: ServedResource,
+  stored: StoredObject,
+  wanted: Preconditions,
+): void {
   const { uid, name } = stored.identity;
   const version = String(stored.revision);
   // The registries of these two check before the common code does.
