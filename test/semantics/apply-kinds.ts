@@ -171,6 +171,44 @@ function builtInOwnershipSemantics(target: () => Promise<Target>): void {
     });
     const selector = { matchLabels: { a: 'b' } };
 
+    it('refuses values that do not fit the type', async () => {
+      const typed = `failed to create typed patch object (/web; apps/v1, Kind=Deployment): .spec`;
+      const kind = 'apps/v1, Kind=Deployment';
+      const converted = `failed to convert new object (/web; ${kind}) to proper version: unable to convert unstructured object to ${kind}`;
+      const probe = (port: unknown): object => ({ name: 'c', livenessProbe: { httpGet: { port } } });
+      const expected = 'expected string, got &value.valueUnstructured{Value:';
+      for (const [spec, why] of [
+        [{ replicas: true }, `${typed}.replicas: expected numeric (int or float), got bool`],
+        [{ paused: 'x' }, `${typed}.paused: expected boolean, got &{x}`],
+        [{ selector: [] }, `${typed}.selector: expected map, got &{[]}`],
+        [{ selector: { matchLabels: { a: 1 } } }, `${typed}.selector.matchLabels.a: ${expected}1}`],
+        [
+          { selector: { matchLabels: { a: { b: ['c'] } } } },
+          `${typed}.selector.matchLabels.a: ${expected}map[string]interface {}{"b":[]interface {}{"c"}}}`,
+        ],
+        [
+          { template: { spec: { containers: [5] } } },
+          `${typed}.template.spec.containers: element 0: associative list with keys may not have non-map elements`,
+        ],
+        [
+          { template: { spec: { containers: [null] } } },
+          `${typed}.template.spec.containers: element 0: associative list with keys may not have a null element`,
+        ],
+        [
+          { template: { metadata: { finalizers: [{}] } } },
+          `${typed}.template.metadata.finalizers: element 0: associative list without keys has an element that's a map type`,
+        ],
+        [pods([probe({})]), `${converted}: json: cannot unmarshal object into Go value of type int32`],
+        [
+          pods([{ name: 'c', resources: { limits: { cpu: 'x' } } }]),
+          `${converted}: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+        ],
+      ] as const) {
+        const answer = await apply('one', spec);
+        assert.deepEqual([answer.status, answer.body.message], [500, why]);
+      }
+    });
+
     it('merges containers, ports and variables by their keys', async () => {
       const main = {
         name: 'main',

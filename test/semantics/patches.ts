@@ -145,6 +145,45 @@ export function patchSemantics(target: () => Promise<Target>): void {
       refused(unknown, 500, 'unknown patch type: frob in map: map[$patch:frob]');
     });
 
+    it('as strategic merge patch with a wrong directive is refused', async () => {
+      const pod = { containers: [{ name: 'c', image: 'i' }], volumes: [{ name: 'v', emptyDir: {} }] };
+      await fixture.post(fixture.pods(), { metadata: { name: 'wrong', finalizers: ['a.b/1'] }, spec: pod });
+      const containers = [{ name: 'c', image: 'j' }];
+      const order = '$setElementOrder/containers';
+      const key = 'does not contain declared merge key: name';
+      for (const [body, code, why] of [
+        [{ $patch: 'merge' }, 500, 'unknown patch type: merge in map: map[$patch:merge]'],
+        [{ spec: { $retainKeys: 'x' } }, 400, 'invalid patch format of retainKeys'],
+        [{ spec: { $retainKeys: ['volumes'], containers } }, 400, 'invalid patch format of retainKeys'],
+        [{ spec: { $setElementOrder: [] } }, 400, 'invalid patch format of setElementOrder list'],
+        [{ spec: { [order]: 'c' } }, 500, 'expected a []interface {}, but received a string'],
+        [{ spec: { [order]: [{}] } }, 500, `map: map[] ${key}`],
+        [
+          { spec: { [order]: [{ name: 'x' }], containers } },
+          500,
+          "The order in patch list:\n[map[image:j name:c]]\n doesn't match $setElementOrder list:\n[map[name:x]]\n",
+        ],
+        [{ metadata: { $deleteFromPrimitiveList: [] } }, 400, 'invalid patch format of primitive list'],
+        [
+          { metadata: { '$deleteFromPrimitiveList/finalizers': [5] } },
+          500,
+          'list element types are not identical: [[a.b/1] [5]]',
+        ],
+        [{ metadata: { finalizers: [{}] } }, 500, 'list element types are not identical: [[a.b/1] [map[]]]'],
+        [
+          { spec: { containers: [{ name: 'c', $patch: 'merge' }] } },
+          500,
+          'merging lists cannot yet be specified in the patch',
+        ],
+        [{ spec: { containers: [{ $patch: 'delete' }] } }, 500, `map: map[$patch:delete] ${key}`],
+        [{ spec: { containers: [{ $patch: 'x' }] } }, 500, 'unknown patch type: x in map: map[$patch:x]'],
+        [[], 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
+      ] as const) {
+        refused(await patch(fixture.pod('wrong'), STRATEGIC, body), code, why);
+      }
+      ok(await patch(fixture.pod('wrong'), STRATEGIC, { apiVersion: 'x', kind: 'y' }));
+    });
+
     it('as strategic merge patch merges containers by name', async () => {
       await fixture.createPod('strategic');
       const body = { spec: { containers: [{ name: 'main', image: 'example.com/app:2' }] } };

@@ -22,7 +22,8 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       const answer = await bind('bound', to);
       assert.equal(answer.status, 201);
       assert.equal(answer.body.kind, 'Status');
-      const { spec, status } = await fixture.get(fixture.pod('bound'));
+      const { metadata, spec, status } = await fixture.get(fixture.pod('bound'));
+      assert.equal(metadata.generation, 1);
       assert.equal(spec?.['nodeName'], 'node-1');
       const { conditions } = status as { readonly conditions: readonly { type: string; status: string }[] };
       assert.ok(conditions.some((each) => each.type === 'PodScheduled' && each.status === 'True'));
@@ -74,21 +75,53 @@ export function podActionSemantics(target: () => Promise<Target>): void {
       refused(early, 429, "Cannot evict pod as it would violate the pod's disruption budget.");
       assert.equal(early.headers['retry-after'], '10');
       const healthy = { observedGeneration: 1, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
-      ok(await setBudget({ ...healthy, disruptionsAllowed: 0 }));
-      const again = await evict('guarded');
-      assert.equal(again.status, 429);
-      assert.deepEqual(again.body.details?.['causes'], [
-        {
-          reason: 'DisruptionBudget',
-          message: 'The disruption budget budget needs 1 healthy pods and has 1 currently',
-        },
-      ]);
+      const condition = {
+        type: 'DisruptionAllowed',
+        status: 'False',
+        lastTransitionTime: '2024-01-01T00:00:00Z',
+      };
+      const why = (reason: string): object => ({ conditions: [{ ...condition, reason, message: 'why' }] });
+      const none = 'does not allow evicting pods currently';
+      for (const [status, words] of [
+        [healthy, 'needs 1 healthy pods and has 1 currently'],
+        [{ currentHealthy: 2 }, none],
+        [why('InsufficientPods'), `${none} (InsufficientPods): why`],
+        [why('SyncFailed'), `${none} because it failed sync: why`],
+      ] as const) {
+        ok(await setBudget({ disruptionsAllowed: 0, ...status }));
+        const again = await evict('guarded');
+        assert.equal(again.status, 429);
+        const message = `The disruption budget budget ${words}`;
+        assert.deepEqual(again.body.details?.['causes'], [{ reason: 'DisruptionBudget', message }]);
+      }
       ok(await setBudget({ disruptionsAllowed: 1 }));
       assert.equal((await evict('guarded')).status, 201);
       const { status } = await fixture.get(budget());
-      const { disruptionsAllowed, disruptedPods } = status as Record<string, object | number>;
+      const { disruptionsAllowed, disruptedPods, conditions } = status as Record<string, object | number>;
       assert.equal(disruptionsAllowed, 0);
       assert.deepEqual(Object.keys(Object(disruptedPods) as object), ['guarded']);
+      const [{ lastTransitionTime: _, ...last } = condition] = conditions as readonly (typeof condition)[];
+      const spent = { type: condition.type, status: 'False', reason: 'InsufficientPods', message: '' };
+      assert.deepEqual(last, { ...spent, observedGeneration: 1 });
+    });
+
+    it('adds a condition to the Pod before it deletes the Pod', async () => {
+      const finalizers = ['example.com/hold'];
+      const spec = { containers: [{ name: 'c', image: 'i' }] };
+      await fixture.post(fixture.pods(), { metadata: { name: 'held', finalizers }, spec });
+      assert.equal((await evict('held')).status, 201);
+      const { status, metadata } = await fixture.get(fixture.pod('held'));
+      assert.notEqual(metadata.deletionTimestamp, undefined);
+      const { conditions } = status as { readonly conditions: readonly Record<string, unknown>[] };
+      const [{ lastTransitionTime: _, ...condition } = {}] = conditions;
+      assert.deepEqual(condition, {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'EvictionByEvictionAPI',
+        message: 'Eviction API: evicting',
+        lastProbeTime: null,
+      });
+      await fixture.patch(fixture.pod('held'), { metadata: { finalizers: null } });
     });
 
     it('obeys its deleteOptions', async () => {

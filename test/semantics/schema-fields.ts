@@ -12,6 +12,11 @@ const SPEC = {
   type: 'object',
   properties: {
     color: TEXT,
+    open: {
+      type: 'array',
+      'x-kubernetes-preserve-unknown-fields': true,
+      items: { type: 'object', properties: { inner: { type: 'object', properties: { a: TEXT } } } },
+    },
     tags: { type: 'array', 'x-kubernetes-list-type': 'set', items: TEXT },
     byName: {
       type: 'array',
@@ -37,6 +42,13 @@ export function schemaFieldSemantics(target: () => Promise<Target>): void {
         'FieldValueDuplicate spec.byName[1]: Duplicate value: {"name":"y"}',
         'FieldValueDuplicate spec.tags[1]: Duplicate value: "x"',
       ]);
+    });
+
+    it('keeps unknown fields of the items of a list that preserves them, and drops them further inside', async () => {
+      const { spec } = ok(
+        await create('open', { color: 'any', open: [{ inner: { a: 'x', b: 1 }, c: { d: 1 } }] }),
+      );
+      assert.deepEqual(spec, { color: 'any', open: [{ inner: { a: 'x' }, c: { d: 1 } }] });
     });
 
     it('that becomes stricter keeps the objects that exist, and refuses changes of what breaks it', async () => {

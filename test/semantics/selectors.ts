@@ -79,11 +79,41 @@ function invalidSelectorSemantics(target: () => Promise<Target>): void {
     });
 
     it('field selector on a field that cannot be selected', async () => {
-      const configMaps = await fixture.client.get(fixture.configMaps('fieldSelector=spec.foo%3D1'));
-      const message = '"spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace"';
-      refused(configMaps, 400, message);
-      const pods = await fixture.client.get(fixture.pods('watch=1&fieldSelector=spec.foo%3D1'));
-      refused(pods, 400, 'field label not supported: spec.foo');
+      const slices = 'field label not supported for resource.k8s.io/v1, Kind=ResourceSlice';
+      for (const [path, field, why] of [
+        [
+          fixture.configMaps(),
+          'spec.foo',
+          '"spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace"',
+        ],
+        [fixture.pods(), 'spec.foo', 'field label not supported: spec.foo'],
+        ['/apis/batch/v1/jobs', 'spec.foo', 'field label "spec.foo" not supported for Job'],
+        ['/apis/resource.k8s.io/v1/resourceslices', 'spec.foo', `${slices}: spec.foo`],
+        ['/api/v1/nodes', 'metadata.namespace', 'field label not supported: metadata.namespace'],
+      ] as const) {
+        for (const watch of ['', 'watch=1&'])
+          refused(await fixture.client.get(`${path}?${watch}fieldSelector=${field}%3D1`), 400, why);
+      }
+    });
+  });
+
+  describe('a field selector', () => {
+    const fixture = Fixture.use(target);
+    const select = async (path: string, selector: string): Promise<readonly string[]> =>
+      names(await fixture.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`));
+
+    it('selects events by the component that they come from, and Pods by an older name of the node', async () => {
+      const events = `/api/v1/namespaces/${fixture.namespace}/events`;
+      const about = { involvedObject: { namespace: fixture.namespace } };
+      const [source, reportingComponent] = [{ component: 'x' }, 'x'];
+      await fixture.post(events, { metadata: { name: 'a' }, ...about, source });
+      await fixture.post(events, { metadata: { name: 'b' }, ...about, reportingComponent });
+      await fixture.post(events, { metadata: { name: 'c' }, ...about, source: { component: 'y' } });
+      assert.deepEqual(await select(events, 'source=x'), ['a', 'b']);
+      assert.deepEqual(await select(events, 'source!=x'), ['c']);
+      const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] };
+      await fixture.post(fixture.pods(), { metadata: { name: 'p' }, spec });
+      assert.deepEqual(await select(fixture.pods(), 'spec.host=n,status.podIPs='), ['p']);
     });
   });
 }

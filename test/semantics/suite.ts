@@ -16,6 +16,7 @@ import { integerSemantics } from './integers.ts';
 import { lifecycleSemantics } from './lifecycle.ts';
 import { listSemantics } from './list.ts';
 import { metadataSemantics } from './metadata.ts';
+import { newObjectSemantics } from './new-objects.ts';
 import { paginationSemantics } from './pagination.ts';
 import { objectClientSemantics } from './object-client.ts';
 import { patchSemantics } from './patches.ts';
@@ -49,6 +50,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     deleteSemantics(target);
     errorSemantics(target);
     kindSemantics(target);
+    newObjectSemantics(target);
     lifecycleSemantics(target);
     customResourceSemantics(target);
     definitionRuleSemantics(target);

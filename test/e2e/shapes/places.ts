@@ -78,9 +78,7 @@ export function valuesFor(shapes: Shapes, { node, value }: Place): (Json | undef
   if (!isJsonObject(value)) return [undefined];
   const [first = null] = Object.values(value);
   if (properties !== undefined) return [undefined, {}];
-  return typeof additionalProperties === 'object'
-    ? [undefined, { ...value, [WRONG]: first }]
-    : [undefined];
+  return typeof additionalProperties === 'object' ? [undefined, { ...value, [WRONG]: first }] : [undefined];
 }
 
 /** Returns other values for a place that a server may accept in a new object, to find what an update may change. */

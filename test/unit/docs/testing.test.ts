@@ -100,7 +100,7 @@ const CONTROLLERS: Checks = {
   },
   'Pods are scheduled and run': async ({ client, core, create }) => {
     const { status } = await create(core('pods'), { metadata: { name: 'idle' }, spec: { containers: [] } });
-    assert.deepEqual(status, { phase: 'Pending' });
+    assert.deepEqual(status, { phase: 'Pending', qosClass: 'BestEffort' });
     const running = { status: { phase: 'Running' } };
     ok(await client.mergePatch(`${core('pods', '/idle')}/status`, running));
   },
@@ -109,7 +109,7 @@ const CONTROLLERS: Checks = {
     ok(await client.delete(core('pods', '/slow'), { gracePeriodSeconds: 300 }));
     assert.equal((await client.get(core('pods', '/slow'))).status, 404);
   },
-  'The conditions of a namespace tell what keeps it': async ({ client, create }) => {
+  'Conditions of a namespace or a definition tell what keeps it': async ({ client, create }) => {
     await create('/api/v1/namespaces', { metadata: { name: 'kept' } });
     const metadata = { name: 'held', finalizers: ['example.com/hold'] };
     await create('/api/v1/namespaces/kept/configmaps', { metadata });
@@ -123,9 +123,7 @@ const CONTROLLERS: Checks = {
     ok(await client.delete(core('configmaps', '/owner')));
     assert.equal((await client.get(core('configmaps', '/owned'))).status, 404);
   },
-  'The answer to a new definition has a status, and the definition is accepted a moment later': async ({
-    custom,
-  }) => {
+  'A new definition is accepted a moment after the answer': async ({ custom }) => {
     assert.equal((await custom({}, {})).status, 201);
   },
 };

@@ -5,8 +5,9 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { messageOf } from '../../../base/errors.ts';
 import { Evaluation, referenceError } from './cel-interpreter.ts';
 import type { Scope } from './cel-interpreter.ts';
+import { CelError } from './cel-values.ts';
 
-/** A compiled expression. `costMax` limits the steps of an evaluation. */
+/** A compiled expression. */
 export interface CelProgram {
   readonly ast: ASTNode;
 }
@@ -33,16 +34,17 @@ function firstLine(message: string): string {
   return message.split('\n', 1).join('');
 }
 
-/** Returns the evaluation, which counts the cost. */
+/** Returns the value or the error of CEL, and the cost, which `costMax` limits. @throws any other error, which is a bug of ours */
 export function evaluated(
   { ast }: CelProgram,
   scope: Scope,
   costMax: number,
-): { readonly value?: unknown; readonly error?: unknown; readonly cost: number } {
+): { readonly value?: unknown; readonly error?: CelError; readonly cost: number } {
   const evaluation = new Evaluation(costMax);
   try {
     return { value: evaluation.run(ast, scope), cost: evaluation.cost };
   } catch (error) {
+    if (!(error instanceof CelError)) throw error;
     return { error, cost: evaluation.cost };
   }
 }

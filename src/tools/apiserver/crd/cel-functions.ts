@@ -41,7 +41,7 @@ import {
   typeName,
 } from './cel-values.ts';
 import type { CelValue } from './cel-values.ts';
-import { goRegExp, matchesOf } from './go-regexp.ts';
+import { matchesGo, matchesOf, patternError } from './go-regexp.ts';
 import { formatCheck, isRequestUri } from './validation-formats.ts';
 
 // The signature of a function is the type of its arguments, which the table checks before a call.
@@ -116,6 +116,13 @@ function part(text: string, from: bigint, to: bigint): string {
 /** Returns the number of characters before a UTF-16 index. */
 function characterAt(text: string, index: number): bigint {
   return BigInt(index < 0 ? index : Array.from(text.slice(0, index)).length);
+}
+
+/** Returns a pattern that Go can read. @throws CelError */
+function readable(pattern: string): string {
+  const why = patternError(pattern);
+  if (why !== undefined) throw new CelError(why);
+  return pattern;
 }
 
 function replaced(text: string, from: string, to: string, timesMax: bigint): string {
@@ -308,13 +315,13 @@ const TEXTS: Readonly<Record<string, Handler>> = {
   'list.join(string)': (list: Items, by: string) => list.join(by),
   'string.reverse()': (text: string) => Array.from(text).toReversed().join(''),
   'strings.quote(string)': (text: string) => JSON.stringify(text),
-  'string.matches(string)': (text: string, pattern: string) => goRegExp(pattern).test(text),
-  'matches(string,string)': (text: string, pattern: string) => goRegExp(pattern).test(text),
-  'string.find(string)': (text: string, pattern: string) => matchesOf(pattern, text, 1)[0] ?? '',
+  'string.matches(string)': (text: string, pattern: string) => matchesGo(readable(pattern), text),
+  'matches(string,string)': (text: string, pattern: string) => matchesGo(readable(pattern), text),
+  'string.find(string)': (text: string, pattern: string) => matchesOf(readable(pattern), text, 1)[0] ?? '',
   'string.findAll(string)': (text: string, pattern: string) =>
-    matchesOf(pattern, text, Number.POSITIVE_INFINITY),
+    matchesOf(readable(pattern), text, Number.POSITIVE_INFINITY),
   'string.findAll(string,int)': (text: string, pattern: string, max: bigint) =>
-    matchesOf(pattern, text, max < 0n ? Number.POSITIVE_INFINITY : Number(max)),
+    matchesOf(readable(pattern), text, max < 0n ? Number.POSITIVE_INFINITY : Number(max)),
 };
 
 const LISTS: Readonly<Record<string, Handler>> = {
@@ -346,7 +353,8 @@ const LISTS: Readonly<Record<string, Handler>> = {
   'optional.of(any)': optional,
   'optional.none()': () => CelOptional.none,
   'optional.ofNonZeroValue(any)': (value: CelValue) => {
-    const isEmpty = typeof value === 'object' && value !== null && bySize(value) === 0n;
+    const isSized = Array.isArray(value) || value instanceof Map || value instanceof Uint8Array;
+    const isEmpty = isSized && bySize(value) === 0n;
     return !value || isEmpty ? CelOptional.none : new CelOptional(value);
   },
   'optional_type.hasValue()': ({ values }: CelOptional) => values.length > 0,
@@ -411,8 +419,10 @@ const LIBRARIES: Readonly<Record<string, Handler>> = {
   [`${QUANTITY}.asApproximateFloat()`]: ({ nanos }: Quantity) => Number(nanos) / 1e9,
   [`${QUANTITY}.isInteger()`]: (quantity: Quantity) => wholeOf(quantity) !== undefined,
   [`${QUANTITY}.asInteger()`]: wholeQuantity,
-  [`${QUANTITY}.add(any)`]: (one: Quantity, other: Quantity | bigint) => plus(one, other, 1n),
-  [`${QUANTITY}.sub(any)`]: (one: Quantity, other: Quantity | bigint) => plus(one, other, -1n),
+  [`${QUANTITY}.add(${QUANTITY})`]: (one: Quantity, other: Quantity) => plus(one, other, 1n),
+  [`${QUANTITY}.add(int)`]: (one: Quantity, other: bigint) => plus(one, other, 1n),
+  [`${QUANTITY}.sub(${QUANTITY})`]: (one: Quantity, other: Quantity) => plus(one, other, -1n),
+  [`${QUANTITY}.sub(int)`]: (one: Quantity, other: bigint) => plus(one, other, -1n),
   'isIP(string)': (text: string) => ipOf(text) !== undefined,
   'ip(string)': parsedIp,
   'ip.isCanonical(string)': (text: string) => ipText(parsedIp(text)) === text,

@@ -23,6 +23,11 @@ export type Scope = ReadonlyMap<string, CelValue>;
 /** The cost limit of one expression is reached: no other part of the expression decides the result. */
 export class CostExceeded extends CelError {}
 
+/** True for an error of CEL that another part of the expression may make irrelevant. */
+function isFailure(error: unknown): boolean {
+  return error instanceof CelError && !(error instanceof CostExceeded);
+}
+
 const TYPE_NAMES =
   'int uint double bool string bytes list map null_type type optional_type google.protobuf.Timestamp google.protobuf.Duration kubernetes.Quantity kubernetes.URL kubernetes.Semver net.IP net.CIDR';
 const TYPES: ReadonlyMap<string, CelType> = new Map(
@@ -214,7 +219,7 @@ export class Evaluation {
 
   /** Returns a member or an item; undefined if it is absent. */
   #found(value: CelValue, key: CelValue): CelValue {
-    if (value instanceof Map) return value.get(typeof key === 'number' ? BigInt(key) : key);
+    if (value instanceof Map) return value.get(Number.isInteger(key) ? BigInt(Number(key)) : key);
     if (Array.isArray(value) && (typeof key === 'bigint' || typeof key === 'number'))
       return value[Number(key)];
     throw noOverload();
@@ -238,7 +243,7 @@ export class Evaluation {
     try {
       if (this.#isTrue(one, scope) === decisive) return decisive;
     } catch (error) {
-      if (error instanceof CostExceeded || this.#isTrue(other, scope) !== decisive) throw error;
+      if (!isFailure(error) || this.#isTrue(other, scope) !== decisive) throw error;
       return decisive;
     }
     return this.#isTrue(other, scope);
@@ -369,7 +374,7 @@ export class Evaluation {
       try {
         if (test(entry) === decisive) return decisive;
       } catch (error) {
-        if (error instanceof CostExceeded) throw error;
+        if (!isFailure(error)) throw error;
         failure ??= error;
       }
     }

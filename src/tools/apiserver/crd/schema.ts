@@ -94,8 +94,9 @@ interface Shaping {
 /** Returns the value in the shape of the schema, and adds the paths of removed fields to `to.unknown`. */
 export function shape(value: Json, node: SchemaNode, path: string, to: Shaping): Json {
   if (Array.isArray(value)) {
-    const { items } = node;
-    if (items === undefined && node[PRESERVE] === true) return value;
+    const { items: given } = node;
+    if (given === undefined && node[PRESERVE] === true) return value;
+    const items = node[PRESERVE] === true ? { ...given, [PRESERVE]: true } : given;
     return value.map((item, index) => shape(defaulted(item, items), items ?? {}, `${path}[${index}]`, to));
   }
   if (!isJsonObject(value)) return value;

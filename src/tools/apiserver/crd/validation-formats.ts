@@ -1,17 +1,12 @@
 /** The formats of strings that a real server checks (go-openapi/strfmt). Texts of all other formats are accepted. */
 
 import { isIPv6 } from 'node:net';
+import { isInstant } from '../store/instant.ts';
 
 type Check = (text: string) => boolean;
 
-const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
-
 function isDate(text: string): boolean {
-  const [, year = '', month = '', day = ''] = DATE.exec(text) ?? [];
-  if (day === '' || Number(day) < 1 || Number(day) > (DAYS[Number(month) - 1] ?? 0)) return false;
-  const isLeap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0);
-  return isLeap || month !== '02' || day !== '29';
+  return /^\d{4}-\d\d-\d\d$/.test(text) && isInstant(`${text}T00:00:00`);
 }
 
 function isDateTime(text: string): boolean {

@@ -93,6 +93,8 @@ export function encodeManagers(managers: Managers): ManagedFieldsEntry[] {
 /** A write of an object. */
 export interface Write {
   readonly type: FieldType;
+  /** Returns the fields that the write can set: the status only through its subresource. */
+  readonly owned: (fields: FieldSet) => FieldSet;
   readonly identity: ManagerIdentity;
   /** Time of the write, RFC 3339 in seconds; undefined leaves the entry without a time. */
   readonly time: string | undefined;
@@ -106,7 +108,7 @@ export function afterUpdate(
   write: Write,
 ): Managers {
   const { added, modified, removed } = compare(before, after, write.type);
-  const changed = added.union(modified).difference(SERVER_FIELDS);
+  const changed = write.owned(added.union(modified).difference(SERVER_FIELDS));
   const rest = new Map<string, Manager>();
   for (const [key, manager] of managers) {
     const fields = manager.fields.difference(changed).difference(removed);
@@ -161,11 +163,7 @@ export interface Applied {
   readonly conflicts: readonly FieldConflict[];
 }
 
-/**
- * An apply, and the fields that it cannot set: the status through the object, or everything else through the status.
- */
 export interface Apply extends Write {
-  readonly owned: (fields: FieldSet) => FieldSet;
   readonly forced: boolean;
 }
 

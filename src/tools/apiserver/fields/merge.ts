@@ -4,7 +4,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, memberOf, setMember, writeJson } from '../store/json.ts';
+import { isJsonObject, memberOf, setMember } from '../store/json.ts';
+import { goSyntax, goText, goTypeOf } from '../store/go-text.ts';
 import type { Json, JsonObject } from '../store/json.ts';
 import { FieldSet } from './field-set.ts';
 import type { FieldPath } from './field-set.ts';
@@ -251,12 +252,9 @@ function itemErrors(list: readonly Json[], type: FieldType, path: string): strin
   const rule = type.items;
   const seen = new Set<string>();
   return list.flatMap((item, index) => {
+    const fault = rule && itemFault(rule, item);
+    if (fault !== undefined) return [`${path}: element ${index}: ${fault}`];
     const element = rule && elementOfItem(rule, item);
-    if (rule?.form === 'map' && element === undefined) {
-      const keys = `[${rule.keys.map((key) => JSON.stringify(key)).join(', ')}]`;
-      const why = `associative list with keys has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`;
-      return [`${path}: element ${index}: ${why}`];
-    }
     const text =
       element === undefined
         ? `[${index}]`
@@ -269,6 +267,21 @@ function itemErrors(list: readonly Json[], type: FieldType, path: string): strin
   });
 }
 
+/** Returns why an item has no element; undefined for an item with an element. */
+function itemFault(rule: ItemRule, item: Json): string | undefined {
+  if (rule.form === 'set') {
+    if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
+    const found = item === null ? 'an explicit null' : isJsonObject(item) ? 'a map type' : '';
+    return found === '' ? undefined : `associative list without keys has an element that's ${found}`;
+  }
+  const what = 'associative list with keys';
+  if (item === null) return `${what} may not have a null element`;
+  if (!isJsonObject(item)) return `${what} may not have non-map elements`;
+  if (elementOfItem(rule, item) !== undefined) return undefined;
+  const keys = `[${rule.keys.map((key) => JSON.stringify(key)).join(', ')}]`;
+  return `${what} has an element that omits all key fields ${keys} (and doesn't have default values for any key fields)`;
+}
+
 function kindOf(value: Json): FieldType['value'] {
   if (Array.isArray(value)) return 'list';
   if (isJsonObject(value)) return 'map';
@@ -276,7 +289,9 @@ function kindOf(value: Json): FieldType['value'] {
   return typeof value === 'boolean' ? 'boolean' : 'numeric';
 }
 
+/** Shows the value as Go's formats do: its type, its syntax, or the text of a pointer. */
 function expectation(wanted: NonNullable<FieldType['value']>, value: Json): string {
-  const found = Array.isArray(value) || isJsonObject(value) ? writeJson(value) : kindOf(value);
-  return `expected ${wanted === 'numeric' ? 'numeric (int or float)' : wanted}, got ${found}`;
+  if (wanted === 'numeric') return `expected numeric (int or float), got ${goTypeOf(value)}`;
+  if (wanted === 'string') return `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
+  return `expected ${wanted}, got &{${goText(value)}}`;
 }

@@ -10,8 +10,8 @@ import { ShardFilter } from '../../../kube/shard-filter.ts';
 import { parseShardSelector } from '../../../kube/shard-selector.ts';
 import type { ResolvedOptions } from '../store/server-options.ts';
 import type { ResourcePath } from '../wire/request-info.ts';
-import type { ResourceDefinition } from '../store/resources.ts';
-import { badRequest, quote } from '../store/status.ts';
+import type { ServedResource } from '../store/resources.ts';
+import { badRequest, qualifiedName, quote } from '../store/status.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 
 export interface Selection {
@@ -21,7 +21,7 @@ export interface Selection {
 }
 
 export function selectionOf(
-  definition: ResourceDefinition,
+  definition: ServedResource,
   path: ResourcePath,
   query: URLSearchParams,
   sharding: ResolvedOptions['sharding'],
@@ -56,13 +56,20 @@ function parsed<T>(parse: (selector: string) => T, selector: string | null): T {
   }
 }
 
-function checkField(field: string, definition: ResourceDefinition): void {
-  if (field === 'metadata.name' || field === 'metadata.namespace') return;
-  if (Object.hasOwn(definition.fields ?? {}, field)) return;
-  if (definition.fields !== undefined || definition.custom === true) {
-    throw badRequest(`field label not supported: ${field}`);
-  }
-  throw badRequest(
-    `${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
-  );
+/** Words of kinds that refuse an unknown field in words of their own. */
+const REFUSALS: Readonly<Record<string, (field: string) => string>> = {
+  'jobs.batch': (field) => `field label ${quote(field)} not supported for Job`,
+  'resourceslices.resource.k8s.io': (field) =>
+    `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${field}`,
+};
+
+function checkField(field: string, definition: ServedResource): void {
+  const { fields = {}, derived = {}, custom, namespaced } = definition;
+  const isStrict = definition.fields !== undefined || custom === true;
+  if (field === 'metadata.name' || Object.hasOwn(fields, field) || Object.hasOwn(derived, field)) return;
+  if (field === 'metadata.namespace' && (namespaced || !isStrict)) return;
+  const why = isStrict
+    ? (REFUSALS[qualifiedName(definition)]?.(field) ?? `field label not supported: ${field}`)
+    : `${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+  throw badRequest(why);
 }

@@ -1,5 +1,8 @@
 /** The built-in resources that the server serves: what a real server's discovery lists, and the few facts that it does not list. */
 
+import { text } from '../store/causes.ts';
+import { memberOf } from '../store/json.ts';
+import type { KubeObject } from '../store/json.ts';
 import type { ScalePaths, ServedResource } from '../store/resources.ts';
 import { qualifiedName } from '../store/status.ts';
 import { withShape } from './built-in-schema.ts';
@@ -8,7 +11,10 @@ import { builtInKinds } from './shapes.ts';
 import type { DiscoveredResource } from './shapes.ts';
 
 /** Facts that discovery does not list. */
-type Extra = Pick<ServedResource, 'fields' | 'graceful' | 'returnsDeleted' | 'orphansDependents'>;
+type Extra = Pick<
+  ServedResource,
+  'fields' | 'derived' | 'graceful' | 'returnsDeleted' | 'orphansDependents' | 'deprecation'
+>;
 
 const EVENT_FIELDS = {
   'involvedObject.kind': '',
@@ -38,17 +44,31 @@ const POD_FIELDS = {
   'status.phase': '',
   'status.podIP': '',
   'status.nominatedNodeName': '',
+  // A real server knows the label and no value.
+  'status.podIPs': '',
 };
+
+/** Returns the component that an event comes from. */
+function sourceOf({ source, reportingComponent }: KubeObject): string {
+  return text(memberOf(source, 'component')) || text(reportingComponent);
+}
+
+/** Returns the node of a Pod, by the oldest name of the field. */
+function nodeOf({ spec }: KubeObject): string {
+  return text(memberOf(spec, 'nodeName'));
+}
+
 const RETURNED: Extra = { returnsDeleted: true };
 
 const EXTRAS: Readonly<Record<string, Extra>> = {
-  events: { fields: EVENT_FIELDS },
+  endpoints: { deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
+  events: { fields: EVENT_FIELDS, derived: { source: sourceOf } },
   'events.events.k8s.io': { fields: REGARDING_FIELDS },
   namespaces: { fields: { 'status.phase': '' }, ...RETURNED },
   nodes: { fields: { 'spec.unschedulable': 'false' } },
   persistentvolumeclaims: RETURNED,
   persistentvolumes: RETURNED,
-  pods: { fields: POD_FIELDS, graceful: true, ...RETURNED },
+  pods: { fields: POD_FIELDS, derived: { 'spec.host': nodeOf }, graceful: true, ...RETURNED },
   podtemplates: RETURNED,
   replicationcontrollers: { fields: { 'status.replicas': '0' }, orphansDependents: true },
   resourcequotas: RETURNED,
@@ -59,6 +79,7 @@ const EXTRAS: Readonly<Record<string, Extra>> = {
   'csidrivers.storage.k8s.io': RETURNED,
   'csinodes.storage.k8s.io': RETURNED,
   'jobs.batch': { fields: { 'status.successful': '0' }, orphansDependents: true },
+  'resourceslices.resource.k8s.io': { fields: { 'spec.driver': '', 'spec.nodeName': '' } },
   'storageclasses.storage.k8s.io': RETURNED,
   'volumeattachments.storage.k8s.io': RETURNED,
 };

@@ -3,6 +3,7 @@
  * unknown field is dropped and reported, and a zero that Go omits is not kept.
  */
 
+import { isInstant } from '../store/instant.ts';
 import { isInteger, isJsonObject, isNumber, textOf } from '../store/json.ts';
 import type { Json, JsonObject, ObjectMeta } from '../store/json.ts';
 import { canonicalQuantity, quantityFault } from '../store/quantity.ts';
@@ -186,9 +187,7 @@ function time(to: Decoding, value: Json, place: Place, layout: string): Json {
   if (isMicro && fraction.length !== MICROSECONDS_LENGTH)
     throw unread(value.slice(SECONDS_LENGTH), '.000000');
   const instant = new Date(`${seconds}${zone}`);
-  // JavaScript counts 31 April as 1 May.
-  const isDay = new Date(`${seconds}Z`).toJSON()?.startsWith(seconds) === true;
-  if (!isDay || Number.isNaN(instant.getTime())) throw to.refuse(`${parsing}: day out of range`);
+  if (!isInstant(seconds) || Number.isNaN(instant.getTime())) throw to.refuse(`${parsing}: day out of range`);
   return `${instant.toISOString().slice(0, SECONDS_LENGTH)}${isMicro ? fraction : ''}Z`;
 }
 

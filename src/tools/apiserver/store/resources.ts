@@ -65,6 +65,8 @@ export interface ServedResource extends ResourceDefinition {
   readonly categories?: readonly string[];
   /** The verbs in discovery, if some are missing. */
   readonly verbs?: readonly string[];
+  /** Selectable fields that are no paths. */
+  readonly derived?: Readonly<Record<string, (object: KubeObject) => string>>;
   readonly scale?: ScalePaths;
   readonly schema?: ResourceSchema;
   /** Answers a creation instead of storing the object. */
@@ -81,12 +83,16 @@ export function apiVersionOf(definition: Pick<ResourceDefinition, 'group' | 'ver
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
+function keyOf({ group, version, resource }: Pick<ServedResource, 'group' | 'version' | 'resource'>): string {
+  return `${group}/${version}/${resource}`;
+}
+
 /** @internal The registered resources, found by the parts of a URL, by kind or by kubectl's name. */
 export class ResourceTable {
-  readonly #definitions: ServedResource[];
+  readonly #definitions: Map<string, ServedResource>;
 
   constructor(builtIn: readonly ServedResource[]) {
-    this.#definitions = [...builtIn];
+    this.#definitions = new Map(builtIn.map((definition) => [keyOf(definition), definition]));
   }
 
   register(definition: ServedResource): void {
@@ -94,34 +100,32 @@ export class ResourceTable {
     if (this.find(group, version, resource)) {
       throw new KubeloomError('ERR_KUBELOOM_OPTION', `${resource}.${version}.${group} is already registered`);
     }
-    this.#definitions.push(definition);
+    this.#definitions.set(keyOf(definition), definition);
   }
 
   unregister(definition: ServedResource): void {
-    this.#definitions.splice(this.#definitions.indexOf(definition), 1);
+    this.#definitions.delete(keyOf(definition));
   }
 
   find(group: string, version: string, resource: string): ServedResource | undefined {
-    return this.#definitions.find(
-      (entry) => entry.resource === resource && entry.group === group && entry.version === version,
-    );
+    return this.#definitions.get(keyOf({ group, version, resource }));
   }
 
   /** Returns the resource of the `apiVersion` and `kind` of a reference. */
   ofKind(apiVersion: string, kind: string): ServedResource | undefined {
-    return this.#definitions.find((entry) => entry.kind === kind && apiVersionOf(entry) === apiVersion);
+    return this.all().find((entry) => entry.kind === kind && apiVersionOf(entry) === apiVersion);
   }
 
   /** True when a resource of this group and version is registered. */
   serves(group: string, version: string): boolean {
-    return this.#definitions.some((entry) => entry.group === group && entry.version === version);
+    return this.all().some((entry) => entry.group === group && entry.version === version);
   }
 
   /** Returns the resource of a name such as `pods` or `deployments.apps`: the resource, followed by the group. */
   named(name: string): ServedResource {
     const [resource = '', ...group] = name.split('.');
     const groupName = group.join('.');
-    const found = this.#definitions.find((entry) => entry.resource === resource && entry.group === groupName);
+    const found = this.all().find((entry) => entry.resource === resource && entry.group === groupName);
     if (found === undefined) {
       const message = `no resource ${name}: use the plural and the group (pods, deployments.apps), or register it`;
       throw new KubeloomError('ERR_KUBELOOM_UNKNOWN_RESOURCE', message);
@@ -130,6 +134,6 @@ export class ResourceTable {
   }
 
   all(): readonly ServedResource[] {
-    return this.#definitions;
+    return [...this.#definitions.values()];
   }
 }

@@ -145,10 +145,12 @@ export function deleteConflict(definition: ResourceDefinition, name: string, why
 }
 
 export function invalid(
-  { kind, group }: Pick<ResourceDefinition, 'kind' | 'group'>,
+  { kind, group: given }: Pick<ResourceDefinition, 'kind' | 'group'>,
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
+  // Events are stored, and so refused, as events of the core group.
+  const group = given === 'events.k8s.io' ? '' : given;
   const qualified = group === '' ? kind : `${kind}.${group}`;
   const lines = errors.map((error) => `${error.field}: ${error.body}`);
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
@@ -156,7 +158,7 @@ export function invalid(
   return failure(422, `${qualified} ${quote(name)} is invalid: ${list}`, {
     ...(name === '' ? {} : { name }),
     ...(group === '' ? {} : { group }),
-    kind,
+    ...(kind === '' ? {} : { kind }),
     causes,
   });
 }
@@ -228,10 +230,23 @@ export function nameUndeterminable(name: string): StatusError {
   );
 }
 
-/** A patch whose result is not of the kind: the cause of a refusal of a whole body, without the words about a body. */
-export function undecodablePatch(shown: string, { message }: StatusError): StatusError {
-  const cause = message.replace(/^.* in version ".*?" cannot be handled as a \w+: /, '');
-  const body = `Invalid value: ${quote(shown)}: ${cause}`;
+/** Returns the cause of a refusal of a whole body, without the words about a body. */
+function causeOf({ message }: StatusError): string {
+  return message.replace(/^.* in version ".*?" cannot be handled as a \w+: /, '');
+}
+
+/** A configuration of an apply that is not of the kind. */
+export function unconvertible(object: string, kind: string, error: StatusError): StatusError {
+  const cause = causeOf(error)
+    .replace(/Go struct field \S+/, 'Go value')
+    .replace(/^illegal base64/, 'error decoding from json: $&');
+  const what = `failed to convert new object (${object}; ${kind}) to proper version`;
+  return bareFailure(`${what}: unable to convert unstructured object to ${kind}: ${cause}`);
+}
+
+/** A patched object that is not of the kind. @param shown text of the patched object, or of the patch */
+export function undecodablePatch(shown: string, error: StatusError): StatusError {
+  const body = `Invalid value: ${quote(shown)}: ${causeOf(error)}`;
   return invalid({ kind: '', group: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', body }]);
 }
 

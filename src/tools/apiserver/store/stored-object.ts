@@ -15,7 +15,7 @@ import { isJsonObject, memberOf, writeJson } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
 import { readJson } from './read-json.ts';
 import { apiVersionOf } from './resources.ts';
-import type { ResourceDefinition } from './resources.ts';
+import type { ServedResource } from './resources.ts';
 
 /** The fields for selectors and keys; shared between versions in which they are equal. */
 export interface Identity {
@@ -82,7 +82,7 @@ export class StoredObject {
     this.#digits = revision === NEVER_STORED ? '' : String(revision);
   }
 
-  static encode(definition: ResourceDefinition, object: KubeObject, revision: number): StoredObject {
+  static encode(definition: ServedResource, object: KubeObject, revision: number): StoredObject {
     const { before, metadata, after } = arrange(definition, object, revision);
     const head = `${writeJson(before).slice(0, -1)},"metadata":`;
     const [metaHead = '', metaTail = ''] = writeJson(metadata).split(PLACEHOLDER);
@@ -135,7 +135,7 @@ export class StoredObject {
   }
 
   /** Returns the object as an item of a list: items of built-in kinds omit kind and apiVersion. */
-  listItem(definition: ResourceDefinition): Buffer[] {
+  listItem(definition: ServedResource): Buffer[] {
     const bytes = this.toBuffer();
     return definition.custom
       ? [bytes]
@@ -159,7 +159,7 @@ export function withoutManagedFields(pieces: readonly Buffer[]): Buffer {
 
 /** Splits the object in the order of the bytes. */
 function arrange(
-  definition: ResourceDefinition,
+  definition: ServedResource,
   object: KubeObject,
   revision: number,
 ): Record<'before' | 'metadata' | 'after', JsonObject> {
@@ -189,7 +189,7 @@ function sorted(value: Json | undefined): Json | undefined {
   return isJsonObject(value) ? sortKeys(value) : value;
 }
 
-function identityOf(definition: ResourceDefinition, object: KubeObject): Identity {
+function identityOf(definition: ServedResource, object: KubeObject): Identity {
   const { name = '', namespace = '', uid = '', labels = {} } = object.metadata;
   const fields: Record<string, string> = { 'metadata.name': name, 'metadata.namespace': namespace };
   for (const [path, absent] of Object.entries(definition.fields ?? {})) {
@@ -197,5 +197,6 @@ function identityOf(definition: ResourceDefinition, object: KubeObject): Identit
     fields[path] =
       value === undefined || value === null ? absent : typeof value === 'object' ? '' : String(value);
   }
+  for (const [name, derive] of Object.entries(definition.derived ?? {})) fields[name] = derive(object);
   return { key: keyOf(namespace, name), namespace, name, uid, labels, fields };
 }

@@ -1,7 +1,7 @@
 /** The marks of a DELETE on an object: the finalizers that the propagation policy adds, and the deletionTimestamp. */
 
 import { isJsonObject, following } from '../store/json.ts';
-import type { Json, KubeObject } from '../store/json.ts';
+import type { Json, KubeObject, ObjectMeta } from '../store/json.ts';
 import { timestamp } from './object-preparation.ts';
 import { qualifiedName } from '../store/status.ts';
 import type { ServedResource } from '../store/resources.ts';
@@ -29,14 +29,17 @@ export function deleting(
   object: KubeObject,
   propagation: Propagation | undefined,
 ): KubeObject {
-  const { finalizers: given = [], deletionTimestamp, generation = 0, ...rest } = object.metadata;
+  const { finalizers: _, deletionTimestamp, generation = 0, ...rest } = object.metadata;
   const isNamespace = qualifiedName(definition) === 'namespaces';
-  const finalizers = finalizersAfter(definition, given, propagation);
+  // The registries of these two mark the objects themselves.
+  const isMarkedAlone = isNamespace || definition.resource === 'customresourcedefinitions';
+  const finalizers = finalizersAfter(definition, object.metadata, propagation);
   const marks =
     deletionTimestamp === undefined
-      ? { deletionTimestamp: timestamp(), ...(isNamespace ? {} : { deletionGracePeriodSeconds: 0 }) }
+      ? { deletionTimestamp: timestamp(), ...(isMarkedAlone ? {} : { deletionGracePeriodSeconds: 0 }) }
       : { deletionTimestamp };
-  const next = deletionTimestamp === undefined && generation > 0 ? following(generation) : generation;
+  const counts = deletionTimestamp === undefined && generation > 0 && !isMarkedAlone;
+  const next = counts ? following(generation) : generation;
   const metadata = {
     ...rest,
     ...(next > 0 ? { generation: next } : {}),
@@ -50,12 +53,12 @@ export function deleting(
 
 function finalizersAfter(
   definition: ServedResource,
-  given: readonly string[],
+  { finalizers: given = [], deletionTimestamp }: ObjectMeta,
   propagation: Propagation | undefined,
 ): string[] {
   const kept = given.filter((name) => name !== FOREGROUND && name !== ORPHAN);
-  const isDefinition = definition.resource === 'customresourcedefinitions' && !kept.includes(CLEANUP);
-  const others = isDefinition ? [...kept, CLEANUP] : kept;
+  const isNew = definition.resource === 'customresourcedefinitions' && deletionTimestamp === undefined;
+  const others = isNew && !kept.includes(CLEANUP) ? [...kept, CLEANUP] : kept;
   const present = given.includes(ORPHAN) ? 'Orphan' : given.includes(FOREGROUND) ? 'Foreground' : undefined;
   const byDefault = definition.orphansDependents === true ? 'Orphan' : 'Background';
   const policy = propagation ?? present ?? byDefault;

@@ -79,6 +79,7 @@ function writeOf(
     type: fieldTypeOf(definition),
     identity: { manager, operation, apiVersion: apiVersionOf(definition), subresource },
     time: subresource === 'scale' ? undefined : timestamp(),
+    owned: ownedThrough(definition, writer),
   };
 }
 
@@ -98,8 +99,7 @@ export function applied(
     const first = { ...writer, manager: BEFORE_FIRST_APPLY };
     managers = afterUpdate(managers, {}, before, writeOf(definition, 'Update', first));
   }
-  const owned = ownedThrough(definition, writer);
-  const result = applyConfiguration(managers, before, config, { ...write, owned, forced: isForced });
+  const result = applyConfiguration(managers, before, config, { ...write, forced: isForced });
   if (result.conflicts.length > 0) throw conflictOf(result.conflicts);
   return withManagers(result.object as KubeObject, result.managers);
 }

@@ -4,6 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { members } from '../store/causes.ts';
 import { isJsonObject, following, writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject, ObjectMeta } from '../store/json.ts';
 import { apiVersionOf } from '../store/resources.ts';
@@ -17,29 +18,13 @@ import {
   quote,
 } from '../store/status.ts';
 import { decodeMetadata } from '../shapes/decoder.ts';
-import { countsChange } from './update-rules.ts';
+import { initialStatus, updatedStatus } from './initial-status.ts';
+import { countedParts, countsFromCreation } from './update-rules.ts';
 
 const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const NAME_SUFFIX_LENGTH = 5;
 /** Longer prefixes are cut, so that a generated name is a DNS label. */
 const GENERATED_NAME_LENGTH_MAX = 63;
-
-/** Built-in kinds with a spec and without a generation. */
-const UNCOUNTED: ReadonlySet<string> = new Set([
-  'apiservices.apiregistration.k8s.io',
-  'csidrivers.storage.k8s.io',
-  'csinodes.storage.k8s.io',
-  'horizontalpodautoscalers.autoscaling',
-  'leases.coordination.k8s.io',
-  'limitranges',
-  'namespaces',
-  'nodes',
-  'persistentvolumeclaims',
-  'persistentvolumes',
-  'resourcequotas',
-  'services',
-  'volumeattachments.storage.k8s.io',
-]);
 
 export function timestamp(): string {
   return `${new Date().toISOString().slice(0, 19)}Z`;
@@ -100,26 +85,17 @@ export function prepareCreate(
   const kept: Partial<Record<'uid' | 'creationTimestamp', string | null>> = trusted ? given : {};
   metadata.uid = kept.uid ?? crypto.randomUUID();
   metadata.creationTimestamp = kept.creationTimestamp ?? timestamp();
-  const counts =
-    definition.custom === true || (isJsonObject(object['spec']) && !UNCOUNTED.has(qualifiedName(definition)));
+  const counts = definition.custom === true || countsFromCreation(definition, object);
   if (counts && !(trusted && given.generation !== undefined)) metadata.generation = 1;
+  const isNamespace = qualifiedName(definition) === 'namespaces';
+  if (isNamespace) metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': name };
   const created = withoutEmpty(definition, { ...object, metadata });
-  if (definition.resource === 'namespaces') return activeNamespace(created);
-  if (trusted || definition.status !== true || definition.resource === 'nodes') return created;
-  delete created['status'];
-  if (definition.resource === 'pods') created['status'] = { phase: 'Pending' };
-  return created;
-}
-
-function activeNamespace(namespace: KubeObject): KubeObject {
-  const { metadata, spec, status } = namespace;
-  const labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name ?? '' };
-  return {
-    ...namespace,
-    metadata: { ...metadata, labels },
-    spec: { finalizers: ['kubernetes'], ...(isJsonObject(spec) ? spec : {}) },
-    status: { phase: 'Active', ...(isJsonObject(status) ? status : {}) },
-  };
+  if (isNamespace) created['spec'] = { finalizers: ['kubernetes'], ...members(created['spec']) };
+  if (definition.status !== true || (trusted && !isNamespace)) return created;
+  const { status, ...rest } = created;
+  const initial = initialStatus(definition, created);
+  if (initial === undefined) return rest;
+  return { ...rest, status: trusted ? { ...members(initial), ...members(status) } : initial };
 }
 
 /** Go omits these if they are empty, and also the data of ConfigMaps and Secrets. */
@@ -144,7 +120,7 @@ function dropEmpty(target: JsonObject, names: readonly string[]): void {
 }
 
 /** The part of the object that a write may change. */
-export type WriteScope = 'object' | 'status' | 'finalize' | 'everything';
+export type WriteScope = 'object' | 'status' | 'finalize' | 'binding' | 'everything';
 
 /** Returns the object after an update. Immutable fields stay, and the generation counts changes of the spec. */
 export function prepareUpdate(
@@ -153,7 +129,7 @@ export function prepareUpdate(
   given: KubeObject,
   scope: WriteScope,
 ): KubeObject {
-  const source = scope === 'status' ? { ...current, status: given['status'] } : given;
+  const source = scope === 'status' ? current : given;
   const metadata: ObjectMeta = { ...given.metadata };
   if (scope === 'status') keep(metadata, current.metadata, keptByStatus(definition, metadata));
   keep(metadata, current.metadata, [
@@ -167,14 +143,17 @@ export function prepareUpdate(
     'selfLink',
   ]);
   const updated: KubeObject = { ...source, metadata };
-  if (scope !== 'everything' && scope !== 'status' && definition.status === true)
-    keep(updated, current, ['status']);
+  if (scope === 'status' || scope === 'binding')
+    updated['status'] = updatedStatus(definition, given['status'], current['status']);
+  const isWhole = scope === 'object' || scope === 'finalize';
+  if (isWhole && definition.status === true) keep(updated, current, ['status']);
   if (qualifiedName(definition) === 'namespaces' && scope !== 'everything') {
     // Only `/finalize` changes the spec, which consists of the finalizers.
     if (scope === 'object') keep(updated, current, ['spec']);
     metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name ?? '' };
   }
-  if (isCounted(definition, current, updated)) {
+  const counts = scope === 'object' || scope === 'everything';
+  if (counts && isCounted(definition, current, updated)) {
     metadata.generation = following(current.metadata.generation ?? 0);
   }
   return withoutEmpty(definition, updated);
@@ -182,7 +161,12 @@ export function prepareUpdate(
 
 /** Kinds whose status is written without the metadata, as for custom resources. */
 const STATUS_ALONE: ReadonlySet<string> = new Set([
-  'customresourcedefinitions.apiextensions.k8s.io',
+  'apiservices.apiregistration.k8s.io',
+  'flowschemas.flowcontrol.apiserver.k8s.io',
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
+  'resourceclaims.resource.k8s.io',
+  'servicecidrs.networking.k8s.io',
+  'validatingadmissionpolicies.admissionregistration.k8s.io',
   'volumeattachments.storage.k8s.io',
 ]);
 
@@ -202,7 +186,8 @@ function keptByStatus(definition: ServedResource, given: ObjectMeta): readonly s
  */
 function isCounted(definition: ServedResource, current: KubeObject, updated: KubeObject): boolean {
   if (definition.custom !== true) {
-    return !UNCOUNTED.has(qualifiedName(definition)) && countsChange(definition, current, updated);
+    const [before, after] = [current, updated].map((object) => countedParts(definition, object));
+    return after !== undefined && !isDeepStrictEqual(after, before);
   }
   const notCounted = ['metadata', 'kind', 'apiVersion', ...(definition.status === true ? ['status'] : [])];
   const content = (object: KubeObject): JsonObject => {

@@ -1,6 +1,7 @@
 /** Patches: the choice by the content type, JSON merge patch (RFC 7396), and the configuration of an apply. */
 
 import { messageOf } from '../../../base/errors.ts';
+import { goText } from '../store/go-text.ts';
 import { isJsonObject, memberOf, setMember, textOf, writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import { readDocument } from '../store/read-json.ts';
@@ -10,7 +11,7 @@ import { goType } from '../shapes/decoder.ts';
 import { fieldTypeOf, groupVersionKind } from './field-ownership.ts';
 import { jsonPatch, unknownOperationFields } from './json-patch.ts';
 import { badRequest, unsupportedPatchType } from '../store/status.ts';
-import { goText, strategicMerge } from './strategic-merge.ts';
+import { strategicMerge } from './strategic-merge.ts';
 import { strictFaults } from './strict-faults.ts';
 import { readYaml } from './yaml.ts';
 import type { YamlDocument } from './yaml.ts';
@@ -93,18 +94,20 @@ export function applyPatch(
     return { object, faults: faults.map((fault) => `json patch ${fault}`), shown: () => writeJson(object) };
   }
   const faults = strictFaults(members);
-  if (patch === null) throw badRequest('Invalid JSON Patch');
-  if (!isJsonObject(patch)) {
+  if (patch === null && type === MERGE_PATCH) throw badRequest('Invalid JSON Patch');
+  if (patch !== null && !isJsonObject(patch)) {
+    const what = type === MERGE_PATCH ? 'error decoding patch: ' : '';
     throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${goType(patch)} into Go value of type map[string]interface {}`,
+      `${what}json: cannot unmarshal ${goType(patch)} into Go value of type map[string]interface {}`,
     );
   }
-  if (type === STRATEGIC) {
-    const object = strategicMerge(current, patch, fieldTypeOf(definition));
-    return { object, faults, shown: () => goText(patch) };
+  if (type === MERGE_PATCH) {
+    const object = mergePatch(current, patch ?? {});
+    return { object, faults, shown: () => writeJson(object) };
   }
-  const object = mergePatch(current, patch);
-  return { object, faults, shown: () => writeJson(object) };
+  const { apiVersion: _, kind: __, ...content } = patch ?? {};
+  const object = strategicMerge(current, content, fieldTypeOf(definition));
+  return { object, faults, shown: () => goText(patch) };
 }
 
 /** Merges by RFC 7396: objects merge, null removes, all other values replace. */

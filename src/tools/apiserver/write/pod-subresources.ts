@@ -2,6 +2,7 @@
 
 import { labelSelectorAsSelector } from '../../../kube/label-selector.ts';
 import type { LabelSelectorObject } from '../../../kube/label-selector.ts';
+import { members, objects, text } from '../store/causes.ts';
 import type { Collection } from '../store/event-log.ts';
 import { isJsonObject, memberOf } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
@@ -9,6 +10,7 @@ import type { ServedResource } from '../store/resources.ts';
 import { badRequest, bareFailure, conflict, disruptionBudget, notFound } from '../store/status.ts';
 import { keyOf } from '../store/stored-object.ts';
 import { timestamp } from './object-preparation.ts';
+import { checkPreconditions } from './writer.ts';
 import type { StoredObjectWriter, WriteOptions } from './writer.ts';
 
 /** The kinds of the bodies, by the name of the subresource. */
@@ -39,7 +41,7 @@ export function bind({ writer, pods }: Parts, target: Target, body: KubeObject, 
   if (typeof node !== 'string' || node === '') throw bareFailure('target.name: Required value');
   const pod = podOf(pods, target);
   const { name } = target;
-  const spec = isJsonObject(pod['spec']) ? pod['spec'] : {};
+  const spec = members(pod['spec']);
   const assigned = spec['nodeName'];
   if (typeof assigned === 'string' && assigned !== '') {
     const why = `pod ${name} is already assigned to node ${JSON.stringify(assigned)}`;
@@ -47,14 +49,14 @@ export function bind({ writer, pods }: Parts, target: Target, body: KubeObject, 
   }
   const { metadata } = pod;
   const annotations = { ...metadata.annotations, ...body.metadata.annotations };
-  const status = isJsonObject(pod['status']) ? pod['status'] : {};
+  const status = members(pod['status']);
   const bound = {
     ...pod,
     metadata: { ...metadata, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) },
     spec: { ...spec, nodeName: node },
     status: { ...status, conditions: withCondition(status['conditions'], { type: 'PodScheduled' }) },
   };
-  writer.update(pods, keyOf(target.namespace, name), bound, 'everything', options);
+  writer.update(pods, keyOf(target.namespace, name), bound, 'binding', options);
 }
 
 function withCondition(conditions: Json | undefined, condition: JsonObject): Json[] {
@@ -80,8 +82,23 @@ export function evict(
     throw bareFailure(why);
   }
   if (budget !== undefined) spend(writer, budgets, budget, pod, options);
-  writer.delete(pods, keyOf(target.namespace, target.name), target.name, options);
+  const { preconditions = {}, ...rest } = options;
+  const key = keyOf(target.namespace, target.name);
+  const stored = pods.get(key);
+  if (stored !== undefined) checkPreconditions(pods.definition, stored, preconditions);
+  if (options.dryRun !== true) {
+    const status = members(pod['status']);
+    const conditions = withCondition(status['conditions'], EVICTED);
+    writer.update(pods, key, { ...pod, status: { ...status, conditions } }, 'status', rest);
+  }
+  writer.delete(pods, key, target.name, rest);
 }
+
+const EVICTED = {
+  type: 'DisruptionTarget',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+};
 
 function podOf(pods: Collection, { namespace, name }: Target): KubeObject {
   const stored = pods.get(keyOf(namespace, name));
@@ -130,7 +147,7 @@ function spend(
   options: WriteOptions,
 ): void {
   const { name = '', namespace = '', generation = 0 } = budget.metadata;
-  const status = isJsonObject(budget['status']) ? budget['status'] : {};
+  const status = members(budget['status']);
   const [healthy, desired] = [numberOf(status, 'currentHealthy'), numberOf(status, 'desiredHealthy')];
   if (!isReady(pod)) {
     const policy = memberOf(budget['spec'], 'unhealthyPodEvictionPolicy');
@@ -140,19 +157,32 @@ function spend(
     throw disruptionBudget(`The disruption budget ${name} is still being processed by the server.`, 10);
   }
   const allowed = numberOf(status, 'disruptionsAllowed');
-  if (allowed <= 0) {
-    throw disruptionBudget(
-      `The disruption budget ${name} needs ${desired} healthy pods and has ${healthy} currently`,
-      0,
-    );
-  }
-  const disrupted = isJsonObject(status['disruptedPods']) ? status['disruptedPods'] : {};
+  const { conditions } = status;
+  if (allowed <= 0) throw disruptionBudget(`The disruption budget ${name} ${obstacle(status)}`, 0);
+  const disrupted = members(status['disruptedPods']);
+  const { observedGeneration = 0 } = status;
+  const last = { ...NONE_ALLOWED, observedGeneration };
   const spent = {
     ...status,
+    ...(allowed === 1 ? { conditions: withCondition(conditions, last) } : {}),
     disruptionsAllowed: allowed - 1,
     disruptedPods: { ...disrupted, [pod.metadata.name ?? '']: timestamp() },
   };
   writer.update(budgets, keyOf(namespace, name), { ...budget, status: spent }, 'status', options);
+}
+
+const NONE_ALLOWED = { type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods', message: '' };
+
+/** Returns why a budget allows no disruption. */
+function obstacle(status: JsonObject): string {
+  const [healthy, desired] = [numberOf(status, 'currentHealthy'), numberOf(status, 'desiredHealthy')];
+  const [condition = {}] = objects(status['conditions']).filter(({ type }) => type === NONE_ALLOWED.type);
+  const reason = condition['status'] === 'False' ? text(condition['reason']) : '';
+  const message = reason === '' ? '' : text(condition['message']);
+  const none = 'does not allow evicting pods currently';
+  if (reason === 'SyncFailed' && message !== '') return `${none} because it failed sync: ${message}`;
+  if (healthy <= desired) return `needs ${desired} healthy pods and has ${healthy} currently`;
+  return message === '' ? none : `${none} (${reason}): ${message}`;
 }
 
 function isReady({ status }: KubeObject): boolean {

@@ -1,8 +1,6 @@
 /** The rules by which the kinds of a cluster differ in an update, from the strategies of their registries. */
 
-import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject } from '../store/json.ts';
-import type { KubeObject } from '../store/json.ts';
+import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { qualifiedName } from '../store/status.ts';
 
@@ -51,10 +49,50 @@ export function needsVersion(definition: ServedResource): boolean {
   return custom === true || CONDITIONAL_GROUPS.has(group) || CONDITIONAL.has(qualifiedName(definition));
 }
 
-/** True if the generation of a built-in object counts a change: of the spec, and for a Deployment of the annotations. */
-export function countsChange(definition: ServedResource, current: KubeObject, updated: KubeObject): boolean {
-  if (current.metadata.generation === undefined) return false;
-  if (isJsonObject(updated['spec']) && !isDeepStrictEqual(updated['spec'], current['spec'])) return true;
-  const [before = {}, after = {}] = [current, updated].map(({ metadata }) => metadata.annotations);
-  return qualifiedName(definition) === 'deployments.apps' && !isDeepStrictEqual(after, before);
+/** Built-in kinds with a spec that the generation does not count. */
+const UNCOUNTED: ReadonlySet<string> = new Set([
+  'apiservices.apiregistration.k8s.io',
+  'certificatesigningrequests.certificates.k8s.io',
+  'csinodes.storage.k8s.io',
+  'horizontalpodautoscalers.autoscaling',
+  'ipaddresses.networking.k8s.io',
+  'leases.coordination.k8s.io',
+  'limitranges',
+  'namespaces',
+  'nodes',
+  'persistentvolumeclaims',
+  'persistentvolumes',
+  'resourceclaims.resource.k8s.io',
+  'resourceclaimtemplates.resource.k8s.io',
+  'resourcequotas',
+  'servicecidrs.networking.k8s.io',
+  'services',
+  'volumeattachments.storage.k8s.io',
+]);
+/** The members that the generation counts, if other than the spec. */
+const COUNTED: Readonly<Record<string, readonly string[]>> = {
+  'deployments.apps': ['spec', 'annotations'],
+  'endpointslices.discovery.k8s.io': ['endpoints', 'ports', 'labels'],
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': ['webhooks'],
+  podtemplates: ['template'],
+  'priorityclasses.scheduling.k8s.io': [],
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': ['webhooks'],
+};
+/** Has no generation until the first change of the spec. */
+const COUNTED_LATER = 'csidrivers.storage.k8s.io';
+
+/** Returns what the generation of a built-in object counts; undefined for a kind without a generation. */
+export function countedParts(definition: ServedResource, object: KubeObject): Json[] | undefined {
+  const name = qualifiedName(definition);
+  const hasSpec = object['spec'] !== undefined || definition.schema?.fieldType.names('spec') === true;
+  const { labels = {}, annotations = {} } = object.metadata;
+  const parts: JsonObject = { ...object, labels, annotations };
+  return (COUNTED[name] ?? (hasSpec && !UNCOUNTED.has(name) ? ['spec'] : undefined))?.map(
+    (member) => parts[member] ?? null,
+  );
+}
+
+/** True if the generation of a new object is 1. */
+export function countsFromCreation(definition: ServedResource, object: KubeObject): boolean {
+  return qualifiedName(definition) !== COUNTED_LATER && countedParts(definition, object) !== undefined;
 }

@@ -9,15 +9,17 @@ import type { Propagation } from './deletion.ts';
 import type { Collection, EventLog } from '../store/event-log.ts';
 import { ControlLoops } from './control-loops.ts';
 import type { KubeObject } from '../store/json.ts';
-import { applied, differOnlyInTime, trackUpdate } from './field-ownership.ts';
+import { applied, differOnlyInTime, groupVersionKind, trackUpdate } from './field-ownership.ts';
 import type { FieldWriter } from './field-ownership.ts';
 import { immutableErrors, metadataErrors } from './metadata-rules.ts';
 import { prepareCreate, prepareUpdate } from './object-preparation.ts';
 import type { WriteScope } from './object-preparation.ts';
+import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { needsVersion } from './update-rules.ts';
 import {
   STALE_RESOURCE_VERSION,
+  StatusError,
   alreadyExists,
   badRequest,
   bareFailure,
@@ -30,6 +32,7 @@ import {
   notFound,
   otherUid,
   quote,
+  unconvertible,
 } from '../store/status.ts';
 import { NEVER_STORED, StoredObject, keyOf } from '../store/stored-object.ts';
 
@@ -92,7 +95,7 @@ export class StoredObjectWriter {
     const trusted = options.trusted === true;
     if (!trusted) this.#checkCreate(definition, given, namespace);
     else if (definition.namespaced) this.ensureNamespace(namespace);
-    const coerced = definition.schema?.coerce(given, trusted, options.isApplied) ?? given;
+    const coerced = coerce(definition, given, options);
     const prepared = prepareCreate(definition, coerced, namespace, trusted);
     const { managedFields } = given.metadata;
     const { writer } = options;
@@ -118,7 +121,7 @@ export class StoredObjectWriter {
     if (stored === undefined) throw notFound(definition, given.metadata.name ?? '');
     const current = stored.parse();
     if (!trusted) checkUpdate(definition, stored, current, given);
-    const coerced = definition.schema?.coerce(given, trusted, options.isApplied) ?? given;
+    const coerced = coerce(definition, given, options);
     const prepared = prepareUpdate(definition, current, coerced, scope);
     const { managedFields } = given.metadata;
     const { writer } = options;
@@ -128,7 +131,7 @@ export class StoredObjectWriter {
           ...prepared,
           metadata: { ...prepared.metadata, ...(managedFields === undefined ? {} : { managedFields }) },
         };
-    if (options.isOwn !== true) validate(definition, updated, current, options, scope);
+    if (options.isOwn !== true && scope !== 'binding') validate(definition, updated, current, options, scope);
     const unchanged = StoredObject.encode(definition, updated, stored.revision);
     const isLast =
       updated.metadata.deletionTimestamp !== undefined && keepersOf(definition, updated).length === 0;
@@ -285,6 +288,19 @@ function isSameButTimes(
   return StoredObject.encode(definition, same, stored.revision).toBuffer().equals(stored.toBuffer());
 }
 
+/** Returns the object as the schema keeps it. @throws StatusError 400; 500 for an apply, whose result a cluster converts */
+function coerce(definition: ServedResource, given: KubeObject, options: WriteOptions): KubeObject {
+  const { trusted = false, isApplied } = options;
+  try {
+    return definition.schema?.coerce(given, trusted, isApplied) ?? given;
+  } catch (error) {
+    if (isApplied !== true || !(error instanceof StatusError)) throw error;
+    const { namespace = '', name = '' } = given.metadata;
+    const kind = groupVersionKind(apiVersionOf(definition), definition.kind);
+    throw unconvertible(`${namespace}/${name}`, kind, error);
+  }
+}
+
 function validate(
   definition: ServedResource,
   object: KubeObject,
@@ -299,7 +315,12 @@ function validate(
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
 }
 
-function checkPreconditions(definition: ServedResource, stored: StoredObject, wanted: Preconditions): void {
+/** @throws StatusError 409 */
+export function checkPreconditions(
+  definition: ServedResource,
+  stored: StoredObject,
+  wanted: Preconditions,
+): void {
   const { uid, name } = stored.identity;
   const version = String(stored.revision);
   // The registries of these two check before the common code does.

@@ -20,8 +20,13 @@ const CASES: ReadonlyArray<readonly [what: string, patch: JsonObject, expected: 
     },
   ],
   [
-    'deletes an entry with $patch, and ignores the given order',
-    { spec: { $setElementOrder: [{ name: 'two' }], containers: [{ name: 'one', $patch: 'delete' }] } },
+    'deletes an entry with $patch, beside the given order',
+    {
+      spec: {
+        '$setElementOrder/containers': [{ name: 'two' }],
+        containers: [{ name: 'one', $patch: 'delete' }],
+      },
+    },
     { spec: { containers: [TWO], tolerations: TOLERATIONS } },
   ],
   [

@@ -130,11 +130,13 @@ class History {
   #update(manager: string, object: Json): void {
     const stored = this.#stored(object);
     if (stored === undefined) return;
-    const write = { type: this.#schema.fieldType, identity: identityOf(manager, 'Update'), time: undefined };
-    this.state = {
-      object: stored,
-      managers: afterUpdate(this.state.managers, this.state.object, stored, write),
-    };
+    const managers = afterUpdate(this.state.managers, this.state.object, stored, {
+      type: this.#schema.fieldType,
+      identity: identityOf(manager, 'Update'),
+      time: undefined,
+      owned: (fields) => fields,
+    });
+    this.state = { object: stored, managers };
   }
 
   #apply({ object, managers }: State, manager: string, config: Json): Applied {

@@ -36,7 +36,12 @@ function apply(
 
 function update(managers: Managers, before: Json, after: Json, manager: string): Managers {
   const identity = { manager, operation: 'Update', apiVersion: 'v1', subresource: '' } as const;
-  return afterUpdate(managers, before, after, { type: TYPE, identity, time: LATER });
+  return afterUpdate(managers, before, after, {
+    type: TYPE,
+    identity,
+    time: LATER,
+    owned: (fields) => fields,
+  });
 }
 
 const fieldsOf = (managers: Managers): object =>
