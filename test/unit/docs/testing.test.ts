@@ -11,6 +11,13 @@ import { ok, refused } from '../../semantics/fixture.ts';
 import { ROOT } from './documents.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const APPS = '/apis/apps/v1/namespaces/default';
+const POD = { containers: [{ name: 'main', image: 'busybox' }] };
+/** The spec of a Deployment. */
+const WORKLOAD = {
+  selector: { matchLabels: { app: 'a' } },
+  template: { metadata: { labels: { app: 'a' } }, spec: POD },
+};
 
 /** First columns of the table. */
 const ROWS: readonly string[] = readFileSync(join(ROOT, 'docs/embedded-apiserver.md'), 'utf8')
@@ -57,7 +64,12 @@ type Checks = Readonly<Record<string, Check>>;
 const POLICIES: Checks = {
   'Admission webhooks and policies change or refuse objects': async ({ core, create }) => {
     const webhooks = [
-      { name: 'a.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'], clientConfig: {} },
+      {
+        name: 'a.example.com',
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        clientConfig: { url: 'https://example.com' },
+      },
     ];
     const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
     await create(path, { metadata: { name: 'refuses' }, webhooks });
@@ -78,19 +90,33 @@ const POLICIES: Checks = {
     assert.equal((await client.get(core('secrets'))).status, 403);
     await server.healFaults();
   },
-  'Rules across the fields of a spec, and defaults': async ({ create }) => {
-    const path = '/apis/apps/v1/namespaces/default/deployments';
-    const spec = { replicas: -1 };
-    assert.deepEqual((await create(path, { metadata: { name: 'bare' }, spec })).spec, spec);
+  'Every rule of a spec holds': async ({ create }) => {
+    const rollingUpdate = { maxSurge: 0, maxUnavailable: 0 };
+    const spec = { ...WORKLOAD, strategy: { rollingUpdate } };
+    await create(`${APPS}/deployments`, { metadata: { name: 'stuck' }, spec });
+  },
+  'Admission plugins complete objects': async ({ create, core }) => {
+    const port = { port: 80 };
+    const { spec } = await create(core('services'), { metadata: { name: 's' }, spec: { ports: [port] } });
+    assert.equal(Object(spec)['clusterIP'], undefined);
+    const claim = {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+    };
+    const { metadata } = await create(core('persistentvolumeclaims'), {
+      metadata: { name: 'c' },
+      spec: claim,
+    });
+    assert.equal(metadata['finalizers'], undefined);
   },
 };
 
 const CONTROLLERS: Checks = {
   'Controllers act on built-in kinds': async ({ client, core, create }) => {
-    const [group, batch] = ['/apis/apps/v1/namespaces/default', '/apis/batch/v1/namespaces/default'];
-    await create(`${group}/deployments`, { metadata: { name: 'idle' }, spec: { replicas: 1 } });
-    await create(`${batch}/jobs`, { metadata: { name: 'idle' }, spec: {} });
-    assert.deepEqual(ok(await client.get(`${group}/replicasets`)).items, []);
+    const [metadata, template] = [{ name: 'idle' }, { spec: { ...POD, restartPolicy: 'Never' } }];
+    await create(`${APPS}/deployments`, { metadata, spec: WORKLOAD });
+    await create('/apis/batch/v1/namespaces/default/jobs', { metadata, spec: { template } });
+    assert.deepEqual(ok(await client.get(`${APPS}/replicasets`)).items, []);
     assert.deepEqual(ok(await client.get(core('pods'))).items, []);
   },
   'A new namespace gets a ServiceAccount and a ConfigMap': async ({ client, create }) => {
@@ -99,13 +125,16 @@ const CONTROLLERS: Checks = {
       assert.deepEqual(ok(await client.get(`/api/v1/namespaces/fresh/${resource}`)).items, []);
   },
   'Pods are scheduled and run': async ({ client, core, create }) => {
-    const { status } = await create(core('pods'), { metadata: { name: 'idle' }, spec: { containers: [] } });
+    const { status } = await create(core('pods'), { metadata: { name: 'idle' }, spec: POD });
     assert.deepEqual(status, { phase: 'Pending', qosClass: 'BestEffort' });
     const running = { status: { phase: 'Running' } };
     ok(await client.mergePatch(`${core('pods', '/idle')}/status`, running));
   },
   'A deleted pod ends within its grace period': async ({ client, core, create }) => {
-    await create(core('pods'), { metadata: { name: 'slow' }, spec: { terminationGracePeriodSeconds: 300 } });
+    await create(core('pods'), {
+      metadata: { name: 'slow' },
+      spec: { ...POD, terminationGracePeriodSeconds: 300 },
+    });
     ok(await client.delete(core('pods', '/slow'), { gracePeriodSeconds: 300 }));
     assert.equal((await client.get(core('pods', '/slow'))).status, 404);
   },
@@ -200,7 +229,7 @@ const PROTOCOL: Checks = {
       assert.equal((await client.get(core('pods'), { accept })).status, 406, accept);
   },
   'Subresources such as `log`, `exec` and `ephemeralcontainers`': async ({ client, core, create }) => {
-    await create(core('pods'), { metadata: { name: 'plain' } });
+    await create(core('pods'), { metadata: { name: 'plain' }, spec: POD });
     for (const name of ['log', 'exec', 'ephemeralcontainers'])
       assert.equal((await client.get(core('pods', `/plain/${name}`))).status, 404);
   },

@@ -3,7 +3,7 @@
  * receiver precedes the dot.
  */
 
-import { keyRules, labelRules, labelValueRules, subdomainRules } from '../store/name-rules.ts';
+import { CelFormat, NAMED_FORMATS } from './cel-formats.ts';
 import {
   Cidr,
   IP_RANGES,
@@ -42,59 +42,12 @@ import {
 } from './cel-values.ts';
 import type { CelValue } from './cel-values.ts';
 import { matchesGo, matchesOf, patternError } from './go-regexp.ts';
-import { formatCheck, isRequestUri } from './validation-formats.ts';
+import { isRequestUri } from './validation-formats.ts';
 
 // The signature of a function is the type of its arguments, which the table checks before a call.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Handler = (...values: any[]) => CelValue;
 type Items = readonly CelValue[];
-
-class Format {
-  static readonly celName = 'kubernetes.NamedFormat';
-  readonly check: (text: string) => readonly string[];
-
-  constructor(check: (text: string) => readonly string[]) {
-    this.check = check;
-  }
-}
-
-/** A prefix may end in a dash. */
-function prefixed(check: (text: string) => readonly string[]): (text: string) => readonly string[] {
-  return (text) => check(text.replace(/.-$/, 'a'));
-}
-
-const LABEL_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
-
-function label1035(text: string): string[] {
-  const rule = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${LABEL_1035}')`;
-  return [
-    ...(text.length > 63 ? ['must be no more than 63 bytes'] : []),
-    ...(new RegExp(`^${LABEL_1035}$`).test(text) ? [] : [rule]),
-  ];
-}
-
-function formatted(name: string, why: string): (text: string) => readonly string[] {
-  return (text) => (formatCheck(name)?.(text) === false ? [why] : []);
-}
-
-const NAMED_FORMATS: ReadonlyMap<string, Format> = new Map(
-  Object.entries({
-    dns1123Label: labelRules,
-    dns1123Subdomain: subdomainRules,
-    dns1035Label: label1035,
-    qualifiedName: keyRules,
-    dns1123LabelPrefix: prefixed(labelRules),
-    dns1123SubdomainPrefix: prefixed(subdomainRules),
-    dns1035LabelPrefix: prefixed(label1035),
-    labelValue: labelValueRules,
-    uri: (text: string) =>
-      isRequestUri(text) ? [] : [`parse ${JSON.stringify(text)}: invalid URI for request`],
-    uuid: formatted('uuid', 'does not match the UUID format'),
-    byte: formatted('byte', 'invalid base64'),
-    date: formatted('date', 'invalid date'),
-    datetime: formatted('datetime', 'invalid datetime'),
-  }).map(([name, check]) => [name, new Format(check)]),
-);
 
 function optional(value: CelValue): CelOptional {
   return value === undefined ? CelOptional.none : new CelOptional(value);
@@ -277,7 +230,7 @@ function order(one: Quantity, other: Quantity): bigint {
   return BigInt(compared(one.nanos, other.nanos));
 }
 
-const [QUANTITY, IP, CIDR, URL_TYPE, SEMVER, FORMAT] = [Quantity, Ip, Cidr, Url, Semver, Format].map(
+const [QUANTITY, IP, CIDR, URL_TYPE, SEMVER, FORMAT] = [Quantity, Ip, Cidr, Url, Semver, CelFormat].map(
   ({ celName }) => celName,
 );
 const [TIME, DURATION] = ['google.protobuf.Timestamp', 'google.protobuf.Duration'];
@@ -460,7 +413,7 @@ const LIBRARIES: Readonly<Record<string, Handler>> = {
   [`${SEMVER}.compareTo(${SEMVER})`]: comparedVersions,
   'format.named(string)': (name: string) => optional(NAMED_FORMATS.get(name)),
   ...Object.fromEntries([...NAMED_FORMATS].map(([name, format]) => [`format.${name}()`, () => format])),
-  [`${FORMAT}.validate(string)`]: ({ check }: Format, text: string) => {
+  [`${FORMAT}.validate(string)`]: ({ check }: CelFormat, text: string) => {
     const errors = check(text);
     return optional(errors.length === 0 ? undefined : errors);
   },

@@ -52,13 +52,18 @@ class BuiltInSchema implements ResourceSchema {
     return isTrusted ? own : [...this.#refusals(object, previous), ...own];
   }
 
-  /** The control API stores objects that no client could send; an error that such an object has already is no error. */
+  /**
+   * The control API stores objects that no client could send, and without defaults: an error that such an object has already
+   * is no error, and a default is no change.
+   */
   #refusals(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[] {
     const errors = refusals(object, this.#shape, '');
     if (previous === undefined) return errors;
-    const known = errors.length === 0 ? [] : refusals(previous, this.#shape, '');
+    if (errors.length === 0 && frozenErrors(object, previous, this.#frozen).length === 0) return [];
+    const whole = this.coerce(previous, false);
+    const known = refusals(whole, this.#shape, '');
     const isKnown = (error: FieldError): boolean => known.some((each) => isDeepStrictEqual(each, error));
-    return [...errors.filter((error) => !isKnown(error)), ...frozenErrors(object, previous, this.#frozen)];
+    return [...errors.filter((error) => !isKnown(error)), ...frozenErrors(object, whole, this.#frozen)];
   }
 
   #decoded(object: KubeObject, unknown: string[]): KubeObject {

@@ -239,10 +239,15 @@ const EVENT: KindRules = {
 
 const NEW_EVENT: KindRules = {
   coerce: (object) => renamed(object, IN_EVENTS),
-  validate: (object) => [
-    ...placeErrors(object, 'regarding'),
-    ...datedEventErrors(object, { controller: 'reportingController', note: 'note' }),
-  ],
+  validate(object, previous) {
+    const type = text(object['type']);
+    const isKnown = previous !== undefined || type === 'Normal' || type === 'Warning';
+    return [
+      ...placeErrors(object, 'regarding'),
+      ...datedEventErrors(object, { controller: 'reportingController', note: 'note' }),
+      ...(isKnown ? [] : [invalidValue('type', '', `has invalid value: ${type}`)]),
+    ];
+  },
 };
 
 /** Rules by the resource and its group. */

@@ -91,6 +91,16 @@ describe('the control API', () => {
     assert.equal((await call(path, 'POST', { metadata: { name: 'q' }, spec })).status, 201);
   });
 
+  it('stores an object without its defaults, which clients can still change', async () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    await server.apply([{ type: 'create', resource: 'pods', object: { metadata: { name: 'bare' }, spec } }]);
+    const path = `${server.url}/api/v1/namespaces/default/pods/bare`;
+    const { body } = await call(path);
+    assert.deepEqual(body['spec'], spec);
+    const labelled = { ...body, metadata: { ...Object(body['metadata']), labels: { a: 'b' } } };
+    assert.equal((await call(path, 'PUT', labelled)).status, 200);
+  });
+
   it('keeps every event in its log, and the current objects in its state', async () => {
     const start = await server.revision();
     await server.apply([configMap('logged'), configMap('logged', { x: '1' })]);
