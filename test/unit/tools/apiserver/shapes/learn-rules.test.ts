@@ -14,7 +14,7 @@ const ROOT: ShapeNode = { $ref: 'T' };
 /** Returns a shape of one struct `spec`, without rules. */
 function shapesWith(members: { [name: string]: ShapeNode }): { T: ShapeNode; Spec: ShapeNode } {
   return {
-    T: { properties: { spec: { $ref: 'Spec', go: 'Spec' } } },
+    T: { properties: { spec: { $ref: 'Spec', go: 'Spec' }, metadata: { type: 'object' } } },
     Spec: { properties: members },
   };
 }
@@ -96,6 +96,13 @@ describe('rules of members', () => {
     assert.deepEqual(learnt({ a: A }, { a: 'x' }, rows)['a']?.assigned, { value: 'd' });
     const other: Row = ['a', '', { a: 'e' }];
     assert.equal(learnt({ a: A }, { a: 'x' }, [...rows, other])['a']?.assigned, undefined);
+  });
+
+  it('have the value of structs at the top alone, if structs in templates get none', () => {
+    const inner: ShapeNode = { $ref: 'Spec', go: '*Spec' };
+    const rows: Row[] = [['a', undefined, { a: 'd', inner: {} }]];
+    const { a } = learnt({ a: A, inner }, { a: 'x', inner: {} }, rows);
+    assert.deepEqual(a?.assigned, { value: 'd', top: true });
   });
 
   it('have no value that the server allocates', () => {
