@@ -3,6 +3,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import { getText } from '../get-text.ts';
 import { sourceOf } from '../go-program.ts';
 import { Client } from '../../semantics/client.ts';
+import { withColumns } from './columns.ts';
 import { structsOfApi } from './go-structs.ts';
 import { withRules } from './interview.ts';
 import { shapeTable, textOfTable } from './shape-table.ts';
@@ -29,5 +30,6 @@ export async function readShapes(controlPlane: ControlPlane): Promise<string> {
     await get<DiscoveryDocument>('/apis', AGGREGATED),
   ];
   const table = shapeTable(gitVersion, documents, discovery, structsOfApi(sourceOf('control-plane')));
-  return textOfTable(await withRules(clientOf(controlPlane), table));
+  const client = clientOf(controlPlane);
+  return textOfTable(await withRules(client, await withColumns(client, table, documents)));
 }

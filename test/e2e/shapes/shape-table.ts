@@ -5,6 +5,7 @@
  */
 
 import type {
+  Descriptions,
   DiscoveredResource as ResourceRow,
   ShapeNode,
 } from '../../../src/tools/apiserver/shapes/shapes.ts';
@@ -158,6 +159,7 @@ export interface ShapeTable {
   readonly version: string;
   readonly resources: readonly ResourceRow[];
   readonly shapes: Readonly<Record<string, ShapeNode>>;
+  readonly descriptions?: Descriptions;
 }
 
 /**
@@ -194,11 +196,12 @@ export function shapeTable(
 }
 
 /** Returns the text of the table, an entry a line, so that a new version of Kubernetes is a readable difference. */
-export function textOfTable({ version, resources, shapes }: ShapeTable): string {
+export function textOfTable({ version, resources, shapes, descriptions }: ShapeTable): string {
   const entries = Object.entries(shapes);
   const lines = entries.map(([name, shape]) => `${JSON.stringify(name)}: ${JSON.stringify(shape)}`);
   return `{
 "version": ${JSON.stringify(version)},
+"descriptions": ${JSON.stringify(descriptions ?? {})},
 "resources": [
 ${textOf(resources.map((each) => JSON.stringify(each)))}
 ],

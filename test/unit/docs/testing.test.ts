@@ -57,6 +57,12 @@ class Lab {
   };
 }
 
+interface OpenApi {
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly type?: string; readonly description?: string }>>;
+  };
+}
+
 type Check = (lab: Lab) => Promise<void>;
 /** By the first column of the table. */
 type Checks = Readonly<Record<string, Check>>;
@@ -214,7 +220,7 @@ const SCHEMAS: Checks = {
 };
 
 const PROTOCOL: Checks = {
-  'Bodies can be protobuf or CBOR, and answers tables': async ({ client, core }) => {
+  'Bodies and answers can be protobuf or CBOR': async ({ client, core }) => {
     const contentType = 'application/vnd.kubernetes.protobuf';
     const body = 'k8s\0\n\t\n\u0002v1\u0012\u0003Odd';
     const sent = await client.request('POST', '/api/v1/nodes', { body, contentType });
@@ -224,18 +230,34 @@ const PROTOCOL: Checks = {
       contentType: 'application/cbor',
     });
     assert.equal(cbor.status, 415);
-    const types = ['application/json;as=Table;v=v1;g=meta.k8s.io', 'application/vnd.kubernetes.protobuf'];
-    for (const accept of [...types, 'application/cbor'])
+    for (const accept of ['application/vnd.kubernetes.protobuf', 'application/cbor'])
       assert.equal((await client.get(core('pods'), { accept })).status, 406, accept);
+  },
+  'OpenAPI describes built-in kinds': async ({ client }) => {
+    const { body } = await client.get('/openapi/v3/api/v1');
+    const pod = (body as unknown as OpenApi).components.schemas['core.v1.Pod'];
+    assert.deepEqual([pod?.type, pod?.description], ['object', undefined]);
   },
   'Subresources such as `log`, `exec` and `ephemeralcontainers`': async ({ client, core, create }) => {
     await create(core('pods'), { metadata: { name: 'plain' }, spec: POD });
     for (const name of ['log', 'exec', 'ephemeralcontainers'])
       assert.equal((await client.get(core('pods', `/plain/${name}`))).status, 404);
   },
-  'Autoscalers have two versions': async ({ client }) => {
-    const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
-    assert.equal((await client.get(path)).status, 404);
+  '`autoscaling/v1` keeps all fields in annotations': async ({ client, create }) => {
+    const path = (version: string): string =>
+      `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+    const scaleTargetRef = { kind: 'Deployment', name: 'a', apiVersion: 'apps/v1' };
+    const resource = (name: string): object => {
+      const target = { type: 'Utilization', averageUtilization: 50 };
+      return { type: 'Resource', resource: { name, target } };
+    };
+    const metrics = [resource('memory'), resource('cpu')];
+    const spec = { scaleTargetRef, maxReplicas: 3, metrics };
+    await create(path('v2'), { metadata: { name: 'a' }, spec });
+    const { body } = await client.get(`${path('v1')}/a`);
+    assert.equal(body.metadata.annotations, undefined);
+    const older = { scaleTargetRef, maxReplicas: 3, minReplicas: 1, targetCPUUtilizationPercentage: 50 };
+    assert.deepEqual(body.spec, older);
   },
   'Other kinds of reviews and tokens': async ({ client, core }) => {
     for (const path of [

@@ -11,7 +11,7 @@ import { discovered } from '../shapes/built-in-resources.ts';
 import { withShape } from '../shapes/built-in-schema.ts';
 import type { KindRules } from '../shapes/built-in-schema.ts';
 import { builtInKinds } from '../shapes/shapes.ts';
-import type { ScalePaths, ServedResource } from '../store/resources.ts';
+import type { Column, ScalePaths, ServedResource } from '../store/resources.ts';
 import { conversionErrors } from './definition-conversion.ts';
 import { invalidValue, members, objects, required, text, texts, unsupported } from '../store/causes.ts';
 import { APPROVAL, approvalErrors, groupErrors, missingNames, namesErrors } from './definition-names.ts';
@@ -29,6 +29,15 @@ export interface Names extends JsonObject {
   categories?: string[];
 }
 
+interface PrinterColumn extends JsonObject {
+  name: string;
+  type: string;
+  jsonPath: string;
+  format?: string;
+  description?: string;
+  priority?: number;
+}
+
 interface Version extends JsonObject {
   name: string;
   served: boolean;
@@ -36,6 +45,7 @@ interface Version extends JsonObject {
   schema?: { openAPIV3Schema?: SchemaNode };
   subresources?: { status?: JsonObject; scale?: JsonObject };
   selectableFields?: { jsonPath: string }[];
+  additionalPrinterColumns?: PrinterColumn[];
 }
 
 export interface DefinitionSpec extends JsonObject {
@@ -70,6 +80,7 @@ export function versionsOf(definition: KubeObject): DefinedVersion[] {
       namespaced: scope === 'Namespaced',
       custom: true,
       schema: new StructuralSchema(version.schema?.openAPIV3Schema ?? {}),
+      document: version.schema?.openAPIV3Schema ?? {},
       status: status !== undefined,
       terminating: definition.metadata.deletionTimestamp !== undefined,
       ...(version['deprecated'] === true ? { deprecation: deprecationOf(group, kind, version) } : {}),
@@ -78,6 +89,9 @@ export function versionsOf(definition: KubeObject): DefinedVersion[] {
       ...(shortNames === undefined ? {} : { shortNames }),
       ...(categories === undefined ? {} : { categories }),
       ...(scale === undefined ? {} : { scale: scalePathsOf(scale) }),
+      ...(version.additionalPrinterColumns === undefined
+        ? {}
+        : { columns: columnsOf(version.additionalPrinterColumns) }),
       ...(version.selectableFields === undefined ? {} : { fields: fieldsOf(version.selectableFields) }),
     };
     return { resource, served: version.served, storage: version.storage };
@@ -92,6 +106,14 @@ function deprecationOf(group: string, kind: string, version: Version): string {
 /** An absent field equals the empty string. */
 function fieldsOf(selectable: readonly { readonly jsonPath: string }[]): Record<string, string> {
   return Object.fromEntries(selectable.map(({ jsonPath }) => [jsonPath.replace(/^\./, ''), '']));
+}
+
+function columnsOf(columns: readonly PrinterColumn[]): Column[] {
+  const described = columns.map((column) => {
+    const words = `Custom resource definition column (in JSONPath format): ${column.jsonPath}`;
+    return { ...column, description: column.description ?? words };
+  });
+  return [{ name: 'Name', type: 'string', format: 'name' }, ...described];
 }
 
 function scalePathsOf(scale: JsonObject): ScalePaths {

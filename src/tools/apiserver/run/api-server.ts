@@ -6,7 +6,7 @@
 import type { Duplex } from 'node:stream';
 import { backgroundClock } from '../../../base/clock.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { ACCESS_REVIEWS } from '../serve/access-review.ts';
+import { reviews } from '../serve/reviews.ts';
 import { sleep } from '../../../base/sleep.ts';
 import { KubeloomError } from '../../../base/errors.ts';
 import { definitions } from '../crd/definition.ts';
@@ -87,15 +87,18 @@ export class ApiServer {
   /** @param clock of everything but `load` and `restart` */
   constructor(given: ApiServerOptions, clock: Clock = backgroundClock) {
     const options = resolveOptions(given);
-    const table = new ResourceTable([...builtInResources(), definitions(), ACCESS_REVIEWS]);
+    const table = new ResourceTable([...builtInResources(), definitions(), ...reviews()]);
     const { historyEventsMax: eventsMax, historyBytesMax: bytesMax, firstRevision } = options;
     const log = new EventLog({ eventsMax, bytesMax }, firstRevision, clock);
     const listener = new Listener(options, (request, response) =>
       handleRequest(this.#services, request, response),
     );
     const namespaces = log.collection(table.named('namespaces'));
-    // Events of both groups are the same objects.
+    // Events of both groups are the same objects, as are autoscalers of both versions.
     log.collection(table.named('events.events.k8s.io')).follow(log.collection(table.named('events')));
+    const autoscalers = table.named('horizontalpodautoscalers.autoscaling');
+    const older = table.find('autoscaling', 'v1', autoscalers.resource);
+    if (older !== undefined) log.collection(older).follow(log.collection(autoscalers));
     const writer = new StoredObjectWriter(log, namespaces);
     const watches = new Watches(options, listener, clock);
     writer.controlLoops.add(new ServedDefinitions({ table, log, writer, watches }));

@@ -1,9 +1,7 @@
-/**
- * The documents that are not resources: version, discovery (from which kubectl learns the resources), and the part of
- * OpenAPI that kubectl needs.
- */
+/** The documents that are not resources: version, discovery (from which kubectl learns the resources), and OpenAPI. */
 
 import { subresourcesOf, verbsOf } from './listed-verbs.ts';
+import { openApiDocument } from './openapi.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource, ResourceTable } from '../store/resources.ts';
 
@@ -122,43 +120,12 @@ function resourceEntries(definition: ServedResource): object[] {
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/**
- * Returns the schema at this path. kubectl asks whether the server validates fields (v3), or downloads the schema to
- * validate locally (v2, as protobuf). An empty v2 schema makes kubectl skip validation; a v3 schema names the
- * parameter.
- */
+/** Returns the OpenAPI document at this path; the old version also as protobuf, from which old kubectl validates locally. */
 function openApi(path: string, accept: string, table: ResourceTable): Document | undefined {
-  if (path === '/openapi/v2') {
-    if (accept.includes('proto-openapi')) return { code: 200, type: PROTOBUF, body: protobufDocument() };
-    return json({ swagger: '2.0', info: { title: 'Kubernetes', version: 'v1' }, paths: {}, definitions: {} });
-  }
-  if (path === '/openapi/v3') {
-    const prefixes = [...new Set(table.all().map(prefixOf))];
-    const paths = Object.fromEntries(
-      prefixes.map((prefix) => [prefix, { serverRelativeURL: `/openapi/v3/${prefix}` }]),
-    );
-    return json({ paths });
-  }
-  const prefix = path.startsWith('/openapi/v3/') ? path.slice('/openapi/v3/'.length) : '';
-  const definitions = table.all().filter((definition) => prefixOf(definition) === prefix);
-  return definitions.length === 0 ? undefined : json(groupDocument(prefix, definitions));
-}
-
-function prefixOf(definition: ServedResource): string {
-  return `${definition.group === '' ? 'api' : 'apis'}/${apiVersionOf(definition)}`;
-}
-
-/** Contains only the PATCH operation with the parameter fieldValidation, which kubectl looks for. */
-function groupDocument(prefix: string, definitions: readonly ServedResource[]): object {
-  const parameters = [{ name: 'fieldValidation', in: 'query', schema: { type: 'string' } }];
-  const responses = { 200: { description: 'OK' } };
-  const paths = definitions.map((definition) => {
-    const scope = definition.namespaced ? 'namespaces/{namespace}/' : '';
-    const { group, version, kind } = definition;
-    const patch = { parameters, responses, 'x-kubernetes-group-version-kind': { group, version, kind } };
-    return [`/${prefix}/${scope}${definition.resource}/{name}`, { patch }];
-  });
-  return { openapi: '3.0.0', info: { title: 'Kubernetes', version: 'v1' }, paths: Object.fromEntries(paths) };
+  if (path === '/openapi/v2' && accept.includes('proto-openapi'))
+    return { code: 200, type: PROTOBUF, body: protobufDocument() };
+  const document = openApiDocument(path, table);
+  return document && json(document);
 }
 
 /** openapi.v2.Document { swagger = "2.0"; info { title, version }; paths {} } on the wire. */

@@ -8,10 +8,12 @@ import type { JsonObject } from '../store/json.ts';
 import { encodeContinue } from './list-options.ts';
 import type { ListOptions } from './list-options.ts';
 import { apiVersionOf } from '../store/resources.ts';
+import type { ServedResource } from '../store/resources.ts';
 import type { Selection } from './selection.ts';
 import { expired, tooLargeResourceVersion } from '../store/status.ts';
 import { withoutManagedFields } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
+import { TABLE, columnDefinitions, tableRow } from '../tables/table.ts';
 import type { Representation } from '../wire/http-io.ts';
 
 export interface Page {
@@ -98,31 +100,43 @@ const END = Buffer.from(']}\n');
 export function* listPieces(
   collection: Collection,
   page: Page,
-  { isPartial, dropsManagedFields }: Representation = WHOLE,
+  representation: Representation = WHOLE,
   moreMetadata: JsonObject = {},
 ): Generator<Buffer> {
   const { definition } = collection;
+  const { isPartial, includeObject } = representation;
   const metadata = {
     resourceVersion: String(page.revision),
     ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),
     ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
     ...moreMetadata,
   };
-  const head = isPartial
-    ? { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata }
-    : {
-        kind: definition.listKind ?? `${definition.kind}List`,
-        apiVersion: apiVersionOf(definition),
-        metadata,
-      };
-  yield Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
+  const isTable = includeObject !== undefined;
+  const head = isTable
+    ? { ...TABLE, metadata, columnDefinitions: columnDefinitions(definition) }
+    : isPartial
+      ? { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata }
+      : {
+          kind: definition.listKind ?? `${definition.kind}List`,
+          apiVersion: apiVersionOf(definition),
+          metadata,
+        };
+  yield Buffer.from(`${JSON.stringify(head).slice(0, -1)},"${isTable ? 'rows' : 'items'}":[`);
   let first = true;
   for (const object of page.objects) {
     if (!first) yield COMMA;
     first = false;
-    const pieces = isPartial ? object.metadataOnly() : object.listItem(definition);
-    if (dropsManagedFields) yield withoutManagedFields(pieces);
-    else yield* pieces;
+    yield* itemPieces(definition, object, representation);
   }
   yield END;
+}
+
+function itemPieces(
+  definition: ServedResource,
+  object: StoredObject,
+  representation: Representation,
+): readonly Buffer[] {
+  if (representation.includeObject !== undefined) return [tableRow(definition, object, representation)];
+  const pieces = representation.isPartial ? object.metadataOnly() : object.listItem(definition);
+  return representation.dropsManagedFields ? [withoutManagedFields(pieces)] : pieces;
 }

@@ -14,6 +14,7 @@ import { badRequest, notAcceptable, notFound } from '../store/status.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { keyOf, withoutManagedFields } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
+import { tableOf } from '../tables/table.ts';
 import type { Watches } from './watches.ts';
 
 /** The parts of a server that answer reads. */
@@ -40,8 +41,8 @@ async function get({ options }: ReadServices, call: Call): Promise<void> {
 }
 
 /** Returns the form of a list. @throws StatusError 406 if the client accepts only the metadata of an object */
-export function listRepresentation({ request, collection: { definition } }: Call): Representation {
-  const representation = representationFor(request);
+export function listRepresentation({ request, query, collection: { definition } }: Call): Representation {
+  const representation = representationFor(request, query);
   if (representation.as !== 'PartialObjectMetadata') return representation;
   const list = definition.listKind ?? `${definition.kind}List`;
   throw notAcceptable(
@@ -82,14 +83,18 @@ export function answer(call: Call, code: number, stored: StoredObject): void {
   const {
     request,
     response,
+    query,
     collection: { definition },
   } = call;
-  const { isPartial, as, dropsManagedFields } = representationFor(request);
+  const representation = representationFor(request, query);
+  const { isPartial, as, dropsManagedFields, includeObject } = representation;
   if (as === 'PartialObjectMetadataList') {
     const found = goName(definition, definition.kind);
     throw notAcceptable(`you requested ${as}, but the requested object is not a list (${found})`);
   }
   if (isScale(call)) return sendJson(response, code, scaleOf(definition, stored.parse()));
+  if (includeObject !== undefined)
+    return sendJson(response, code, tableOf(definition, stored, representation));
   const pieces = isPartial ? stored.metadataOnly() : [stored.toBuffer()];
   sendJson(response, code, dropsManagedFields ? withoutManagedFields(pieces) : Buffer.concat(pieces));
 }

@@ -75,7 +75,7 @@ export interface Services extends ReadServices {
 /** Answers a request with a verb that discovery lists. */
 export async function serveResource(services: Services, call: Call, verb: string): Promise<void> {
   const { definition } = call.collection;
-  representationFor(call.request);
+  representationFor(call.request, call.query);
   if (definition.deprecation !== undefined) warn(call, [definition.deprecation]);
   if (definition.review !== undefined)
     return sendJson(call.response, 201, definition.review(await readObject(services, call, optionsOf(call))));

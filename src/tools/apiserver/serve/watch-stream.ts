@@ -11,8 +11,8 @@ import type { ChangeType, LogEvent } from '../store/history.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { Selection } from './selection.ts';
 import { expired } from '../store/status.ts';
-import { withoutManagedFields } from '../store/stored-object.ts';
-import type { StoredObject } from '../store/stored-object.ts';
+import { StoredObject, withoutManagedFields } from '../store/stored-object.ts';
+import { tableOf } from '../tables/table.ts';
 import type { Representation } from '../wire/http-io.ts';
 
 export interface WatchPlan {
@@ -42,6 +42,7 @@ type State =
   | { readonly kind: 'live' }
   | { readonly kind: 'closed' };
 
+const BOOKMARK = Buffer.from('{"type":"BOOKMARK","object":');
 const CLOSING = Buffer.from('}\n');
 const OPENING: Readonly<Record<ChangeType, Buffer>> = {
   ADDED: Buffer.from('{"type":"ADDED","object":'),
@@ -57,6 +58,7 @@ export class Watch {
   #state: State = { kind: 'initial', next: 0 };
   #position: number;
   #blocked = false;
+  #hasColumns = false;
 
   /** @param onClosed called when the watch ended for any reason; the client may still have to read written bytes */
   constructor(plan: WatchPlan, stream: FaultStream, onClosed: () => void) {
@@ -192,12 +194,21 @@ export class Watch {
 
   #append(batch: Batch, type: ChangeType, object: StoredObject): void {
     batch.add(OPENING[type]);
-    const { isPartial, dropsManagedFields } = this.#plan.representation;
-    if (dropsManagedFields) {
+    const { isPartial, dropsManagedFields, includeObject } = this.#plan.representation;
+    if (includeObject !== undefined) batch.add(this.#table(object));
+    else if (dropsManagedFields) {
       batch.add(withoutManagedFields(isPartial ? object.metadataOnly() : [object.toBuffer()]));
     } else if (isPartial) for (const piece of object.metadataOnly()) batch.add(piece);
     else batch.addObject(object);
     batch.add(CLOSING);
+  }
+
+  /** Returns the object as a Table, which contains the columns in the first event of the watch. */
+  #table(object: StoredObject): Buffer {
+    const { collection, representation } = this.#plan;
+    const isFirst = !this.#hasColumns;
+    this.#hasColumns = true;
+    return tableOf(collection.definition, object, representation, isFirst);
   }
 
   #bookmarkLine(revision: number, endOfInitialEvents: boolean): Buffer {
@@ -206,7 +217,12 @@ export class Watch {
       resourceVersion: String(revision),
       ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     };
-    const type = this.#plan.representation.isPartial
+    const { isPartial, includeObject } = this.#plan.representation;
+    if (includeObject !== undefined) {
+      const object = StoredObject.encode(definition, { metadata }, revision);
+      return Buffer.concat([BOOKMARK, this.#table(object), CLOSING]);
+    }
+    const type = isPartial
       ? { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' }
       : { kind: definition.kind, apiVersion: apiVersionOf(definition) };
     return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object: { ...type, metadata } })}\n`);

@@ -66,7 +66,7 @@ export class Watches {
 
   async open(call: Call): Promise<void> {
     const { request, response, query, collection } = call;
-    const representation = representationFor(request);
+    const representation = representationFor(request, query);
     const options = parseWatchOptions(query);
     const selection = selectionOf(collection.definition, call.path, query, this.#options.sharding);
     const view = call.faults.view?.(collection.log);

@@ -4,8 +4,10 @@ import { text } from '../store/causes.ts';
 import { memberOf } from '../store/json.ts';
 import type { KubeObject } from '../store/json.ts';
 import type { ScalePaths, ServedResource } from '../store/resources.ts';
+import { apiVersionOf } from '../store/resources.ts';
 import { qualifiedName } from '../store/status.ts';
 import { withShape } from './built-in-schema.ts';
+import type { KindRules } from './built-in-schema.ts';
 import { KIND_RULES } from './kind-rules.ts';
 import { builtInKinds } from './shapes.ts';
 import type { DiscoveredResource } from './shapes.ts';
@@ -90,13 +92,22 @@ const SCALE: ScalePaths = {
   selector: ['spec', 'selector'],
 };
 
-/** The older version of a resource, whose objects a real server converts. */
+/** The older version of a resource, which comes after the version of the same name that stores the objects. */
 const OLDER = 'autoscaling/v1';
 /** Resources that other modules define, with rules of their own. */
 const ELSEWHERE = 'customresourcedefinitions';
 
-function isServed({ group, version, resource, verbs }: DiscoveredResource): boolean {
-  return verbs.includes('watch') && `${group}/${version}` !== OLDER && resource !== ELSEWHERE;
+function isServed({ resource, verbs }: DiscoveredResource): boolean {
+  return verbs.includes('watch') && resource !== ELSEWHERE;
+}
+
+function isOlder(resource: DiscoveredResource): boolean {
+  return apiVersionOf(resource) === OLDER;
+}
+
+function rulesOf(resource: DiscoveredResource): KindRules | undefined {
+  const name = qualifiedName(resource);
+  return KIND_RULES.get(`${name}/${resource.version}`) ?? KIND_RULES.get(name);
 }
 
 /** Returns the resource with the facts of the table. */
@@ -113,7 +124,6 @@ export function discovered({ subresources = {}, ...resource }: DiscoveredResourc
 export function builtInResources(): ServedResource[] {
   return builtInKinds()
     .resources.filter(isServed)
-    .map(({ frozen, ...resource }) =>
-      withShape(discovered(resource), KIND_RULES.get(qualifiedName(resource)), frozen),
-    );
+    .toSorted((one, other) => Number(isOlder(one)) - Number(isOlder(other)))
+    .map(({ frozen, ...resource }) => withShape(discovered(resource), rulesOf(resource), frozen));
 }

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { invalidValue, members, objects, required, text, unsupported } from '../store/causes.ts';
 import type { FieldError } from '../store/field-error.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
+import { AUTOSCALERS } from './autoscaler-versions.ts';
 import type { KindRules } from './built-in-schema.ts';
 
 const DATA_KEY = /^[-._a-zA-Z0-9]+$/;
@@ -251,7 +252,10 @@ const NEW_EVENT: KindRules = {
 };
 
 /** Rules by the resource and its group. */
-export const KIND_RULES: ReadonlyMap<string, KindRules> = new Map([
+export const KIND_RULES: ReadonlyMap<string, KindRules> = new Map<string, KindRules>([
+  ...AUTOSCALERS.map(
+    ([version, rules]) => [`horizontalpodautoscalers.autoscaling/${version}`, rules] as const,
+  ),
   ['configmaps', CONFIG_MAP],
   ['secrets', SECRET],
   ['events', EVENT],

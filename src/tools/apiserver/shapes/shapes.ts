@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { parseJson } from '../../../base/parse-json.ts';
 import type { SchemaNode } from '../crd/schema-node.ts';
 import type { Json, JsonObject } from '../store/json.ts';
+import type { Column } from '../store/resources.ts';
 
 /** A value that the server assigns to an absent member: always, or if a sibling has a text of the list. */
 export interface Assigned extends JsonObject {
@@ -62,13 +63,18 @@ export interface DiscoveredResource {
   /** Verbs by the name of the subresource. */
   readonly subresources?: Readonly<Record<string, readonly string[]>>;
   readonly frozen?: readonly Frozen[];
+  readonly columns?: readonly Column[];
 }
+
+/** Texts about fields that every object has, and about the columns of them. */
+export type Descriptions = Readonly<Record<'Name' | 'Age' | 'apiVersion' | 'kind' | 'metadata', string>>;
 
 interface Table {
   /** Version of Kubernetes: `v1.36.3`. */
   readonly version: string;
   readonly resources: readonly DiscoveredResource[];
   readonly shapes: Readonly<Record<string, ShapeNode>>;
+  readonly descriptions: Descriptions;
 }
 
 let loaded: Table | undefined;

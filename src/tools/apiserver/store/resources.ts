@@ -6,7 +6,7 @@
 import { KubeloomError } from '../../../base/errors.ts';
 import type { FieldType } from '../fields/schema-types.ts';
 import type { FieldError } from './field-error.ts';
-import type { KubeObject } from './json.ts';
+import type { JsonObject, KubeObject } from './json.ts';
 
 /** A resource that the server for tests serves. */
 export interface ResourceDefinition {
@@ -58,6 +58,19 @@ export interface ResourceSchema {
   validate(object: KubeObject, previous: KubeObject | undefined, isTrusted: boolean): readonly FieldError[];
 }
 
+/** A column of a table. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly format?: string;
+  /** Absent if every column with this name has the description of the table of built-in kinds. */
+  readonly description?: string;
+  /** 0 for a column that kubectl always prints, and the default. */
+  readonly priority?: number;
+  /** Path of the cell in an object of a custom kind. */
+  readonly jsonPath?: string;
+}
+
 /** @internal A definition with the facts that only the server itself can give. */
 export interface ServedResource extends ResourceDefinition {
   readonly listKind?: string;
@@ -69,6 +82,10 @@ export interface ServedResource extends ResourceDefinition {
   readonly derived?: Readonly<Record<string, (object: KubeObject) => string>>;
   readonly scale?: ScalePaths;
   readonly schema?: ResourceSchema;
+  /** OpenAPI of a custom kind, as its definition contains it. */
+  readonly document?: JsonObject;
+  /** Columns of tables; undefined for the name and the age. */
+  readonly columns?: readonly Column[];
   /** Answers a creation instead of storing the object. */
   readonly review?: (object: KubeObject) => KubeObject;
   /** True when a deletion without a policy leaves the dependents. */

@@ -14,6 +14,7 @@ import {
   entityTooLarge,
   noRepresentation,
   notAcceptable,
+  quote,
   unsupportedMediaType,
 } from '../store/status.ts';
 import type { Status } from '../store/status.ts';
@@ -121,6 +122,8 @@ function* prepend(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
 export interface Representation {
   /** PartialObjectMetadata in place of objects. */
   readonly isPartial: boolean;
+  /** A Table whose rows contain this form of the objects. */
+  readonly includeObject?: 'Metadata' | 'None' | 'Object' | undefined;
   /** The kind of metadata that the client accepts: of an object or of a list; undefined for whole objects. */
   readonly as?: string | undefined;
   /** Objects omit managedFields. */
@@ -129,8 +132,16 @@ export interface Representation {
 
 const METADATA_KINDS: readonly string[] = ['PartialObjectMetadata', 'PartialObjectMetadataList'];
 
-/** Returns the form that the client prefers. Tables are not offered; kubectl then makes the tables. */
-export function representationFor(request: IncomingMessage): Representation {
+/** @throws StatusError 400 for an unknown form */
+function includedObject(query: URLSearchParams): Representation['includeObject'] {
+  const given = query.get('includeObject') || 'Metadata';
+  if (given === 'Metadata' || given === 'None' || given === 'Object') return given;
+  const why = `includeObject: Invalid value: ${quote(given)}: must be 'Metadata', 'Object', 'None', or empty`;
+  throw badRequest(`Unable to convert to Table as requested: ${why}`);
+}
+
+/** Returns the form that the client prefers. */
+export function representationFor(request: IncomingMessage, query: URLSearchParams): Representation {
   let isJson = false;
   for (const clause of (request.headers.accept || '*/*').split(',')) {
     const [type, ...parameters] = clause.split(';').map((part) => part.trim());
@@ -143,6 +154,8 @@ export function representationFor(request: IncomingMessage): Representation {
     const isPartial = as !== undefined && isMeta && METADATA_KINDS.includes(as);
     // Unknown targets are ignored, as in the real server.
     const dropsManagedFields = valueOf('drop')?.split('+').includes('metadata.managedFields') === true;
+    if (as === 'Table' && isMeta && valueOf('v') === 'v1')
+      return { isPartial: false, includeObject: includedObject(query), dropsManagedFields };
     if (as === undefined || isPartial) return { isPartial, as, dropsManagedFields };
   }
   throw isJson

@@ -21,11 +21,15 @@ const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
 export const APPLY_PATCH = 'application/apply-patch+yaml';
 
+/** Returns the types of patches of a resource. Custom resources have no strategic merge. */
+export function patchTypesOf({ custom }: ResourceDefinition): readonly string[] {
+  const types = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH];
+  return custom === true ? types : [...types, STRATEGIC];
+}
+
 /** Strategic merge needs the Go type, so custom resources do not support it. */
 export function requirePatchType(type: string, definition: ResourceDefinition): void {
-  if (type === STRATEGIC && definition.custom !== true) return;
-  if (type !== JSON_PATCH && type !== MERGE_PATCH && type !== APPLY_PATCH)
-    throw unsupportedPatchType(definition.custom === true);
+  if (!patchTypesOf(definition).includes(type)) throw unsupportedPatchType(definition.custom === true);
 }
 
 /** The configuration of a server-side apply. */
