@@ -5,7 +5,12 @@ import { builtInResources } from '../../../../../src/tools/apiserver/shapes/buil
 import type { Json, JsonObject, KubeObject } from '../../../../../src/tools/apiserver/store/json.ts';
 import type { ResourceSchema } from '../../../../../src/tools/apiserver/store/resources.ts';
 
-const SCHEMAS = new Map(builtInResources().map(({ resource, schema }) => [resource, schema]));
+/** Schemas by resource, of the version that the server stores if it serves two. */
+const SCHEMAS = new Map(
+  builtInResources()
+    .toReversed()
+    .map(({ resource, schema }) => [resource, schema]),
+);
 
 function schemaOf(resource: string): ResourceSchema {
   return SCHEMAS.get(resource) ?? assert.fail(`${resource} has a schema`);
