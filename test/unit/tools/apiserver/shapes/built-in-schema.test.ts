@@ -5,7 +5,12 @@ import { builtInResources } from '../../../../../src/tools/apiserver/shapes/buil
 import type { Json, JsonObject, KubeObject } from '../../../../../src/tools/apiserver/store/json.ts';
 import type { ResourceSchema } from '../../../../../src/tools/apiserver/store/resources.ts';
 
-const SCHEMAS = new Map(builtInResources().map(({ resource, schema }) => [resource, schema]));
+/** Schemas by resource, of the version that the server stores if it serves two. */
+const SCHEMAS = new Map(
+  builtInResources()
+    .toReversed()
+    .map(({ resource, schema }) => [resource, schema]),
+);
 
 function schemaOf(resource: string): ResourceSchema {
   return SCHEMAS.get(resource) ?? assert.fail(`${resource} has a schema`);
@@ -59,6 +64,11 @@ const REFUSED: readonly (readonly [resource: string, spec: JsonObject, ...errors
   ['pods', { ...box(MOUNT), volumes: [{ name: 'v' }] }],
   [
     'pods',
+    { ...box({}), initContainers: [{ ...BOX, name: 'i', ...MOUNT }] },
+    'spec.initContainers[0].volumeMounts[0].name: Not found: "v"',
+  ],
+  [
+    'pods',
     box({ livenessProbe: {} }),
     'spec.containers[0].livenessProbe: Required value: must specify a handler type',
   ],
@@ -95,6 +105,11 @@ const REFUSED: readonly (readonly [resource: string, spec: JsonObject, ...errors
   ],
   ['deployments', { ...KEPT, selector: { matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }] } }],
   ['deployments', { ...KEPT, selector: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } }],
+  [
+    'deployments',
+    { ...KEPT, selector: { matchExpressions: [{ key: 'c', operator: 'Exists' }] } },
+    'spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`',
+  ],
   [
     'deployments',
     { ...KEPT, selector: { matchExpressions: [{ key: 'c', operator: 'NotIn', values: ['d'] }] } },
@@ -210,9 +225,11 @@ const ASSIGNED: readonly (readonly [
   ['jobs', { ...job({}), podFailurePolicy: { rules: [] } }, 'podReplacementPolicy', 'Failed'],
   ['cronjobs', { jobTemplate: { spec: job({}) } }, 'jobTemplate.spec.backoffLimit', undefined],
   ['services', { ports: PORTS }, 'ports.0.targetPort', 80],
+  ['services', { ports: [{ port: 80, targetPort: 0 }] }, 'ports.0.targetPort', 80],
   ['services', { ports: [{ port: 80, targetPort: 'a' }] }, 'ports.0.targetPort', 'a'],
   ['services', { ports: PORTS }, 'externalTrafficPolicy', undefined],
   ['services', { ports: PORTS, type: 'NodePort' }, 'externalTrafficPolicy', 'Cluster'],
+  ['services', { ports: PORTS, type: 'LoadBalancer' }, 'externalTrafficPolicy', 'Cluster'],
   ['services', { ports: PORTS, externalIPs: ['10.0.0.1'] }, 'externalTrafficPolicy', 'Cluster'],
   ['services', { ports: PORTS }, 'ipFamilies', ['IPv4']],
   ['services', { type: 'ExternalName' }, 'ipFamilies', undefined],

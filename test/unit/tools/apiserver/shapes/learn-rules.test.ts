@@ -127,12 +127,68 @@ describe('rules of members', () => {
 
   it('have the member by which the items of a list differ', () => {
     const list: ShapeNode = { type: 'array', go: '[]Item', items: { properties: { k: A, v: A } } };
-    const item = { k: 'x', v: 'y' };
+    const item = { v: 'y', k: 'x' };
     const shapes = shapesWith({ list });
     const answer = answerOf(shapes, { list: [item] }, 'list', [item, item], []);
     const causes = [{ field: 'spec.list[1].k', message: 'Duplicate value: "x"' }];
     learnRules(shapes, [{ ...answer, causes }]);
     assert.equal(shapes.Spec.properties?.['list']?.unique, 'k');
+  });
+});
+
+/** Creations of whole specs, each about one member, and the rules of the member `a`. */
+function ruleOfA(
+  members: { [name: string]: ShapeNode },
+  rows: readonly (readonly [whole: JsonObject, row: Row])[],
+): ShapeNode | undefined {
+  const shapes = shapesWith(structuredClone(members));
+  learnRules(
+    shapes,
+    rows.map(([whole, row]) => answerOf(shapes, whole, ...row)),
+  );
+  return shapes.Spec.properties?.['a'];
+}
+
+describe('no rule is learnt', () => {
+  const b: ShapeNode = { ...A, refused: [NAMES] };
+  const left: Row = ['a', undefined, { a: 'd', b: 'one' }];
+  const whole = { a: 'x', b: 'one' };
+
+  it('about an absence that an answer about another member shows to be valid', () => {
+    const refused = [{ a: 'x' }, ['a', undefined, ['Required value']]] as const;
+    assert.deepEqual(ruleOfA({ a: A, n: N }, [refused])?.absent, ['Required value']);
+    const accepted = [{ n: 1 }, ['n', 2, { n: 2 }]] as const;
+    assert.equal(ruleOfA({ a: A, n: N }, [refused, accepted])?.absent, undefined);
+  });
+
+  it('about a status, or a value with a null', () => {
+    const status: Row[] = [['status', undefined, { status: 'd' }]];
+    assert.equal(learnt({ status: A }, { status: 'x' }, status)['status']?.assigned, undefined);
+    const open: Row[] = [['a', undefined, { a: { time: null } }]];
+    assert.equal(learnt({ a: A }, { a: 'x' }, open)['a']?.assigned, undefined);
+  });
+
+  it('about a sibling of any text, a sibling that the server sets, and an absent sibling', () => {
+    const bare = [{ b: 'one' }, ['b', 'two', { b: 'two' }]] as const;
+    assert.deepEqual(ruleOfA({ a: A, b }, [[whole, left], bare])?.assigned?.texts, ['one']);
+    assert.equal(ruleOfA({ a: A, b: A }, [[whole, left], bare])?.assigned, undefined);
+    const set = [{ b: 'one' }, ['b', undefined, { b: 'two' }]] as const;
+    const other = [{ b: 'one' }, ['b', undefined, { a: 'd', b: 'one' }]] as const;
+    assert.equal(ruleOfA({ a: A, b }, [set, other])?.assigned, undefined);
+    const absent = [{ b: 'one' }, ['b', undefined, { a: 'd' }]] as const;
+    assert.equal(ruleOfA({ a: A, b }, [absent, bare])?.assigned, undefined);
+  });
+
+  it('about a text of a sibling that chooses a value and no value', () => {
+    const bare = [{ b: 'one' }, ['b', 'one', { b: 'one' }]] as const;
+    assert.equal(ruleOfA({ a: A, b }, [[whole, left], bare])?.assigned, undefined);
+  });
+
+  it('from a body that the server did not decode', () => {
+    const shapes = shapesWith({ n: { ...N } });
+    const bad = answerOf(shapes, { n: 1 }, 'n', -1, [`Invalid value: -1: ${LIMIT}`]);
+    learnRules(shapes, [bad, { ...bad, value: -2, status: 400, causes: [] }]);
+    assert.deepEqual(shapes.Spec.properties?.['n']?.refused, [LIMIT]);
   });
 });
 
@@ -154,6 +210,13 @@ describe('frozen fields', () => {
   it('are none if the server accepts a change', () => {
     const answers = [updated('z', 422, 'Forbidden: may not change'), updated('w', 200, '')];
     assert.deepEqual(learnFrozen([{ previous, answers }]), []);
+  });
+
+  it('have no indexes', () => {
+    const refused = updated('z', 422, 'field is immutable');
+    const item = { ...refused, place: { ...place, field: 'spec.list[0].a' } };
+    const causes = [{ field: 'spec.list[0]', message: 'Invalid value: "z": field is immutable' }];
+    assert.equal(learnFrozen([{ previous, answers: [{ ...item, causes }] }])[0]?.field, 'spec.list');
   });
 
   it('contain the place of the change', () => {

@@ -64,7 +64,7 @@ const SHAPE: ShapeNode = {
       go: 'Inner',
       properties: { mode: { absent: ['Unsupported value: "": supported values: "m"'] } },
     },
-    pointed: { go: '*Inner', properties: { mode: { absent: ['Forbidden: always'] } } },
+    pointed: { go: '*Inner', properties: { mode: { absent: ['Required value: always'] } } },
   },
 };
 const WHOLE = { name: 'a', count: 1, inner: { mode: 'm' } };
@@ -77,7 +77,7 @@ const OBJECTS: readonly (readonly [change: { readonly [name: string]: Json }, ..
   [{ count: null }, 'FieldValueInvalid count: Invalid value: null: must be set'],
   [{ count: 0 }, 'FieldValueInvalid count: Invalid value: 0: must be positive'],
   [{ inner: null }, 'FieldValueNotSupported inner.mode: Unsupported value: "": supported values: "m"'],
-  [{ pointed: {} }, 'FieldValueForbidden pointed.mode: Forbidden: always'],
+  [{ pointed: {} }, 'FieldValueRequired pointed.mode: Required value: always'],
   [
     { limits: { cpu: '-1' } },
     'FieldValueInvalid limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
