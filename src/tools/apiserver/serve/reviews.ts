@@ -9,7 +9,7 @@ import type { ServedResource } from '../store/resources.ts';
 const ANSWERS: Readonly<Record<string, JsonObject>> = {
   selfsubjectaccessreviews: { allowed: true },
   selfsubjectreviews: {
-    userInfo: { username: 'kubeloom', groups: ['system:masters', 'system:authenticated'] },
+    userInfo: { username: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] },
   },
   selfsubjectrulesreviews: {
     resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
