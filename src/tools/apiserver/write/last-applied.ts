@@ -32,7 +32,10 @@ export function withLastApplied(object: KubeObject, config: KubeObject, manager:
   if (manager !== KUBECTL || (annotations?.[ANNOTATION] ?? '') === '') return object;
   const { annotations: given, ...metadata } = config.metadata;
   const { [ANNOTATION]: _, ...others } = given ?? {};
-  const shown = { ...config, metadata: given === undefined ? metadata : { ...metadata, annotations: others } };
+  const shown = {
+    ...config,
+    metadata: given === undefined ? metadata : { ...metadata, annotations: others },
+  };
   const text = `${writeJson(sortKeys(shown))}\n`;
   return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [ANNOTATION]: text } } };
 }
