@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../../src/tools/apiserver/store/json.ts';
+import { textOf } from '../../../../../src/tools/apiserver/store/json.ts';
 import { POD, rowConditions } from '../../../../../src/tools/apiserver/tables/pod-cells.ts';
 
 const NOW = Date.parse('2024-01-01T01:00:00Z');
@@ -8,7 +9,7 @@ const MAIN = { name: 'main' };
 
 function pod(status: JsonObject, spec: JsonObject = {}, metadata: JsonObject = {}): string {
   const object = { metadata, spec: { containers: [MAIN], ...spec }, status };
-  return ['Ready', 'Status', 'Restarts'].map((name) => POD[name]?.(object, NOW)).join(' ');
+  return ['Ready', 'Status', 'Restarts'].map((name) => textOf(POD[name]?.(object, NOW))).join(' ');
 }
 
 function container(state: JsonObject, more: JsonObject = {}): JsonObject {
