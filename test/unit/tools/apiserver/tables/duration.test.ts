@@ -1,3 +1,4 @@
+/** Durations for people, at the limits between the units. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { humanDuration, since } from '../../../../../src/tools/apiserver/tables/duration.ts';

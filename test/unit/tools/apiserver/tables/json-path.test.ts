@@ -1,3 +1,4 @@
+/** Paths of printer columns, which need not lead to a value. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { firstAt } from '../../../../../src/tools/apiserver/tables/json-path.ts';

@@ -1,3 +1,4 @@
+/** The cells of a Pod in the states that a kubelet reports, because no kubelet runs beside the servers of the other tests. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../../src/tools/apiserver/store/json.ts';
