@@ -18,10 +18,11 @@ export interface ProofStep {
 
 const suite = (name: string, args = ''): string => `npm run --silent suite -- ${name} ${args}`.trim();
 
+const DEBIAN_KUBECTL = { kubectl: 'kubernetes-client' };
 const KUBECTL: ProofStep = {
   name: 'kubectl against the embedded apiserver',
   command: suite('kubectl'),
-  debian: { kubectl: 'kubernetes-client' },
+  debian: DEBIAN_KUBECTL,
 };
 const BROWSER: ProofStep = {
   name: 'pages of load tests and the site in Chromium',
@@ -35,6 +36,7 @@ const slow = (part: number): ProofStep => ({
 const e2e = (part: number): ProofStep => ({
   name: `end to end at a real kube-apiserver, part ${part} of ${E2E_PARTS}`,
   command: suite('e2e', `--part ${part}/${E2E_PARTS}`),
+  debian: DEBIAN_KUBECTL,
   needsGo: true,
 });
 const soak = (minutes: number): ProofStep => ({
@@ -125,7 +127,12 @@ export function allSteps(): readonly ProofStep[] {
     { name: 'slow suites', command: suite('slow') },
     KUBECTL,
     BROWSER,
-    { name: 'end to end at a real kube-apiserver', command: suite('e2e'), needsGo: true },
+    {
+      name: 'end to end at a real kube-apiserver',
+      command: suite('e2e'),
+      debian: DEBIAN_KUBECTL,
+      needsGo: true,
+    },
     { name: 'every runtime', command: suite('runtimes') },
     soak(10),
   ];

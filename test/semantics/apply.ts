@@ -5,6 +5,7 @@ import type { Body } from './client.ts';
 import { Applier, causesOf, entriesOf, ownersOf } from './applier.ts';
 import { customOwnershipSemantics } from './apply-kinds.ts';
 import { Fixture, ok, refused } from './fixture.ts';
+import { takeOverSemantics } from './take-over.ts';
 import type { Target } from './target.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
@@ -15,6 +16,7 @@ export function applySemantics(target: () => Promise<Target>): void {
   refusalSemantics(target);
   updateOwnershipSemantics(target);
   customOwnershipSemantics(target);
+  takeOverSemantics(target);
 }
 
 function ownershipSemantics(target: () => Promise<Target>): void {

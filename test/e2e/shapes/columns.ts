@@ -1,6 +1,6 @@
 /** The columns that a real server prints of each kind, and its descriptions of the fields that every object has. */
 import type { DiscoveredResource, Descriptions } from '../../../src/tools/apiserver/shapes/shapes.ts';
-import type { Column } from '../../../src/tools/apiserver/store/resources.ts';
+import type { Column } from '../../../src/tools/apiserver/store/column.ts';
 import type { Client } from '../../semantics/client.ts';
 import type { OpenApiDocument, ShapeTable } from './shape-table.ts';
 

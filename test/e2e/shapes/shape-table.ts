@@ -201,8 +201,7 @@ export function textOfTable({ version, resources, shapes, descriptions }: ShapeT
   const lines = entries.map(([name, shape]) => `${JSON.stringify(name)}: ${JSON.stringify(shape)}`);
   return `{
 "version": ${JSON.stringify(version)},
-"descriptions": ${JSON.stringify(descriptions ?? {})},
-"resources": [
+${descriptions === undefined ? '' : `"descriptions": ${JSON.stringify(descriptions)},\n`}"resources": [
 ${textOf(resources.map((each) => JSON.stringify(each)))}
 ],
 "shapes": {

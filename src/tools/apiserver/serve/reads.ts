@@ -8,12 +8,11 @@ import { listPieces, readPage, requireFresh } from './list.ts';
 import type { ResolvedOptions } from '../store/server-options.ts';
 import { flag } from '../wire/request-info.ts';
 import type { Call } from '../wire/request-info.ts';
-import { scaleOf } from '../write/scale.ts';
+import { SCALES, scaleOf } from '../write/scale.ts';
 import { selectionOf } from './selection.ts';
 import { badRequest, notAcceptable, notFound } from '../store/status.ts';
 import type { ServedResource } from '../store/resources.ts';
-import { keyOf, withoutManagedFields } from '../store/stored-object.ts';
-import type { StoredObject } from '../store/stored-object.ts';
+import { StoredObject, keyOf, withoutManagedFields } from '../store/stored-object.ts';
 import { tableOf } from '../tables/table.ts';
 import type { Watches } from './watches.ts';
 
@@ -92,10 +91,11 @@ export function answer(call: Call, code: number, stored: StoredObject): void {
     const found = goName(definition, definition.kind);
     throw notAcceptable(`you requested ${as}, but the requested object is not a list (${found})`);
   }
-  if (isScale(call)) return sendJson(response, code, scaleOf(definition, stored.parse()));
-  if (includeObject !== undefined)
-    return sendJson(response, code, tableOf(definition, stored, representation));
-  const pieces = isPartial ? stored.metadataOnly() : [stored.toBuffer()];
+  const [shown, object] = isScale(call)
+    ? [SCALES, StoredObject.encode(SCALES, scaleOf(definition, stored.parse()), stored.revision)]
+    : [definition, stored];
+  if (includeObject !== undefined) return sendJson(response, code, tableOf(shown, object, representation));
+  const pieces = isPartial ? object.metadataOnly() : [object.toBuffer()];
   sendJson(response, code, dropsManagedFields ? withoutManagedFields(pieces) : Buffer.concat(pieces));
 }
 

@@ -1,5 +1,6 @@
 /** Reviews of the caller: who the caller is, and what the caller may do. They are answered, not stored. */
 
+import { discovered } from '../shapes/built-in-resources.ts';
 import { builtInKinds } from '../shapes/shapes.ts';
 import type { JsonObject } from '../store/json.ts';
 import { apiVersionOf } from '../store/resources.ts';
@@ -9,7 +10,7 @@ import type { ServedResource } from '../store/resources.ts';
 const ANSWERS: Readonly<Record<string, JsonObject>> = {
   selfsubjectaccessreviews: { allowed: true },
   selfsubjectreviews: {
-    userInfo: { username: 'kubeloom', groups: ['system:masters', 'system:authenticated'] },
+    userInfo: { username: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] },
   },
   selfsubjectrulesreviews: {
     resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
@@ -28,8 +29,8 @@ function reviewOf(resource: ServedResource, status: JsonObject): ServedResource 
 
 /** Returns the reviews of the caller. */
 export function reviews(): ServedResource[] {
-  return builtInKinds().resources.flatMap(({ frozen: _, subresources: __, ...resource }) => {
+  return builtInKinds().resources.flatMap((resource) => {
     const status = ANSWERS[resource.resource];
-    return status === undefined ? [] : [reviewOf(resource, status)];
+    return status === undefined ? [] : [reviewOf(discovered(resource), status)];
   });
 }

@@ -40,14 +40,22 @@ function firstVersion(object: KubeObject): KubeObject {
 
 function secondVersion(object: KubeObject): KubeObject {
   const { [TARGET]: target, ...spec } = members(object['spec']);
-  const { [CURRENT]: current, ...status } = members(object['status']);
+  const { [CURRENT]: current, currentReplicas, ...status } = members(object['status']);
   const metric = (value: JsonObject): Json[] => [{ type: 'Resource', resource: { name: 'cpu', ...value } }];
   const wanted = { target: { type: 'Utilization', averageUtilization: target } };
   const measured = { current: { averageUtilization: current } };
   return {
     ...object,
     ...(target === undefined ? {} : { spec: { ...spec, metrics: metric(wanted) } }),
-    ...(current === undefined ? {} : { status: { ...status, currentMetrics: metric(measured) } }),
+    ...(object['status'] === undefined
+      ? {}
+      : {
+          status: {
+            ...status,
+            ...(currentReplicas === 0 ? {} : ifSet('currentReplicas', currentReplicas)),
+            currentMetrics: current === undefined ? (status['currentMetrics'] ?? null) : metric(measured),
+          },
+        }),
   };
 }
 

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { parseJson } from '../../../base/parse-json.ts';
 import type { SchemaNode } from '../crd/schema-node.ts';
 import type { Json, JsonObject } from '../store/json.ts';
-import type { Column } from '../store/resources.ts';
+import type { Column } from '../store/column.ts';
 
 /** A value that the server assigns to an absent member: always, or if a sibling has a text of the list. */
 export interface Assigned extends JsonObject {

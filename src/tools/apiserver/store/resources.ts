@@ -5,6 +5,7 @@
 
 import { KubeloomError } from '../../../base/errors.ts';
 import type { FieldType } from '../fields/schema-types.ts';
+import type { Column } from './column.ts';
 import type { FieldError } from './field-error.ts';
 import type { JsonObject, KubeObject } from './json.ts';
 
@@ -56,19 +57,6 @@ export interface ResourceSchema {
   unknownFields(object: KubeObject): readonly string[];
   /** Returns the broken rules of an object that `coerce` returned. @param isTrusted true for the control API and for subresources */
   validate(object: KubeObject, previous: KubeObject | undefined, isTrusted: boolean): readonly FieldError[];
-}
-
-/** A column of a table. */
-export interface Column {
-  readonly name: string;
-  readonly type: string;
-  readonly format?: string;
-  /** Absent if every column with this name has the description of the table of built-in kinds. */
-  readonly description?: string;
-  /** 0 for a column that kubectl always prints, and the default. */
-  readonly priority?: number;
-  /** Path of the cell in an object of a custom kind. */
-  readonly jsonPath?: string;
 }
 
 /** @internal A definition with the facts that only the server itself can give. */

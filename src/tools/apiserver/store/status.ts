@@ -321,7 +321,7 @@ export function unsupportedPatchType(isCustom: boolean): StatusError {
 
 /** A protobuf body beyond the messages that this server reads. */
 export function unsupportedProtobuf(what: string): StatusError {
-  const advice = 'send JSON; `kubectl apply --validate=false -f` does';
+  const advice = 'send JSON; `kubectl apply -f` does';
   return failure(
     415,
     `the embedded apiserver reads protobuf of \`kubectl create\` only, not ${what}: ${advice}`,

@@ -179,7 +179,8 @@ function arrange(
   };
 }
 
-function sortKeys(object: JsonObject): JsonObject {
+/** Returns an object with the members of every level in the order of their names. */
+export function sortKeys(object: JsonObject): JsonObject {
   const names = Object.keys(object).sort();
   return Object.fromEntries(names.map((name) => [name, sorted(object[name])]));
 }

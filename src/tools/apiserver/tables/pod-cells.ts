@@ -1,6 +1,7 @@
 /** The cells of a Pod, whose status is summed up from the states of the containers. */
 
 import { members, objects, text } from '../store/causes.ts';
+import { memberOf } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
 import { ageAt, at, conditionOf, isCondition, valueAt } from './cell.ts';
 import type { Cells } from './cell.ts';
@@ -49,8 +50,8 @@ function addInitContainers(pod: KubeObject, summary: Summary, ofSidecars: Restar
     const state = members(container['state']);
     const terminated = state['terminated'] === undefined ? undefined : members(state['terminated']);
     if (terminated !== undefined && countOf(terminated['exitCode']) === 0) continue;
-    if (isSide && container['started'] === true) {
-      if (container['ready'] === true) summary.readyContainers++;
+    if (isSide && memberOf(container, 'started') === true) {
+      if (memberOf(container, 'ready') === true) summary.readyContainers++;
       continue;
     }
     const waiting = text(valueAt(state, 'waiting.reason'));
@@ -74,7 +75,7 @@ function addContainers(pod: KubeObject, summary: Summary): void {
       const terminated = members(state['terminated']);
       summary.reason = endOf(terminated);
       if (countOf(terminated['exitCode']) !== 0) failure = summary.reason;
-    } else if (container['ready'] === true && state['running'] !== undefined) {
+    } else if (memberOf(container, 'ready') === true && state['running'] !== undefined) {
       isRunning = true;
       summary.readyContainers++;
     }

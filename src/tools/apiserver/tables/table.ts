@@ -4,7 +4,8 @@ import { builtInKinds } from '../shapes/shapes.ts';
 import { text } from '../store/causes.ts';
 import { isNumber, textOf, writeJson } from '../store/json.ts';
 import type { Json, JsonObject, KubeObject } from '../store/json.ts';
-import type { Column, ServedResource } from '../store/resources.ts';
+import type { Column } from '../store/column.ts';
+import type { ServedResource } from '../store/resources.ts';
 import { qualifiedName } from '../store/status.ts';
 import { withoutManagedFields } from '../store/stored-object.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -94,7 +95,7 @@ export function tableOf(
 ): Buffer {
   const { resourceVersion } = object.parse().metadata;
   const columns = hasColumns ? columnDefinitions(definition) : null;
-  const metadata = { ...(text(resourceVersion) === '' ? {} : { resourceVersion }) };
+  const metadata = text(resourceVersion) === '' ? {} : { resourceVersion };
   const head = writeJson({ ...TABLE, metadata, columnDefinitions: columns });
   const row = tableRow(definition, object, representation);
   return Buffer.concat([Buffer.from(`${head.slice(0, -1)},"rows":[`), row, Buffer.from(']}')]);

@@ -162,6 +162,7 @@ export const WORKLOADS: Readonly<Record<string, Cells>> = {
   },
   'replicasets.apps': { ...REPLICAS, Selector: selectorAt('spec.selector') },
   replicationcontrollers: { ...REPLICAS, Selector: labelsAt('spec.selector') },
+  'scales.autoscaling': { Desired: numberAt('spec.replicas'), Available: numberAt('status.replicas') },
   'statefulsets.apps': {
     Ready: ratio('status.readyReplicas', 'spec.replicas'),
     ...containersAt(IN_TEMPLATE),

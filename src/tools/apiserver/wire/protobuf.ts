@@ -5,6 +5,7 @@
 
 import { isJsonObject, memberOf, setMember, integerOf } from '../store/json.ts';
 import type { Json, JsonObject } from '../store/json.ts';
+import { readJson } from '../store/read-json.ts';
 import { unsupportedProtobuf } from '../store/status.ts';
 import { resolved, shapeOf } from '../shapes/shapes.ts';
 import type { ShapeNode } from '../shapes/shapes.ts';
@@ -125,6 +126,7 @@ type Special = (bytes: Buffer) => Json | undefined;
 /** Messages that are other values in JSON. */
 const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ['meta.v1.Time', timeOf],
+  ['meta.v1.FieldsV1', (bytes) => readJson(bytesOf([...fieldsIn(bytes)][0])?.toString() ?? '{}')],
   ['api.resource.Quantity', (bytes) => bytesOf([...fieldsIn(bytes)][0])?.toString() ?? '0'],
   ['util.intstr.IntOrString', intOrString],
 ]);

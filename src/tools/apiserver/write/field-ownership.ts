@@ -22,6 +22,7 @@ import type { KubeObject, ManagedFieldsEntry } from '../store/json.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { applyConflict, badRequest, bareFailure } from '../store/status.ts';
+import { lastAppliedFields, withLastApplied } from './last-applied.ts';
 import { timestamp } from './object-preparation.ts';
 
 /** The manager of a write, and the subresource that the write goes through ('' for the object itself). */
@@ -100,8 +101,26 @@ export function applied(
     managers = afterUpdate(managers, {}, before, writeOf(definition, 'Update', first));
   }
   const result = applyConfiguration(managers, before, config, { ...write, forced: isForced });
-  if (result.conflicts.length > 0) throw conflictOf(result.conflicts);
-  return withManagers(result.object as KubeObject, result.managers);
+  const conflicts = conflictsBeyond(result.conflicts, live, write.type, writer.manager);
+  if (conflicts.length > 0) throw conflictOf(conflicts);
+  const object = withLastApplied(result.object as KubeObject, config, writer.manager);
+  return withManagers(object, result.managers);
+}
+
+/** Returns the conflicts about fields that the manager did not apply before on the client's side. */
+function conflictsBeyond(
+  conflicts: readonly FieldConflict[],
+  live: KubeObject | undefined,
+  type: FieldType,
+  manager: string,
+): FieldConflict[] {
+  if (live === undefined || conflicts.length === 0) return [...conflicts];
+  const allowed = new Set(lastAppliedFields(live, type, manager).texts());
+  const left = conflicts.map((each) => ({
+    ...each,
+    fields: each.fields.filter((field) => !allowed.has(field)),
+  }));
+  return left.filter(({ fields }) => fields.length > 0);
 }
 
 /**

@@ -12,6 +12,12 @@ export const SCALES: ServedResource = {
   resource: 'scales',
   kind: 'Scale',
   namespaced: true,
+  columns: [
+    { name: 'Name', type: 'string' },
+    { name: 'Desired', type: 'integer' },
+    { name: 'Available', type: 'integer' },
+    { name: 'Age', type: 'string' },
+  ],
 };
 
 /** @throws StatusError if the object has no replicas */

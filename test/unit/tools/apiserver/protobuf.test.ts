@@ -76,7 +76,7 @@ describe('a body in protobuf', () => {
         (error: StatusError) =>
           error instanceof StatusError &&
           error.status.code === 415 &&
-          /--validate=false -f/.test(error.message),
+          /kubectl apply -f/.test(error.message),
       );
     }
   });
