@@ -74,9 +74,7 @@ describe('a body in protobuf', () => {
       assert.throws(
         () => readProtobuf(body),
         (error: StatusError) =>
-          error instanceof StatusError &&
-          error.status.code === 415 &&
-          /kubectl apply -f/.test(error.message),
+          error instanceof StatusError && error.status.code === 415 && /kubectl apply -f/.test(error.message),
       );
     }
   });
