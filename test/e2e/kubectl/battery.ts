@@ -31,6 +31,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/(Resource Version:\s+)\d+/g, '$1VERSION'],
   [/\b(?:\d+y)?(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+[smhdy]\b/g, 'AGE'],
   [/\/tmp\/[^ ]*/g, 'FILE'],
+  // A slow machine makes kubectl report that it waits.
+  [/^I\d{4} .* Waited .*\n/gm, ''],
   [/^[IWE]\d{4} [\d:.]+ +\d+ /gm, 'LOG '],
   [/eyJ[\w.-]+/g, 'TOKEN'],
   // The width of a column follows from its longest value, and a rule below a title from the title.

@@ -251,7 +251,8 @@ const INGRESS_CLASS: Cells = {
     const parameters = valueAt(object, 'spec.parameters');
     if (parameters === undefined) return '<none>';
     const group = text(memberOf(parameters, 'apiGroup'));
-    return `${text(memberOf(parameters, 'kind'))}${group === '' ? '' : `.${group}`}/${text(memberOf(parameters, 'name'))}`;
+    const kind = `${text(memberOf(parameters, 'kind'))}${group === '' ? '' : `.${group}`}`;
+    return `${kind}/${text(memberOf(parameters, 'name'))}`;
   },
 };
 
@@ -319,6 +320,73 @@ const PRIORITY_CLASS: Cells = {
   PreemptionPolicy: at('preemptionPolicy'),
 };
 
+/** Returns the cells of an admission policy with the count of the rules at a path. */
+function policyCells(name: string, path: string): Cells {
+  return {
+    [name]: countAt(path),
+    ParamKind: (policy) => {
+      const kind = valueAt(policy, 'spec.paramKind');
+      return kind === undefined
+        ? '<unset>'
+        : `${text(memberOf(kind, 'apiVersion'))}/${text(memberOf(kind, 'kind'))}`;
+    },
+  };
+}
+
+const POLICY_BINDING: Cells = {
+  PolicyName: at('spec.policyName'),
+  ParamRef: (binding) => {
+    const name = text(valueAt(binding, 'spec.paramRef.name'));
+    return name === '' ? '<unset>' : `${text(valueAt(binding, 'spec.paramRef.namespace')) || '*'}/${name}`;
+  },
+};
+
+const CSI_DRIVER: Cells = {
+  AttachRequired: at('spec.attachRequired', true),
+  PodInfoOnMount: at('spec.podInfoOnMount', false),
+  StorageCapacity: at('spec.storageCapacity', false),
+  TokenRequests: (driver) => {
+    const audiences = objects(valueAt(driver, 'spec.tokenRequests')).map(({ audience }) => text(audience));
+    return valueAt(driver, 'spec.tokenRequests') === undefined ? '<unset>' : audiences.join(',');
+  },
+  RequiresRepublish: at('spec.requiresRepublish', false),
+  Modes: joinedAt('spec.volumeLifecycleModes', '<none>'),
+};
+
+const VOLUME_ATTACHMENT: Cells = {
+  Attacher: at('spec.attacher'),
+  PV: at('spec.source.persistentVolumeName'),
+  Node: at('spec.nodeName'),
+  Attached: at('status.attached', false),
+};
+
+const FLOW_SCHEMA: Cells = {
+  PriorityLevel: at('spec.priorityLevelConfiguration.name'),
+  MatchingPrecedence: numberAt('spec.matchingPrecedence'),
+  DistinguisherMethod: at('spec.distinguisherMethod.type', '<none>'),
+  MissingPL: (schema) => text(conditionOf(schema, 'Dangling')?.['status']) || '?',
+};
+
+const PRIORITY_LEVEL: Cells = {
+  Type: at('spec.type'),
+  NominalConcurrencyShares: at('spec.limited.nominalConcurrencyShares', '<none>'),
+  Queues: at('spec.limited.limitResponse.queuing.queues', '<none>'),
+  HandSize: at('spec.limited.limitResponse.queuing.handSize', '<none>'),
+  QueueLengthLimit: at('spec.limited.limitResponse.queuing.queueLengthLimit', '<none>'),
+};
+
+function claimState(claim: KubeObject): string {
+  const isDeleted = claim.metadata.deletionTimestamp !== undefined;
+  const isAllocated = valueAt(claim, 'status.allocation') !== undefined;
+  const isReserved = isAllocated && objects(valueAt(claim, 'status.reservedFor')).length > 0;
+  const states = [
+    ...(isDeleted ? ['deleted'] : []),
+    ...(isAllocated ? ['allocated'] : isDeleted ? [] : ['pending']),
+    ...(isReserved ? ['reserved'] : []),
+  ];
+  return states.join(',');
+}
+
 /** The cells of each kind, by the name of the resource. */
 export const CELLS: Readonly<Record<string, Cells>> = {
   ...WORKLOADS,
@@ -327,6 +395,7 @@ export const CELLS: Readonly<Record<string, Cells>> = {
   'clusterrolebindings.rbac.authorization.k8s.io': BINDING,
   configmaps: { Data: countAt('data', 'binaryData') },
   'csinodes.storage.k8s.io': { Drivers: countAt('spec.drivers') },
+  'csidrivers.storage.k8s.io': CSI_DRIVER,
   endpoints: { Endpoints: endpointsText },
   'endpointslices.discovery.k8s.io': ENDPOINT_SLICE,
   events: eventCells('involvedObject', 'message', 'source', {
@@ -341,9 +410,22 @@ export const CELLS: Readonly<Record<string, Cells>> = {
     count: 'deprecatedCount',
     reporter: 'reportingController',
   }),
+  'flowschemas.flowcontrol.apiserver.k8s.io': FLOW_SCHEMA,
   'ingressclasses.networking.k8s.io': INGRESS_CLASS,
   'ingresses.networking.k8s.io': INGRESS,
+  'ipaddresses.networking.k8s.io': {
+    ParentRef: (address) => {
+      const parent = valueAt(address, 'spec.parentRef');
+      const group = text(memberOf(parent, 'group'));
+      const names = [text(memberOf(parent, 'namespace')), text(memberOf(parent, 'name'))];
+      const resource =
+        `${text(memberOf(parent, 'resource'))}${group === '' ? '' : `.${group}`}`.toLowerCase();
+      return parent === undefined ? '<none>' : [resource, ...names].filter((part) => part !== '').join('/');
+    },
+  },
   'leases.coordination.k8s.io': { Holder: at('spec.holderIdentity') },
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': policyCells('Mutations', 'spec.mutations'),
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': POLICY_BINDING,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': { Webhooks: countAt('webhooks') },
   namespaces: { Status: at('status.phase') },
   'networkpolicies.networking.k8s.io': { 'Pod-Selector': selectorAt('spec.podSelector') },
@@ -352,13 +434,23 @@ export const CELLS: Readonly<Record<string, Cells>> = {
   persistentvolumes: PERSISTENT_VOLUME,
   pods: POD,
   'priorityclasses.scheduling.k8s.io': PRIORITY_CLASS,
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': PRIORITY_LEVEL,
+  'resourceclaims.resource.k8s.io': { State: claimState },
   resourcequotas: { Request: quotaText(false), Limit: quotaText(true) },
+  'resourceslices.resource.k8s.io': {
+    Node: at('spec.nodeName'),
+    Driver: at('spec.driver'),
+    Pool: at('spec.pool.name'),
+  },
   'rolebindings.rbac.authorization.k8s.io': BINDING,
   'runtimeclasses.node.k8s.io': { Handler: at('handler') },
   secrets: { Type: at('type'), Data: countAt('data') },
   'servicecidrs.networking.k8s.io': { CIDRs: joinedAt('spec.cidrs') },
   services: SERVICE,
   'storageclasses.storage.k8s.io': STORAGE_CLASS,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': policyCells('Validations', 'spec.validations'),
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': POLICY_BINDING,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': { Webhooks: countAt('webhooks') },
+  'volumeattachments.storage.k8s.io': VOLUME_ATTACHMENT,
   'volumeattributesclasses.storage.k8s.io': { DriverName: at('driverName') },
 };

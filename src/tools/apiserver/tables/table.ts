@@ -31,8 +31,20 @@ const COMMON: Cells = {
   'Created At': ({ metadata }) => metadata.creationTimestamp ?? null,
 };
 
+function cellsOf(definition: ServedResource): Cells {
+  return { ...COMMON, ...(definition.custom === true ? {} : CELLS[qualifiedName(definition)]) };
+}
+
+/** Returns the columns that have cells. */
+function columnsOf(definition: ServedResource): readonly Column[] {
+  const { columns = DEFAULT_COLUMNS } = definition;
+  const cells = cellsOf(definition);
+  return columns.filter(({ name, jsonPath }) => jsonPath !== undefined || cells[name] !== undefined);
+}
+
 /** Returns the columns as the server describes them. */
-export function columnDefinitions({ columns = DEFAULT_COLUMNS }: ServedResource): Json[] {
+export function columnDefinitions(definition: ServedResource): Json[] {
+  const columns = columnsOf(definition);
   const common = new Map<string, string>(Object.entries(builtInKinds().descriptions));
   return columns.map(({ name, type, format = '', description, priority = 0 }) => {
     return { name, type, format, description: description ?? common.get(name) ?? '', priority };
@@ -58,14 +70,13 @@ function typedCell(type: string, value: Json | undefined, now: number): Json {
   }
 }
 
-function cellsOf(definition: ServedResource, object: KubeObject, now: number): Json[] {
-  const { columns = DEFAULT_COLUMNS } = definition;
-  const cells = definition.custom === true ? {} : (CELLS[qualifiedName(definition)] ?? {});
-  return columns.map(({ name, type, jsonPath }) => {
-    if (jsonPath !== undefined) return typedCell(type, firstAt(jsonPath, object), now);
-    const cell = cells[name] ?? COMMON[name];
-    return cell?.(object, now) ?? null;
-  });
+function rowCells(definition: ServedResource, object: KubeObject, now: number): Json[] {
+  const cells = cellsOf(definition);
+  return columnsOf(definition).map(({ name, type, jsonPath }) =>
+    jsonPath === undefined
+      ? (cells[name]?.(object, now) ?? null)
+      : typedCell(type, firstAt(jsonPath, object), now),
+  );
 }
 
 /** Returns the row of an object, which has the given form in the row. */
@@ -75,7 +86,7 @@ export function tableRow(
   { includeObject, dropsManagedFields }: Representation,
 ): Buffer {
   const parsed = object.parse();
-  const head = Buffer.from(`{"cells":${writeJson(cellsOf(definition, parsed, Date.now()))},`);
+  const head = Buffer.from(`{"cells":${writeJson(rowCells(definition, parsed, Date.now()))},`);
   const conditions = qualifiedName(definition) === 'pods' ? rowConditions(parsed) : undefined;
   const state = Buffer.from(
     `${conditions === undefined ? '' : `"conditions":${writeJson(conditions)},`}"object":`,

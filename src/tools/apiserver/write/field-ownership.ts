@@ -18,7 +18,9 @@ import { typeErrors } from '../fields/merge.ts';
 import { schemaType } from '../fields/schema-types.ts';
 import type { FieldType } from '../fields/schema-types.ts';
 import type { FieldSet } from '../fields/field-set.ts';
-import type { KubeObject, ManagedFieldsEntry } from '../store/json.ts';
+import type { Json, KubeObject, ManagedFieldsEntry } from '../store/json.ts';
+import { shapeOf } from '../shapes/shapes.ts';
+import { withZeros } from '../shapes/zero-values.ts';
 import { apiVersionOf } from '../store/resources.ts';
 import type { ServedResource } from '../store/resources.ts';
 import { applyConflict, badRequest, bareFailure } from '../store/status.ts';
@@ -33,6 +35,7 @@ export interface FieldWriter {
 
 /** The manager of everything that an object contained before the first apply. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
+const zeros = new WeakMap<ServedResource, Json>();
 const WITHOUT_SCHEMA = schemaType({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
 
 /** Returns the type by which managers own the fields of a resource. */
@@ -50,11 +53,20 @@ export function trackUpdate(
 ): KubeObject {
   const managers = managersOf(current, given, writer);
   const isTracked = managers.size > 0 || current === undefined;
-  const before = current === undefined ? {} : withoutManagers(current);
+  const before = current === undefined ? zeroOf(definition) : withoutManagers(current);
   const after = withoutManagers(updated);
   if (!isTracked) return after;
   const write = writeOf(definition, 'Update', writer);
   return withManagers(after, afterUpdate(managers, before, after, write));
+}
+
+/** Returns the object of a kind before any field is set, as Go writes the struct. A creator does not own the lists that Go writes as null. */
+function zeroOf(definition: ServedResource): Json {
+  const { group, version, kind, custom } = definition;
+  const shape = custom === true ? undefined : shapeOf(group, version, kind);
+  const zero = zeros.get(definition) ?? (shape === undefined ? {} : withZeros({}, shape));
+  zeros.set(definition, zero);
+  return zero;
 }
 
 function managersOf(
